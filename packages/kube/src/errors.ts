@@ -1,0 +1,114 @@
+/**
+ * What is to become of the work that failed.
+ * - `retry`: the same attempt may succeed later; back off and repeat.
+ * - `terminal`: repeating it without a change of input is pointless.
+ * - `bug`: an invariant of our own is broken.
+ */
+export type Fate = 'retry' | 'terminal' | 'bug'
+
+export interface TenureErrorOptions {
+  readonly cause?: unknown
+  /** Default `terminal`. */
+  readonly fate?: Fate
+}
+
+/** Every failure Tenure reports: a stable code for programs, a sentence for people, the cause, and its fate. */
+export class TenureError extends Error {
+  readonly code: string
+  readonly fate: Fate
+
+  constructor(code: `TENURE_${string}`, message: string, options: TenureErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.code = code
+    this.fate = options.fate ?? 'terminal'
+  }
+}
+
+/** The `Status` object with which a Kubernetes API server refuses a request. */
+export interface Status {
+  readonly kind?: string
+  readonly apiVersion?: string
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly status?: string
+  readonly message?: string
+  readonly reason?: string
+  readonly code?: number
+  readonly details?: {
+    readonly name?: string
+    readonly group?: string
+    readonly kind?: string
+    readonly uid?: string
+    readonly retryAfterSeconds?: number
+    readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[]
+  }
+}
+
+/** A request that the API server answered with an error. */
+export class ApiError extends TenureError {
+  /** The HTTP status, or the `code` of an in-stream watch error. */
+  readonly status: number
+  /** The machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`… */
+  readonly reason: string
+  readonly details: Status['details']
+  /** How long the server asked to wait, from `Retry-After` or the Status, in milliseconds. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    message: string,
+    answer: {
+      readonly status: number
+      readonly reason: string
+      readonly details?: Status['details']
+      readonly retryAfter?: number | undefined
+    },
+    options: TenureErrorOptions = {},
+  ) {
+    super(`TENURE_API_${constantCase(answer.reason)}`, message, {
+      fate: isRetryable(answer.status, answer.reason) ? 'retry' : 'terminal',
+      ...options,
+    })
+    this.status = answer.status
+    this.reason = answer.reason
+    this.details = answer.details
+    this.retryAfter = answer.retryAfter
+  }
+}
+
+/** A request that got no answer: no connection, a broken one, a refused certificate, a time-out. */
+export class ConnectionError extends TenureError {
+  constructor(code: `TENURE_${string}`, message: string, options: TenureErrorOptions = {}) {
+    super(code, message, { fate: 'retry', ...options })
+  }
+}
+
+export function isApiError(error: unknown, reason?: string): error is ApiError {
+  return error instanceof ApiError && (reason === undefined || error.reason === reason)
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'AlreadyExists')
+export const isConflict = (error: unknown): boolean => isApiError(error, 'Conflict')
+/** A resourceVersion or continue token that the server no longer knows: list again. */
+export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410
+
+/** Any thrown value as an Error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+/** The fate of any thrown value: what is not one of ours is a bug. */
+export function fateOf(thrown: unknown): Fate {
+  return thrown instanceof TenureError ? thrown.fate : 'bug'
+}
+
+// Being refused for missing rights or credentials heals when someone grants them, so it is worth another try.
+const RETRYABLE_STATUS = new Set([401, 403, 408, 409, 410, 425, 429, 500, 502, 503, 504])
+
+function isRetryable(status: number, reason: string): boolean {
+  return RETRYABLE_STATUS.has(status) && reason !== 'AlreadyExists'
+}
+
+function constantCase(reason: string): string {
+  return reason.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()
+}

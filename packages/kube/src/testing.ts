@@ -1,0 +1,2 @@
+export * from './testing/seeded-random.ts'
+export * from './testing/virtual-clock.ts'
