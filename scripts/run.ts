@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+export const root = path.dirname(import.meta.dirname)
+
+/** A step of a script: its name for people, the npm package whose program runs, and the arguments. */
+export interface Step {
+  readonly name: string
+  readonly tool: 'typescript' | 'oxlint' | 'oxfmt' | 'vitest'
+  readonly args: readonly string[]
+}
+
+/** Runs the steps in order on this same Node, shows their output, and stops at the first that fails. */
+export async function runSteps(steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    console.log(`\n▸ ${step.name}`)
+    const started = performance.now()
+    const code = await run(step)
+    if (code !== 0) {
+      console.error(`✗ ${step.name} failed (exit ${code})`)
+      process.exit(code)
+    }
+    console.log(`✓ ${step.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  }
+}
+
+function run(step: Step): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [programOf(step.tool), ...step.args], { cwd: root, stdio: 'inherit' })
+    child.on('error', reject)
+    child.on('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+function programOf(tool: Step['tool']): string {
+  const require = createRequire(path.join(root, 'package.json'))
+  const manifestPath = findManifest(require, tool)
+  const manifest = require(manifestPath) as { bin: string | Readonly<Record<string, string>> }
+  const bin = typeof manifest.bin === 'string' ? manifest.bin : (manifest.bin[tool] ?? manifest.bin['tsc'])
+  if (bin === undefined) throw new Error(`${tool} has no program to run`)
+  return path.join(path.dirname(manifestPath), bin)
+}
+
+/** Not every package exports its package.json, so it is looked for on disk. */
+function findManifest(require: NodeJS.Require, tool: string): string {
+  for (const folder of require.resolve.paths(tool) ?? []) {
+    const candidate = path.join(folder, tool, 'package.json')
+    try {
+      return require.resolve(candidate)
+    } catch {
+      // Not in this folder: the next one up may have it.
+    }
+  }
+  throw new Error(`${tool} is not installed: run "npm ci"`)
+}

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { importsOf, packageSources, root } from './sources.ts'
+
+/** Which rooms a room may enter: imports go one way. Operators stand on kube, runtime and http, and know no other operator. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  kube: [],
+  runtime: ['kube'],
+  http: ['kube', 'runtime'],
+  gotemplate: [],
+  controlplane: ['kube', 'runtime'],
+  applications: ['kube', 'runtime', 'http'],
+  claims: ['kube', 'runtime', 'http', 'gotemplate'],
+  leases: ['kube', 'runtime', 'http'],
+  databases: ['kube', 'runtime', 'http'],
+  dashboard: [],
+  tenure: [
+    'kube',
+    'runtime',
+    'http',
+    'gotemplate',
+    'controlplane',
+    'applications',
+    'claims',
+    'leases',
+    'databases',
+    'dashboard',
+  ],
+}
+
+const sources = packageSources()
+const roomOf = (file: string): string => file.split('/')[1] ?? ''
+
+describe('the import graph', () => {
+  it('sees the sources it judges', () => {
+    expect(sources.length).toBeGreaterThan(20)
+    expect(sources.flatMap(importsOf).length).toBeGreaterThan(50)
+  })
+
+  it('knows every room', () => {
+    expect(readdirSync(path.join(root, 'packages')).filter((room) => !(room in MAY_IMPORT))).toEqual([])
+  })
+
+  it('goes one way', () => {
+    const wrong = sources.flatMap((source) =>
+      importsOf(source)
+        .map((specifier) => /^@tenure\/([a-z]+)/.exec(specifier)?.[1])
+        .filter((room) => room !== undefined)
+        .filter((room) => !MAY_IMPORT[roomOf(source.path)]?.includes(room))
+        .map((room) => `${source.path} imports @tenure/${room}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('never leaves a package by a relative path', () => {
+    const wrong = sources.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(source.path), specifier)))
+        .filter((target) => roomOf(target) !== roomOf(source.path) || !target.startsWith('packages/'))
+        .map((target) => `${source.path} imports ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('uses only dependencies that the package declares', () => {
+    const wrong = sources
+      .filter((source) => !/\.test\.ts$|\/testing\/|\/testing\.ts$/.test(source.path))
+      .flatMap((source) => {
+        const manifest = JSON.parse(
+          readFileSync(path.join(root, 'packages', roomOf(source.path), 'package.json'), 'utf8'),
+        ) as { dependencies?: Record<string, string> }
+        return importsOf(source)
+          .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+          .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'))
+          .filter((name) => !builtinModules.includes(name) && manifest.dependencies?.[name] === undefined)
+          .map((name) => `${source.path} imports ${name}`)
+      })
+    expect(wrong).toEqual([])
+  })
+})
