@@ -67,6 +67,8 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly timeoutSeconds?: number
   /** Give up when nothing at all arrives for this long, in milliseconds. Default: never. */
   readonly idleTimeout?: number
+  /** Called when the server has accepted the watch, which may be long before its first event. */
+  readonly onOpen?: () => void
 }
 
 export type WatchEvent<T extends KubeObject> =

@@ -1,0 +1,106 @@
+import { Secret } from './secret.ts'
+
+/** PEM text, at hand or in a file that is read again when it changes. */
+export type PemSource = { readonly file: string } | { readonly pem: Secret }
+
+export interface TlsConfig {
+  /** Whom to trust. Default: the authorities Node trusts. */
+  readonly ca?: PemSource | undefined
+  readonly certificate?: { readonly cert: PemSource; readonly key: PemSource } | undefined
+  /** The name expected in the server's certificate. Default: the host of the URL. */
+  readonly serverName?: string | undefined
+  /** Accept any certificate. Default false. */
+  readonly insecure?: boolean | undefined
+}
+
+/** What an exec plugin may be told about the cluster: the `spec.cluster` of an ExecCredential. */
+export interface ExecCluster {
+  readonly server: string
+  readonly tlsServerName?: string | undefined
+  readonly insecure?: boolean | undefined
+  readonly ca?: PemSource | undefined
+  readonly proxyUrl?: Secret | undefined
+  readonly disableCompression?: boolean | undefined
+  /** The cluster's extension `client.authentication.k8s.io/exec`, as it stands. */
+  readonly config?: unknown
+}
+
+export type InteractiveMode = 'Never' | 'IfAvailable' | 'Always'
+
+export interface ExecConfig {
+  readonly apiVersion: 'client.authentication.k8s.io/v1' | 'client.authentication.k8s.io/v1beta1'
+  readonly command: string
+  readonly args: readonly string[]
+  /** The plugin's whole environment. */
+  readonly env: Secret<Readonly<Record<string, string>>>
+  readonly interactiveMode: InteractiveMode
+  readonly installHint?: string | undefined
+  /** Set if the plugin asked for it (`provideClusterInfo`). */
+  readonly cluster?: ExecCluster | undefined
+}
+
+export type CredentialConfig =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'token'; readonly token: Secret }
+  /** The file wins; `fallback` is used as long as it can not be read. */
+  | { readonly kind: 'token-file'; readonly path: string; readonly fallback?: Secret | undefined }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: Secret }
+  | { readonly kind: 'exec'; readonly exec: ExecConfig }
+
+/** Act as somebody else; the API server checks that one may. */
+export interface Impersonation {
+  readonly user: string
+  readonly uid?: string | undefined
+  readonly groups?: readonly string[] | undefined
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** Where an API server is and how to be let in. Plain data; safe to log. */
+export interface ConnectionConfig {
+  /** `https://host:6443`, perhaps with a path below which the API lives; no slash at the end. */
+  readonly server: string
+  readonly tls: TlsConfig
+  readonly credential: CredentialConfig
+  readonly impersonate?: Impersonation | undefined
+  /** `http:`, `https:` or `socks5:`. Default: a direct connection. */
+  readonly proxyUrl?: Secret | undefined
+  /** Where namespaced things go if nothing else is said. */
+  readonly namespace: string
+  /** Where this came from, to stand in a sentence: `context "dev" of /home/me/.kube/config`. */
+  readonly origin: string
+  /** The kubeconfig context, if there was one. */
+  readonly context?: string | undefined
+}
+
+export interface DirectConnection {
+  readonly server: string
+  /** PEM text. */
+  readonly ca?: string
+  /** PEM text of the client's certificate and key. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
+  readonly token?: string
+  readonly insecure?: boolean
+  /** Default `default`. */
+  readonly namespace?: string
+  /** Default `the program's own configuration`. */
+  readonly origin?: string
+}
+
+/** A configuration from values at hand, for programs that know their server. */
+export function connectTo(connection: DirectConnection): ConnectionConfig {
+  const { ca, certificate, token } = connection
+  return {
+    server: connection.server.replace(/\/+$/, ''),
+    tls: {
+      ca: ca === undefined ? undefined : { pem: new Secret(ca) },
+      certificate: certificate && {
+        cert: { pem: new Secret(certificate.cert) },
+        key: { pem: new Secret(certificate.key) },
+      },
+      insecure: connection.insecure ?? false,
+    },
+    credential: token === undefined ? { kind: 'none' } : { kind: 'token', token: new Secret(token) },
+    namespace: connection.namespace ?? 'default',
+    origin: connection.origin ?? "the program's own configuration",
+  }
+}

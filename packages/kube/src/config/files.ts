@@ -1,0 +1,29 @@
+import { readFile, stat } from 'node:fs/promises'
+
+/** The files that configuration reads, injected so that a test can do without a disk. */
+export interface Files {
+  /** The whole file as UTF-8. Rejects with Node's error (`ENOENT`…). */
+  read(path: string): Promise<string>
+  /** Changes whenever the file does. Follows symbolic links, as mounted secrets need. */
+  stamp(path: string): Promise<string>
+}
+
+/** The machine's own file system. */
+export const systemFiles: Files = {
+  read: (path) => readFile(path, 'utf8'),
+  async stamp(path) {
+    const { mtimeMs, size, ino } = await stat(path)
+    return `${mtimeMs}/${size}/${ino}`
+  },
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** `ENOENT` and its kin, if the error has one. */
+export function systemCode(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,52 @@
+import { homedir } from 'node:os'
+import { chooseContext } from './choose-context.ts'
+import { systemFiles } from './files.ts'
+import { inClusterConfig, isInCluster } from './in-cluster.ts'
+import { kubeconfigPaths, readKubeconfigs } from './kubeconfig.ts'
+import { kubeconfigError } from './kubeconfig-error.ts'
+import { proxyFromEnvironment } from './proxy-url.ts'
+import { Secret } from './secret.ts'
+import type { ConnectionConfig } from './connection-config.ts'
+import type { Files } from './files.ts'
+
+export interface LoadConfigOptions {
+  /** Environment variables. Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Where `.kube/config` is looked for. Default: the user's home directory. */
+  readonly home?: string
+  /** The kubeconfig to read instead of all others. */
+  readonly kubeconfigPath?: string | undefined
+  /** The context to use. Default: the kubeconfig's current-context. */
+  readonly context?: string | undefined
+  /** True: only the pod's service account. False: never that. Default: that, if no kubeconfig is named and there is one. */
+  readonly inCluster?: boolean | undefined
+  /** Default: the machine's. */
+  readonly files?: Files
+  /** Where the service account is mounted. Default: where Kubernetes mounts it. */
+  readonly serviceAccountDirectory?: string
+}
+
+/**
+ * Finds the API server to talk to. The first that applies: the kubeconfig asked for, the list in `KUBECONFIG`, the
+ * pod's service account, `~/.kube/config`.
+ */
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<ConnectionConfig> {
+  const env = options.env ?? process.env
+  const files = options.files ?? systemFiles
+  const named = Boolean(options.kubeconfigPath || options.context || env['KUBECONFIG'])
+  if (options.inCluster ?? (!named && isInCluster(env))) {
+    return inClusterConfig(env, files, options.serviceAccountDirectory)
+  }
+  const where = kubeconfigPaths(env, options.home ?? homedir(), options.kubeconfigPath)
+  const config = await readKubeconfigs(files, where)
+  if (!config) {
+    throw kubeconfigError(
+      'NOT_FOUND',
+      `There is no kubeconfig at ${where.paths.join(' or ')}: create one, or point KUBECONFIG at it.`,
+    )
+  }
+  const chosen = await chooseContext(config, { files, env, context: options.context, paths: where.paths })
+  if (chosen.proxyUrl) return chosen
+  const proxy = proxyFromEnvironment(env, chosen.server)
+  return proxy === undefined ? chosen : { ...chosen, proxyUrl: new Secret(proxy) }
+}

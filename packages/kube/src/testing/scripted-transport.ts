@@ -1,0 +1,111 @@
+import type { ResponseBody, Transport, TransportRequest, TransportResponse } from '../transport.ts'
+
+export interface ScriptedAnswer {
+  /** Default 200. */
+  readonly status?: number
+  readonly headers?: TransportResponse['headers']
+  /** An object is sent as JSON. Default: empty. */
+  readonly body?: unknown
+}
+
+export type Script = (request: TransportRequest, number: number) => ScriptedAnswer | TransportResponse | Promise<never>
+
+/** A Transport that answers from a function, and remembers what it was asked. */
+export class ScriptedTransport implements Transport {
+  readonly requests: TransportRequest[] = []
+  readonly #script: Script
+
+  constructor(script: Script) {
+    this.#script = script
+  }
+
+  /** Answers in the order given; an Error is thrown. The last one repeats. */
+  static inOrder(...answers: readonly (ScriptedAnswer | Error)[]): ScriptedTransport {
+    return new ScriptedTransport((_, number) => {
+      const answer = answers[Math.min(number, answers.length) - 1] ?? {}
+      if (answer instanceof Error) throw answer
+      return answer
+    })
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    this.requests.push(request)
+    const answer = await this.#script(request, this.requests.length)
+    if (isResponse(answer)) return answer
+    const { status = 200, headers = {}, body = '' } = answer
+    return { status, headers, body: bodyOf(typeof body === 'string' ? body : JSON.stringify(body)) }
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+function isResponse(answer: ScriptedAnswer | TransportResponse): answer is TransportResponse {
+  const body = answer.body
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+function bodyOf(text: string): ResponseBody {
+  return {
+    text: () => Promise.resolve(text),
+    cancel: () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from(text)
+    },
+  }
+}
+
+/** A body that a test feeds. `pulls` counts how often a chunk was asked for. */
+export class FedBody implements ResponseBody {
+  pulls = 0
+  cancelled = false
+  readonly #chunks: (Uint8Array | Error | 'end')[] = []
+  #wake: (() => void) | undefined
+
+  push(chunk: string | Uint8Array): void {
+    this.#add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  }
+
+  end(): void {
+    this.#add('end')
+  }
+
+  fail(error: Error): void {
+    this.#add(error)
+  }
+
+  #add(chunk: Uint8Array | Error | 'end'): void {
+    this.#chunks.push(chunk)
+    this.#wake?.()
+  }
+
+  /** As a response, for a ScriptedTransport. */
+  response(status = 200): TransportResponse {
+    return { status, headers: {}, body: this }
+  }
+
+  text(): Promise<string> {
+    return Promise.reject(new Error('a stream has no text'))
+  }
+
+  cancel(): void {
+    this.cancelled = true
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return { next: () => this.#next() }
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    this.pulls++
+    while (this.#chunks.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    const chunk = this.#chunks.shift()
+    if (chunk instanceof Error) throw chunk
+    return chunk === undefined || chunk === 'end' ? { done: true, value: undefined } : { done: false, value: chunk }
+  }
+}
