@@ -6,7 +6,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'test/house/**/*.test.ts', 'docs/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'test/house/**/*.test.ts', 'test/docs/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },

@@ -67,7 +67,7 @@ describe('the import graph', () => {
 
   it('uses only dependencies that the package declares', () => {
     const wrong = sources
-      .filter((source) => !/\.test\.ts$|\/testing\/|\/testing\.ts$/.test(source.path))
+      .filter((source) => !/\.test(ing)?\.ts$|testdata\/|\/testing\/|\/testing\.ts$/.test(source.path))
       .flatMap((source) => {
         const manifest = JSON.parse(
           readFileSync(path.join(root, 'packages', roomOf(source.path), 'package.json'), 'utf8'),

@@ -439,6 +439,15 @@ describe('watch', () => {
     })
   })
 
+  it('says once that the server has accepted it', async () => {
+    const body = new FedBody()
+    body.end()
+    const { client } = setup(new ScriptedTransport(() => body.response()))
+    let opened = 0
+    for await (const _ of client.watch(Note, { onOpen: () => opened++ })) expect.unreachable()
+    expect(opened).toBe(1)
+  })
+
   it('asks for the initial events the way the server wants it', async () => {
     const { client, transport } = setup(new ScriptedTransport(() => ({ body: '' })))
     for await (const _ of client.watch(metadataOf(Note), { sendInitialEvents: true, bookmarks: true }))

@@ -231,8 +231,8 @@ export class Client implements KubeApi {
       signal: options.signal,
       idleTimeout: options.idleTimeout,
       onOpen: options.onOpen,
-      open: async (signal) => {
-        const response = await this.requester.stream({
+      open: (signal) =>
+        this.requester.stream({
           verb: 'watch',
           kind,
           idempotent: true,
@@ -241,10 +241,7 @@ export class Client implements KubeApi {
           headers: { accept: acceptOne(kind) },
           signal,
           stream: true,
-        })
-        options.onOpen?.()
-        return response
-      },
+        }),
     })
   }
 

@@ -155,6 +155,18 @@ describe('WatchStream', () => {
     expect(body.cancelled).toBe(true)
   })
 
+  it('ends when it is given up at any moment around the answer', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { body, stream } = start()
+      const waiting = stream.next()
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      await stream.return()
+      expect((await waiting).done).toBe(true)
+      await settle()
+      expect(body.cancelled || body.pulls === 0).toBe(true)
+    }
+  })
+
   it('gives up on silence, but any byte puts that off', async () => {
     const { body, clock, stream } = start({ idleTimeout: 1000 })
     let failure: unknown

@@ -107,7 +107,8 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
         return response
       })
       const response = await this.#wait(opening)
-      if (response === undefined) return undefined
+      // Also when it was stopped in the moment in which the answer came.
+      if (response === undefined || this.#over) return undefined
       this.#options.onOpen?.()
       this.#chunks = response.body[Symbol.asyncIterator]()
     }

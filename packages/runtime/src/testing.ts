@@ -1,1 +1,3 @@
+export { planFor, type Seen } from './controller/plan-for.ts'
 export { silentLogger } from './log.ts'
+export * from './testing/memory-api.ts'

@@ -1,0 +1,128 @@
+import { figure } from './rows.ts'
+import type { Figures, Row } from './rows.ts'
+
+export interface Measurement {
+  readonly name: string
+  /** What the peer is asked to do before, once. Default nothing. */
+  readonly prepare?: readonly (readonly string[])[]
+  /** Undefined: nothing to compare with. */
+  readonly peer?: readonly string[]
+  readonly ours: readonly string[]
+  /** Options for Node. Default none. */
+  readonly node?: readonly string[]
+  rows(ours: Figures, peer: Figures): readonly Row[]
+}
+
+const atMost = (limit: number, on: 'ratio' | 'value' = 'ratio'): Row['bound'] => ({ on, is: 'at most', limit })
+const atLeast = (limit: number, on: 'ratio' | 'value' = 'value'): Row['bound'] => ({ on, is: 'at least', limit })
+
+/** Compares one figure that both sides print under the same name. */
+function compare(
+  what: string,
+  unit: string,
+  name: string,
+  sides: readonly [Figures, Figures],
+  bound: Row['bound'],
+  divisor = 1,
+): Row {
+  const [ours, peer] = sides
+  return { what, unit, ours: figure(ours, name) / divisor, peer: figure(peer, name) / divisor, bound }
+}
+
+const SEEDED = ['--namespace', 'bench-seeded', '--count', '10000']
+const SEED = ['seed', ...SEEDED, '--size', '1024']
+
+export const measurements: readonly Measurement[] = [
+  {
+    name: 'informer sync',
+    prepare: [SEED],
+    peer: ['informer-sync', '--namespace', 'bench-seeded'],
+    ours: ['informer-sync', '--namespace', 'bench-seeded'],
+    rows: (ours, peer) => [
+      compare('10,000 ConfigMaps of 1 KB: synced after', 'ms', 'wallMs', [ours, peer], atMost(1)),
+      compare('… CPU', 'ms', 'cpuMs', [ours, peer], atMost(1)),
+      compare('… RSS', 'MB', 'rssKb', [ours, peer], atMost(1.5), 1024),
+      {
+        what: '… heap per byte of JSON',
+        unit: '×',
+        ours: figure(ours, 'heapBytesEach') / figure(ours, 'jsonBytesEach'),
+        peer: undefined,
+        bound: atMost(2, 'value'),
+      },
+    ],
+  },
+  {
+    name: 'informer sync, metadata only',
+    prepare: [SEED],
+    peer: ['informer-sync', '--namespace', 'bench-seeded', '--metadata'],
+    ours: ['informer-sync', '--namespace', 'bench-seeded', '--metadata', 'true'],
+    rows: (ours, peer) => [
+      compare('… metadata only: synced after', 'ms', 'wallMs', [ours, peer], atMost(1)),
+      compare('… metadata only: CPU', 'ms', 'cpuMs', [ours, peer], atMost(1)),
+      compare('… metadata only: RSS', 'MB', 'rssKb', [ours, peer], atMost(1), 1024),
+      {
+        what: '… metadata only: heap per object',
+        unit: 'bytes',
+        ours: figure(ours, 'heapBytesEach'),
+        peer: undefined,
+        bound: atMost(1024, 'value'),
+      },
+    ],
+  },
+  {
+    name: 'watch throughput',
+    peer: ['watch-throughput', ...watched()],
+    ours: ['watch-throughput', ...watched()],
+    rows: (ours, peer) => [compare('watch event: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
+  },
+  {
+    name: 'reconcile, nothing to do',
+    prepare: [SEED],
+    peer: ['reconcile-noop', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    ours: ['reconcile-noop', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    rows: (ours, peer) => [
+      compare('reconcile with nothing to do: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(20, 'value')),
+    ],
+  },
+  {
+    name: 'reconcile with a cache read',
+    prepare: [SEED],
+    peer: ['reconcile-read', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    ours: ['reconcile-read', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    rows: (ours, peer) => [compare('reconcile with a cache read: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
+  },
+  {
+    name: 'server-side apply',
+    peer: ['apply', ...applied()],
+    ours: ['apply', ...applied()],
+    rows: (ours, peer) => [compare('server-side apply, 16 at a time: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
+  },
+  {
+    name: 'queue',
+    peer: ['queue', '--count', '100000', '--rounds', '5'],
+    ours: ['queue', '--count', '100000', '--rounds', '5'],
+    rows: (ours, peer) => [
+      compare('queue: add, get, done per second', '', 'perSecond', [ours, peer], atLeast(500_000)),
+    ],
+  },
+]
+
+function watched(): readonly string[] {
+  const load = ['--count', '5000', '--objects', '16', '--size', '1024', '--concurrency', '16']
+  return ['--namespace', 'bench-watch', '--prefix', 'watched-', ...load]
+}
+
+function applied(): readonly string[] {
+  return [
+    '--namespace',
+    'bench-apply',
+    '--prefix',
+    'child-',
+    '--count',
+    '2000',
+    '--size',
+    '1024',
+    '--concurrency',
+    '16',
+  ]
+}

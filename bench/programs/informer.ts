@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { metadataOf } from '@tenure/kube'
+import { SharedInformers } from '@tenure/runtime'
+import { ConfigMap, connect } from './cluster.ts'
+import { Stopwatch } from './stopwatch.ts'
+import { collectGarbage, usage } from './usage.ts'
+import type { Flags } from './usage.ts'
+
+/**
+ * A cache of all ConfigMaps of a namespace, from nothing to synced: wallMs since the process began, CPU likewise, and
+ * memory with the cache full and its watch open. heapBytesEach is what the objects add to the heap.
+ */
+export async function informerSync(flag: Flags): Promise<object> {
+  const namespace = flag('namespace')
+  const kind = flag('metadata', '') === 'true' ? metadataOf(ConfigMap) : ConfigMap
+  const { client, transport } = await connect(flag('kubeconfig'))
+  const informers = new SharedInformers({ api: client })
+  const informer = informers.informer(kind, { namespace })
+  const end = new AbortController()
+  const heapBefore = heapUsed()
+  const syncStart = performance.now()
+  informers.start(end.signal)
+  await informer.whenSynced()
+  const wallMs = performance.now()
+  const { cpuMs } = usage()
+  const { rssKb, anonKb, peakRssKb } = afterGarbageCollection()
+  const count = informer.cache.size
+  const result = {
+    metadata: kind.form === 'metadata',
+    wallMs,
+    syncWallMs: wallMs - syncStart,
+    cpuMs,
+    rssKb,
+    anonKb,
+    peakRssKb,
+    count,
+    heapBytesEach: (heapUsed() - heapBefore) / count,
+    jsonBytesEach: informer.cache.list().reduce((sum, object) => sum + JSON.stringify(object).length, 0) / count,
+  }
+  end.abort()
+  await transport.close()
+  return result
+}
+
+/** CPU per watch event, while the peer's writer makes them: the same load as for the peer itself. */
+export async function watchThroughput(flag: Flags): Promise<object> {
+  const namespace = flag('namespace')
+  const count = Number(flag('count'))
+  const { client, transport } = await connect(flag('kubeconfig'))
+  const informers = new SharedInformers({ api: client })
+  const informer = informers.informer(ConfigMap, { namespace })
+  const end = new AbortController()
+  informers.start(end.signal)
+  await informer.whenSynced()
+  let handled = 0
+  const done = new Promise<void>((resolve) => {
+    informer.subscribe((event) => {
+      if (event.type === 'modified' && ++handled === count) resolve()
+    })
+  })
+  const stopwatch = new Stopwatch()
+  await Promise.all([run(flag('writer'), writerArguments(flag)), done])
+  const result = stopwatch.perItem(count)
+  end.abort()
+  await transport.close()
+  return { ...result, ...afterGarbageCollection() }
+}
+
+function writerArguments(flag: Flags): readonly string[] {
+  const names = ['kubeconfig', 'namespace', 'prefix', 'count', 'objects', 'size', 'concurrency']
+  return ['write', ...names.flatMap((name) => [`--${name}`, flag(name)])]
+}
+
+function run(program: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    child.on('error', reject)
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} write ended with ${code}`))))
+  })
+}
+
+function heapUsed(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+function afterGarbageCollection(): Omit<ReturnType<typeof usage>, 'cpuMs'> {
+  collectGarbage()
+  const { cpuMs: _, ...memory } = usage()
+  return memory
+}

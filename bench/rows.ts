@@ -1,0 +1,59 @@
+/** What one program printed: numbers by name, perhaps nested. */
+export interface Figures {
+  readonly [name: string]: unknown
+}
+
+/** One line of the table: what is compared, and what it must reach. */
+export interface Row {
+  readonly what: string
+  readonly unit: string
+  readonly ours: number
+  /** Undefined where there is nothing to compare with: the figure itself is bounded. */
+  readonly peer: number | undefined
+  /** `ratio`: ours to the peer's. `value`: ours alone. */
+  readonly bound: { readonly on: 'ratio' | 'value'; readonly is: 'at most' | 'at least'; readonly limit: number }
+}
+
+export function figure(figures: Figures, name: string): number {
+  const value = figures[name]
+  if (typeof value !== 'number') throw new Error(`the program printed no ${name}: ${JSON.stringify(figures)}`)
+  return value
+}
+
+export function ratio({ ours, peer }: Row): number | undefined {
+  return peer === undefined ? undefined : ours / peer
+}
+
+export function isReached(row: Row): boolean {
+  const { on, is, limit } = row.bound
+  const judged = on === 'ratio' ? (ratio(row) ?? Number.NaN) : row.ours
+  return is === 'at most' ? judged <= limit : judged >= limit
+}
+
+/** The rows as a Markdown table, readable as it is. */
+export function table(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    row.what,
+    `${round(row.ours)} ${row.unit}`,
+    row.peer === undefined ? '' : `${round(row.peer)} ${row.unit}`,
+    ratio(row) === undefined ? '' : `${ratio(row)?.toFixed(2)}×`,
+    describeBound(row),
+    isReached(row) ? 'reached' : 'MISSED',
+  ])
+  const lines = [['', 'Tenure', 'controller-runtime', 'ratio', 'to reach', ''], ...cells]
+  const widths = lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  const format = (line: readonly string[]): string =>
+    `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
+  return [format(lines[0] ?? []), rule, ...lines.slice(1).map(format)].join('\n')
+}
+
+function describeBound({ bound, unit }: Row): string {
+  const sign = bound.is === 'at most' ? '≤' : '≥'
+  return bound.on === 'ratio' ? `${sign} ${bound.limit.toFixed(1)}×` : `${sign} ${round(bound.limit)} ${unit}`
+}
+
+function round(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en-US')
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import type { Figures } from './rows.ts'
+
+/** Runs a program and reads the line of JSON that it prints. */
+export function runProgram(command: string, args: readonly string[]): Promise<Figures> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(output) as Figures)
+      else reject(new Error(`${command} ${args.join(' ')} ended with ${code}`))
+    })
+  })
+}
+
+/** Of several runs, for each figure the median: the machine is shared, and one run in three is disturbed. */
+export function medians(runs: readonly Figures[]): Figures {
+  const first = runs[0] ?? {}
+  return Object.fromEntries(
+    Object.keys(first).map((name) => {
+      const values = runs.map((run) => run[name])
+      if (!values.every((value) => typeof value === 'number')) return [name, first[name]]
+      const sorted = values.toSorted((a, b) => a - b)
+      return [name, sorted[Math.floor(sorted.length / 2)]]
+    }),
+  )
+}

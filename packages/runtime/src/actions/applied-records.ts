@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto'
+import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
+import { type Fields, isApplied, projection } from './field-set.ts'
+import type { JsonMap } from './json.ts'
+
+/** One applied object: what we asked for, and what our fields looked like when the server had it. */
+interface Applied {
+  readonly desired: string
+  readonly live: string
+  uid: string
+  resourceVersion: string
+}
+
+/**
+ * Knows whether an apply would change anything, so that a steady state costs no request. Two ways lead to "nothing":
+ * - our managedFields entry and the live values say so: this needs no memory, and holds after a restart;
+ * - it was applied before just so, and our fields still look as they did right after: this also covers values that
+ *   the server writes its own way.
+ */
+export class AppliedRecords {
+  readonly #manager: string
+  readonly #records = new Map<string, Applied>()
+
+  constructor(fieldManager: string) {
+    this.#manager = fieldManager
+  }
+
+  get size(): number {
+    return this.#records.size
+  }
+
+  /** `kind` in the form in which it is cached. */
+  isUnchanged(kind: Kind, key: string, subresource: string, desired: KubeObject, live: Stored<KubeObject>): boolean {
+    const id = recordId(kind, key, subresource)
+    const record = this.#records.get(id)
+    const wanted = digest(JSON.stringify(desired))
+    const { uid, resourceVersion } = live.metadata
+    if (record?.desired === wanted && record.uid === uid) {
+      if (record.resourceVersion === resourceVersion) return true
+      if (record.live === this.#look(kind, live, subresource)) {
+        record.resourceVersion = resourceVersion
+        return true
+      }
+    }
+    const fields = this.#fields(kind, live, subresource)
+    if (fields === undefined || !isApplied(fields, asMap(desired), asMap(live), isBuiltIn(kind))) return false
+    this.#records.set(id, { desired: wanted, live: this.#look(kind, live, subresource), uid, resourceVersion })
+    return true
+  }
+
+  /** `answer` is what the server made of applying `desired`. */
+  applied(kind: Kind, key: string, subresource: string, desired: KubeObject, answer: Stored<KubeObject>): void {
+    this.#records.set(recordId(kind, key, subresource), {
+      desired: digest(JSON.stringify(desired)),
+      live: this.#look(kind, answer, subresource),
+      uid: answer.metadata.uid,
+      resourceVersion: answer.metadata.resourceVersion,
+    })
+  }
+
+  /** The object is gone. */
+  forget(kind: Kind, key: string): void {
+    this.#records.delete(recordId(kind, key, ''))
+    this.#records.delete(recordId(kind, key, 'status'))
+  }
+
+  #fields(kind: Kind, live: Stored<KubeObject>, subresource: string): Fields | undefined {
+    const entry = live.metadata.managedFields?.find(
+      (entry: ManagedFieldsEntry) =>
+        entry.manager === this.#manager &&
+        entry.operation === 'Apply' &&
+        entry.apiVersion === kind.apiVersion &&
+        (entry.subresource ?? '') === subresource,
+    )
+    return entry?.fieldsV1
+  }
+
+  #look(kind: Kind, live: Stored<KubeObject>, subresource: string): string {
+    const fields = this.#fields(kind, live, subresource)
+    if (fields === undefined) return ''
+    if (kind.form === 'full') return digest(projection(fields, live))
+    // Of an object read as metadata only, the generation is all that tells of a change to its spec.
+    const { metadata } = live
+    return digest(`${String(metadata.generation)} ${projection(fields, { metadata })}`)
+  }
+}
+
+/** Groups without a dot, and those of k8s.io: their types are the server's own. */
+function isBuiltIn({ group }: Kind): boolean {
+  return !group.includes('.') || group.endsWith('.k8s.io')
+}
+
+function recordId(kind: Kind, key: string, subresource: string): string {
+  return `${kind.group}/${kind.plural}/${subresource}/${key}`
+}
+
+// 160 bits in 28 characters, against the whole text of every object; nobody gains by making two collide.
+function digest(text: string): string {
+  return hash('sha1', text, 'base64')
+}
+
+function asMap(object: KubeObject): JsonMap {
+  return object as JsonMap
+}

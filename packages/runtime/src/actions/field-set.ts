@@ -1,0 +1,172 @@
+import { isDeepEqual, isMap, type JsonMap } from './json.ts'
+import { isServerEqual } from './server-values.ts'
+
+/**
+ * A fieldsV1 tree, as managedFields has it: `f:name` is a field, `k:{…}` the list item with these keys, `v:…` the
+ * item of a set with this value, `i:0` an item by place, `.` the thing itself. An empty node is owned whole.
+ */
+export type Fields = JsonMap
+
+/** What an apply says but nobody comes to own: it names the object, or is the server's. */
+const UNOWNED = new Set(['apiVersion', 'kind'])
+const UNOWNED_METADATA = new Set([
+  'name',
+  'namespace',
+  'generateName',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+  'selfLink',
+])
+
+/** Whether a value, owned whole, is what was applied. `key` and `parent` name the field it is in. */
+type Equality = (desired: unknown, live: unknown, key: string, parent: string) => boolean
+
+/**
+ * True if applying `desired` would change nothing: what we own, by `fields`, is just what `desired` has, and the live
+ * object has the same values. For a built-in kind, values that the server writes its own way (`1000m` as `1`) are the
+ * same if they are known to be. False may also mean that it can not be told.
+ */
+export function isApplied(fields: Fields, desired: JsonMap, live: JsonMap, isBuiltIn = false): boolean {
+  return sameValue(fields, ownable(desired), live, isBuiltIn ? isServerEqual : isDeepEqual, '', '')
+}
+
+/** The live values of all fields in `fields`, as text: two of them differ if any value does. */
+export function projection(fields: Fields, live: unknown): string {
+  const names = Object.keys(fields)
+  if (names.length === 0) return JSON.stringify(live) ?? ''
+  let text = '{'
+  for (const name of names) {
+    if (name === '.') text += live === undefined ? '-' : '.'
+    else text += `${name}=${projection(fields[name] as Fields, childOf(live, name))};`
+  }
+  return `${text}}`
+}
+
+function ownable(desired: JsonMap): JsonMap {
+  const rest: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined || UNOWNED.has(name)) continue
+    if (name !== 'metadata' || !isMap(value)) {
+      rest[name] = value
+      continue
+    }
+    const metadata = Object.entries(value).filter(([key, inner]) => inner !== undefined && !UNOWNED_METADATA.has(key))
+    if (metadata.length > 0) rest[name] = Object.fromEntries(metadata)
+  }
+  return rest
+}
+
+function sameValue(
+  fields: Fields,
+  desired: unknown,
+  live: unknown,
+  isEqual: Equality,
+  key: string,
+  parent: string,
+): boolean {
+  const names = Object.keys(fields)
+  if (names.length === 0) {
+    // Servers drop what is empty. That we own it says that it was applied and that nobody has changed it since.
+    return live === undefined ? isEmpty(desired) : isEqual(desired, live, key, parent)
+  }
+  if (Array.isArray(desired)) return Array.isArray(live) && sameList(fields, names, desired, live, isEqual, key)
+  return isMap(desired) && isMap(live) && sameMap(fields, names, desired, live, isEqual, key)
+}
+
+function sameMap(
+  fields: Fields,
+  names: readonly string[],
+  desired: JsonMap,
+  live: JsonMap,
+  isEqual: Equality,
+  parent: string,
+): boolean {
+  let owned = 0
+  for (const name of names) {
+    if (name === '.') continue
+    if (!name.startsWith('f:')) return false
+    const key = name.slice(2)
+    if (desired[key] === undefined) return false
+    if (!sameValue(fields[name] as Fields, desired[key], live[key], isEqual, key, parent)) return false
+    owned++
+  }
+  // Every owned field is a different one of the desired ones: as many means all of them.
+  for (const key in desired) if (desired[key] !== undefined) owned--
+  return owned === 0
+}
+
+function sameList(
+  fields: Fields,
+  names: readonly string[],
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  isEqual: Equality,
+  key: string,
+): boolean {
+  /** Where in the live list each desired item is. */
+  const places: (number | undefined)[] = desired.map(() => undefined)
+  let owned = 0
+  for (const name of names) {
+    if (name === '.') continue
+    const at = desiredIndex(desired, name, places)
+    const place = itemIndex(live, name)
+    if (at < 0 || place < 0) return false
+    if (!sameValue(fields[name] as Fields, desired[at], live[place], isEqual, key, '')) return false
+    places[at] = place
+    owned++
+  }
+  if (owned !== desired.length) return false
+  // An apply also puts its items in its own order.
+  return places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < (place ?? 0))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isMap(value) ? Object.keys(value).length === 0 : !value
+}
+
+/** The item of a desired list that `name` means. It may leave out keys that have a default, as `protocol` of a port. */
+function desiredIndex(desired: readonly unknown[], name: string, taken: readonly (number | undefined)[]): number {
+  const exact = itemIndex(desired, name)
+  if (exact >= 0 || !name.startsWith('k:')) return exact
+  const keys = keysOf(name)
+  return desired.findIndex(
+    (item, index) =>
+      taken[index] === undefined &&
+      isMap(item) &&
+      Object.entries(keys).every(([key, value]) => item[key] === undefined || item[key] === value),
+  )
+}
+
+function childOf(value: unknown, name: string): unknown {
+  if (name.startsWith('f:')) return isMap(value) ? value[name.slice(2)] : undefined
+  return Array.isArray(value) ? value[itemIndex(value, name)] : undefined
+}
+
+function itemIndex(list: readonly unknown[], name: string): number {
+  switch (name.slice(0, 2)) {
+    case 'k:': {
+      const keys = Object.entries(keysOf(name))
+      return list.findIndex((item) => isMap(item) && keys.every(([key, value]) => isDeepEqual(value, item[key])))
+    }
+    case 'v:': {
+      const value: unknown = JSON.parse(name.slice(2))
+      return list.findIndex((item) => isDeepEqual(value, item))
+    }
+    case 'i:': {
+      const index = Number(name.slice(2))
+      return index < list.length ? index : -1
+    }
+    default:
+      return -1
+  }
+}
+
+function keysOf(name: string): JsonMap {
+  return JSON.parse(name.slice(2)) as JsonMap
+}

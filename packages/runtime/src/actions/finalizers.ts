@@ -1,0 +1,60 @@
+import {
+  isNotFound,
+  type Kind,
+  type KubeApi,
+  type KubeObject,
+  mergePatch,
+  refTo,
+  type Stored,
+  type WriteOptions,
+} from '@tenure/kube'
+
+export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
+  return object.metadata?.finalizers?.includes(finalizer) ?? false
+}
+
+/** Puts a finalizer on an object, or fails with a 409 if the object has changed since it was read. */
+export async function addFinalizer<T extends KubeObject>(
+  api: KubeApi,
+  kind: Kind<T>,
+  object: Stored<T>,
+  finalizer: string,
+  options?: WriteOptions,
+): Promise<Stored<T>> {
+  if (hasFinalizer(object, finalizer)) return object
+  return await patchFinalizers(api, kind, object, [...(object.metadata.finalizers ?? []), finalizer], options)
+}
+
+/**
+ * Takes a finalizer off an object, or fails with a 409 if the object has changed since it was read. An object that is
+ * gone has none. Undefined: it is gone.
+ */
+export async function removeFinalizer<T extends KubeObject>(
+  api: KubeApi,
+  kind: Kind<T>,
+  object: Stored<T>,
+  finalizer: string,
+  options?: WriteOptions,
+): Promise<Stored<T> | undefined> {
+  if (!hasFinalizer(object, finalizer)) return object
+  const left = (object.metadata.finalizers ?? []).filter((other) => other !== finalizer)
+  try {
+    return await patchFinalizers(api, kind, object, left, options)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+// A merge patch replaces the list whole, so it must not meet a list that somebody else has changed: it carries the
+// resourceVersion, which an object made anew under the same name does not have either.
+function patchFinalizers<T extends KubeObject>(
+  api: KubeApi,
+  kind: Kind<T>,
+  object: Stored<T>,
+  finalizers: readonly string[],
+  options?: WriteOptions,
+): Promise<Stored<T>> {
+  const { resourceVersion } = object.metadata
+  return api.patch(kind, refTo(object), mergePatch({ metadata: { resourceVersion, finalizers } }), options)
+}

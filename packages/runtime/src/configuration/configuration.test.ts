@@ -1,0 +1,245 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import type { Table } from './option.ts'
+import type { Surroundings } from './read.ts'
+import { describeValues, readConfiguration } from './read.ts'
+import { helpText, referenceMarkdown } from './reference.ts'
+import { defineConfiguration } from './table.ts'
+
+const configuration = defineConfiguration({
+  program: 'websites',
+  summary: 'Keeps websites.',
+  configEnvironment: 'WEBSITES_CONFIG',
+  options: {
+    healthAddress: {
+      type: 'address',
+      flag: 'health-probe-bind-address',
+      default: ':8081',
+      meaning: 'Where probes are served.',
+    },
+    leaseDuration: {
+      type: 'duration',
+      file: 'leaderElection.leaseDuration',
+      default: '15s',
+      min: '1s',
+      max: '1h',
+      meaning: 'How long a lease lasts.',
+    },
+    leaderElect: { type: 'boolean', default: true, meaning: 'One of many leads.' },
+    workers: { type: 'integer', default: 4, min: 1, max: 64, meaning: 'Reconciles at once.' },
+    logFormat: { type: 'string', choices: ['json', 'text'], default: 'json', meaning: 'How logs | look.' },
+    namespaces: { type: 'list', default: [], meaning: 'Which namespaces. Default all.' },
+    databaseUrl: { type: 'string', secret: true, flag: false, environment: 'DATABASE_URL', meaning: 'The database.' },
+    port: { type: 'integer', secret: true, meaning: 'A secret port.' },
+  },
+})
+
+const define = (options: Table) => defineConfiguration({ program: 'p', summary: 's', options })
+
+async function load(surroundings: Partial<Surroundings> = {}) {
+  const loaded = await readConfiguration(configuration, { argv: [], environment: {}, ...surroundings })
+  if (loaded.kind !== 'values') throw new Error('printed help')
+  return loaded
+}
+const withFile = (content: string, argv: readonly string[] = ['--config', 'c.yaml']) =>
+  load({ argv, readText: () => Promise.resolve(content) })
+
+describe('readConfiguration', () => {
+  it('has typed defaults', async () => {
+    const { values, sources } = await load()
+    expect(values).toEqual({
+      healthAddress: ':8081',
+      leaseDuration: 15_000,
+      leaderElect: true,
+      workers: 4,
+      logFormat: 'json',
+      namespaces: [],
+      databaseUrl: undefined,
+      port: undefined,
+    })
+    expect(sources.leaseDuration).toBe('default')
+    expectTypeOf(values.leaseDuration).toEqualTypeOf<number>()
+    expectTypeOf(values.logFormat).toEqualTypeOf<'json' | 'text'>()
+    expectTypeOf(values.namespaces).toEqualTypeOf<readonly string[]>()
+    expectTypeOf(values.databaseUrl).toEqualTypeOf<string | undefined>()
+    expectTypeOf(values.leaderElect).toEqualTypeOf<boolean>()
+  })
+
+  it('lets a flag win over the environment, that over the file, that over the default', async () => {
+    const { values, sources } = await load({
+      argv: ['--config=c.yaml', '--workers', '8'],
+      environment: { WORKERS: '6', LEASE_DURATION: '30s', LOG_FORMAT: '' },
+      readText: () => Promise.resolve('workers: 2\nleaderElection: { leaseDuration: 20s }\nlogFormat: text\n'),
+    })
+    expect(values).toMatchObject({ workers: 8, leaseDuration: 30_000, logFormat: 'text', healthAddress: ':8081' })
+    expect(sources).toMatchObject({
+      workers: '--workers',
+      leaseDuration: 'LEASE_DURATION',
+      logFormat: 'logFormat in c.yaml',
+      healthAddress: 'default',
+    })
+  })
+
+  it.each([
+    [['--workers=8'], { workers: 8 }],
+    [['-workers', '8'], { workers: 8 }],
+    [['--workers', '8', '--workers', '9'], { workers: 9 }],
+    [['--leader-elect=false'], { leaderElect: false }],
+    [['--no-leader-elect'], { leaderElect: false }],
+    [['--leader-elect', '--workers', '2'], { leaderElect: true, workers: 2 }],
+    [['--namespaces', 'a, b', '--namespaces=c'], { namespaces: ['a', 'b', 'c'] }],
+    [['--namespaces='], { namespaces: [] }],
+    [['--health-probe-bind-address', '0'], { healthAddress: '0' }],
+    [['--lease-duration', '1m30s'], { leaseDuration: 90_000 }],
+  ])('reads %j', async (argv, expected) => {
+    expect((await load({ argv })).values).toMatchObject(expected)
+  })
+
+  it.each([
+    [['--workers', 'many'], '--workers: "many" is not a whole number'],
+    [['--workers', '1.5'], '--workers: "1.5" is not a whole number'],
+    [['--workers', '99999999999999999999'], 'is not a whole number'],
+    [['--workers', '0'], '--workers: it must be at least 1'],
+    [['--workers', '65'], '--workers: it must be at most 64'],
+    [['--lease-duration', '1h30'], '--lease-duration: "1h30" has no unit after 30'],
+    [['--lease-duration', '10ms'], '--lease-duration: it must be at least 1s'],
+    [['--lease-duration', '2h'], '--lease-duration: it must be at most 1h'],
+    [['--leader-elect=maybe'], '--leader-elect: "maybe" is not true or false'],
+    [['--log-format', 'xml'], '--log-format: "xml" is not one of json, text'],
+    [['--health-probe-bind-address', 'x'], '--health-probe-bind-address: "x" is no address'],
+    [['--workers'], '--workers needs a value'],
+    [['--wrokers', '3'], '--wrokers is not known; did you mean --workers?'],
+    [['--leaseduration=3s'], 'did you mean --lease-duration?'],
+    [['--zzz'], '--zzz is not known; see --help'],
+    [['--no-workers'], '--no-workers is not known; did you mean --workers?'],
+    [['--database-url', 'x'], '--database-url is not known'],
+    [['stray'], 'stray is not a flag'],
+  ])('refuses %j and says which', async (argv, message) => {
+    await expect(load({ argv })).rejects.toMatchObject({
+      code: 'TENURE_CONFIGURATION_INVALID',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('says everything that is wrong at once, with its source', async () => {
+    const error = await load({
+      argv: ['--workers', 'x'],
+      environment: { LEASE_DURATION: 'y' },
+    }).catch((thrown: unknown) => thrown as Error)
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/2 settings are wrong:\n {2}- LEASE_DURATION: "y".*\n {2}- --workers: "x"/),
+    })
+  })
+
+  it('hands back what is no flag, if asked to', async () => {
+    const { rest, values } = await load({ argv: ['start', '--workers', '2', '--', '--workers'], allowRest: true })
+    expect([rest, values.workers]).toEqual([['start', '--workers'], 2])
+  })
+
+  it('reads YAML and JSON, nested keys and their own types', async () => {
+    const yaml =
+      'leaderElect: false\nworkers: 3\nnamespaces: [a, b]\nleaderElection:\n  leaseDuration: 20s\nhealthAddress: 0\n'
+    const expected = {
+      leaderElect: false,
+      workers: 3,
+      namespaces: ['a', 'b'],
+      leaseDuration: 20_000,
+      healthAddress: '0',
+    }
+    expect((await withFile(yaml)).values).toMatchObject(expected)
+    const json = '{"leaderElect":"no","workers":"3","namespaces":"a,b","leaderElection":{"leaseDuration":"20s"}}'
+    const { healthAddress: _, ...rest } = expected
+    expect((await withFile(json, ['--config', 'c.json'])).values).toMatchObject(rest)
+    expect((await withFile('')).values.workers).toBe(4)
+    expect((await withFile('workers:\n')).values.workers).toBe(4)
+  })
+
+  it.each([
+    ['wrokers: 3', 'wrokers in c.yaml is not known; did you mean workers?'],
+    ['leaderElection: { leaseDurtaion: 3s }', 'did you mean leaderElection.leaseDuration?'],
+    ['workers: [1]', 'workers in c.yaml: [1] is not a whole number'],
+    ['workers: 1.5', 'workers in c.yaml: "1.5" is not a whole number'],
+    ['logFormat: 7', 'logFormat in c.yaml: 7 is not a text; put it in quotes'],
+    ['leaderElection: { leaseDuration: 15 }', '15 is not a duration such as 1h30m'],
+    ['namespaces: [1]', '1 in the list is no text'],
+    ['- a', 'c.yaml must hold keys and values'],
+  ])('refuses the file %j', async (content, message) => {
+    await expect(withFile(content)).rejects.toThrow(message)
+  })
+
+  it('says what is wrong with the file itself', async () => {
+    await expect(withFile('a: [')).rejects.toMatchObject({ code: 'TENURE_CONFIGURATION_FILE' })
+    await expect(withFile('{', ['--config', 'c.json'])).rejects.toThrow('c.json is not JSON')
+    await expect(load({ argv: ['--config', '/does/not/exist.yaml'] })).rejects.toThrow('could not be read: ENOENT')
+  })
+
+  it('reads the file that the environment names, from disk', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'configuration-'))
+    const path = join(directory, 'c.yaml')
+    await writeFile(path, 'workers: 7\n')
+    const { values } = await load({ environment: { WEBSITES_CONFIG: path } })
+    await rm(directory, { recursive: true })
+    expect(values.workers).toBe(7)
+  })
+
+  it('never shows a secret', async () => {
+    const error = await load({ argv: ['--port', 'hunter2'] }).catch((thrown: unknown) => thrown as Error)
+    expect(error).toMatchObject({
+      message: expect.stringContaining('--port: its value (hidden) is not a whole number'),
+    })
+    const { values } = await load({ environment: { DATABASE_URL: 'postgres://hunter2' } })
+    expect(values.databaseUrl).toBe('postgres://hunter2')
+    expect(JSON.stringify(describeValues(configuration, values))).not.toContain('hunter2')
+    expect(describeValues(configuration, values)).toMatchObject({ databaseUrl: '<hidden>', workers: 4 })
+  })
+
+  it('asks for what is required', async () => {
+    const strict = defineConfiguration({
+      program: 'p',
+      summary: 's',
+      options: { name: { type: 'string', required: true, meaning: 'Its name.' } },
+    })
+    await expect(readConfiguration(strict, { argv: [], environment: {} })).rejects.toThrow(
+      '--name is required: Its name.',
+    )
+    const loaded = await readConfiguration(strict, { argv: ['--name', 'x'], environment: {} })
+    expect(loaded).toMatchObject({ values: { name: 'x' } })
+  })
+})
+
+describe('the table', () => {
+  it('prints help', async () => {
+    const help = await readConfiguration(configuration, { argv: ['--wrong', '-h'], environment: {} })
+    expect(help.kind).toBe('help')
+    const text = helpText(configuration, 80)
+    expect(help.kind === 'help' && help.text).toBe(helpText(configuration))
+    expect(text).toContain('Usage: websites [flags]')
+    expect(text).toMatch(/--lease-duration <duration> +How long a lease lasts. \(default 15s;\n +LEASE_DURATION\)/)
+    expect(text).toContain('--[no-]leader-elect')
+    expect(text).toContain('--log-format <json|text>')
+    expect(text).toContain('  DATABASE_URL')
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  it('prints a reference', () => {
+    const lines = referenceMarkdown(configuration).split('\n')
+    expect(lines).toHaveLength(2 + 8 + 1)
+    expect(lines[3]).toBe(
+      '| `--lease-duration` | `LEASE_DURATION` | `leaderElection.leaseDuration` | duration | `15s` | How long a lease lasts. At least 1s. At most 1h. |',
+    )
+    expect(lines[6]).toContain('How logs \\| look. One of `json`, `text`.')
+    expect(lines[8]).toBe('| – | `DATABASE_URL` | `databaseUrl` | string | – | The database. Secret. |')
+  })
+
+  it('finds a mistake in itself', () => {
+    const text = { type: 'string', meaning: 'm' } as const
+    expect(() => define({ a: { ...text, flag: 'x' }, b: { ...text, flag: 'x' } })).toThrow('flag x twice')
+    expect(() => define({ config: text })).toThrow('flag config twice')
+    expect(() => define({ a: { ...text, environment: 'B' }, b: text })).toThrow('environment variable B twice')
+    expect(() => define({ a: { type: 'duration', default: '15', meaning: 'm' } })).toThrow(
+      'The default of a of p is wrong',
+    )
+  })
+})

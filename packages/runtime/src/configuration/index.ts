@@ -1,0 +1,6 @@
+export { describeValues, readConfiguration } from './read.ts'
+export type { Loaded, Surroundings } from './read.ts'
+export { helpText, referenceMarkdown } from './reference.ts'
+export { defineConfiguration } from './table.ts'
+export type { Configuration, ConfigurationOptions } from './table.ts'
+export type { Option, Table, Values } from './option.ts'

@@ -1,0 +1,94 @@
+import type { Option, Table } from './option.ts'
+import type { Configuration, Row } from './table.ts'
+
+const PLACEHOLDERS: Readonly<Record<Option['type'], string>> = {
+  string: 'text',
+  integer: 'number',
+  boolean: '',
+  duration: 'duration',
+  list: 'a,b,…',
+  address: 'host:port',
+}
+
+/** What `--help` prints, from the table. `width` defaults to 100 columns. */
+export function helpText(configuration: Configuration<Table>, width = 100): string {
+  const { program, summary, rows, configEnvironment } = configuration
+  const entries = rows.map((row): [string, string] => [usageOf(row), `${row.option.meaning} ${detailsOf(row)}`.trim()])
+  const file = `A YAML or JSON file of settings.${configEnvironment ? ` (${configEnvironment})` : ''}`
+  entries.push(['--config <path>', file], ['--help', 'Prints this.'])
+  const indent = Math.min(Math.max(...entries.map(([usage]) => usage.length)), 32) + 4
+  const lines = entries.flatMap(([usage, text]) => {
+    const [first = '', ...more] = wrap(text, Math.max(width - indent, 30))
+    const head = `  ${usage}`
+    const start = head.length + 2 > indent ? [head, ' '.repeat(indent) + first] : [head.padEnd(indent) + first]
+    return [...start, ...more.map((line) => ' '.repeat(indent) + line)]
+  })
+  const note = 'A flag wins over the environment, that over the file, that over the default.'
+  return `Usage: ${program} [flags]\n\n${summary}\n\nFlags\n${lines.join('\n')}\n\n${note}\n`
+}
+
+/** The table as Markdown, for the reference docs. */
+export function referenceMarkdown(configuration: Configuration<Table>): string {
+  const head = '| Flag | Environment | File key | Type | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n'
+  const rows = configuration.rows.map((row) => {
+    const { option, flag, environment, file } = row
+    const cells = [flag && `--${flag}`, environment, file].map((name) => (name ? `\`${name}\`` : '–'))
+    const fallback = defaultText(option)
+    const meaning = `${option.meaning}${limitsOf(option)}`
+    return `| ${[...cells, option.type, fallback === undefined ? '–' : `\`${fallback}\``, meaning].map(escapeCell).join(' | ')} |\n`
+  })
+  return head + rows.join('')
+}
+
+function usageOf({ key, option, flag, environment, file }: Row): string {
+  if (flag === undefined) return environment ?? file ?? key
+  if (option.type === 'boolean') return option.default === true ? `--[no-]${flag}` : `--${flag}`
+  const choices = option.type === 'string' ? option.choices?.join('|') : undefined
+  return `--${flag} <${choices ?? PLACEHOLDERS[option.type]}>`
+}
+
+function detailsOf(row: Row): string {
+  const { option } = row
+  const fallback = defaultText(option)
+  const facts = [
+    option.required ? 'required' : '',
+    fallback === undefined || fallback === '' ? '' : `default ${fallback}`,
+    row.flag === undefined ? '' : (row.environment ?? ''),
+  ].filter(Boolean)
+  return facts.length > 0 ? `(${facts.join('; ')})` : ''
+}
+
+function defaultText(option: Option): string | undefined {
+  if (option.default === undefined) return undefined
+  return option.secret ? '<hidden>' : String(option.default)
+}
+
+function limitsOf(option: Option): string {
+  const limits: string[] = []
+  if (option.required) limits.push('Required.')
+  if (option.secret) limits.push('Secret.')
+  if (option.type === 'string' && option.choices) limits.push(`One of \`${option.choices.join('`, `')}\`.`)
+  if (option.type === 'integer' || option.type === 'duration') {
+    if (option.min !== undefined) limits.push(`At least ${option.min}.`)
+    if (option.max !== undefined) limits.push(`At most ${option.max}.`)
+  }
+  return limits.length > 0 ? ` ${limits.join(' ')}` : ''
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/)) {
+    if (line && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else {
+      line = line ? `${line} ${word}` : word
+    }
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,83 @@
+import { TenureError } from '@tenure/kube'
+import type { Option, Table } from './option.ts'
+import { parseText } from './parse-value.ts'
+
+/** A row with its names worked out. */
+export interface Row {
+  readonly key: string
+  readonly option: Option
+  readonly flag: string | undefined
+  readonly environment: string | undefined
+  readonly file: string | undefined
+}
+
+export interface ConfigurationOptions<T extends Table> {
+  /** How it is called: `tenure start`. */
+  readonly program: string
+  /** What it does, in a sentence. */
+  readonly summary: string
+  readonly options: T
+  /** Put before derived environment names: `TENURE_`. Default none. */
+  readonly environmentPrefix?: string
+  /** Environment variable that names the file, beside `--config`. Default none. */
+  readonly configEnvironment?: string
+}
+
+export interface Configuration<T extends Table> {
+  readonly program: string
+  readonly summary: string
+  readonly configEnvironment: string | undefined
+  readonly rows: readonly Row[]
+  /** Never set: carries the type. */
+  readonly table?: T
+}
+
+/** Names taken by every program. */
+const RESERVED = ['config', 'help']
+
+/** Checks a program's table and works out its names. A mistake in it is a bug, found at the first start. */
+export function defineConfiguration<const T extends Table>(options: ConfigurationOptions<T>): Configuration<T> {
+  const { program, summary, configEnvironment, environmentPrefix = '' } = options
+  const rows = Object.entries<Option>(options.options).map(([key, option]): Row => {
+    const { flag = kebabCase(key), environment = environmentPrefix + constantCase(key), file = key } = option
+    return { key, option, flag: flag || undefined, environment: environment || undefined, file: file || undefined }
+  })
+  refuseTwice(program, 'flag', [...RESERVED, ...rows.map(({ flag }) => flag)])
+  refuseTwice(program, 'environment variable', [configEnvironment, ...rows.map(({ environment }) => environment)])
+  refuseTwice(
+    program,
+    'file key',
+    rows.map(({ file }) => file),
+  )
+  for (const { key, option } of rows) {
+    if (option.type === 'integer' || option.type === 'boolean' || option.default === undefined) continue
+    try {
+      parseText(option, String(option.default))
+    } catch (error) {
+      throw new TenureError('TENURE_CONFIGURATION_TABLE', `The default of ${key} of ${program} is wrong.`, {
+        cause: error,
+        fate: 'bug',
+      })
+    }
+  }
+  return { program, summary, configEnvironment, rows }
+}
+
+function refuseTwice(program: string, what: string, names: readonly (string | undefined)[]): void {
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (name === undefined) continue
+    if (seen.has(name)) {
+      throw new TenureError('TENURE_CONFIGURATION_TABLE', `${program} has the ${what} ${name} twice.`, { fate: 'bug' })
+    }
+    seen.add(name)
+  }
+}
+
+function kebabCase(key: string): string {
+  return key.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()
+}
+
+function constantCase(key: string): string {
+  return kebabCase(key).replaceAll(/[-.]/g, '_').toUpperCase()
+}

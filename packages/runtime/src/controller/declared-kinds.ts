@@ -1,0 +1,65 @@
+import { type Kind, kindKey, type KubeObject, type Selection, TenureError } from '@tenure/kube'
+import type { DeclaredKind } from '../actions/surroundings.ts'
+import type { Informer, Informers } from '../informer/types.ts'
+import { type ControllerDefinition, ownedKind, type Watch } from './definition.ts'
+
+/** An informer of a declared kind, and why it is there. */
+export type Source =
+  | { readonly role: 'primary' | 'owned'; readonly informer: Informer<KubeObject> }
+  | { readonly role: 'watched'; readonly informer: Informer<KubeObject>; readonly watch: Watch }
+
+/** The kinds a controller declared: the one it controls, those it owns, those it watches. */
+export class DeclaredKinds {
+  readonly sources: readonly Source[]
+  readonly primary: Informer<KubeObject>
+  readonly #controller: string
+  readonly #byName = new Map<string, DeclaredKind>()
+  /** By identity, so that a read does not put a name together. */
+  readonly #byKind = new WeakMap<Kind, DeclaredKind>()
+
+  constructor(definition: ControllerDefinition, informers: Informers) {
+    this.#controller = definition.name
+    const inform = (kind: Kind, selection?: Selection): Informer<KubeObject> => informers.informer(kind, selection)
+    this.primary = inform(definition.kind, definition.selection)
+    for (const [name, index] of Object.entries(definition.indexes ?? {})) this.primary.addIndex(name, index)
+    const sources: Source[] = [{ role: 'primary', informer: this.primary }]
+    for (const owned of definition.owns ?? []) {
+      const { kind, selection } = ownedKind(owned)
+      sources.push({ role: 'owned', informer: inform(kind, selection) })
+    }
+    for (const watch of definition.watches ?? []) {
+      const informer = inform(watch.kind, watch.selection)
+      for (const [name, index] of Object.entries(watch.indexes)) informer.addIndex(name, index)
+      sources.push({ role: 'watched', informer, watch })
+    }
+    this.sources = sources
+    for (const { informer, role } of sources) {
+      const name = kindKey(informer.kind)
+      // Of a kind that is declared twice, reads see the first.
+      const { kind, cache } = this.#byName.get(name) ?? informer
+      const owned = role === 'owned' || (this.#byName.get(name)?.owned ?? false)
+      this.#byName.set(name, { kind, cache, owned })
+    }
+  }
+
+  find(kind: Kind): DeclaredKind | undefined {
+    const known = this.#byKind.get(kind)
+    if (known) return known
+    const declared = this.#byName.get(kindKey(kind))
+    if (declared) this.#byKind.set(kind, declared)
+    return declared
+  }
+
+  /** For a read: of a kind that is cached, and cached whole if whole objects are expected. */
+  readable(kind: Kind): DeclaredKind {
+    const declared = this.find(kind)
+    if (declared && (kind.form === 'metadata' || declared.kind.form === 'full')) return declared
+    throw new TenureError(
+      'TENURE_KIND_UNDECLARED',
+      declared
+        ? `The controller ${this.#controller} reads whole ${kind.kind} objects but declared only their metadata. Declare the kind itself.`
+        : `The controller ${this.#controller} reads ${kind.kind} objects but does not watch that kind. Add it to its owns or watches.`,
+      { fate: 'bug' },
+    )
+  }
+}

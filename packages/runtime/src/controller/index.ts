@@ -1,0 +1,17 @@
+export type { PlanContext, Reads, ReconcileContext } from './context.ts'
+export {
+  controller,
+  type ControllerDefinition,
+  type ControllerOptions,
+  type Index,
+  type Mapping,
+  type OwnedKind,
+  watch,
+  type Watch,
+  type WatchedKindOptions,
+} from './definition.ts'
+export { byIndex, byLabel, byOwner } from './mapping.ts'
+export { planFor, type Seen } from './plan-for.ts'
+export { changeOfSpecOrMetadata } from './predicates.ts'
+export { ControllerRunner, type ControllerRunnerOptions, type StopOptions } from './runner.ts'
+export type { Tracer } from './tracer.ts'

@@ -1,0 +1,66 @@
+import { keyOf, type Kind, type KubeObject, type ObjectRef, refTo, type Stored } from '@tenure/kube'
+import type { AppliedRecords } from '../actions/applied-records.ts'
+import type { InformerEvent } from '../informer/types.ts'
+import { PRIORITY, type WorkQueue } from '../queue/index.ts'
+import type { DeclaredKinds, Source } from './declared-kinds.ts'
+import type { ControllerDefinition } from './definition.ts'
+import { ownersOf } from './mapping.ts'
+
+export interface SourcesOptions {
+  readonly definition: ControllerDefinition
+  readonly kinds: DeclaredKinds
+  readonly queue: WorkQueue
+  readonly records: AppliedRecords
+  readonly onDeleted: (key: string) => void
+}
+
+/** Turns events of all declared kinds into keys of the controller's objects. Returns what ends that. */
+export function subscribe(options: SourcesOptions): () => void {
+  const ends = options.kinds.sources.map((source) => source.informer.subscribe(handlerFor(source, options)))
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+function handlerFor(source: Source, options: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
+  const { definition, kinds, queue } = options
+  switch (source.role) {
+    case 'primary':
+      return primaryHandler(options)
+    case 'owned':
+      return mappedHandler(options, source.informer.kind, (object) => ownersOf(object, definition.kind))
+    default:
+      return mappedHandler(options, source.informer.kind, (object) => source.watch.map(object, kinds.primary.cache))
+  }
+
+  function primaryHandler({ records, onDeleted }: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
+    return (event) => {
+      const key = keyOf(event.object.metadata)
+      if (event.type === 'deleted') {
+        records.forget(definition.kind, key)
+        onDeleted(key)
+      }
+      if (event.type !== 'modified' || (definition.changed?.(event.old, event.object) ?? true)) {
+        queue.add(key, priorityOf(event))
+      }
+    }
+  }
+}
+
+function mappedHandler(
+  { queue, records }: SourcesOptions,
+  kind: Kind,
+  map: (object: Stored<KubeObject>) => Iterable<ObjectRef>,
+): (event: InformerEvent<KubeObject>) => void {
+  return (event) => {
+    const priority = priorityOf(event)
+    if (event.type === 'deleted') records.forget(kind, keyOf(refTo(event.object)))
+    for (const ref of map(event.object)) queue.add(keyOf(ref), priority)
+    // Whom it concerned before may have to make up for it.
+    if (event.type === 'modified') for (const ref of map(event.old)) queue.add(keyOf(ref), priority)
+  }
+}
+
+function priorityOf(event: InformerEvent<KubeObject>): number {
+  return event.type === 'added' && event.initial ? PRIORITY.low : PRIORITY.normal
+}

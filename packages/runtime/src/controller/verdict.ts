@@ -1,0 +1,76 @@
+import { abortReason, ApiError, asError, type Clock, fateOf, isConflict } from '@tenure/kube'
+import { describeAction } from '../actions/index.ts'
+import type { WorkQueue } from '../queue/index.ts'
+import type { ControllerInstruments, Result } from './controller-metrics.ts'
+import { type Attempt, timeoutError, type TurnSurroundings } from './turn.ts'
+
+/** Conflicts in a row on one object that are part of the day's work; more of them, and somebody should know. */
+const USUAL_CONFLICTS = 5
+
+/** Decides what becomes of a key after its turn: forgotten, looked at later, or tried again. */
+export class Verdict {
+  readonly #around: TurnSurroundings
+  readonly #queue: WorkQueue
+  readonly #instruments: ControllerInstruments
+  readonly #clock: Clock
+
+  constructor(around: TurnSurroundings, queue: WorkQueue, instruments: ControllerInstruments) {
+    this.#around = around
+    this.#queue = queue
+    this.#instruments = instruments
+    this.#clock = around.clock
+  }
+
+  succeeded(attempt: Attempt): void {
+    const { key, requeueAt } = attempt
+    if (requeueAt === undefined) {
+      this.#queue.forget(key)
+      this.#count(attempt, 'success')
+      return
+    }
+    const delay = requeueAt - this.#clock.now()
+    if (delay > 0) {
+      this.#queue.forget(key)
+      this.#queue.add(key, 0, delay)
+      this.#count(attempt, 'requeue_after')
+    } else {
+      // A plan that asks for a time that has passed would run in circles.
+      this.#queue.retry(key, this.#queue.priority(key))
+      this.#count(attempt, 'requeue')
+    }
+  }
+
+  failed(attempt: Attempt, thrown: unknown): void {
+    if (this.#around.stopping.aborted) {
+      attempt.log.info('reconcile aborted: the controller stops', { error: abortReason(this.#around.stopping) })
+      return
+    }
+    const { key } = attempt
+    const during = attempt.current && describeAction(attempt.current)
+    const error = attempt.timedOut ? timeoutError(this.#around, during, thrown) : asError(thrown)
+    const failures = this.#queue.failures(key)
+    if (isConflict(error) && failures < USUAL_CONFLICTS) {
+      attempt.log.debug('conflict, trying again', { during, error })
+      this.#queue.retry(key, this.#queue.priority(key))
+      this.#count(attempt, 'requeue')
+      return
+    }
+    this.#instruments.errors.inc()
+    this.#count(attempt, 'error')
+    const fate = fateOf(error)
+    if (fate === 'terminal') {
+      this.#instruments.terminalErrors.inc()
+      this.#queue.forget(key)
+      attempt.log.error('reconcile failed for good, waiting for a change', { during, error })
+      return
+    }
+    this.#queue.retry(key, this.#queue.priority(key), error instanceof ApiError ? error.retryAfter : 0)
+    if (fate === 'bug') attempt.log.error('reconcile failed by a bug', { during, error, failures: failures + 1 })
+    else attempt.log.warn('reconcile failed, trying again', { during, error, failures: failures + 1 })
+  }
+
+  #count(attempt: Attempt, result: Result): void {
+    this.#instruments.results[result].inc()
+    this.#instruments.time.observe((this.#clock.monotonic() - attempt.started) / 1000)
+  }
+}

@@ -1,0 +1,95 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatDuration, parseDuration } from './duration.ts'
+
+describe('parseDuration', () => {
+  it.each([
+    ['0', 0],
+    ['0s', 0],
+    ['-0', 0],
+    ['-0s', 0],
+    ['1h30m', 5_400_000],
+    ['1.5h', 5_400_000],
+    ['300ms', 300],
+    ['+5s', 5_000],
+    ['-1m30s', -90_000],
+    ['.5s', 500],
+    ['1.s', 1_000],
+    ['20\u00B5s', 0.02],
+    ['20\u03BCs', 0.02],
+    ['20us', 0.02],
+    ['1ns', 0.000001],
+    ['1m1m', 120_000],
+    ['0.3333333333333333333h', 1_199_999.999999],
+    ['2562047h47m16.854775807s', 9_223_372_036_854.775],
+  ])('reads %s as Go does', (text, milliseconds) => {
+    expect(parseDuration(text)).toBeCloseTo(milliseconds, 3)
+  })
+
+  it.each([
+    '',
+    '-',
+    '+',
+    '3',
+    '1h30',
+    '.',
+    '.s',
+    '-.s',
+    '1d',
+    '1w',
+    '1H',
+    'h',
+    '1h 30m',
+    ' 1h',
+    '1h ',
+    '1e3s',
+    '--1s',
+    '1,5h',
+    '١h',
+    '1.2.3s',
+    'Infinityh',
+  ])('refuses %j', (text) => {
+    expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'TENURE_DURATION_INVALID' }))
+  })
+
+  it('says which number lacks its unit', () => {
+    expect(() => parseDuration('1h30')).toThrow('"1h30" has no unit after 30; write numbers with units')
+  })
+
+  it('refuses what overflows, however it is written, without spending time on it', () => {
+    for (const text of ['2562047h47m16.854775808s', '9999999999999h', `${'9'.repeat(90)}ns`, '9'.repeat(1_000_000)]) {
+      expect(() => parseDuration(text)).toThrow(/longer than a duration can be|too long/)
+    }
+  })
+})
+
+describe('formatDuration', () => {
+  it.each([
+    [0, '0s'],
+    [-0, '0s'],
+    [5_400_000, '1h30m0s'],
+    [1_500, '1.5s'],
+    [300, '300ms'],
+    [0.02, '20\u00B5s'],
+    [0.000001, '1ns'],
+    [60_000, '1m0s'],
+    [-90_000, '-1m30s'],
+    [86_400_000, '24h0m0s'],
+    [1e300, '2562047h47m16.854775807s'],
+  ])('prints %d ms as Go does', (milliseconds, text) => {
+    expect(formatDuration(milliseconds)).toBe(text)
+  })
+
+  it('refuses what is no number', () => {
+    expect(() => formatDuration(Number.NaN)).toThrow(/not a finite number/)
+  })
+
+  it('prints what parse reads back', () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (microseconds) => {
+        const milliseconds = Math.trunc(microseconds / 1_000) + 0
+        expect(parseDuration(formatDuration(milliseconds))).toBe(milliseconds)
+      }),
+    )
+  })
+})

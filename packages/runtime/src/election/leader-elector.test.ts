@@ -1,0 +1,363 @@
+import type { Transport } from '@tenure/kube'
+import { VirtualClock, settle } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import { MemoryApi, refuse } from '../testing/memory-api.ts'
+import { Candidate } from './candidates.testing.ts'
+import { fenced } from './fenced.ts'
+import { LeaderElector } from './leader-elector.ts'
+import { electionLease } from './lease.ts'
+
+const ref = { namespace: 'default', name: 'test' }
+
+function world() {
+  const clock = new VirtualClock()
+  const api = new MemoryApi({ clock })
+  const candidate = (identity: string, options: ConstructorParameters<typeof Candidate>[3] = {}) =>
+    new Candidate(clock, api, identity, options)
+  return { clock, api, candidate, lease: () => api.peek(electionLease, ref) }
+}
+
+describe('LeaderElector', () => {
+  it('writes the Lease as client-go does', async () => {
+    const { clock, candidate, lease } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    expect(lease()?.spec).toEqual({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    })
+    await clock.advance(2_000)
+    expect(lease()?.spec).toMatchObject({
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:02.000000Z',
+      leaseTransitions: 0,
+    })
+    expect(a.events).toEqual(['leader a', 'started'])
+    expect(a.elector.leader()).toMatchObject({ identity: 'a', isLeader: true, holder: 'a', error: undefined })
+  })
+
+  it('renews with one request per retry period, and a follower only reads', async () => {
+    const { clock, api, candidate } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    api.clearRequests()
+    await clock.advance(60_000)
+    expect(api.requests.map(({ verb }) => verb)).toEqual(Array.from({ length: 30 }, () => 'update'))
+    candidate('b').start()
+    api.clearRequests()
+    await clock.advance(60_000)
+    const reads = api.requests.filter(({ verb }) => verb === 'get').length
+    expect(reads).toBeGreaterThanOrEqual(33)
+    expect(reads).toBeLessThanOrEqual(51)
+  })
+
+  it('keeps what others put on the Lease', async () => {
+    const { clock, api, candidate, lease } = world()
+    api.seed(electionLease, {
+      metadata: { ...ref, labels: { team: 'x' } },
+      spec: { strategy: 'OldestEmulationVersion', leaseTransitions: 3 } as object,
+    })
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    expect(lease()).toMatchObject({
+      metadata: { labels: { team: 'x' } },
+      spec: { strategy: 'OldestEmulationVersion', holderIdentity: 'a', leaseTransitions: 4 },
+    })
+  })
+
+  it('hands over within two seconds of a clean stop, after the work has ended', async () => {
+    const { clock, candidate, lease } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    const b = candidate('b').start()
+    await clock.advance(7_000)
+    a.windDown = 30_000
+    a.stop()
+    await settle()
+    expect(a.term?.aborted).toBe(true)
+    // Winding down takes longer than the lease: it is kept meanwhile, and nobody else leads.
+    await clock.advance(29_999)
+    expect([a.leads, a.elector.isLeader(), b.leads]).toEqual([true, true, false])
+    await clock.advance(1)
+    expect(a.outcome).toBe('stopped')
+    expect(a.events.slice(-2)).toEqual(['wound down', 'stopped'])
+    expect(lease()?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 })
+    const released = clock.monotonic()
+    await clock.advanceUntil(() => b.leads)
+    expect(clock.monotonic() - released).toBeLessThanOrEqual(2_000)
+    expect(lease()?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1, leaseDurationSeconds: 15 })
+    b.stop()
+    await settle()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('releases though the last renewal was cut off after it was carried out', async () => {
+    const { clock, candidate, lease } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    a.process.fault = () => ({ back: 100 })
+    await clock.advance(2_050)
+    a.stop()
+    await clock.advance(1_000)
+    expect(a.outcome).toBe('stopped')
+    expect(lease()?.spec?.holderIdentity).toBe('')
+  })
+
+  it('gives back what it won in the moment it was stopped', async () => {
+    const { clock, candidate, lease } = world()
+    const a = candidate('a')
+    a.process.fault = (request) => (request.method === 'POST' ? { back: 500 } : {})
+    a.start()
+    await clock.advanceUntil(() => lease()?.spec?.holderIdentity === 'a')
+    a.stop()
+    await clock.advance(3_000)
+    expect(lease()?.spec?.holderIdentity).toBe('')
+    expect(a.events).not.toContain('started')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('lets the lease run out on a clean stop if told so', async () => {
+    const { clock, candidate, lease } = world()
+    const a = candidate('a', { releaseOnStop: false }).start()
+    await clock.advanceUntil(() => a.leads)
+    a.stop()
+    await settle()
+    expect(a.outcome).toBe('stopped')
+    expect(lease()?.spec?.holderIdentity).toBe('a')
+  })
+
+  it('follows a killed leader within lease + retry, whenever it dies', async () => {
+    for (let moment = 0; moment < 2_000; moment += 130) {
+      const { clock, candidate } = world()
+      const a = candidate('a').start()
+      await clock.advanceUntil(() => a.leads)
+      const b = candidate('b').start()
+      await clock.advance(20_000 + moment)
+      a.process.kill()
+      const killed = clock.monotonic()
+      await clock.advanceUntil(() => b.leads)
+      expect(clock.monotonic() - killed).toBeLessThanOrEqual(17_000)
+      expect(clock.monotonic() - killed).toBeGreaterThanOrEqual(12_000)
+    }
+  })
+
+  it('steps down when the API is away for the renew deadline, counted from the start of the last renewal', async () => {
+    const { clock, candidate, api } = world()
+    const a = candidate('a').start(true)
+    a.process.fault = () => ({ back: 1_000 })
+    await clock.advanceUntil(() => a.leads)
+    // Created at 1 s (after a read), its answer came at 2 s; the next renewal begins at 4 s.
+    await clock.advanceUntil(() => api.requests.filter(({ verb }) => verb === 'update').length === 1)
+    const began = clock.monotonic()
+    await clock.advance(1_001)
+    const end = api.intercept(() => 'drop')
+    await clock.advance(began + 9_999 - clock.monotonic())
+    expect([a.leads, a.term?.aborted]).toEqual([true, false])
+    await clock.advance(1)
+    expect([a.leads, a.term?.aborted, a.elector.isLeader()]).toEqual([false, true, false])
+    expect(a.events.slice(-2)).toEqual(['lost', 'wound down'])
+    expect(a.term?.reason).toMatchObject({ code: 'TENURE_ELECTION_LOST' })
+    expect(a.elector.leader().error).toBeInstanceOf(Error)
+    // It keeps trying, for as long as it takes, and leads again when the API is back.
+    await clock.advance(600_000)
+    expect(a.leads).toBe(false)
+    end()
+    const back = clock.monotonic()
+    await clock.advanceUntil(() => a.leads)
+    expect(clock.monotonic() - back).toBeLessThanOrEqual(10_000)
+  })
+
+  it('gives up a request that hangs in time to try again before the deadline', async () => {
+    const { clock, candidate } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    let hung = 0
+    a.process.fault = () => (++hung === 1 ? { answerLost: true } : {})
+    await clock.advance(60_000)
+    expect(a.leads).toBe(true)
+    expect(a.events).toEqual(['leader a', 'started'])
+  })
+
+  it('knows after a suspension, before anything else, that it does not lead any more', async () => {
+    for (const answersFirst of [false, true]) {
+      const { clock, candidate } = world()
+      const a = candidate('a').start()
+      await clock.advanceUntil(() => a.leads)
+      const b = candidate('b').start()
+      await clock.advance(5_000)
+      a.process.pause()
+      await clock.advanceUntil(() => b.leads)
+      // The first code to run after SIGCONT, before any timer or answer:
+      expect(a.elector.isLeader()).toBe(false)
+      expect(a.term?.aborted).toBe(true)
+      expect(a.events.at(-1)).toBe('lost')
+      a.process.resume(answersFirst)
+      await clock.advance(30_000)
+      expect([a.outcome, a.leads, b.leads]).toEqual(['lost', false, true])
+      b.stop()
+    }
+  })
+
+  it('does not resume a term by the late answer to a renewal', async () => {
+    const { clock, candidate } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    a.process.fault = () => ({ back: 500 })
+    await clock.advance(2_100)
+    a.process.pause()
+    await clock.advance(11_000)
+    a.process.resume(true)
+    await settle()
+    expect(a.leads).toBe(false)
+    expect(a.outcome).toBe('lost')
+  })
+
+  it('is over at once when another name is on the lease', async () => {
+    const { clock, api, candidate, lease } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    const stolen = { ...lease()?.spec, holderIdentity: 'thief' }
+    api.seed(electionLease, { metadata: ref, spec: stolen })
+    await clock.advance(2_000)
+    expect([a.leads, a.outcome]).toEqual([false, 'lost'])
+    expect(a.term?.reason).toMatchObject({ message: expect.stringContaining('thief holds it now') })
+    expect(lease()?.spec?.holderIdentity).toBe('thief')
+  })
+
+  it('writes the deleted lease of its own term anew, and waits out that of another', async () => {
+    const { clock, api, candidate, lease } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    const b = candidate('b').start()
+    await clock.advance(3_000)
+    api.unseed(electionLease, ref)
+    await clock.advance(2_000)
+    expect([a.leads, b.leads, lease()?.spec?.holderIdentity]).toEqual([true, false, 'a'])
+    a.process.kill()
+    api.unseed(electionLease, ref)
+    await clock.advance(10_000)
+    expect(b.leads).toBe(false)
+    await clock.advanceUntil(() => b.leads)
+  })
+
+  it('does not trust a stopped or jumping wall clock', async () => {
+    const { clock, candidate } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    const b = candidate('b').start()
+    // a's wall clock stands still: each renewal would write the same time.
+    for (let i = 0; i < 60; i++) {
+      await clock.advance(1_000)
+      a.process.wallOffset -= 1_000
+      b.process.wallOffset += i % 2 ? 3_600_000 : -3_600_000
+    }
+    expect([a.leads, b.leads]).toEqual([true, false])
+    expect(b.events).toEqual(['leader a'])
+  })
+
+  it('rejects with what the work threw, and hands over', async () => {
+    const { clock, api, candidate, lease } = world()
+    const { elector } = candidate('a')
+    let term: AbortSignal | undefined
+    const ended = elector.run(new AbortController().signal, {
+      onStarted: (signal) => {
+        term = signal
+        throw new Error('can not work')
+      },
+    })
+    await expect(ended).rejects.toThrow('can not work')
+    expect(term?.aborted).toBe(true)
+    expect(lease()?.spec?.holderIdentity).toBe('')
+    expect(clock.pending).toBe(0)
+    expect(api.openWatches).toBe(0)
+  })
+
+  it('survives callbacks that throw, and runs once at a time', async () => {
+    const { clock, candidate } = world()
+    const { elector } = candidate('a')
+    const stop = new AbortController()
+    const callbacks = {
+      onStarted: () => undefined,
+      onNewLeader: () => {
+        throw new Error('told')
+      },
+      onStopped: () => {
+        throw new Error('told')
+      },
+    }
+    const ended = elector.run(stop.signal, callbacks)
+    await clock.advanceUntil(() => elector.isLeader())
+    await expect(elector.run(stop.signal, callbacks)).rejects.toThrow('already runs')
+    stop.abort()
+    await expect(ended).resolves.toBe('stopped')
+  })
+
+  it('takes turns with a candidate that is refused (409, 429, 500) without losing its own term', async () => {
+    const { clock, api, candidate } = world()
+    const a = candidate('a').start()
+    await clock.advanceUntil(() => a.leads)
+    let n = 0
+    api.intercept((request) => {
+      if (request.verb !== 'update') return undefined
+      n++
+      return [
+        refuse(409, 'Conflict'),
+        refuse(429, 'TooManyRequests', 'slow', 1),
+        refuse(500, 'InternalError'),
+        undefined,
+      ][n % 4]
+    })
+    await clock.advance(120_000)
+    expect(a.events).toEqual(['leader a', 'started'])
+    expect(a.leads).toBe(true)
+  })
+
+  it.each([
+    [{ leaseDuration: 10_000 }, 'longer than the renew deadline'],
+    [{ leaseDuration: 15_500 }, 'whole seconds'],
+    [{ retryPeriod: 9_000 }, '1.2 times the retry period'],
+    [{ retryPeriod: 0 }, 'more than nothing'],
+    [{ requestTimeout: 10_000 }, 'shorter than the renew deadline'],
+    [{ leaseDuration: Number.NaN }, 'whole seconds'],
+    [{ name: '' }, 'needs a name'],
+    [{ identity: '' }, 'must not be empty'],
+  ])('refuses %j', (options, message) => {
+    const { candidate } = world()
+    expect(() => candidate('a', options)).toThrow(message)
+  })
+
+  it('names itself after the host, and never like another', () => {
+    const { clock, api } = world()
+    const make = (seed: number) =>
+      new LeaderElector({
+        api: {} as never,
+        clock,
+        random: { fraction: () => 0, bytes: (length) => new Uint8Array(length).fill(seed) },
+        ...ref,
+      }).identity
+    expect(make(1)).toMatch(/_0101010101010101$/)
+    expect(make(1)).not.toBe(make(2))
+    expect(api.requests).toEqual([])
+  })
+})
+
+describe('fenced', () => {
+  it('passes reads, and writes only of a leader', async () => {
+    const { api } = world()
+    let leads = false
+    const transport: Transport = fenced(api, { isLeader: () => leads })
+    const write = {
+      method: 'POST',
+      path: '/api/v1/namespaces/x/configmaps',
+      body: '{"metadata":{"name":"a"}}',
+    } as const
+    await expect(transport.request(write)).rejects.toMatchObject({ code: 'TENURE_ELECTION_NOT_LEADER' })
+    expect((await transport.request({ method: 'GET', path: '/api/v1/configmaps' })).status).toBe(200)
+    leads = true
+    expect((await transport.request(write)).status).toBe(201)
+    await transport.close()
+  })
+})

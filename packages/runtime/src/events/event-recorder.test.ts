@@ -1,0 +1,318 @@
+import type { KubeObject } from '@tenure/kube'
+import { Client } from '@tenure/kube'
+import { VirtualClock, seededRandom, settle } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import type { Logger } from '../log.ts'
+import { silentLogger } from '../log.ts'
+import { noMetrics } from '../metrics.ts'
+import { MemoryApi, refuse } from '../testing/memory-api.ts'
+import type { EventRecorderOptions } from './event-recorder.ts'
+import { EventRecorder } from './event-recorder.ts'
+import { cutToBytes, eventName, kubeEvent } from './event.ts'
+
+const web: KubeObject = {
+  apiVersion: 'example.dev/v1',
+  kind: 'Website',
+  metadata: { name: 'web', namespace: 'shop', uid: 'u-1', resourceVersion: '7' },
+}
+const about = (name: string): KubeObject => ({ ...web, metadata: { ...web.metadata, name } })
+const ready = { type: 'Normal', reason: 'Ready', message: 'It serves.' } as const
+
+function world(options: Partial<EventRecorderOptions> = {}) {
+  const clock = new VirtualClock()
+  const api = new MemoryApi({ clock })
+  const random = seededRandom()
+  const dropped: Record<string, number> = {}
+  const warnings: string[] = []
+  const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
+  const metrics = {
+    ...noMetrics,
+    counter: () => ({
+      with: ({ reason = '' }) => ({ inc: () => void (dropped[reason] = (dropped[reason] ?? 0) + 1) }),
+      remove: () => undefined,
+    }),
+  }
+  const recorder = new EventRecorder({
+    api: new Client({ transport: api, clock, random, retry: { attempts: 1 } }),
+    clock,
+    random,
+    controller: 'example.dev/websites',
+    instance: 'pod-1',
+    log,
+    metrics,
+    ...options,
+  })
+  const writes = () => api.requests.map(({ verb }) => verb)
+  return { clock, api, recorder, dropped, warnings, writes, events: () => api.objects(kubeEvent) }
+}
+
+describe('EventRecorder', () => {
+  it('creates an event with all that events.k8s.io asks for', async () => {
+    const { recorder, events, clock } = world()
+    recorder.record(web, { ...ready, related: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } } })
+    await settle()
+    expect(events()).toMatchObject([
+      {
+        metadata: { namespace: 'shop', name: expect.stringMatching(/^web\.[0-9a-f]{16}$/) },
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        reportingController: 'example.dev/websites',
+        reportingInstance: 'pod-1',
+        type: 'Normal',
+        reason: 'Ready',
+        action: 'Ready',
+        note: 'It serves.',
+        regarding: { apiVersion: 'example.dev/v1', kind: 'Website', namespace: 'shop', name: 'web', uid: 'u-1' },
+        related: { apiVersion: 'v1', kind: 'Pod', name: 'p' },
+      },
+    ])
+    expect(events()[0]).not.toHaveProperty('series')
+    await recorder.close()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('counts up a series, and begins another after six quiet minutes', async () => {
+    const { recorder, events, clock, writes } = world()
+    recorder.record(web, ready)
+    await settle()
+    await clock.advance(60_000)
+    // Another resourceVersion and another message do not make another event.
+    recorder.record({ ...web, metadata: { ...web.metadata, resourceVersion: '8' } }, { ...ready, message: 'Still.' })
+    await settle()
+    expect(events()).toMatchObject([
+      { note: 'It serves.', series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } },
+    ])
+    await clock.advance(360_001)
+    expect(recorder.seriesCount).toBe(0)
+    expect(clock.pending).toBe(0)
+    recorder.record(web, ready)
+    await settle()
+    expect(writes()).toEqual(['create', 'patch', 'create'])
+    expect(events()).toHaveLength(2)
+  })
+
+  it('tells apart what differs in object, reason, type, action or related', async () => {
+    const { recorder, events } = world()
+    recorder.record(web, ready)
+    recorder.record(about('other'), ready)
+    recorder.record({ ...web, metadata: { ...web.metadata, uid: 'u-2' } }, ready)
+    recorder.record(web, { ...ready, reason: 'Else' })
+    recorder.record(web, { ...ready, type: 'Warning' })
+    recorder.record(web, { ...ready, action: 'Start' })
+    recorder.record(web, { ...ready, related: about('r') })
+    await settle()
+    expect(events()).toHaveLength(7)
+  })
+
+  it('never blocks, and writes what repeats while a write is under way as one patch', async () => {
+    const { recorder, events, clock, api, writes } = world()
+    api.delayAnswers(() => 1_000)
+    for (let i = 0; i < 10; i++) recorder.record(web, ready)
+    await clock.advance(5_000)
+    expect(writes()).toEqual(['create', 'patch'])
+    expect(events()).toMatchObject([{ series: { count: 10 } }])
+  })
+
+  it('guards against spam about one object, and still ends with the right count', async () => {
+    const { recorder, events, clock, dropped, writes } = world()
+    for (let i = 0; i < 100; i++) {
+      recorder.record(web, ready)
+      await settle()
+    }
+    expect(writes()).toHaveLength(25)
+    for (let i = 0; i < 10; i++) recorder.record(web, { ...ready, reason: `Reason${i}` })
+    recorder.record(about('other'), ready)
+    await settle()
+    expect(dropped).toEqual({ spam: 10 })
+    expect(events()).toHaveLength(2)
+    await clock.advance(360_001)
+    const written = events().find((event) => event.regarding?.name === 'web')
+    expect(written).toMatchObject({ series: { count: 100 } })
+    // A token every five minutes comes back.
+    recorder.record(web, { ...ready, reason: 'Later' })
+    recorder.record(web, { ...ready, reason: 'TooSoon' })
+    await settle()
+    expect(dropped).toEqual({ spam: 11 })
+  })
+
+  it('puts events about cluster-scoped objects in default', async () => {
+    const { recorder, events } = world()
+    recorder.record({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } }, ready)
+    await settle()
+    expect(events()).toMatchObject([
+      { metadata: { namespace: 'default' }, regarding: { kind: 'Node', name: 'node-1' } },
+    ])
+  })
+
+  it('retries while the API is away, a bounded number of times, and complains once', async () => {
+    const { recorder, events, clock, api, dropped, warnings } = world()
+    const end = api.intercept(() => 'drop')
+    recorder.record(web, ready)
+    await clock.advance(5_000)
+    end()
+    await clock.advance(20_000)
+    expect(events()).toHaveLength(1)
+    api.intercept(() => 'drop')
+    for (let i = 0; i < 5; i++) recorder.record(about(`o${i}`), ready)
+    api.clearRequests()
+    await clock.advance(120_000)
+    expect(api.requests).toHaveLength(30)
+    expect(dropped).toEqual({ failed: 5 })
+    expect(warnings).toHaveLength(1)
+    expect(recorder.pending).toBe(0)
+  })
+
+  it('gives up a request that hangs, and writes it once though its answer was lost', async () => {
+    const { recorder, events, clock, api } = world()
+    let first = true
+    api.intercept(() => {
+      if (!first) return undefined
+      first = false
+      return 'drop-answer'
+    })
+    recorder.record(web, ready)
+    recorder.record(web, ready)
+    await clock.advance(60_000)
+    expect(events()).toHaveLength(1)
+    expect(events()).toMatchObject([{ series: { count: 2 } }])
+    api.delayAnswers(() => 3_600_000)
+    recorder.record(about('hangs'), ready)
+    await clock.advance(200_000)
+    expect(recorder.pending).toBe(0)
+  })
+
+  it('honours Retry-After', async () => {
+    const { recorder, events, clock, api } = world()
+    let times = 0
+    api.intercept(() => (times++ === 0 ? refuse(429, 'TooManyRequests', 'slow down', 20) : undefined))
+    recorder.record(web, ready)
+    await clock.advance(19_000)
+    expect(times).toBe(1)
+    await clock.advance(5_000)
+    expect(events()).toHaveLength(1)
+  })
+
+  it('creates an event anew that was gone (404, 410) when it repeats', async () => {
+    for (const status of [404, 410]) {
+      const { recorder, events, api } = world()
+      recorder.record(web, ready)
+      await settle()
+      const name = events()[0]?.metadata.name ?? ''
+      api.unseed(kubeEvent, { namespace: 'shop', name })
+      api.intercept(({ verb }) => (verb === 'patch' ? refuse(status, status === 404 ? 'NotFound' : 'Gone') : undefined))
+      recorder.record(web, ready)
+      await settle()
+      expect(events()).toMatchObject([{ series: { count: 2 } }])
+      expect(events()[0]?.metadata.name).not.toBe(name)
+    }
+  })
+
+  it('drops, at once, what a terminating or missing namespace or an invalid event refuses', async () => {
+    const terminating = {
+      kind: 'Status',
+      reason: 'Forbidden',
+      code: 403,
+      message: 'namespace is being terminated',
+      details: { causes: [{ reason: 'NamespaceTerminating', message: 'x', field: 'metadata.namespace' }] },
+    }
+    const { recorder, clock, api, dropped, warnings } = world()
+    const answers = [
+      {
+        ...refuse(403, 'Forbidden'),
+        body: { ...refuse(403, 'x').body, text: () => Promise.resolve(JSON.stringify(terminating)) },
+      },
+      refuse(404, 'NotFound'),
+      refuse(422, 'Invalid'),
+    ]
+    api.intercept(() => answers.shift())
+    for (const name of ['a', 'b', 'c', 'd']) recorder.record(about(name), ready)
+    await settle()
+    expect(dropped).toEqual({ namespace: 2, failed: 1 })
+    expect(warnings).toHaveLength(1)
+    expect(api.requests).toHaveLength(4)
+    await clock.advance(60_000)
+    expect(api.requests).toHaveLength(4)
+  })
+
+  it('drops the oldest beyond its buffer, and holds a bounded number of series', async () => {
+    const { recorder, clock, api, dropped } = world({ buffer: 10 })
+    api.delayAnswers(() => 100)
+    for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
+    expect(recorder.pending).toBe(14)
+    await clock.advance(10_000)
+    expect(dropped).toEqual({ buffer: 86 })
+    const written = api.objects(kubeEvent).map((event) => event.regarding?.name)
+    expect(written).toContain('o99')
+    expect(written).not.toContain('o50')
+    api.delayAnswers(undefined)
+    for (let i = 0; i < 5_000; i++) recorder.record(about(`p${i}`), ready)
+    expect(recorder.seriesCount).toBeLessThanOrEqual(4_096)
+  })
+
+  it('never throws into a reconcile', async () => {
+    const { recorder, dropped, warnings } = world()
+    recorder.record({}, ready)
+    recorder.record(web, { ...ready, reason: '' })
+    recorder.record(web, undefined as never)
+    await settle()
+    expect(dropped).toEqual({ invalid: 3 })
+    expect(warnings).toHaveLength(1)
+    expect(recorder.pending).toBe(0)
+  })
+
+  it('closes with everything written, or after its deadline with nothing left running', async () => {
+    const quick = world()
+    for (let i = 0; i < 30; i++) quick.recorder.record(web, ready)
+    await settle()
+    quick.recorder.record(web, ready)
+    await quick.recorder.close()
+    expect(quick.events()).toMatchObject([{ series: { count: 31 } }])
+    expect(quick.clock.pending).toBe(0)
+    quick.recorder.record(web, ready)
+    expect(quick.dropped).toEqual({ closed: 1 })
+
+    const slow = world()
+    slow.api.delayAnswers(() => 3_600_000)
+    for (let i = 0; i < 8; i++) slow.recorder.record(about(`o${i}`), ready)
+    let closed = false
+    const closing = (async () => {
+      await slow.recorder.close(2_000)
+      closed = true
+    })()
+    await slow.clock.advance(1_999)
+    expect(closed).toBe(false)
+    await slow.clock.advance(1)
+    await closing
+    await settle()
+    expect(slow.recorder.pending).toBe(0)
+    expect(slow.dropped).toEqual({ closed: 8 })
+    expect(slow.clock.pending).toBe(0)
+  })
+})
+
+describe('names and notes', () => {
+  it('cuts a note between characters, to what the server takes', () => {
+    expect(cutToBytes('short', 1_024)).toBe('short')
+    for (const text of [
+      'x'.repeat(2_000),
+      'ü'.repeat(600),
+      '🙂'.repeat(300),
+      `a${'🙂'.repeat(300)}`,
+      '漢'.repeat(342),
+    ]) {
+      const cut = cutToBytes(text, 1_024)
+      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(1_024)
+      expect(Buffer.byteLength(cut)).toBeGreaterThan(1_017)
+      expect(text.startsWith(cut.slice(0, -1))).toBe(true)
+      expect(cut).not.toContain('\uFFFD')
+    }
+  })
+
+  it('makes names that the server takes', () => {
+    const random = seededRandom()
+    expect(eventName('web', random)).toMatch(/^web\.[0-9a-f]{16}$/)
+    expect(eventName('system:node', random)).toMatch(/^[0-9a-f]{16}$/)
+    expect(eventName('', random)).toMatch(/^[0-9a-f]{16}$/)
+    const long = eventName(`${'a'.repeat(235)}.${'b'.repeat(17)}`, random)
+    expect(long).toMatch(/^a{235}\.[0-9a-f]{16}$/)
+  })
+})

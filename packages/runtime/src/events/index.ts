@@ -1,0 +1,2 @@
+export * from './event-recorder.ts'
+export type { KubeEvent, ObjectReference } from './event.ts'

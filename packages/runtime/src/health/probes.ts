@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '@tenure/kube'
+import { TenureError, asError, withTimeout } from '@tenure/kube'
+import { answerText, refuseUnlessRead, targetOf } from './answer.ts'
+
+/** Passes if it returns or resolves; what it throws is the reason it does not. */
+export type Check = (signal: AbortSignal) => Promise<void> | void
+
+export type ProbeKind = 'live' | 'ready'
+
+export interface ProbesOptions {
+  readonly clock: Clock
+  /** When a check that has not answered counts as failed, in milliseconds. Default 5,000. */
+  readonly checkTimeout?: number
+}
+
+export interface CheckResult {
+  readonly name: string
+  /** Undefined: passed. */
+  readonly problem: string | undefined
+}
+
+const PATHS: Readonly<Record<string, ProbeKind>> = { healthz: 'live', livez: 'live', readyz: 'ready' }
+
+/**
+ * Named checks behind `/livez` (and `/healthz`, its old name) and `/readyz`, answered as Kubernetes' own components
+ * do: `ok`, or 503 and every check with its reason. `?verbose` lists them always, `?exclude=<name>` leaves one out,
+ * `/readyz/<name>` asks one.
+ */
+export class Probes {
+  readonly #clock: Clock
+  readonly #timeout: number
+  readonly #checks: Readonly<Record<ProbeKind, Map<string, Check>>> = { live: new Map(), ready: new Map() }
+
+  constructor(options: ProbesOptions) {
+    this.#clock = options.clock
+    this.#timeout = options.checkTimeout ?? 5_000
+    this.add('live', 'ping', () => undefined)
+    this.add('ready', 'ping', () => undefined)
+  }
+
+  /** Adds a check; returns what takes it away. A name is used once per kind. */
+  add(kind: ProbeKind, name: string, check: Check): () => void {
+    const checks = this.#checks[kind]
+    if (checks.has(name) || !/^[\w.:-]+$/.test(name)) {
+      const problem = checks.has(name) ? 'is there already' : 'may only have letters, digits and . : _ -'
+      throw new TenureError('TENURE_PROBE_NAME', `The ${kind} check ${JSON.stringify(name)} ${problem}.`, {
+        fate: 'bug',
+      })
+    }
+    checks.set(name, check)
+    return () => {
+      if (checks.get(name) === check) checks.delete(name)
+    }
+  }
+
+  /** All results, in the order the checks were added. */
+  check(kind: ProbeKind, exclude: readonly string[] = []): Promise<readonly CheckResult[]> {
+    const asked = [...this.#checks[kind]].filter(([name]) => !exclude.includes(name))
+    return Promise.all(asked.map(([name, check]) => this.#ask(name, check)))
+  }
+
+  /** A handler for the probe paths; mount it anywhere. Other paths are a 404. */
+  readonly handler = (request: IncomingMessage, response: ServerResponse): void => {
+    void this.#handle(request, response)
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (refuseUnlessRead(request, response)) return
+    const target = targetOf(request)
+    const [, path = '', name, ...more] = target.path.split('/')
+    const kind = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined
+    const only = name ? kind && this.#checks[kind].get(name) : undefined
+    if (!kind || more.length > 0 || (name && !only)) {
+      answerText(response, 404, 'not found\n')
+      return
+    }
+    if (name && only) {
+      const { problem } = await this.#ask(name, only)
+      if (problem === undefined) answerText(response, 200, 'ok')
+      else answerText(response, 503, `${path}/${name} failed: ${problem}\n`)
+      return
+    }
+    const results = await this.check(kind, target.query.getAll('exclude'))
+    const passed = results.every(({ problem }) => problem === undefined)
+    if (passed && !target.query.has('verbose')) {
+      answerText(response, 200, 'ok')
+      return
+    }
+    const lines = results.map(({ name, problem }) =>
+      problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
+    )
+    answerText(
+      response,
+      passed ? 200 : 503,
+      `${[...lines, `${path} check ${passed ? 'passed' : 'failed'}`].join('\n')}\n`,
+    )
+  }
+
+  async #ask(name: string, check: Check): Promise<CheckResult> {
+    const late = () => new Error(`no answer within ${this.#timeout} ms`)
+    const limit = withTimeout(this.#clock, this.#timeout, late)
+    try {
+      // Checks that ignore the signal are not waited for either.
+      await Promise.race([check(limit.signal), rejection(limit.signal)])
+      return { name, problem: undefined }
+    } catch (error) {
+      return { name, problem: asError(error).message.replaceAll(/\s*\n\s*/g, ' ') || 'failed' }
+    } finally {
+      limit.dispose()
+    }
+  }
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(asError(signal.reason)), { once: true })
+  })
+}

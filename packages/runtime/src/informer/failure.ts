@@ -1,0 +1,31 @@
+import { ApiError, type Kind, kindKey, type Selection, TenureError } from '@tenure/kube'
+
+/** The same failure, said so that a person knows what to do about it. */
+export function explain(kind: Kind, selection: Selection, error: Error): Error {
+  if (!(error instanceof ApiError)) return error
+  const options = { cause: error, fate: 'retry' } as const
+  const what = kindKey(kind)
+  const where = selection.namespace ? `in namespace ${selection.namespace}` : 'in all namespaces'
+  switch (error.status) {
+    case 401:
+      return new TenureError(
+        'TENURE_WATCH_UNAUTHORIZED',
+        `The API server does not accept our credentials to watch ${what}: renew the token or certificate. Trying again.`,
+        options,
+      )
+    case 403:
+      return new TenureError(
+        'TENURE_WATCH_FORBIDDEN',
+        `Not allowed to watch ${what}${kind.namespaced ? ` ${where}` : ''}: grant the verbs list and watch on it. Trying again.`,
+        options,
+      )
+    case 404:
+      return new TenureError(
+        'TENURE_KIND_UNKNOWN',
+        `The API server knows no ${what}: install its CustomResourceDefinition or serve that version. Waiting for it.`,
+        options,
+      )
+    default:
+      return error
+  }
+}

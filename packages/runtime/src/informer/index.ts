@@ -1,0 +1,2 @@
+export { SharedInformers, type InformerReport, type SharedInformersOptions } from './shared-informers.ts'
+export * from './types.ts'

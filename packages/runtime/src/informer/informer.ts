@@ -1,0 +1,188 @@
+import {
+  abortReason,
+  type Clock,
+  type Kind,
+  type KubeApi,
+  kindKey,
+  type KubeObject,
+  type ObjectRef,
+  type Random,
+  type Selection,
+  type Stored,
+  type WriteObserver,
+} from '@tenure/kube'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { Broadcaster } from './broadcaster.ts'
+import { explain } from './failure.ts'
+import { type InformerMetrics, informerMetrics } from './informer-metrics.ts'
+import { Intake } from './intake.ts'
+import { LiveCache } from './live-cache.ts'
+import type { Machine, Outcome } from './machine.ts'
+import { ObjectStore } from './object-store.ts'
+import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth } from './types.ts'
+import { Watcher } from './watcher.ts'
+
+export interface InformerTuning {
+  /** Field managers whose managedFields entries are kept in cached objects; all others are dropped. Default none. */
+  readonly keepManagedFieldsOf?: readonly string[]
+  /** Freeze cached objects all the way down, so that changing one throws. Costs time; for tests. Default false. */
+  readonly freeze?: boolean
+  /**
+   * Milliseconds without a byte after which a watch is taken for dead. A server sends a bookmark about once a minute,
+   * so that two were missed. Default 150,000.
+   */
+  readonly idleTimeout?: number
+  /**
+   * Milliseconds of silence after which a server that was asked to stream its list, and did not say where the list
+   * ends, is taken not to know how; it is then listed in pages. Default 10,000.
+   */
+  readonly initialEventsTimeout?: number
+  /** Items per page, where lists are read in pages. Default 500. */
+  readonly pageSize?: number
+}
+
+export interface InformerOptions<T extends KubeObject> extends InformerTuning {
+  readonly api: KubeApi
+  readonly kind: Kind<T>
+  readonly selection: Selection
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** One watched kind: the cache, who is told of its changes, and the watcher that feeds both. */
+export class WatchingInformer<T extends KubeObject> implements Informer<T>, WriteObserver {
+  readonly kind: Kind<T>
+  readonly selection: Selection
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #metrics: InformerMetrics
+  readonly #store: ObjectStore<T>
+  readonly #broadcaster: Broadcaster<T>
+  readonly #live: LiveCache<T>
+  readonly #watcher: Watcher<T>
+  readonly #synced = Promise.withResolvers<void>()
+  #isSynced = false
+  #health: InformerHealth = { state: 'starting' }
+
+  constructor(options: InformerOptions<T>) {
+    const { kind, selection, clock } = options
+    this.kind = kind
+    this.selection = selection
+    this.#clock = clock
+    this.#log = options.log.child({ kind: kindKey(kind), form: kind.form, ...selection })
+    this.#metrics = informerMetrics(options.metrics, kind)
+    this.#store = new ObjectStore((index, error) => this.#log.error('an index function threw', { index, error }))
+    this.#broadcaster = new Broadcaster((error) => this.#log.error('an event handler threw', { error }))
+    this.#live = new LiveCache({
+      kind,
+      selection,
+      clock,
+      store: this.#store,
+      intake: new Intake(kind, {
+        keepManagedFieldsOf: options.keepManagedFieldsOf ?? [],
+        freeze: options.freeze ?? false,
+      }),
+      publish: (events) => this.#broadcaster.publish(events),
+    })
+    this.#watcher = new Watcher({
+      api: options.api,
+      kind,
+      selection,
+      clock,
+      random: options.random,
+      cache: this.#live,
+      onTransition: (machine, outcome) => this.#onTransition(machine, outcome),
+      idleTimeout: options.idleTimeout ?? 150_000,
+      initialEventsTimeout: options.initialEventsTimeout ?? 10_000,
+      pageSize: options.pageSize ?? 500,
+    })
+  }
+
+  get cache(): Cache<T> {
+    return this.#store
+  }
+
+  get synced(): boolean {
+    return this.#isSynced
+  }
+
+  get health(): InformerHealth {
+    return this.#health
+  }
+
+  /** How many of our own writes the watch has not confirmed yet: none after a quiet moment. */
+  get unconfirmedWrites(): number {
+    return this.#live.unconfirmed
+  }
+
+  /** Keeps the cache equal to the server until `signal` aborts; resolves then. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#watcher.run(signal)
+  }
+
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    if (this.#isSynced) return
+    if (!signal) return this.#synced.promise
+    if (signal.aborted) throw abortReason(signal)
+    const aborted = Promise.withResolvers<never>()
+    const onAbort = (): void => aborted.reject(abortReason(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await Promise.race([this.#synced.promise, aborted.promise])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  subscribe(handler: (event: InformerEvent<T>) => void): () => void {
+    return this.#broadcaster.subscribe(handler, (deliver) => {
+      for (const object of this.#store) deliver({ type: 'added', object, initial: true })
+    })
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    this.#store.addIndex(name, index)
+  }
+
+  written(kind: Kind, object: Stored<KubeObject>): void {
+    this.#live.written(kind, object)
+  }
+
+  deleted(kind: Kind, ref: ObjectRef, uid: string | undefined): void {
+    this.#live.deleted(kind, ref, uid)
+  }
+
+  #onTransition(machine: Machine, outcome: Outcome | undefined): void {
+    if (outcome?.type === 'listed') {
+      this.#metrics.lists.inc()
+      this.#log.debug('listed', { objects: this.#store.size, resourceVersion: outcome.resourceVersion })
+      if (!this.#isSynced) {
+        this.#isSynced = true
+        this.#synced.resolve()
+      }
+    }
+    if (outcome?.type === 'closed') this.#metrics.restarts.inc()
+    if (outcome?.type === 'failed') {
+      this.#metrics.restarts.inc()
+      this.#metrics.failures.inc()
+      this.#log.debug('watch failed', { error: outcome.error, next: machine.step.at })
+    }
+    this.#updateHealth(machine, outcome)
+  }
+
+  #updateHealth({ error }: Machine, outcome: Outcome | undefined): void {
+    const before = this.#health
+    const now = this.#clock.now()
+    if (error) {
+      const explained = explain(this.kind, this.selection, error)
+      this.#health = { state: 'down', since: before.state === 'down' ? before.since : now, error: explained }
+      if (before.state !== 'down') this.#log.warn('informer is down', { error: explained })
+    } else if (before.state === 'down' ? this.#isSynced : outcome?.type === 'listed') {
+      if (before.state === 'down') this.#log.info('informer is live again')
+      if (before.state !== 'live') this.#health = { state: 'live', since: now }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { type KubeObject, type ObjectRef, type Stored, TenureError } from '@tenure/kube'
+import { IndexTable } from './index-table.ts'
+import { ObjectTable } from './object-table.ts'
+import { type Cache, type IndexFunction, OWNER_UID_INDEX } from './types.ts'
+
+interface Index<T extends KubeObject> {
+  readonly valuesOf: IndexFunction<T>
+  readonly table: IndexTable<Stored<T>>
+}
+
+/** The objects of a cache and its indexes, kept in step. Knows nothing of time or versions. */
+export class ObjectStore<T extends KubeObject> implements Cache<T> {
+  readonly #objects = new ObjectTable<T>()
+  readonly #indexes = new Map<string, Index<T>>()
+  readonly #onIndexFailure: (index: string, error: unknown) => void
+
+  /** An index function that throws files the object nowhere and is reported, so that one bad function stops nothing else. */
+  constructor(onIndexFailure: (index: string, error: unknown) => void) {
+    this.#onIndexFailure = onIndexFailure
+    this.addIndex(OWNER_UID_INDEX, ownerUids)
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(ref: ObjectRef): Stored<T> | undefined {
+    return this.#objects.get(ref.namespace, ref.name)
+  }
+
+  getByKey(key: string): Stored<T> | undefined {
+    const slash = key.indexOf('/')
+    return slash < 0 ? this.#objects.get('', key) : this.#objects.get(key.slice(0, slash), key.slice(slash + 1))
+  }
+
+  list(namespace?: string): readonly Stored<T>[] {
+    return this.#objects.list(namespace)
+  }
+
+  byIndex(index: string, value: string): readonly Stored<T>[] {
+    const found = this.#indexes.get(index)
+    if (found) return found.table.get(value)
+    throw new TenureError(
+      'TENURE_INDEX_UNKNOWN',
+      `This cache has no index ${JSON.stringify(index)}: add it with addIndex before it is used.`,
+      { fate: 'bug' },
+    )
+  }
+
+  /** The same function under the same name again is fine: informers are shared. */
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    const known = this.#indexes.get(name)
+    if (known?.valuesOf === valuesOf) return
+    if (known) {
+      throw new TenureError(
+        'TENURE_INDEX_TAKEN',
+        `This cache already has another index ${JSON.stringify(name)}: it is shared, so give yours a name of its own.`,
+        { fate: 'bug' },
+      )
+    }
+    const table = new IndexTable<Stored<T>>((object) => {
+      try {
+        return valuesOf(object)
+      } catch (error) {
+        this.#onIndexFailure(name, error)
+        return []
+      }
+    })
+    for (const object of this.#objects) table.add(object)
+    this.#indexes.set(name, { valuesOf, table })
+  }
+
+  /** The object at the same place as `object`. */
+  at(object: Stored<T>): Stored<T> | undefined {
+    return this.#objects.at(object)
+  }
+
+  set(object: Stored<T>): void {
+    const before = this.#objects.at(object)
+    for (const { table } of this.#indexes.values()) {
+      if (before) table.remove(before)
+      table.add(object)
+    }
+    this.#objects.set(object)
+  }
+
+  remove(object: Stored<T>): void {
+    const before = this.#objects.at(object)
+    if (!before) return
+    for (const { table } of this.#indexes.values()) table.remove(before)
+    this.#objects.remove(object.metadata.namespace, object.metadata.name)
+  }
+
+  [Symbol.iterator](): Iterator<Stored<T>> {
+    return this.#objects[Symbol.iterator]()
+  }
+}
+
+const NONE: readonly string[] = []
+
+function ownerUids(object: KubeObject): readonly string[] {
+  return object.metadata?.ownerReferences?.map((owner) => owner.uid) ?? NONE
+}

@@ -1,0 +1,257 @@
+import {
+  Client,
+  compareResourceVersions,
+  defineKind,
+  type KubeObject,
+  mergePatch,
+  metadataOf,
+  type Stored,
+  TenureError,
+} from '@tenure/kube'
+import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { EventModel } from '../testing/event-model.ts'
+import { MemoryApi } from '../testing/memory-api.ts'
+import type { WatchingInformer } from './informer.ts'
+import { SharedInformers } from './shared-informers.ts'
+
+interface Map extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+const ConfigMap = defineKind<Map>({ apiVersion: 'v1', kind: 'ConfigMap' })
+const NAMES = ['a', 'b'] as const
+const ref = (name: string) => ({ namespace: 'default', name })
+const map = (name: string, value: string, app: string): Map => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', labels: { app } },
+  data: { value },
+})
+
+const name = fc.constantFrom(...NAMES)
+const app = fc.constantFrom('web', 'web', 'db')
+const slow = fc.boolean()
+
+/** What can happen, in any order. */
+const action = fc.oneof(
+  fc.record({ do: fc.constant('our-create' as const), name, app, slow }),
+  fc.record({ do: fc.constant('our-patch' as const), name, app, slow }),
+  fc.record({ do: fc.constant('our-metadata-patch' as const), name, app, slow }),
+  fc.record({ do: fc.constant('our-delete' as const), name, slow }),
+  fc.record({ do: fc.constant('our-lost-patch' as const), name, app }),
+  fc.record({ do: fc.constant('their-write' as const), name, app }),
+  fc.record({ do: fc.constant('their-delete' as const), name }),
+  fc.record({ do: fc.constant('deliver' as const), lines: fc.constantFrom(1, 1, 2, 5) }),
+  fc.record({ do: fc.constantFrom('drop' as const, 'end' as const, 'bookmark' as const) }),
+  fc.record({ do: fc.constant('relist' as const) }),
+  fc.record({ do: fc.constant('wait' as const), milliseconds: fc.constantFrom(0, 600, 1500, 40_000) }),
+)
+type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
+
+const scenario = fc.record({
+  filtered: fc.boolean(),
+  initialEvents: fc.constantFrom('serve' as const, 'refuse' as const),
+  seed: fc.integer({ min: 1, max: 1_000_000 }),
+  actions: fc.array(action, { minLength: 3, maxLength: 40 }),
+})
+
+/** What a watch would show of an object: its identity and version, or nothing. */
+type View = string
+const viewOf = (object: Stored<KubeObject> | undefined): View =>
+  object ? `${object.metadata.uid}@${object.metadata.resourceVersion}` : 'none'
+
+const versionOf = async (stored: Promise<Stored<KubeObject>>): Promise<{ revision: number }> => ({
+  revision: Number((await stored).metadata.resourceVersion),
+})
+const byVersion = (a: Stored<KubeObject>, b: Stored<KubeObject>): number =>
+  compareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion)
+
+/** Everything that ever was at each place, and from where on we may not look back. */
+class Truth {
+  readonly #history = new Map<string, { readonly revision: number; readonly view: View }[]>()
+  readonly #ends = new Map<string, number>()
+  readonly #acknowledged = new Map<string, number>()
+  readonly #mayBeMissing = new Set<string>()
+
+  constructor(api: MemoryApi, filtered: boolean) {
+    for (const each of NAMES) this.#history.set(each, [{ revision: 0, view: 'none' }])
+    api.onChange(({ revision, before, after }) => {
+      const object = (after ?? before) as unknown as Stored<KubeObject>
+      const now = after as unknown as Stored<KubeObject> | undefined
+      const isShown = now && (!filtered || now.metadata.labels?.['app'] === 'web')
+      this.#history.get(object.metadata.name)?.push({ revision, view: viewOf(isShown ? now : undefined) })
+      if (!after) this.#ends.set(object.metadata.uid, revision)
+    })
+  }
+
+  /** `whole` is false if the answer to our write held the metadata only: a cache of whole objects may have nothing to show. */
+  acknowledge(at: string, revision: number, whole: boolean): void {
+    if (revision < (this.#acknowledged.get(at) ?? 0)) return
+    this.#acknowledged.set(at, revision)
+    if (whole) this.#mayBeMissing.delete(at)
+    else this.#mayBeMissing.add(at)
+  }
+
+  endOf(uid: string | undefined): number {
+    return this.#ends.get(uid ?? '') ?? 0
+  }
+
+  /** Whether this view of a place was true at some time since our last acknowledged write to it. */
+  allows(at: string, view: View): boolean {
+    if (view === 'none' && this.#mayBeMissing.has(at)) return true
+    const since = this.#acknowledged.get(at) ?? 0
+    const states = this.#history.get(at) ?? []
+    return states.some((state, index) => {
+      const until = states[index + 1]?.revision ?? Infinity
+      return state.view === view && until > since
+    })
+  }
+}
+
+async function play(run: {
+  readonly filtered: boolean
+  readonly initialEvents: 'serve' | 'refuse'
+  readonly seed: number
+  readonly actions: readonly Action[]
+}): Promise<void> {
+  const clock = new VirtualClock()
+  const api = new MemoryApi({ clock, initialEvents: run.initialEvents, expiry: 'status' })
+  const random = seededRandom(run.seed)
+  const client = new Client({ transport: api, clock, random, retry: { attempts: 1 } })
+  const informers = new SharedInformers({ api: client, clock, random, freeze: true, pageSize: 1 })
+  const informer = informers.informer(
+    ConfigMap,
+    run.filtered ? { labelSelector: 'app=web' } : {},
+  ) as WatchingInformer<Map>
+  const truth = new Truth(api, run.filtered)
+  const model = new EventModel(informer)
+  const stop = new AbortController()
+  const violations: string[] = []
+  const check = (when: string): void => {
+    for (const each of NAMES) {
+      const view = viewOf(informer.cache.get(ref(each)))
+      if (!truth.allows(each, view)) violations.push(`${each} is shown as ${view} ${when}`)
+    }
+  }
+  informer.subscribe(() => check('in an event'))
+  informers.start(stop.signal)
+  await informer.whenSynced()
+
+  let isSlow = false
+  let losesAnswer = false
+  // Pages of a list come slowly, so that writes fall between them.
+  api.delayAnswers(({ verb }) => (verb === 'list' ? 300 : isSlow && verb !== 'watch' ? 1000 : 0))
+  api.intercept(({ verb }) => (losesAnswer && verb === 'patch' ? 'drop-answer' : undefined))
+  api.holdWatches()
+  let value = 0
+  const ours = async (at: string, whole: boolean, write: () => Promise<{ revision: number }>): Promise<void> => {
+    try {
+      const { revision } = await write()
+      truth.acknowledge(at, revision, whole)
+      check(`right after our write at ${revision}`)
+    } catch (error) {
+      // Somebody else was first, or the answer was lost: we know of no write, so there is nothing to remember.
+      const code = error instanceof TenureError ? error.code : String(error)
+      if (!/^TENURE_(API_(NOT_FOUND|ALREADY_EXISTS|CONFLICT)|CONNECTION_LOST)$/.test(code)) violations.push(code)
+    }
+  }
+  const patchOf = (label: string) =>
+    mergePatch({ metadata: { labels: { app: label } }, data: { value: String(++value) } })
+  const pending: Promise<void>[] = []
+  const act = async (each: Action): Promise<void> => {
+    isSlow = 'slow' in each && each.slow
+    losesAnswer = each.do === 'our-lost-patch'
+    switch (each.do) {
+      case 'our-create':
+        pending.push(
+          ours(each.name, true, () => versionOf(client.create(ConfigMap, map(each.name, String(++value), each.app)))),
+        )
+        break
+      case 'our-patch':
+      case 'our-lost-patch':
+        pending.push(ours(each.name, true, () => versionOf(client.patch(ConfigMap, ref(each.name), patchOf(each.app)))))
+        break
+      case 'our-metadata-patch':
+        pending.push(
+          ours(each.name, false, () =>
+            versionOf(client.patch(metadataOf(ConfigMap), ref(each.name), patchOf(each.app))),
+          ),
+        )
+        break
+      case 'our-delete': {
+        // As all deletions of ours: just the object that was seen.
+        const uid = informer.cache.get(ref(each.name))?.metadata.uid
+        if (uid === undefined) break
+        pending.push(
+          ours(each.name, true, async () => {
+            const result = await client.delete(ConfigMap, ref(each.name), { preconditions: { uid } })
+            return { revision: result.gone ? truth.endOf(result.uid) : 0 }
+          }),
+        )
+        break
+      }
+      case 'their-write':
+        api.seed(ConfigMap, map(each.name, String(++value), each.app))
+        break
+      case 'their-delete':
+        api.unseed(ConfigMap, ref(each.name))
+        break
+      case 'deliver':
+        api.releaseWatches(each.lines)
+        break
+      case 'drop':
+        api.dropWatches()
+        break
+      case 'end':
+        api.endWatches()
+        break
+      case 'relist': {
+        // The history is gone, and the new list has begun, but not arrived.
+        api.seed(ConfigMap, map('unrelated', String(++value), 'db'))
+        api.compact()
+        api.dropWatches()
+        const before = api.requests.length
+        const begun = (): boolean =>
+          api.requests.slice(before).some(({ verb, query }) => verb === 'list' || query['sendInitialEvents'])
+        for (let step = 0; step < 100 && !begun(); step++) await clock.advance(100)
+        break
+      }
+      case 'bookmark':
+        api.sendBookmarks()
+        break
+      case 'wait':
+        await clock.advance(each.milliseconds)
+        break
+    }
+    await settle()
+    check(`after ${JSON.stringify(each)}`)
+  }
+  for (const each of run.actions) await act(each)
+  expect(violations).toEqual([])
+
+  // Everything arrives in the end.
+  isSlow = false
+  api.releaseWatches()
+  await clock.advance(1_200_000)
+  await Promise.all(pending)
+  check('at the end')
+  expect(violations).toEqual([])
+  const expected = api.objects(ConfigMap).filter(({ metadata }) => !run.filtered || metadata.labels?.['app'] === 'web')
+  expect(informer.cache.list().toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
+  expect([...model.objects.values()].toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
+  expect(model.complaints).toEqual([])
+  expect(informer.unconfirmedWrites).toBe(0)
+  stop.abort(new Error('stop'))
+  await settle()
+  await informers.whenStopped()
+  expect({ timers: clock.pending, watches: api.openWatches }).toEqual({ timers: 0, watches: 0 })
+}
+
+describe('read your writes', () => {
+  it('holds for any interleaving of our writes, theirs, late events, lost watches and lists', async () => {
+    expect.hasAssertions()
+    await fc.assert(fc.asyncProperty(scenario, play), { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 400) })
+  })
+})

@@ -1,0 +1,231 @@
+import {
+  abortReason,
+  asError,
+  type Clock,
+  type Kind,
+  type KubeApi,
+  type KubeObject,
+  type Random,
+  type Selection,
+  sleep,
+  TenureError,
+  type WatchEvent,
+} from '@tenure/kube'
+import type { LiveCache, Staging } from './live-cache.ts'
+import { answered, type Machine, next, type Outcome, STALE_LISTS, START, type Step } from './machine.ts'
+import { QuietTimer } from './quiet-timer.ts'
+
+export interface WatcherOptions<T extends KubeObject> {
+  readonly api: KubeApi
+  readonly kind: Kind<T>
+  readonly selection: Selection
+  readonly clock: Clock
+  readonly random: Random
+  readonly cache: LiveCache<T>
+  /** Told of every change of state, the error included. */
+  readonly onTransition: (machine: Machine, outcome: Outcome | undefined) => void
+  /** Milliseconds without a byte after which a watch is taken for dead. */
+  readonly idleTimeout: number
+  /** Milliseconds of silence after which initial events without an end are taken for all there will be. */
+  readonly initialEventsTimeout: number
+  /** Items per page of a list. */
+  readonly pageSize: number
+}
+
+/** However lively it is, no server takes this long for its initial events. */
+const LONGEST_INITIAL_EVENTS = 300_000
+/** Servers end watches after a time; ours are ended at different ones, in seconds. */
+const SHORTEST_WATCH = 300
+const LONGEST_WATCH = 600
+
+interface OpenStream<T extends KubeObject> {
+  readonly iterator: AsyncIterator<readonly WatchEvent<T>[]>
+  readonly openedAt: number
+  close(reason: Error): void
+}
+
+/** Carries out the steps of the machine against an API, forever. */
+export class Watcher<T extends KubeObject> {
+  readonly #options: WatcherOptions<T>
+  #machine: Machine = START
+  #stream: OpenStream<T> | undefined
+
+  constructor(options: WatcherOptions<T>) {
+    this.#options = options
+  }
+
+  /** Ends when `signal` aborts, and only then. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { step } = this.#machine
+      const outcome = await this.#carryOut(step, signal)
+      if (signal.aborted) break
+      this.#enter(next(this.#machine, outcome, this.#options.random), outcome)
+    }
+    this.#closeStream(abortReason(signal))
+  }
+
+  #enter(machine: Machine, outcome?: Outcome): void {
+    if (machine === this.#machine) return
+    this.#machine = machine
+    this.#options.onTransition(machine, outcome)
+  }
+
+  async #carryOut(step: Step, signal: AbortSignal): Promise<Outcome> {
+    const startedAt = this.#options.clock.monotonic()
+    try {
+      switch (step.at) {
+        case 'streaming':
+          return await this.#streamList(signal)
+        case 'listing':
+          return await this.#list(step.paged, signal)
+        case 'watching':
+          return await this.#watch(step, signal)
+        case 'waiting':
+          await sleep(this.#options.clock, step.delay, signal)
+          return { type: 'waited' }
+        default:
+          return step satisfies never
+      }
+    } catch (thrown) {
+      this.#closeStream(asError(thrown))
+      const { cache, clock } = this.#options
+      const isWatch = step.at === 'watching'
+      return {
+        type: 'failed',
+        error: asError(thrown),
+        resourceVersion: isWatch ? cache.seen : undefined,
+        lasted: isWatch ? clock.monotonic() - startedAt : 0,
+      }
+    }
+  }
+
+  /** A watch whose first events are the whole state, up to a bookmark that says so. */
+  async #streamList(signal: AbortSignal): Promise<Outcome> {
+    const { cache, clock, initialEventsTimeout } = this.#options
+    const staging = cache.stage()
+    const stream = this.#open({ sendInitialEvents: true }, signal)
+    let came = false
+    let isEndless = false
+    const timer = new QuietTimer(clock, initialEventsTimeout, LONGEST_INITIAL_EVENTS, () => {
+      isEndless = true
+      stream.close(new Error('the initial events have no end'))
+    })
+    try {
+      while (true) {
+        const { done, value: batch } = await stream.iterator.next()
+        if (done) {
+          this.#closeStream(new Error('the watch ended'))
+          return { type: 'endless', certain: false }
+        }
+        timer.touch()
+        came = true
+        const ending = this.#stageBatch(staging, batch)
+        if (ending === undefined) continue
+        if (!('resourceVersion' in ending)) this.#closeStream(new Error('the watch has no initial events'))
+        return ending
+      }
+    } catch (error) {
+      if (!isEndless || signal.aborted) throw error
+      this.#closeStream(asError(error))
+      return { type: 'endless', certain: came }
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** Stages the events of a streamed list; after its end, the rest of the batch are changes. */
+  #stageBatch(staging: Staging<T>, batch: readonly WatchEvent<T>[]): Outcome | undefined {
+    for (const [at, event] of batch.entries()) {
+      if (event.type !== 'BOOKMARK') this.#options.cache.add(staging, event.object, event.type)
+      // Servers that stream lists send no other bookmark before the one at the end.
+      else if (!event.initialEventsEnd) return { type: 'endless', certain: true }
+      else {
+        const outcome = this.#commit(staging, event.resourceVersion, true)
+        if (outcome.type === 'listed') this.#options.cache.apply(batch.slice(at + 1))
+        return outcome
+      }
+    }
+    return undefined
+  }
+
+  async #list(paged: boolean, signal: AbortSignal): Promise<Outcome> {
+    const { api, kind, selection, cache, pageSize } = this.#options
+    const staging = cache.stage()
+    let resourceVersion = ''
+    // No resourceVersion: the latest state, which is never older than what was seen before.
+    const pages = paged
+      ? api.pages(kind, { ...selection, limit: pageSize, signal })
+      : [await api.list(kind, { ...selection, signal })]
+    for await (const page of pages) {
+      resourceVersion ||= page.metadata.resourceVersion
+      for (const item of page.items) cache.add(staging, item)
+    }
+    return this.#commit(staging, resourceVersion, false)
+  }
+
+  #commit(staging: Staging<T>, resourceVersion: string, open: boolean): Outcome {
+    const { cache, kind } = this.#options
+    if (cache.isStale(resourceVersion) && this.#machine.staleLists < STALE_LISTS) {
+      return { type: 'stale', error: staleList(kind, resourceVersion, cache.seen ?? '') }
+    }
+    cache.commit(staging, resourceVersion)
+    return { type: 'listed', resourceVersion, open }
+  }
+
+  async #watch(step: Step & { at: 'watching' }, signal: AbortSignal): Promise<Outcome> {
+    const { cache, clock } = this.#options
+    const continued = step.continued ? this.#stream : undefined
+    const stream = continued ?? this.#open({ resourceVersion: step.resourceVersion }, signal)
+    while (true) {
+      const { done, value: batch } = await stream.iterator.next()
+      if (done) break
+      cache.apply(batch)
+      this.#enter(answered(this.#machine))
+    }
+    this.#closeStream(new Error('the watch ended'))
+    return {
+      type: 'closed',
+      resourceVersion: cache.seen ?? step.resourceVersion,
+      lasted: clock.monotonic() - stream.openedAt,
+    }
+  }
+
+  #open(from: { resourceVersion: string } | { sendInitialEvents: true }, signal: AbortSignal): OpenStream<T> {
+    const { api, kind, selection, clock, random, idleTimeout } = this.#options
+    const abort = new AbortController()
+    const onAbort = (): void => abort.abort(abortReason(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    const events = api.watch(kind, {
+      ...selection,
+      ...from,
+      bookmarks: true,
+      timeoutSeconds: Math.floor(SHORTEST_WATCH + random.fraction() * (LONGEST_WATCH - SHORTEST_WATCH)),
+      idleTimeout,
+      signal: abort.signal,
+      onOpen: () => this.#enter(answered(this.#machine)),
+    })
+    this.#stream = {
+      iterator: events[Symbol.asyncIterator](),
+      openedAt: clock.monotonic(),
+      close: (reason) => {
+        signal.removeEventListener('abort', onAbort)
+        abort.abort(reason)
+      },
+    }
+    return this.#stream
+  }
+
+  #closeStream(reason: Error): void {
+    this.#stream?.close(reason)
+    this.#stream = undefined
+  }
+}
+
+function staleList(kind: Kind, listed: string, seen: string): TenureError {
+  return new TenureError(
+    'TENURE_LIST_STALE',
+    `The API server listed ${kind.plural} as of ${listed}, but had shown ${seen} before: one of its caches lags. Trying again.`,
+    { fate: 'retry' },
+  )
+}

@@ -1,0 +1,142 @@
+import { ApiError, TenureError } from '@tenure/kube'
+import { VirtualClock } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import type { CreateLoggerOptions } from './log-pino.ts'
+import { createLogger } from './log-pino.ts'
+
+async function logger(options: CreateLoggerOptions = {}) {
+  const written: string[] = []
+  const log = await createLogger({
+    clock: new VirtualClock(),
+    destination: { write: (text) => written.push(text) },
+    ...options,
+  })
+  return { log, written, json: () => JSON.parse(written.at(-1) ?? 'null') as Record<string, unknown> }
+}
+
+const formats = ['json', 'text'] as const
+
+describe('createLogger', () => {
+  it('writes a line of JSON each', async () => {
+    const { log, written, json } = await logger()
+    log.child({ controller: 'websites' }).child({ reconcileId: 'r1' }).info('reconciled', { took: 12, level: 'x' })
+    expect(json()).toEqual({
+      level: 'info',
+      time: '2026-01-01T00:00:00.000Z',
+      msg: 'reconciled',
+      controller: 'websites',
+      reconcileId: 'r1',
+      took: 12,
+      level_: 'x',
+    })
+    expect(written.at(-1)?.endsWith('\n')).toBe(true)
+  })
+
+  it('writes lines for a person', async () => {
+    const { log, written } = await logger({ format: 'text' })
+    log
+      .child({ controller: 'websites' })
+      .warn('is slow', { took: 12, why: 'API away', ref: { a: [1] }, gone: undefined })
+    expect(written).toEqual([
+      '2026-01-01T00:00:00.000Z WARN  is slow controller=websites took=12 why="API away" ref={"a":[1]}\n',
+    ])
+  })
+
+  it.each(formats)('keeps to its level as %s, also in children', async (format) => {
+    const { log, written } = await logger({ format, level: 'warn' })
+    for (const each of [log, log.child({ a: 1 })]) {
+      each.debug('no')
+      each.info('no')
+      each.warn('yes')
+      each.error('yes')
+    }
+    expect(written).toHaveLength(4)
+    expect(written.join('')).not.toContain('no')
+    await expect(createLogger({ level: 'loud' as never })).rejects.toMatchObject({ code: 'TENURE_LOG_LEVEL' })
+  })
+
+  it('writes errors with code, stack and causes', async () => {
+    const cause = new ApiError('pods "a" not found', { status: 404, reason: 'NotFound' }, { cause: new Error('root') })
+    const error = new TenureError('TENURE_TEST', 'It failed', { cause, fate: 'retry' })
+    const asJson = await logger()
+    asJson.log.error('failed', { error })
+    expect(asJson.json()).toMatchObject({
+      error: {
+        name: 'TenureError',
+        code: 'TENURE_TEST',
+        fate: 'retry',
+        message: 'It failed',
+        stack: expect.stringContaining('log-pino.test.ts'),
+        cause: { code: 'TENURE_API_NOT_FOUND', status: 404, reason: 'NotFound', cause: { message: 'root' } },
+      },
+    })
+    const asText = await logger({ format: 'text' })
+    asText.log.error('failed', { error })
+    const [text = ''] = asText.written
+    expect(text).toMatch(/^\S+ ERROR failed error="It failed \(TENURE_TEST\)"\n {4}TenureError: It failed\n {4}at /)
+    expect(text.match(/caused by/g)).toHaveLength(2)
+    expect(text).toContain('Error: root')
+  })
+
+  it.each(formats)('never writes a secret, as %s', async (format) => {
+    const { log, written } = await logger({ format })
+    const s3cret = 's3cr3t-value-1234'
+    log.child({ token: s3cret, headers: { Authorization: `Bearer ${s3cret}` } }).info(`sent Bearer ${s3cret}`, {
+      password: s3cret,
+      dbPassword: s3cret,
+      bearerToken: s3cret,
+      'refresh-token': s3cret,
+      clientSecret: s3cret,
+      'client-key-data': s3cret,
+      url: `postgres://user:${s3cret}@host/db`,
+      cookie: [s3cret],
+      nested: { deep: { apiKey: s3cret } },
+      map: new Map([['private_key', s3cret]]),
+      object: { kind: 'Secret', metadata: { name: 'db', namespace: 'shop' }, data: { x: s3cret } },
+      error: new Error(`refused: Basic ${s3cret}`, { cause: { password: s3cret } }),
+      bytes: Buffer.from(s3cret),
+    })
+    expect(written).toHaveLength(1)
+    expect(written[0]).not.toContain('s3cr3t')
+    expect(written[0]).toContain('<hidden>')
+    expect(written[0]).toContain('Secret shop/db')
+  })
+
+  it('hides no more than that', async () => {
+    const { log, json } = await logger()
+    const facts = {
+      secretName: 'db',
+      tokens: 3,
+      token: true,
+      key: 'shop/one',
+      tokenReview: 'a',
+      url: 'https://a:6443/b',
+    }
+    log.info('x', facts)
+    expect(json()).toMatchObject(facts)
+  })
+
+  it.each(formats)('survives whatever it is given, as %s', async (format) => {
+    const { log, written } = await logger({ format })
+    const cycle: Record<string, unknown> = {}
+    cycle['self'] = cycle
+    const looped = new Error('looped')
+    looped.cause = looped
+    log.info('x', {
+      cycle,
+      looped,
+      big: 1n,
+      not: Number.NaN,
+      fn: () => 1,
+      symbol: Symbol('s'),
+      date: new Date(Number.NaN),
+      set: new Set([1]),
+      many: Array.from({ length: 10_000 }, (_, i) => i),
+      none: null,
+      all: new AggregateError([new Error('one')], 'all'),
+    })
+    expect(written).toHaveLength(1)
+    expect(written[0]?.length).toBeLessThan(40_000)
+    expect(written[0]).toContain('NaN')
+  })
+})

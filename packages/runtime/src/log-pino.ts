@@ -1,0 +1,73 @@
+import type { Clock } from '@tenure/kube'
+import { TenureError, systemClock } from '@tenure/kube'
+import { cleanFacts, cleanText } from './log-facts.ts'
+import { LOG_LEVELS, textLogger } from './log-text.ts'
+import type { LogLevel } from './log-text.ts'
+import type { Facts, Logger } from './log.ts'
+
+export interface CreateLoggerOptions {
+  /** The least that is written. Default `info`. */
+  readonly level?: LogLevel
+  /** `json`: a line of JSON each. `text`: for a person. Default `json`. */
+  readonly format?: 'json' | 'text'
+  /** Where lines go, at once: a crash loses none. Default: standard error. */
+  readonly destination?: { write(text: string): unknown }
+  /** Default: the machine's. */
+  readonly clock?: Clock
+}
+
+/**
+ * A logger that hides what looks like a secret, and writes errors with their code, stack and causes. pino is only
+ * loaded for JSON.
+ */
+export async function createLogger(options: CreateLoggerOptions = {}): Promise<Logger> {
+  const { level = 'info', format = 'json', clock = systemClock } = options
+  if (!LOG_LEVELS.includes(level)) {
+    throw new TenureError(
+      'TENURE_LOG_LEVEL',
+      `There is no log level ${JSON.stringify(level)}; take one of ${LOG_LEVELS.join(', ')}.`,
+    )
+  }
+  if (format === 'text') {
+    const destination = options.destination ?? process.stderr
+    return textLogger(level, clock, (text) => void destination.write(text))
+  }
+  const { destination, pino } = await import('pino')
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    options.destination
+      ? { write: (text: string) => void options.destination?.write(text) }
+      : destination({ fd: 2, sync: true }),
+  )
+  return jsonLogger(logger)
+}
+
+/** As much of pino as is used here. */
+interface PinoLogger {
+  isLevelEnabled(level: string): boolean
+  child(bindings: Record<string, unknown>): PinoLogger
+  debug(facts: object, message: string): void
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
+function jsonLogger(pino: PinoLogger): Logger {
+  const at = (level: LogLevel) => {
+    // Lines that are not wanted cost nothing: their facts are not even looked at.
+    if (!pino.isLevelEnabled(level)) return () => undefined
+    return (message: string, facts?: Facts): void => pino[level](facts ? cleanFacts(facts) : {}, cleanText(message))
+  }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (facts) => jsonLogger(pino.child(cleanFacts(facts))),
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '@tenure/kube'
+import { cleanFacts, cleanText } from './log-facts.ts'
+import type { Facts, Logger } from './log.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** Lines for a person: time, level, message, then the facts; an error's stack and causes below, indented. */
+export function textLogger(level: LogLevel, clock: Clock, write: (text: string) => void): Logger {
+  const least = LOG_LEVELS.indexOf(level)
+  const make = (bound: Facts): Logger => {
+    const at = (level: LogLevel) => {
+      if (LOG_LEVELS.indexOf(level) < least) return () => undefined
+      return (message: string, facts?: Facts): void =>
+        write(line(clock.now(), level, message, cleanFacts(facts ? { ...bound, ...facts } : bound)))
+    }
+    return {
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+      child: (facts) => make({ ...bound, ...facts }),
+    }
+  }
+  return make({})
+}
+
+function line(now: number, level: LogLevel, message: string, facts: Record<string, unknown>): string {
+  let head = `${new Date(now).toISOString()} ${level.toUpperCase().padEnd(5)} ${cleanText(message)}`
+  let below = ''
+  for (const [key, value] of Object.entries(facts)) {
+    if (value === undefined) continue
+    if (isError(value)) {
+      head += ` ${key}=${quoted(value.code === undefined ? value.message : `${value.message} (${value.code})`)}`
+      below += stackOf(value, '    ')
+    } else {
+      head += ` ${key}=${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`
+    }
+  }
+  return `${head}\n${below}`
+}
+
+interface CleanError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly stack: string
+  readonly cause?: unknown
+}
+
+function isError(value: unknown): value is CleanError {
+  return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value
+}
+
+function stackOf(error: CleanError, indent: string): string {
+  const own = error.stack.split('\n').map((each) => `${indent}${each.trimStart()}\n`)
+  if (error.cause === undefined) return own.join('')
+  const cause = isError(error.cause)
+    ? stackOf(error.cause, `${indent}  `)
+    : `${indent}  ${JSON.stringify(error.cause)}\n`
+  return `${own.join('')}${indent}caused by\n${cause}`
+}
+
+/** Bare where a person and a shell would read it as one word. */
+function quoted(text: string): string {
+  return /^[\w./:@<>+-]+$/.test(text) ? text : JSON.stringify(text)
+}

@@ -1,0 +1,22 @@
+import type { Logger } from '../log.ts'
+
+export interface StopSignals {
+  readonly signal: AbortSignal
+  dispose(): void
+}
+
+/** Aborts on SIGINT or SIGTERM. A second one ends the process as if nobody had listened: for who can not wait. */
+export function stopSignals(log: Logger): StopSignals {
+  const controller = new AbortController()
+  const names = ['SIGINT', 'SIGTERM'] as const
+  const onSignal = (name: NodeJS.Signals): void => {
+    dispose()
+    log.info('stopping', { signal: name })
+    controller.abort(new Error(`${name} received`))
+  }
+  const dispose = (): void => {
+    for (const name of names) process.off(name, onSignal)
+  }
+  for (const name of names) process.on(name, onSignal)
+  return { signal: controller.signal, dispose }
+}

@@ -1,0 +1,1 @@
+export { type Backoff, PRIORITY, WorkQueue, type WorkQueueOptions } from './work-queue.ts'

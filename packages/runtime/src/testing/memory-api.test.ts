@@ -1,0 +1,301 @@
+import type { TransportRequest } from '@tenure/kube'
+import { defineKind } from '@tenure/kube'
+import { settle, VirtualClock } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import type { Json } from './memory-json.ts'
+import { MemoryApi, type MemoryApiOptions, refuse } from './memory-api.ts'
+
+const ConfigMap = defineKind({ apiVersion: 'v1', kind: 'ConfigMap' })
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const SITES = '/apis/example.dev/v1/namespaces/default/sites'
+
+function setUp(options: Partial<MemoryApiOptions> = {}) {
+  const clock = new VirtualClock()
+  const api = new MemoryApi({ clock, ...options })
+  const call = async (
+    method: TransportRequest['method'],
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Json; headers: Readonly<Record<string, unknown>> }> => {
+    const answer = await api.request({
+      method,
+      path,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.body.text()) as Json }
+  }
+  const apply = (path: string, body: unknown, manager = 'me', force = false) =>
+    call('PATCH', `${path}?fieldManager=${manager}&force=${force}`, body, {
+      'content-type': 'application/apply-patch+yaml',
+    })
+  const watch = async (path: string, signal?: AbortSignal) => {
+    const answer = await api.request({ method: 'GET', path, stream: true, signal })
+    const events: string[] = []
+    let ended: unknown = 'open'
+    const decoder = new TextDecoder()
+    const read = async (): Promise<void> => {
+      let text = ''
+      for await (const chunk of answer.body) {
+        text += decoder.decode(chunk, { stream: true })
+        const lines = text.split('\n')
+        text = lines.pop() ?? ''
+        for (const line of lines) {
+          const event = JSON.parse(line) as { type: string; object: { metadata?: Json; code?: number } }
+          const { metadata, code } = event.object
+          const end = metadata?.['annotations'] ? ' end' : ''
+          events.push(`${event.type} ${String(metadata?.['name'] ?? code ?? metadata?.['resourceVersion'])}${end}`)
+        }
+      }
+    }
+    void read().then(
+      () => (ended = 'end'),
+      (error: unknown) => (ended = error),
+    )
+    return { status: answer.status, events, body: answer.body, ended: () => ended }
+  }
+  return { api, clock, call, apply, watch }
+}
+
+const map = (name: string, extra: Json = {}, data: Json = { a: '1' }): Json => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', ...extra },
+  data,
+})
+const site = (spec: Json): Json => ({
+  apiVersion: 'example.dev/v1',
+  kind: 'Site',
+  metadata: { name: 'a', namespace: 'default', labels: { app: 'a' } },
+  spec,
+})
+const annotateIfB = (value: string) => [
+  { op: 'test', path: '/data/b', value },
+  { op: 'add', path: '/metadata/annotations', value: { 'x/y': '1' } },
+  { op: 'replace', path: '/metadata/annotations/x~1y', value: '2' },
+]
+const meta = (body: Json): Json => body['metadata'] as Json
+
+describe('MemoryApi objects', () => {
+  it('creates, refuses duplicates, and sets what a server sets', async () => {
+    const { call } = setUp()
+    const made = await call('POST', MAPS, { ...map(''), metadata: { generateName: 'web-' } })
+    expect(made.status).toBe(201)
+    expect(made.headers['date']).toBe('Thu, 01 Jan 2026 00:00:00 GMT')
+    expect(meta(made.body)).toMatchObject({ namespace: 'default', resourceVersion: '2' })
+    expect(meta(made.body)['name']).toMatch(/^web-[a-z0-9]{5}$/)
+    expect(meta(made.body)['creationTimestamp']).toBe('2026-01-01T00:00:00Z')
+    const again = await call('POST', MAPS, map(String(meta(made.body)['name'])))
+    expect(again).toMatchObject({ status: 409, body: { kind: 'Status', reason: 'AlreadyExists', code: 409 } })
+    expect(await call('GET', `${MAPS}/nope`)).toMatchObject({ status: 404, body: { reason: 'NotFound' } })
+    expect(await call('POST', MAPS, { metadata: {} })).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
+  })
+
+  it('updates only on the current version, and keeps the version when nothing changes', async () => {
+    const { call } = setUp()
+    const { body } = await call('POST', SITES, { ...map('a'), kind: 'Site', spec: { size: 1 } })
+    expect(meta(body)['generation']).toBe(1)
+    const same = await call('PUT', `${SITES}/a`, body)
+    expect(meta(same.body)['resourceVersion']).toBe('2')
+    const changed = await call('PUT', `${SITES}/a`, { ...body, spec: { size: 2 }, status: { ignored: true } })
+    expect(changed.body).toMatchObject({ metadata: { resourceVersion: '3', generation: 2 }, spec: { size: 2 } })
+    expect(changed.body['status']).toBeUndefined()
+    expect(await call('PUT', `${SITES}/a`, body)).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
+    const status = await call('PUT', `${SITES}/a/status`, { ...changed.body, spec: {}, status: { ready: true } })
+    expect(status.body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2 }, status: { ready: true } })
+  })
+
+  it('patches by merge and by operations with a test', async () => {
+    const { call } = setUp()
+    await call('POST', MAPS, map('a'))
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const operations = { 'content-type': 'application/json-patch+json' }
+    const merged = await call('PATCH', `${MAPS}/a`, { data: { a: null, b: '2' } }, merge)
+    expect(merged.body['data']).toEqual({ b: '2' })
+    const stale = await call('PATCH', `${MAPS}/a`, { metadata: { resourceVersion: '2' }, data: { c: '' } }, merge)
+    expect(stale.status).toBe(409)
+    expect((await call('PATCH', `${MAPS}/a`, annotateIfB('3'), operations)).status).toBe(422)
+    const tested = await call('PATCH', `${MAPS}/a`, annotateIfB('2'), operations)
+    expect(meta(tested.body)['annotations']).toEqual({ 'x/y': '2' })
+  })
+
+  it('deletes conditionally, waits for finalizers, and answers the last one as a real server does', async () => {
+    const { api, call } = setUp()
+    const { body } = await call('POST', MAPS, map('a', { finalizers: ['x/y'] }))
+    const wrong = await call('DELETE', `${MAPS}/a`, { preconditions: { uid: 'other' } })
+    expect(wrong).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
+    const marked = await call('DELETE', `${MAPS}/a`, { preconditions: { uid: meta(body)['uid'] } })
+    expect(meta(marked.body)).toMatchObject({ deletionTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '3' })
+    const last = await call('PUT', `${MAPS}/a`, { ...marked.body, metadata: { ...meta(marked.body), finalizers: [] } })
+    expect(meta(last.body)).toMatchObject({ resourceVersion: '3', deletionGracePeriodSeconds: 0 })
+    expect(api.objects(ConfigMap)).toEqual([])
+    expect(api.revision).toBe('4')
+    await call('POST', MAPS, map('b'))
+    expect(await call('DELETE', `${MAPS}/b`)).toMatchObject({
+      status: 200,
+      body: { kind: 'Status', status: 'Success' },
+    })
+  })
+
+  it('lists by labels, names and pages of one snapshot, until it is forgotten', async () => {
+    const { api, call } = setUp()
+    for (const name of ['a', 'b', 'c']) api.seed(ConfigMap, map(name, { labels: { app: name } }))
+    const names = (body: Json): unknown[] => (body['items'] as Json[]).map((item) => meta(item)['name'])
+    expect(names((await call('GET', `${MAPS}?labelSelector=app%20in%20(a,b),app!=b`)).body)).toEqual(['a'])
+    expect(names((await call('GET', `/api/v1/configmaps?fieldSelector=metadata.name=c`)).body)).toEqual(['c'])
+    const first = await call('GET', `${MAPS}?limit=2`)
+    expect(meta(first.body)).toMatchObject({ resourceVersion: '4', remainingItemCount: 1 })
+    api.unseed(ConfigMap, { namespace: 'default', name: 'c' })
+    const token = String(meta(first.body)['continue'])
+    const rest = await call('GET', `${MAPS}?limit=2&continue=${token}`)
+    expect(names(rest.body)).toEqual(['c'])
+    api.compact()
+    expect(await call('GET', `${MAPS}?limit=2&continue=${token}`)).toMatchObject({
+      status: 410,
+      body: { reason: 'Expired' },
+    })
+    const metadata = await call('GET', MAPS, undefined, {
+      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    })
+    expect(metadata.body).toMatchObject({
+      kind: 'PartialObjectMetadataList',
+      items: [{ kind: 'PartialObjectMetadata' }, {}],
+    })
+    expect((metadata.body['items'] as Json[])[0]?.['data']).toBeUndefined()
+  })
+})
+
+describe('MemoryApi apply', () => {
+  it('creates, merges, changes nothing the second time, and removes what its manager dropped', async () => {
+    const { apply, clock } = setUp()
+    const containers = [{ name: 'web', image: 'one' }]
+    const made = await apply(`${SITES}/a`, site({ containers, args: ['x'] }))
+    expect(made.status).toBe(201)
+    const [entry] = meta(made.body)['managedFields'] as [Json]
+    expect(entry).toMatchObject({ manager: 'me', operation: 'Apply', time: '2026-01-01T00:00:00Z' })
+    expect(entry['fieldsV1']).toEqual({
+      'f:metadata': { 'f:labels': { 'f:app': {} } },
+      'f:spec': { 'f:containers': { 'k:{"name":"web"}': { '.': {}, 'f:name': {}, 'f:image': {} } }, 'f:args': {} },
+    })
+    await clock.advance(5000)
+    expect((await apply(`${SITES}/a`, site({ containers, args: ['x'] }))).body).toEqual(made.body)
+    const other = await apply(`${SITES}/a`, site({ containers: [{ name: 'side', image: 'two' }] }), 'you')
+    expect((other.body['spec'] as Json)['containers']).toEqual([...containers, { name: 'side', image: 'two' }])
+    const dropped = await apply(`${SITES}/a`, site({}))
+    expect(dropped.body['spec']).toEqual({ containers: [{ name: 'side', image: 'two' }] })
+    expect(meta(dropped.body)['labels']).toEqual({ app: 'a' })
+  })
+
+  it('refuses to change what another applied, unless forced', async () => {
+    const { apply } = setUp()
+    await apply(`${MAPS}/a`, map('a', {}, { a: '1', b: '1' }))
+    const refused = await apply(`${MAPS}/a`, map('a', {}, { a: '2' }), 'you')
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
+    const forced = await apply(`${MAPS}/a`, map('a', {}, { a: '2' }), 'you', true)
+    expect(forced.body['data']).toEqual({ a: '2', b: '1' })
+    const mine = (meta(forced.body)['managedFields'] as Json[]).find((entry) => entry['manager'] === 'me')
+    expect(mine?.['fieldsV1']).toEqual({ 'f:data': { 'f:b': {} } })
+  })
+})
+
+describe('MemoryApi watches', () => {
+  const LIST_WATCH = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`
+
+  it('streams the state, its end, and changes as the selection sees them', async () => {
+    const { api, clock, watch } = setUp({ watchChunkBytes: 1 })
+    api.seed(ConfigMap, map('a', { labels: { app: 'x' } }))
+    const { events, body } = await watch(`${LIST_WATCH}&labelSelector=app=x`)
+    api.seed(ConfigMap, map('b'))
+    api.seed(ConfigMap, map('b', { labels: { app: 'x' } }))
+    api.seed(ConfigMap, map('b', { labels: { app: 'x' } }, { b: '2' }))
+    api.seed(ConfigMap, map('b', { labels: {} }))
+    await clock.advance(60_000)
+    expect(events).toEqual(['ADDED a', 'BOOKMARK 2 end', 'ADDED b', 'MODIFIED b', 'DELETED b', 'BOOKMARK 6'])
+    expect(api.openWatches).toBe(1)
+    body.cancel()
+    expect(api.openWatches).toBe(0)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('resumes, and says 410 for what it forgot', async () => {
+    const { api, watch } = setUp()
+    api.seed(ConfigMap, map('a'))
+    api.seed(ConfigMap, map('b'))
+    const resumed = await watch(`${MAPS}?watch=true&resourceVersion=2`)
+    await settle()
+    expect(resumed.events).toEqual(['ADDED b'])
+    api.compact()
+    const expired = await watch(`${MAPS}?watch=true&resourceVersion=2`)
+    await settle()
+    expect(expired.events).toEqual(['ERROR 410'])
+    expect(expired.ended()).toBe('end')
+  })
+
+  it('breaks, ends, hangs, holds back, and is aborted', async () => {
+    const { api, clock, watch } = setUp()
+    const dropped = await watch(LIST_WATCH)
+    api.dropWatches()
+    await settle()
+    expect(dropped.ended()).toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
+    const timed = await watch(`${LIST_WATCH}&timeoutSeconds=5`)
+    await clock.advance(5000)
+    expect(timed.ended()).toBe('end')
+    const controller = new AbortController()
+    const hung = await watch(LIST_WATCH, controller.signal)
+    api.holdWatches()
+    api.seed(ConfigMap, map('a'))
+    api.seed(ConfigMap, map('b'))
+    api.releaseWatches(1)
+    await settle()
+    expect(hung.events).toEqual(['BOOKMARK 1 end', 'ADDED a'])
+    api.releaseWatches()
+    api.stallWatches()
+    api.seed(ConfigMap, map('c'))
+    await clock.advance(120_000)
+    expect(hung.events).toEqual(['BOOKMARK 1 end', 'ADDED a'])
+    expect(hung.ended()).toBe('open')
+    controller.abort(new Error('enough'))
+    await settle()
+    expect(hung.ended()).toMatchObject({ message: 'enough' })
+    expect(api.openWatches + clock.pending).toBe(0)
+  })
+
+  it('behaves as servers without streamed lists do', async () => {
+    expect((await setUp({ initialEvents: 'refuse' }).call('GET', LIST_WATCH)).body).toMatchObject({ reason: 'Invalid' })
+    const { api, watch } = setUp({ initialEvents: 'ignore' })
+    api.seed(ConfigMap, map('a'))
+    const { events } = await watch(LIST_WATCH)
+    await settle()
+    expect(events).toEqual(['ADDED a'])
+  })
+})
+
+describe('MemoryApi faults', () => {
+  it('records, answers for itself, breaks before and after the work, and delays', async () => {
+    const { api, clock, call } = setUp()
+    let next: 'drop' | 'drop-answer' | 'refuse' | undefined = 'drop'
+    api.intercept(() => (next === 'refuse' ? refuse(429, 'TooManyRequests', 'slow down', 3) : next))
+    await expect(call('POST', MAPS, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
+    expect(api.objects(ConfigMap)).toHaveLength(0)
+    next = 'drop-answer'
+    await expect(call('POST', MAPS, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
+    expect(api.objects(ConfigMap)).toHaveLength(1)
+    next = 'refuse'
+    expect(await call('GET', MAPS)).toMatchObject({ status: 429, headers: { 'retry-after': '3' } })
+    next = undefined
+    api.delayAnswers(() => 1000)
+    let done = false
+    const slow = call('DELETE', `${MAPS}/a`).then(() => (done = true))
+    await clock.advance(999)
+    expect([done, api.objects(ConfigMap).length]).toEqual([false, 0])
+    await clock.advance(1)
+    await slow
+    expect(api.requests.map(({ verb, plural }) => `${verb} ${plural}`)).toEqual([
+      'create configmaps',
+      'create configmaps',
+      'list configmaps',
+      'delete configmaps',
+    ])
+  })
+})

@@ -1,0 +1,171 @@
+import type { Clock, JsonPatchOperation, KubeApi, Random } from '@tenure/kube'
+import { asError, isNotFound, jitter, jsonPatch, jsonPointer, sleep } from '@tenure/kube'
+import type { Informer, Informers } from '../informer/types.ts'
+import type { Logger } from '../log.ts'
+import type { ConfigurationType, WebhookConfiguration } from './configuration.ts'
+import { configurationKind } from './configuration.ts'
+
+export interface KeeperOptions {
+  readonly type: ConfigurationType
+  readonly name: string
+  /** Of these webhooks only. Unset: of all. */
+  readonly webhooks?: readonly string[] | undefined
+  /** Makes the whole configuration, if it is ours to make. Unset: it is somebody else's, and may not be there. */
+  readonly declare?: ((bundle: string) => WebhookConfiguration) | undefined
+  readonly api: KubeApi
+  readonly informers: Informers
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Called when `trustedSince` may have changed. */
+  readonly onChange: () => void
+}
+
+/** Between two writes, so that a quarrel with somebody who writes the opposite stays affordable. */
+const PAUSE = 1000
+const LONGEST_PAUSE = 30_000
+
+/**
+ * Keeps one webhook configuration trusting the bundle: writes it when the bundle changes, and again when somebody takes
+ * it out. A declared configuration is applied whole at the start and whenever it is gone; after that only its bundle is
+ * kept, so that an administrator, or a newer version of the operator, may change the rest.
+ */
+export class ConfigurationKeeper {
+  readonly #options: KeeperOptions
+  readonly #log: Logger
+  #bundle = ''
+  #known: WebhookConfiguration | undefined
+  #isSynced = false
+  #mustDeclare: boolean
+  #trustedSince: number | undefined
+  #isDirty = true
+  #wake: () => void = () => undefined
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#mustDeclare = options.declare !== undefined
+    this.#log = options.log.child({ configuration: options.name, type: options.type })
+  }
+
+  /** Since when its webhooks trust the bundle, in wall time; undefined if they do not. One that is not there calls nobody. */
+  get trustedSince(): number | undefined {
+    return this.#trustedSince
+  }
+
+  setBundle(bundle: string): void {
+    if (bundle === this.#bundle) return
+    this.#bundle = bundle
+    this.#trustedSince = undefined
+    this.#look()
+    this.#dirty()
+  }
+
+  /** Works until `signal` aborts; then resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, type, name, clock, random } = this.#options
+    const informer = informers.informer(configurationKind(type), { fieldSelector: `metadata.name=${name}` })
+    const onAbort = (): void => this.#wake()
+    signal.addEventListener('abort', onAbort)
+    const unsubscribe = informer.subscribe((event) => {
+      this.#known = event.type === 'deleted' ? undefined : event.object
+      if (event.type === 'deleted' && this.#options.declare) this.#mustDeclare = true
+      this.#look()
+      if (this.#trustedSince === undefined) this.#dirty()
+    })
+    const synced = this.#whenSynced(informer, signal)
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        if (!this.#isDirty) await new Promise<void>((resolve) => (this.#wake = resolve))
+        if (signal.aborted) break
+        this.#isDirty = false
+        const isWritten = await this.#write(signal)
+        failures = 0
+        if (isWritten) await sleep(clock, PAUSE, signal)
+      } catch (error) {
+        if (signal.aborted) break
+        this.#isDirty = true
+        this.#log.warn('webhook configuration not written, will try again', { error: asError(error) })
+        const pause = Math.min(PAUSE * 2 ** failures++, LONGEST_PAUSE)
+        await sleep(clock, jitter(random, pause, 0.2), signal).catch(() => undefined)
+      }
+    }
+    unsubscribe()
+    signal.removeEventListener('abort', onAbort)
+    await synced
+  }
+
+  async #whenSynced(informer: Informer<WebhookConfiguration>, signal: AbortSignal): Promise<void> {
+    try {
+      await informer.whenSynced(signal)
+    } catch {
+      return
+    }
+    this.#isSynced = true
+    this.#look()
+  }
+
+  async #write(signal: AbortSignal): Promise<boolean> {
+    const { api, type, name, declare } = this.#options
+    const kind = configurationKind(type)
+    const bundle = this.#bundle
+    if (bundle === '') return false
+    if (declare && this.#mustDeclare) {
+      this.#mustDeclare = false
+      try {
+        this.#known = await api.apply(kind, declare(bundle), { force: true, signal })
+      } catch (error) {
+        this.#mustDeclare = true
+        throw error
+      }
+      this.#log.info('webhook configuration applied')
+      this.#look()
+      return true
+    }
+    try {
+      this.#known = await api.get(kind, { name }, { signal })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      this.#known = undefined
+      this.#mustDeclare = declare !== undefined
+      this.#isDirty ||= this.#mustDeclare
+      this.#look()
+      return false
+    }
+    const operations = this.#operations(this.#known, bundle)
+    if (operations.length > 0) {
+      this.#known = await api.patch(kind, { name }, jsonPatch(operations), { signal })
+      this.#log.info('CA bundle injected into webhook configuration')
+    }
+    this.#look()
+    return operations.length > 0
+  }
+
+  #operations(configuration: WebhookConfiguration, bundle: string): readonly JsonPatchOperation[] {
+    const value = Buffer.from(bundle).toString('base64')
+    return (configuration.webhooks ?? []).flatMap((webhook, index): readonly JsonPatchOperation[] => {
+      if (this.#options.webhooks && !this.#options.webhooks.includes(webhook.name)) return []
+      if (webhook.clientConfig.caBundle === value) return []
+      return [
+        // A place in a list says little: make sure that it is still the webhook it was.
+        { op: 'test', path: jsonPointer('webhooks', index, 'name'), value: webhook.name },
+        { op: 'add', path: jsonPointer('webhooks', index, 'clientConfig', 'caBundle'), value },
+      ]
+    })
+  }
+
+  /** Works out `trustedSince` from what is known. */
+  #look(): void {
+    const isTrusting = this.#known
+      ? this.#operations(this.#known, this.#bundle).length === 0
+      : this.#isSynced && !this.#options.declare
+    const before = this.#trustedSince
+    this.#trustedSince = isTrusting ? (before ?? this.#options.clock.now()) : undefined
+    if (this.#trustedSince !== before) this.#options.onChange()
+  }
+
+  #dirty(): void {
+    this.#isDirty = true
+    this.#wake()
+  }
+}

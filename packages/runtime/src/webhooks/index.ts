@@ -1,0 +1,34 @@
+export type {
+  AdmissionRequest,
+  GroupVersionKind,
+  GroupVersionResource,
+  AdmissionOperation,
+  UserInfo,
+} from './admission.ts'
+export type { SecretRef } from './certificate-store.ts'
+export type { ClientAddress } from './configuration.ts'
+export { diffJson } from './json-diff.ts'
+export type { ReviewAnswer, ReviewOptions } from './review.ts'
+export { handleReview } from './review.ts'
+export type { AdmissionServerOptions, CertificateSource } from './server.ts'
+export { AdmissionServer } from './server.ts'
+export type { DenyOptions, Remarks } from './verdict.ts'
+export { allow, changed, deny, patched, AdmissionVerdict } from './verdict.ts'
+export type {
+  AdmissionContext,
+  MutatingDefinition,
+  Mutation,
+  ValidatingDefinition,
+  Webhook,
+  WebhookRule,
+} from './webhook.ts'
+export { mutating, validating } from './webhook.ts'
+export type {
+  WebhookCluster,
+  Declaration,
+  InjectionTarget,
+  WebhookCertificatesOptions,
+} from './webhook-certificates.ts'
+export { WebhookCertificates } from './webhook-certificates.ts'
+export type { WebhooksOptions } from './webhooks.ts'
+export { Webhooks } from './webhooks.ts'

@@ -1,0 +1,93 @@
+import type { JsonPatchOperation } from '@tenure/kube'
+import { jsonPointer } from '@tenure/kube'
+
+/**
+ * RFC 6902 operations that turn `before` into `after`. Both are JSON values; a property that is `undefined` counts as
+ * missing, as JSON.stringify has it. What is unchanged is not mentioned, so numbers that JavaScript can not hold
+ * exactly survive unless they are written.
+ */
+export function diffJson(before: unknown, after: unknown): readonly JsonPatchOperation[] {
+  const operations: JsonPatchOperation[] = []
+  compare(before, after, '', operations)
+  return operations
+}
+
+function compare(before: unknown, after: unknown, path: string, into: JsonPatchOperation[]): void {
+  if (before === after) return
+  if (Array.isArray(before) && Array.isArray(after)) compareArrays(before, after, path, into)
+  else if (isRecord(before) && isRecord(after)) compareRecords(before, after, path, into)
+  else into.push({ op: 'replace', path, value: after })
+}
+
+function compareRecords(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  path: string,
+  into: JsonPatchOperation[],
+): void {
+  for (const key of Object.keys(before)) {
+    if (before[key] !== undefined && !has(after, key)) into.push({ op: 'remove', path: path + jsonPointer(key) })
+  }
+  for (const key of Object.keys(after)) {
+    const value = after[key]
+    if (value === undefined) continue
+    if (has(before, key)) compare(before[key], value, path + jsonPointer(key), into)
+    else into.push({ op: 'add', path: path + jsonPointer(key), value })
+  }
+}
+
+/** Trims what is equal at both ends, so that an insertion is one `add` and not a rewrite of all that follows. */
+function compareArrays(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+  into: JsonPatchOperation[],
+): void {
+  const shorter = Math.min(before.length, after.length)
+  let head = 0
+  while (head < shorter && equalJson(before[head], after[head])) head++
+  let tail = 0
+  while (tail < shorter - head && equalJson(before.at(-1 - tail), after.at(-1 - tail))) tail++
+
+  const removed = before.length - head - tail
+  const added = after.length - head - tail
+  const changed = Math.min(removed, added)
+  for (let index = head; index < head + changed; index++) {
+    compare(before[index], element(after[index]), path + jsonPointer(index), into)
+  }
+  // From the back, so that no removal moves an element that another one names.
+  for (let index = head + removed - 1; index >= head + changed; index--) {
+    into.push({ op: 'remove', path: path + jsonPointer(index) })
+  }
+  for (let index = head + changed; index < head + added; index++) {
+    into.push({ op: 'add', path: path + jsonPointer(index), value: element(after[index]) })
+  }
+}
+
+/** Equal as JSON: key order and `undefined` properties do not matter. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(element(item), element(b[index])))
+    )
+  }
+  if (!isRecord(a) || !isRecord(b)) return false
+  return (
+    Object.keys(a).every((key) => a[key] === undefined || (has(b, key) && equalJson(a[key], b[key]))) &&
+    Object.keys(b).every((key) => b[key] === undefined || has(a, key))
+  )
+}
+
+/** JSON has no holes: they are written as null. */
+function element(value: unknown): unknown {
+  return value === undefined ? null : value
+}
+
+function has(record: Readonly<Record<string, unknown>>, key: string): boolean {
+  return Object.hasOwn(record, key) && record[key] !== undefined
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

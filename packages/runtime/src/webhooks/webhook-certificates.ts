@@ -1,0 +1,313 @@
+import type { Clock, KubeApi, Random } from '@tenure/kube'
+import { asError, jitter, sleep, systemClock, systemRandom, TenureError } from '@tenure/kube'
+import type { CertificateWithKey } from '../certificates/index.ts'
+import { joinBundle } from '../certificates/index.ts'
+import type { Informers } from '../informer/types.ts'
+import type { Logger } from '../log.ts'
+import { silentLogger } from '../log.ts'
+import type { CertificateStore, SecretRef, StoredCertificates } from './certificate-store.ts'
+import { MemoryCertificateStore, SecretCertificateStore } from './certificate-store.ts'
+import type { ClientAddress, ConfigurationType } from './configuration.ts'
+import { configurationOf, namesOf } from './configuration.ts'
+import { ConfigurationKeeper } from './configuration-keeper.ts'
+import type { CertificateState, RotationPlan, RotationPolicy } from './rotation.ts'
+import { firstState, planRotation, rotate } from './rotation.ts'
+import type { CertificateSource } from './server.ts'
+import type { Webhook } from './webhook.ts'
+
+/** A configuration of somebody else's making, a Helm chart's say, whose webhooks are ours. */
+export interface InjectionTarget {
+  readonly type: ConfigurationType
+  readonly name: string
+  /** Only these of its webhooks. Default all. */
+  readonly webhooks?: readonly string[]
+}
+
+/** Configurations that the runtime makes itself: one per type, under one name. */
+export interface Declaration {
+  readonly name: string
+  readonly webhooks: readonly Webhook[]
+  /** A function is asked when the configurations are written: by then a port that was free to choose is known. */
+  readonly address: ClientAddress | (() => ClientAddress)
+}
+
+/** What it takes to use a cluster. */
+export interface WebhookCluster {
+  readonly api: KubeApi
+  readonly informers: Informers
+}
+
+export interface WebhookCertificatesOptions {
+  /** Needed with `secret`, `inject` and `declare`. */
+  readonly cluster?: WebhookCluster | undefined
+  /** Shared by all replicas. Default: none, in memory, which is for one replica only. */
+  readonly secret?: SecretRef | undefined
+  /** Configurations to put the CA bundle into. Default none. */
+  readonly inject?: readonly InjectionTarget[] | undefined
+  /** Configurations to make. Default none. */
+  readonly declare?: Declaration | undefined
+  /** Host names for the serving certificate, besides those of a declared address. Default none. */
+  readonly dnsNames?: readonly string[] | undefined
+  /** Addresses for the serving certificate, besides those of a declared address. Default none. */
+  readonly ipAddresses?: readonly string[] | undefined
+  /** Default `webhooks`. */
+  readonly commonName?: string | undefined
+  /** Of a serving certificate, in milliseconds. It is replaced after two thirds. Default 90 days. */
+  readonly servingLife?: number | undefined
+  /** Of an authority, in milliseconds. It is replaced after two thirds. Default ten years. */
+  readonly authorityLife?: number | undefined
+  /** From all configurations trusting a new authority to its first use, for every API server to hear. Default 5 minutes. */
+  readonly propagation?: number | undefined
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined
+  /** Default: the machine's. */
+  readonly random?: Random | undefined
+  /** Default: none. */
+  readonly log?: Logger | undefined
+}
+
+const DAY = 86_400_000
+/** Timers do not notice when the wall clock jumps or the machine sleeps: look at it this often. Costs no request. */
+const LONGEST_WAIT = 3_600_000
+const PAUSE = 1000
+const LONGEST_PAUSE = 30_000
+
+/** Makes, stores, renews and injects the certificates of a webhook server. */
+export class WebhookCertificates implements CertificateSource {
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #policy: RotationPolicy
+  readonly #store: CertificateStore
+  readonly #keepers: readonly ConfigurationKeeper[]
+  readonly #listeners = new Set<() => void>()
+  #state: CertificateState | undefined
+  #isStale = false
+  #wake: () => void = () => undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: WebhookCertificatesOptions) {
+    const { clock = systemClock, random = systemRandom, log = silentLogger, declare } = options
+    this.#clock = clock
+    this.#random = random
+    this.#log = log
+    const names = declare && typeof declare.address !== 'function' ? namesOf(declare.address) : undefined
+    this.#policy = {
+      commonName: options.commonName ?? 'webhooks',
+      dnsNames: [...new Set([...(names?.dnsNames ?? []), ...(options.dnsNames ?? [])])],
+      ipAddresses: [...new Set([...(names?.ipAddresses ?? []), ...(options.ipAddresses ?? [])])],
+      servingLife: options.servingLife ?? 90 * DAY,
+      authorityLife: options.authorityLife ?? 3650 * DAY,
+      propagation: options.propagation ?? 5 * 60_000,
+    }
+    const { servingLife, authorityLife, propagation } = this.#policy
+    if (servingLife < 60_000 || authorityLife < 3 * servingLife || propagation > servingLife / 3) {
+      throw new TenureError(
+        'TENURE_WEBHOOK_CERTIFICATES',
+        'Webhook certificates can not be renewed in time: servingLife must be at least a minute and three times propagation, authorityLife at least three times servingLife.',
+      )
+    }
+    const { secret } = options
+    if (secret) {
+      const { api, informers } = clusterOf(options)
+      this.#store = new SecretCertificateStore(secret, api, informers)
+    } else {
+      this.#store = new MemoryCertificateStore()
+    }
+    this.#keepers = keepersOf(options, { clock, random, log, onChange: () => this.#wake() })
+  }
+
+  /** The certificate to serve with. Throws before `prepare`. */
+  get serving(): CertificateWithKey {
+    return this.#ready().serving
+  }
+
+  /** The authorities that callers must trust, PEM. Throws before `prepare`. */
+  get bundle(): string {
+    return joinBundle(this.#ready().trusted)
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Resolves when there is a certificate to serve with. Tries until then, or until `signal` aborts. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.#sync(signal)
+        return
+      } catch (error) {
+        if (signal.aborted) throw error
+        await this.#pause(failures, error, signal)
+      }
+    }
+  }
+
+  /** Renews what is due and keeps the configurations, until `signal` aborts; then resolves. Start the server first. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wake()
+    signal.addEventListener('abort', onAbort)
+    const unwatch = this.#store.watch(() => {
+      this.#isStale = true
+      this.#wake()
+    })
+    const keepers = this.#keepers.map((keeper) => keeper.run(signal))
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        const plan = this.#plan()
+        if (this.#isStale || !plan || hasWork(plan)) {
+          this.#isStale = false
+          await this.#sync(signal)
+          failures = 0
+          // So that a quarrel with somebody who undoes it stays affordable.
+          await sleep(this.#clock, PAUSE, signal)
+        } else {
+          await this.#wait(plan.next, signal)
+        }
+      } catch (error) {
+        if (signal.aborted) break
+        this.#isStale = true
+        await this.#pause(failures++, error, signal).catch(() => undefined)
+      }
+    }
+    unwatch()
+    signal.removeEventListener('abort', onAbort)
+    await Promise.all(keepers)
+  }
+
+  /**
+   * Replaces the serving certificate now; with `authority`, starts the replacement of the authority, whose successor
+   * serves once callers have trusted it for the propagation time. If another replica was faster, takes what it made.
+   */
+  async renewNow(
+    what: 'serving' | 'authority' = 'serving',
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<void> {
+    await this.#sync(signal, what)
+    this.#wake()
+  }
+
+  #ready(): CertificateState {
+    if (this.#state) return this.#state
+    throw new TenureError('TENURE_WEBHOOK_CERTIFICATES', 'There is no certificate yet: await prepare() first.', {
+      fate: 'bug',
+    })
+  }
+
+  /** One at a time: two of our own would only get in each other's way. */
+  #sync(signal: AbortSignal, force?: 'serving' | 'authority'): Promise<void> {
+    const run = this.#last.then(() => this.#syncNow(signal, force))
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  async #syncNow(signal: AbortSignal, wanted?: 'serving' | 'authority'): Promise<void> {
+    for (let force = wanted; ; force = undefined) {
+      const stored = await this.#store.read(signal)
+      if (stored.state) this.#adopt(stored.state)
+      const next = this.#nextState(stored, force)
+      if (next === stored.state) return
+      if (await this.#store.write(next, stored.version, signal)) {
+        this.#adopt(next)
+        return
+      }
+      // Somebody else was first: theirs counts, and has most likely done what was wanted.
+      this.#log.debug('webhook certificates were written by another replica')
+    }
+  }
+
+  #nextState(stored: StoredCertificates, force: 'serving' | 'authority' | undefined): CertificateState {
+    const context = { clock: this.#clock, random: this.#random }
+    if (!stored.state) {
+      if (stored.fault !== undefined) {
+        this.#log.error('stored webhook certificates can not be used and are replaced', { fault: stored.fault })
+      }
+      if (!this.#state) return firstState(this.#policy, context, stored.trusted)
+      // Who takes the certificates away wants new ones; what is served until callers know them is still good.
+      const plan = planRotation(this.#state, this.#policy, this.#moment('authority'))
+      const next = rotate(this.#state, plan, this.#policy, context)
+      return { ...next, trusted: [...new Set([...next.trusted, ...stored.trusted])] }
+    }
+    const plan = planRotation(stored.state, this.#policy, this.#moment(force))
+    if (hasWork(plan)) {
+      const { newAuthority, newServing } = plan
+      this.#log.info('webhook certificates rotate', { newAuthority, newServing, dropped: plan.drop.length })
+    }
+    return rotate(stored.state, plan, this.#policy, context)
+  }
+
+  #plan(): RotationPlan | undefined {
+    return this.#state && planRotation(this.#state, this.#policy, this.#moment(undefined))
+  }
+
+  #moment(force: 'serving' | 'authority' | undefined): Parameters<typeof planRotation>[2] {
+    const times = this.#keepers.map((keeper) => keeper.trustedSince)
+    const isTrusted = times.every((time) => time !== undefined)
+    return { now: this.#clock.now(), trustedSince: isTrusted ? Math.max(0, ...times) : undefined, force }
+  }
+
+  #adopt(state: CertificateState): void {
+    const before = this.#state
+    this.#state = state
+    const bundle = joinBundle(state.trusted)
+    for (const keeper of this.#keepers) keeper.setBundle(bundle)
+    if (before && before.serving.certificate !== state.serving.certificate) {
+      for (const listener of this.#listeners) listener()
+    }
+  }
+
+  async #wait(until: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const delay = Math.min(Math.max(until - this.#clock.now(), 0), LONGEST_WAIT)
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.setTimer(delay, resolve)
+      this.#wake = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+  }
+
+  async #pause(failures: number, thrown: unknown, signal: AbortSignal): Promise<void> {
+    this.#log.warn('webhook certificates not in order, will try again', { error: asError(thrown) })
+    await sleep(this.#clock, jitter(this.#random, Math.min(PAUSE * 2 ** failures, LONGEST_PAUSE), 0.2), signal)
+  }
+}
+
+function hasWork(plan: RotationPlan): boolean {
+  return plan.newAuthority || plan.newServing || plan.drop.length > 0
+}
+
+function keepersOf(
+  options: WebhookCertificatesOptions,
+  context: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly log: Logger
+    readonly onChange: () => void
+  },
+): readonly ConfigurationKeeper[] {
+  const { inject = [], declare } = options
+  if (inject.length === 0 && !declare) return []
+  const shared = { ...clusterOf(options), ...context }
+  const keepers = inject.map((target) => new ConfigurationKeeper({ ...target, ...shared }))
+  if (!declare) return keepers
+  const { name, webhooks, address } = declare
+  for (const type of new Set(webhooks.map((webhook) => webhook.type))) {
+    const make = (bundle: string) =>
+      configurationOf(type, name, webhooks, typeof address === 'function' ? address() : address, bundle)
+    keepers.push(new ConfigurationKeeper({ type, name, declare: make, ...shared }))
+  }
+  return keepers
+}
+
+function clusterOf(options: WebhookCertificatesOptions): WebhookCluster {
+  if (options.cluster) return options.cluster
+  throw new TenureError(
+    'TENURE_WEBHOOK_CERTIFICATES',
+    'Webhook certificates in a Secret or in configurations need a cluster: give its api and informers.',
+  )
+}

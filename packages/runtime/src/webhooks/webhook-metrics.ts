@@ -1,0 +1,44 @@
+import type { Counter, Gauge, Histogram, Metrics } from '../metrics.ts'
+import type { Webhook } from './webhook.ts'
+
+/** What is measured of one webhook. */
+export interface WebhookMetrics {
+  readonly inFlight: Gauge
+  readonly latency: Histogram
+  answered(status: number): void
+}
+
+/** The series of a webhook, under controller-runtime's names and, as there, labelled with its path. */
+export function webhookMetrics(metrics: Metrics, webhook: Webhook): WebhookMetrics {
+  const labels = { webhook: webhook.path }
+  const requests = metrics.counter({
+    name: 'controller_runtime_webhook_requests_total',
+    help: 'Total number of admission requests by HTTP status code.',
+    labels: ['webhook', 'code'],
+  })
+  const byCode = new Map<number, Counter>()
+  const counterOf = (status: number): Counter => {
+    let counter = byCode.get(status)
+    if (!counter) byCode.set(status, (counter = requests.with({ ...labels, code: String(status) })))
+    return counter
+  }
+  // There from the start, so that a rate over the first failure is not missed.
+  for (const status of [200, 500]) counterOf(status).inc(0)
+  return {
+    inFlight: metrics
+      .gauge({
+        name: 'controller_runtime_webhook_requests_in_flight',
+        help: 'Current number of admission requests being served.',
+        labels: ['webhook'],
+      })
+      .with(labels),
+    latency: metrics
+      .histogram({
+        name: 'controller_runtime_webhook_latency_seconds',
+        help: 'Histogram of the latency of processing admission requests.',
+        labels: ['webhook'],
+      })
+      .with(labels),
+    answered: (status) => counterOf(status).inc(),
+  }
+}

@@ -1,0 +1,72 @@
+import { abortReason } from '@tenure/kube'
+import type { ClientAddress } from './configuration.ts'
+import { namesOf } from './configuration.ts'
+import type { AdmissionServerOptions } from './server.ts'
+import { AdmissionServer } from './server.ts'
+import type { WebhookCertificatesOptions } from './webhook-certificates.ts'
+import { WebhookCertificates } from './webhook-certificates.ts'
+
+export interface WebhooksOptions
+  extends Omit<AdmissionServerOptions, 'certificates'>, Omit<WebhookCertificatesOptions, 'declare'> {
+  /** The configurations to make of the webhooks. Default: none are made; see `inject` for those of others. */
+  readonly configuration?:
+    | {
+        /** Of the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration. */
+        readonly name: string
+        /** In a URL, port 0 stands for the port that is listened on: `https://127.0.0.1:0`. */
+        readonly address: ClientAddress
+      }
+    | undefined
+}
+
+/** Webhooks, their server and its certificates, in the order in which they must start and stop. */
+export class Webhooks {
+  readonly certificates: WebhookCertificates
+  readonly server: AdmissionServer
+  readonly #ended = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(options: WebhooksOptions) {
+    const { configuration, webhooks } = options
+    const names = configuration && namesOf(configuration.address)
+    this.certificates = new WebhookCertificates({
+      ...options,
+      dnsNames: [...(names?.dnsNames ?? []), ...(options.dnsNames ?? [])],
+      ipAddresses: [...(names?.ipAddresses ?? []), ...(options.ipAddresses ?? [])],
+      declare: configuration && {
+        name: configuration.name,
+        webhooks,
+        address: () => withPort(configuration.address, this.server.port),
+      },
+    })
+    this.server = new AdmissionServer({ ...options, certificates: this.certificates })
+  }
+
+  /**
+   * Resolves when webhooks are served; their configurations are written after that, so that nobody is sent to a closed
+   * port. `signal` ends the start, not what was started: that is `close`.
+   */
+  async start(signal: AbortSignal = this.#ended.signal): Promise<void> {
+    await this.certificates.prepare(AbortSignal.any([signal, this.#ended.signal]))
+    await this.server.listen()
+    if (this.#ended.signal.aborted) {
+      await this.server.close(0)
+      throw abortReason(this.#ended.signal)
+    }
+    this.#running = this.certificates.run(this.#ended.signal)
+  }
+
+  /** Finishes calls under way, for at most `grace` milliseconds (default 30 s), and ends everything. */
+  async close(grace?: number): Promise<void> {
+    this.#ended.abort(new Error('webhooks closed'))
+    await this.server.close(grace)
+    await this.#running
+  }
+}
+
+function withPort(address: ClientAddress, port: number): ClientAddress {
+  if (!('url' in address)) return address
+  const url = new URL(address.url)
+  if (url.port === '0') url.port = String(port)
+  return { url: url.href }
+}

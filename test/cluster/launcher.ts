@@ -1,0 +1,145 @@
+/** Starts the programs of a cluster so that none of them outlives it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { TenureError } from '@tenure/kube'
+
+import { type ProcessIdentity, identify, isAlive, signal } from './process-identity.ts'
+import type { WatchdogCommand } from './watchdog.ts'
+
+const TAIL_LINES = 20
+const POLL_MS = 25
+
+export interface RunningProgram {
+  readonly name: string
+  readonly identity: ProcessIdentity
+}
+
+/** Owns a watchdog, and starts programs under it. */
+export class Launcher {
+  readonly #logs: string
+  readonly #watchdog: ChildProcess
+  // A test worker whose runner was killed lives on for as long as its test does, and that may be for ever: to lose
+  // the runner's channel counts as dying. A process without such a channel never gets this event.
+  readonly #abandon = (): void => {
+    this.#watchdog.stdin?.end()
+  }
+
+  /** `logs` is the folder for what the programs print; `doomed`, if given, is deleted when the owner dies. */
+  constructor(logs: string, doomed?: string) {
+    this.#logs = logs
+    this.#watchdog = spawn(process.execPath, [path.join(import.meta.dirname, 'watchdog.ts')], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      cwd: path.parse(process.execPath).root,
+    })
+    // A broken pipe means that someone killed the watchdog: stop() still works, so that is no reason to fall over.
+    this.#watchdog.stdin?.on('error', () => {})
+    this.#watchdog.on('error', () => {})
+    // Neither it nor the pipe may keep the owner from ending: its end is what they are there for.
+    this.#watchdog.unref()
+    const pipe = this.#watchdog.stdin as unknown as { unref?(): void } | null
+    pipe?.unref?.()
+    if (doomed !== undefined) this.#tell({ remove: doomed })
+    process.once('disconnect', this.#abandon)
+  }
+
+  async start(name: string, binary: string, args: readonly string[]): Promise<RunningProgram> {
+    await mkdir(this.#logs, { recursive: true })
+    const log = openSync(logFile(this.#logs, name), 'a', 0o600)
+    try {
+      const child = spawn(binary, args, {
+        stdio: ['ignore', log, log],
+        // A session of its own: Ctrl-C is for the owner, who then ends the programs in order.
+        detached: true,
+        env: environment(),
+        cwd: this.#logs,
+      })
+      // Told in the same breath: an owner killed one line later must not leave it behind.
+      const identity = child.pid === undefined ? undefined : identify(child.pid)
+      if (identity) this.#tell({ watch: identity })
+      child.unref()
+      await new Promise<void>((resolve, reject) => {
+        child.once('spawn', resolve)
+        child.once('error', reject)
+      })
+      if (!identity) throw await this.#endedEarly(name)
+      return { name, identity }
+    } catch (cause) {
+      if (cause instanceof TenureError) throw cause
+      throw new TenureError('TENURE_CLUSTER_PROGRAM_FAILED', `Could not start ${binary}.`, { cause })
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  /**
+   * Waits until `condition` holds. Fails with the end of a log if one of the programs that it takes ends, or if the
+   * last of them, whose work it is, needs too long.
+   */
+  async waitFor(
+    programs: readonly RunningProgram[],
+    what: string,
+    condition: () => Promise<boolean>,
+    limit = 90_000,
+  ): Promise<void> {
+    const deadline = performance.now() + limit
+    while (!(await condition())) {
+      const dead = programs.find(({ identity }) => !isAlive(identity))
+      if (dead) throw await this.#endedEarly(dead.name)
+      if (performance.now() > deadline) {
+        throw new TenureError(
+          'TENURE_CLUSTER_TIMEOUT',
+          `Waited ${limit / 1_000} s in vain until ${what}.\n${await this.tail(programs.at(-1)?.name ?? '')}`,
+        )
+      }
+      await delay(POLL_MS)
+    }
+  }
+
+  async tail(name: string): Promise<string> {
+    const text = await readFile(logFile(this.#logs, name), 'utf8').catch(() => '')
+    const lines = text.trimEnd().split('\n').slice(-TAIL_LINES)
+    return `The end of ${name}'s log:\n${lines.map((line) => `  ${line}`).join('\n')}`
+  }
+
+  /** Lets the programs live on without an owner, and ends the watchdog. */
+  release(): Promise<void> {
+    process.off('disconnect', this.#abandon)
+    return new Promise((resolve) => {
+      if (this.#watchdog.exitCode !== null || this.#watchdog.signalCode !== null) return resolve()
+      this.#watchdog.ref()
+      this.#watchdog.once('exit', () => resolve())
+      this.#tell({ release: true })
+    })
+  }
+
+  #tell(command: WatchdogCommand): void {
+    this.#watchdog.stdin?.write(`${JSON.stringify(command)}\n`)
+  }
+
+  async #endedEarly(name: string): Promise<TenureError> {
+    return new TenureError('TENURE_CLUSTER_PROGRAM_FAILED', `${name} ended by itself.\n${await this.tail(name)}`)
+  }
+}
+
+/** Signals a program and waits until it is gone. */
+export async function end(identity: ProcessIdentity, name: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  signal(identity, name)
+  // A stopped process does not hear SIGTERM before it goes on.
+  signal(identity, 'SIGCONT')
+  while (isAlive(identity)) await delay(POLL_MS)
+}
+
+function logFile(logs: string, name: string): string {
+  return path.join(logs, `${name}.log`)
+}
+
+/** The programs talk to each other on loopback only, and no setting of the user's is meant for them. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, LANG } = process.env
+  return { PATH, HOME, TMPDIR, LANG }
+}

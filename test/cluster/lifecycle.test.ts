@@ -1,0 +1,169 @@
+/** How a cluster begins and ends. Each of these tests starts its own: the shared one must not suffer from them. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { findBinaries } from './binaries.ts'
+import { startCluster } from './cluster.ts'
+import { type ProcessIdentity, isAlive, signal } from './process-identity.ts'
+import { type ClusterState, endRecorded, readState } from './state.ts'
+
+const SOON = { timeout: 30_000, interval: 50 }
+const CLI = path.join(import.meta.dirname, 'cli.ts')
+const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok']
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tenure-lifecycle-'))
+})
+
+afterAll(async () => {
+  // Whatever a failed test left running: nothing, if all went well.
+  for (const name of ['cli', 'owned', 'failing']) await endRecorded(path.join(folder, name))
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('a cluster of its owner', () => {
+  test('keeps its address over a pause, a crash and an orderly restart of the API server', async () => {
+    const cluster = await startCluster({ progress: () => {} })
+    try {
+      const ready = ['get', '--raw', '/readyz', '--request-timeout=1s']
+      cluster.apiServer.pause()
+      const paused = await cluster.runKubectl(ready)
+      expect(paused.code).toBe(1)
+      cluster.apiServer.resume()
+      await expect.poll(() => cluster.runKubectl(ready), SOON).toMatchObject({ code: 0, stdout: 'ok' })
+
+      await cluster.kubectl(['create', 'configmap', 'kept'])
+      await cluster.stopApiServer()
+      expect((await cluster.runKubectl(ready)).stderr).toContain('refused')
+      await cluster.startApiServer()
+      expect(await cluster.kubectl(['get', 'configmap', 'kept', '-o', 'name'])).toBe('configmap/kept\n')
+
+      await cluster.restartApiServer('SIGTERM')
+      expect(await cluster.kubectl(ready)).toBe('ok')
+    } finally {
+      await cluster.stop()
+    }
+    expect(existsSync(cluster.directory)).toBe(false)
+    expect(cluster.programs()).toEqual([])
+  })
+
+  test.each(['SIGKILL', 'SIGINT'] as const)('ends with its owner, also by %s', async (name) => {
+    const directory = path.join(folder, 'owned')
+    // It lives until it is killed, or until this test is.
+    const program = `
+      process.stdin.resume().once('end', () => process.exit())
+      import { startCluster } from ${JSON.stringify(path.join(import.meta.dirname, 'cluster.ts'))}
+      const cluster = await startCluster({ directory: ${JSON.stringify(directory)} })
+      console.log(JSON.stringify(cluster.programs().map(({ identity }) => identity)))`
+    const owner = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const identities = JSON.parse(await firstLine(owner)) as readonly ProcessIdentity[]
+    expect(identities).toHaveLength(COMPONENTS.length)
+    expect(identities.every(isAlive)).toBe(true)
+
+    const ended = once(owner, 'exit')
+    owner.kill(name)
+    await ended
+    await expect.poll(() => identities.filter(isAlive), SOON).toEqual([])
+    await expect.poll(() => existsSync(directory), SOON).toBe(false)
+  })
+
+  test('refuses a folder that holds something else, and leaves it alone', async () => {
+    const file = path.join(folder, 'precious.txt')
+    await writeFile(file, 'precious')
+    await expect(startCluster({ directory: folder })).rejects.toMatchObject({ code: 'TENURE_CLUSTER_DIRECTORY' })
+    expect(existsSync(file)).toBe(true)
+  })
+})
+
+describe('npm run cluster', () => {
+  test('up, up again, status and down, which leaves no process', async () => {
+    const [first, second] = await Promise.all([cli(['up']), cli(['up'])])
+    const kubeconfig = path.join(folder, 'cli', 'kubeconfig')
+    for (const result of [first, second]) {
+      expect(result).toMatchObject({ code: 0, stdout: `KUBECONFIG=${kubeconfig}\n` })
+    }
+    // Of two at once, one starts it and the other one finds it running.
+    expect([first, second].filter(({ stderr }) => stderr.includes('runs already'))).toHaveLength(1)
+
+    const { programs } = (await readState(path.join(folder, 'cli'))) as ClusterState
+    expect(programs.map(({ name }) => name)).toEqual(COMPONENTS)
+    expect(programs.every(({ identity }) => isAlive(identity))).toBe(true)
+    expect((await cli(['status'])).code).toBe(0)
+
+    expect(await cli(['down'])).toMatchObject({ code: 0, stdout: '' })
+    expect(programs.filter(({ identity }) => isAlive(identity))).toEqual([])
+    expect(existsSync(kubeconfig)).toBe(false)
+    expect((await cli(['status'])).code).toBe(1)
+    expect((await cli(['down'])).stderr).toContain('No cluster was running here.')
+  })
+
+  test('up replaces a cluster of which a program has died', async () => {
+    await cli(['up'])
+    const before = (await readState(path.join(folder, 'cli'))) as ClusterState
+    const scheduler = before.programs.find(({ name }) => name === 'kube-scheduler')
+    if (!scheduler) throw new Error('no scheduler')
+    signal(scheduler.identity, 'SIGKILL')
+    await expect.poll(async () => (await cli(['status'])).code, SOON).toBe(1)
+
+    const result = await cli(['up'])
+    expect(result.code).toBe(0)
+    expect(result.stderr).toContain('starting a new one in its place')
+    expect(before.programs.filter(({ identity }) => isAlive(identity))).toEqual([])
+    await cli(['down'])
+  })
+
+  test('up that fails says why, with the log of what failed, and cleans up', async () => {
+    const assets = path.join(folder, 'assets')
+    const { programs } = await findBinaries(() => {})
+    await mkdir(assets)
+    await symlink(programs.etcd, path.join(assets, 'etcd'))
+    await writeFile(path.join(assets, 'kube-apiserver'), '#!/bin/sh\necho "this server has a bad day"\nexit 1\n')
+    await chmod(path.join(assets, 'kube-apiserver'), 0o755)
+
+    const directory = path.join(folder, 'failing')
+    const result = await runCli(['up', '--directory', directory], { KUBEBUILDER_ASSETS: assets })
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.stderr).toContain('kube-apiserver ended by itself')
+    expect(result.stderr).toContain('this server has a bad day')
+    expect(existsSync(directory)).toBe(false)
+  })
+
+  test('explains itself when called the wrong way', async () => {
+    expect(await cli(['sideways'])).toMatchObject({ code: 2, stdout: '' })
+    expect(await cli(['up', '--colour'])).toMatchObject({ code: 1, stdout: '' })
+  })
+})
+
+const cli = (args: readonly string[]): Promise<CliResult> =>
+  runCli([...args, '--directory', path.join(folder, 'cli')], {})
+
+interface CliResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function runCli(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CliResult> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('no output to read')
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error('the program ended without a word')
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { withLock } from './lock.ts'
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tenure-lock-'))
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('one at a time, and each gets its turn', async () => {
+  const file = path.join(folder, 'turns.lock')
+  let inside = 0
+  let most = 0
+  let waits = 0
+  const visit = (): Promise<void> =>
+    withLock(
+      file,
+      () => (waits += 1),
+      async () => {
+        inside += 1
+        most = Math.max(most, inside)
+        await new Promise((resolve) => setImmediate(resolve))
+        inside -= 1
+      },
+    )
+  await Promise.all([visit(), visit(), visit()])
+  expect(most).toBe(1)
+  expect(waits).toBe(2)
+})
+
+test('a failure inside frees it', async () => {
+  const file = path.join(folder, 'failure.lock')
+  const failing = withLock(
+    file,
+    () => {},
+    () => Promise.reject(new Error('inside')),
+  )
+  await expect(failing).rejects.toThrow('inside')
+  expect(
+    await withLock(
+      file,
+      () => {},
+      () => Promise.resolve('free'),
+    ),
+  ).toBe('free')
+})
+
+test('a holder that is killed frees it', async () => {
+  const file = path.join(folder, 'killed.lock')
+  const program = `
+    import { withLock } from ${JSON.stringify(path.join(import.meta.dirname, 'lock.ts'))}
+    await withLock(${JSON.stringify(file)}, () => {}, () => {
+      console.log('mine')
+      return new Promise(() => process.stdin.resume()) // Holds it until it is killed, or until this test is.
+    })`
+  const holder = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  const waited = Promise.withResolvers<void>()
+  const next = withLock(file, waited.resolve, () => Promise.resolve('freed'))
+  await waited.promise
+  holder.kill('SIGKILL')
+  expect(await next).toBe('freed')
+})
