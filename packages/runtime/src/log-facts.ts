@@ -9,7 +9,7 @@ const SECRET_KEY =
 const DEEPEST = 6
 const MOST_ENTRIES = 100
 
-/** Facts ready for JSON: secrets hidden, errors with code, stack and causes, objects of Kubernetes by name, cycles cut. */
+/** Facts ready for JSON: secrets hidden, errors with code and causes (and a stack, unless they were foreseen), objects of Kubernetes by name, cycles cut. */
 export function cleanFacts(facts: Facts): Record<string, unknown> {
   const clean: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(facts)) {
@@ -85,7 +85,8 @@ function cleanError(error: Error, depth: number): Record<string, unknown> {
   for (const [key, value] of Object.entries({ code, fate, status, reason })) {
     if (typeof value === 'string' || typeof value === 'number') clean[key] = value
   }
-  if (error.stack) clean['stack'] = cleanText(error.stack)
+  // A failure that was foreseen is explained by its message; where it was noticed is noise.
+  if (error.stack && fate !== 'retry' && fate !== 'terminal') clean['stack'] = cleanText(error.stack)
   if (error.cause !== undefined) clean['cause'] = depth >= DEEPEST ? '<deeper>' : cleanValue(error.cause, depth + 1)
   if (error instanceof AggregateError && depth < DEEPEST) {
     clean['errors'] = error.errors.slice(0, 10).map((each: unknown) => cleanValue(each, depth + 1))

@@ -45,21 +45,20 @@ interface CleanError {
   readonly name: string
   readonly message: string
   readonly code?: string
-  readonly stack: string
+  readonly stack?: string
   readonly cause?: unknown
 }
 
 function isError(value: unknown): value is CleanError {
-  return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
 }
 
 function stackOf(error: CleanError, indent: string): string {
-  const own = error.stack.split('\n').map((each) => `${indent}${each.trimStart()}\n`)
-  if (error.cause === undefined) return own.join('')
-  const cause = isError(error.cause)
-    ? stackOf(error.cause, `${indent}  `)
-    : `${indent}  ${JSON.stringify(error.cause)}\n`
-  return `${own.join('')}${indent}caused by\n${cause}`
+  const own = (error.stack?.split('\n') ?? []).map((each) => `${indent}${each.trimStart()}\n`).join('')
+  if (error.cause === undefined) return own
+  const { cause } = error
+  if (!isError(cause)) return `${own}${indent}caused by ${JSON.stringify(cause)}\n`
+  return `${own}${indent}caused by ${cause.name}: ${cause.message}\n${stackOf(cause, `${indent}  `)}`
 }
 
 /** Bare where a person and a shell would read it as one word. */
