@@ -15,6 +15,13 @@ export * from './manager/index.ts'
 export { createMetrics, type CreateMetricsOptions } from './metrics-prometheus.ts'
 export * from './metrics.ts'
 export * from './queue/index.ts'
-export { noTracer, openTelemetryTracer, tracedTransport, type Span, type SpanAttributes } from './tracing.ts'
+export {
+  noTracer,
+  openTelemetryTracer,
+  tracedTransport,
+  type Span,
+  type SpanAttributes,
+  type Tracer,
+} from './tracing.ts'
 export { measuredTransport, type TransportMetricsOptions } from './transport-metrics.ts'
 export * from './webhooks/index.ts'

@@ -2,7 +2,8 @@ import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
 import { Deployment } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, call, event, setCondition, status } from '../actions/index.ts'
-import { controller, planFor } from './index.ts'
+import { controller } from './index.ts'
+import { planFor } from './plan-for.ts'
 import { World } from './world.testing.ts'
 
 const purged: string[] = []

@@ -11,7 +11,5 @@ export {
   type WatchedKindOptions,
 } from './definition.ts'
 export { byIndex, byLabel, byOwner } from './mapping.ts'
-export { planFor, type Seen } from './plan-for.ts'
 export { changeOfSpecOrMetadata } from './predicates.ts'
 export { ControllerRunner, type ControllerRunnerOptions, type StopOptions } from './runner.ts'
-export type { Tracer } from './tracer.ts'

@@ -357,7 +357,7 @@ test('a tracer sees every reconcile', async () => {
     tracer: {
       span: (name, attributes, run) => {
         spans.push({ name, ...attributes })
-        return run()
+        return run({ set: () => undefined })
       },
     },
   })

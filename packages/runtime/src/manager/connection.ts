@@ -1,6 +1,7 @@
 import type { Transport } from '@tenure/kube'
 import { HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Metrics } from '../metrics.ts'
+import { noTracer, tracedTransport } from '../tracing.ts'
 import { measuredTransport } from '../transport-metrics.ts'
 import type { ManagerOptions } from './options.ts'
 
@@ -10,13 +11,15 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** Opens the transport that the options name, with its requests counted. */
+/** Opens the transport that the options name, with its requests counted and traced. */
 export async function connect(options: ManagerOptions, metrics: Metrics): Promise<Connection> {
-  const { clock = systemClock } = options
+  const { clock = systemClock, tracer = noTracer } = options
+  const observed = (transport: Transport, host: string): Transport =>
+    measuredTransport(tracedTransport(transport, tracer), { metrics, clock, host })
   if (options.transport) {
     const { transport } = options
     return {
-      transport: measuredTransport(transport, { metrics, clock, host: 'in-process' }),
+      transport: observed(transport, 'in-process'),
       namespace: options.namespace ?? 'default',
       close: () => Promise.resolve(),
     }
@@ -24,7 +27,7 @@ export async function connect(options: ManagerOptions, metrics: Metrics): Promis
   const config = options.config ?? (await loadConfig())
   const http = new HttpTransport(config, { userAgent: options.name ?? 'tenure', clock })
   return {
-    transport: measuredTransport(http, { metrics, clock, host: new URL(config.server).host }),
+    transport: observed(http, new URL(config.server).host),
     namespace: options.namespace ?? config.namespace,
     close: () => http.close(),
   }

@@ -1,6 +1,7 @@
 import type { Clock, ConnectionConfig, Random, Transport } from '@tenure/kube'
 import type { StepHook } from '../actions/index.ts'
-import type { ControllerDefinition, Tracer } from '../controller/index.ts'
+import type { ControllerDefinition } from '../controller/index.ts'
+import type { Tracer } from '../tracing.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WebhooksOptions } from '../webhooks/index.ts'
