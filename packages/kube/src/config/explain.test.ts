@@ -36,6 +36,23 @@ test('403: who may not do what where, and how to grant it', () => {
   expect(explainStartupFailure(forbidden('quota exceeded'), config)).toMatch(/not allowed .*\(403\): quota exceeded$/)
 })
 
+test('403 for want of credentials: to bring some, not to grant everybody the right', () => {
+  const anonymous = 'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group ""'
+  expect(explainStartupFailure(forbidden(anonymous), { ...config, credential: { kind: 'none' } })).toBe(
+    'The API server https://api.example:6443 does not know who is asking (403), because context "dev" of /k brings no credentials: add a user with credentials to the kubeconfig.',
+  )
+})
+
+test('400 for plain HTTP: to write https', () => {
+  const error = new ApiError('GET /api was answered 400 BadRequest: Client sent an HTTP request to an HTTPS server.', {
+    status: 400,
+    reason: 'BadRequest',
+  })
+  expect(explainStartupFailure(error, { ...config, server: 'http://api.example:6443' })).toBe(
+    'The API server http://api.example:6443 (context "dev" of /k) speaks TLS only: write its address with https.',
+  )
+})
+
 test('anything else keeps its own sentence', () => {
   expect(explainStartupFailure(new ConnectionError('TENURE_CONNECTION_REFUSED', 'Nothing listens.'), config)).toBe(
     'Nothing listens.',

@@ -1,0 +1,195 @@
+/** What a real API server does with the client's deletes. */
+import type { DeleteOptions, KubeObject, ObjectRef, Stored } from '@tenure/kube'
+import { isConflict, isNotFound, jsonPatch, keyOf, mergePatch, metadataOf } from '@tenure/kube'
+import { ConfigMap, Deployment, Namespace, Pod, ReplicaSet } from '@tenure/kube/kinds'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+
+import { type Connected, connect } from './support/connect.ts'
+import { deployment } from './support/deployment.ts'
+import { type TestNamespace, createNamespace } from './support/namespace.ts'
+
+const SOON = { timeout: 30_000, interval: 50 }
+const FINALIZER = 'tenure.test/held'
+
+let connection: Connected
+let client: Connected['client']
+let home: TestNamespace
+let namespace: string
+
+beforeAll(async () => {
+  connection = await connect(inject('kubeconfig'))
+  client = connection.client
+  home = await createNamespace(client, 'deletion-test')
+  namespace = home.name
+})
+
+afterAll(async () => {
+  await home.remove()
+  await connection.close()
+})
+
+const named = (name: string): { name: string; namespace: string } => ({ name, namespace })
+const ifStill = ({ metadata: { uid, resourceVersion } }: Stored<KubeObject>): DeleteOptions => ({
+  preconditions: { uid, resourceVersion },
+})
+const setsOf = async (name: string): Promise<readonly Stored<ReplicaSet>[]> =>
+  (await client.list(ReplicaSet, { namespace, labelSelector: `app=${name}` })).items
+const isDeployed = async (name: string): Promise<boolean> =>
+  (await client.list(Deployment, { namespace, fieldSelector: `metadata.name=${name}` })).items.length > 0
+
+async function deploy(name: string): Promise<string> {
+  const { metadata } = await client.create(Deployment, deployment(namespace, name, 1))
+  await expect.poll(async () => (await setsOf(name)).length, SOON).toBe(1)
+  return metadata.uid
+}
+
+async function isThere(ref: ObjectRef): Promise<boolean> {
+  try {
+    await client.get(ConfigMap, ref)
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+describe('preconditions', () => {
+  test('a wrong uid is a conflict, and the object stays', async () => {
+    const { metadata } = await client.create(ConfigMap, { metadata: named('uid') })
+    const wrong = { preconditions: { uid: '00000000-0000-4000-8000-000000000000' } }
+    const refused = client.delete(ConfigMap, named('uid'), wrong)
+    await expect(refused).rejects.toSatisfy(isConflict)
+    await expect(refused).rejects.toMatchObject({ status: 409, message: expect.stringContaining(metadata.uid) })
+    expect(await isThere(named('uid'))).toBe(true)
+    const deleted = await client.delete(ConfigMap, named('uid'), { preconditions: { uid: metadata.uid } })
+    expect(deleted).toEqual({ gone: true, uid: metadata.uid })
+    expect(await isThere(named('uid'))).toBe(false)
+  })
+
+  test('a resourceVersion from before the last change is a conflict, and the object stays', async () => {
+    const first = await client.create(ConfigMap, { metadata: named('version') })
+    const second = await client.patch(ConfigMap, named('version'), mergePatch({ data: { v: '2' } }))
+    await expect(client.delete(ConfigMap, named('version'), ifStill(first))).rejects.toSatisfy(isConflict)
+    expect(await client.get(ConfigMap, named('version'))).toEqual(second)
+    expect(await client.delete(ConfigMap, named('version'), ifStill(second))).toMatchObject({ gone: true })
+  })
+
+  test('the uid of an object that was made anew under its name spares the new one', async () => {
+    const old = await client.create(ConfigMap, { metadata: named('anew') })
+    await client.delete(ConfigMap, named('anew'))
+    const fresh = await client.create(ConfigMap, { metadata: named('anew') })
+    const refused = client.delete(ConfigMap, named('anew'), { preconditions: { uid: old.metadata.uid } })
+    await expect(refused).rejects.toSatisfy(isConflict)
+    expect(await client.get(ConfigMap, named('anew'))).toEqual(fresh)
+  })
+
+  test('what is not there is NotFound', async () => {
+    await expect(client.delete(ConfigMap, named('missing'))).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('an object that stays for a while', () => {
+  test('with a finalizer is not gone until that is removed; observers are told both', async () => {
+    const told: string[] = []
+    const end = client.observeWrites({
+      written: (_, { metadata }) => told.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
+      deleted: (_, { name }, uid) => told.push(`${name} ${uid} gone`),
+    })
+    const metadata = { ...named('held'), finalizers: [FINALIZER] }
+    const created = await client.create(ConfigMap, { metadata, data: { a: '1' } })
+    const deleted = await client.delete(ConfigMap, named('held'))
+    expect(deleted).toMatchObject({ gone: false, object: { kind: 'ConfigMap', data: { a: '1' } } })
+    const { object } = deleted as { object: Stored<ConfigMap> }
+    expect(Date.parse(object.metadata.deletionTimestamp ?? '')).toBeLessThanOrEqual(Date.now())
+    expect(await client.get(ConfigMap, named('held'))).toEqual(object)
+    // Again is as good as once.
+    expect(await client.delete(metadataOf(ConfigMap), named('held'))).toEqual({
+      gone: false,
+      object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: object.metadata },
+    })
+    await client.patch(ConfigMap, named('held'), jsonPatch([{ op: 'remove', path: '/metadata/finalizers' }]))
+    expect(await isThere(named('held'))).toBe(false)
+    end()
+    const { uid } = created.metadata
+    expect(told).toEqual(['held written', 'held ending', 'held ending', `held ${uid} gone`])
+  })
+
+  test('a pod on a node has its grace period', async () => {
+    await client.create(Pod, {
+      metadata: named('graceful'),
+      spec: { containers: [{ name: 'web', image: 'example.test/web' }], terminationGracePeriodSeconds: 5 },
+    })
+    await expect.poll(async () => (await client.get(Pod, named('graceful'))).status?.phase, SOON).toBe('Running')
+    const deleted = await client.delete(Pod, named('graceful'))
+    expect(deleted).toMatchObject({ gone: false, object: { metadata: { deletionGracePeriodSeconds: 5 } } })
+    await expect.poll(async () => (await client.list(Pod, { namespace })).items.length, SOON).toBe(0)
+  })
+
+  test('a namespace, which keeps its finalizers elsewhere, is on its way', async () => {
+    const other = await createNamespace(client, 'deletion-test-other')
+    const meta = await client.delete(metadataOf(Namespace), { name: other.name }, { dryRun: true })
+    expect(meta).toMatchObject({ gone: false, object: { kind: 'Namespace', metadata: { name: other.name } } })
+    const deleted = await client.delete(Namespace, { name: other.name })
+    expect(deleted).toMatchObject({ gone: false, object: { status: { phase: 'Terminating' } } })
+  })
+})
+
+describe('propagation to the ReplicaSet of a Deployment', () => {
+  test('Background: it follows', async () => {
+    const uid = await deploy('background')
+    const deleted = await client.delete(Deployment, named('background'), { propagation: 'Background' })
+    expect(deleted).toEqual({ gone: true, uid })
+    expect(await isDeployed('background')).toBe(false)
+    await expect.poll(() => setsOf('background'), SOON).toEqual([])
+  })
+
+  test('Foreground: it goes first', async () => {
+    await deploy('foreground')
+    // Held, so that there is a moment in which to look.
+    const [set] = await setsOf('foreground')
+    const name = set?.metadata.name ?? ''
+    await client.patch(ReplicaSet, named(name), mergePatch({ metadata: { finalizers: [FINALIZER] } }))
+    const deleted = await client.delete(Deployment, named('foreground'), { propagation: 'Foreground' })
+    expect(deleted).toMatchObject({ gone: false, object: { metadata: { finalizers: ['foregroundDeletion'] } } })
+    await expect
+      .poll(async () => (await client.get(ReplicaSet, named(name))).metadata.deletionTimestamp, SOON)
+      .toBeDefined()
+    expect(await isDeployed('foreground')).toBe(true)
+    const { metadata } = await client.get(ReplicaSet, named(name))
+    const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER)
+    await client.patch(ReplicaSet, named(name), mergePatch({ metadata: { finalizers } }))
+    await expect.poll(() => isDeployed('foreground'), SOON).toBe(false)
+    expect(await setsOf('foreground')).toEqual([])
+  })
+
+  test('Orphan: it stays, and belongs to nobody', async () => {
+    await deploy('orphan')
+    const deleted = await client.delete(Deployment, named('orphan'), { propagation: 'Orphan' })
+    expect(deleted).toMatchObject({ gone: false, object: { metadata: { finalizers: ['orphan'] } } })
+    await expect.poll(() => isDeployed('orphan'), SOON).toBe(false)
+    const [set, ...others] = await setsOf('orphan')
+    expect(others).toEqual([])
+    expect(set?.metadata.ownerReferences ?? []).toEqual([])
+  })
+})
+
+describe('deleteCollection', () => {
+  test('deletes what the label selects, and nothing else', async () => {
+    const make = (name: string, colour: string): Promise<Stored<KubeObject>> =>
+      client.create(ConfigMap, { metadata: { ...named(name), labels: { colour } } })
+    await Promise.all([make('red-1', 'red'), make('red-2', 'red'), make('blue', 'blue')])
+    await client.deleteCollection(ConfigMap, { namespace, labelSelector: 'colour=red' })
+    const left = await client.list(ConfigMap, { namespace, labelSelector: 'colour' })
+    expect(left.items.map(({ metadata }) => keyOf(metadata))).toEqual([`${namespace}/blue`])
+    // Nothing left to delete is no error.
+    await client.deleteCollection(ConfigMap, { namespace, labelSelector: 'colour=red' })
+  })
+
+  test('without a namespace is refused before it is sent', async () => {
+    const sent = connection.responses.length
+    await expect(client.deleteCollection(ConfigMap, { labelSelector: 'colour' })).rejects.toMatchObject({
+      code: 'TENURE_NAMESPACE_MISSING',
+    })
+    expect(connection.responses).toHaveLength(sent)
+  })
+})

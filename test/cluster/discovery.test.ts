@@ -1,0 +1,178 @@
+/** What a real API server says it serves, and how kinds are found in it. */
+import { isDeepStrictEqual } from 'node:util'
+
+import type { ApiGroups, Kind, Transport } from '@tenure/kube'
+import { Client, discover, HttpTransport, kindKey, loadConfig, RestMapper } from '@tenure/kube'
+import * as kinds from '@tenure/kube/kinds'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+
+import { type Connected, connect } from './support/connect.ts'
+import { customResource } from './support/custom-resource.ts'
+
+const SOON = { timeout: 30_000, interval: 100 }
+
+let connection: Connected
+let client: Connected['client']
+
+beforeAll(async () => {
+  connection = await connect(inject('kubeconfig'))
+  client = connection.client
+})
+
+afterAll(() => connection.close())
+
+describe('discovery', () => {
+  test('asks twice, and is told all', async () => {
+    const sent = connection.responses.length
+    const groups = await discover(client.requester)
+    expect(
+      connection.responses
+        .slice(sent)
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['/api', '/apis'])
+    expect(groups[0]?.name).toBe('')
+    expect(groups.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['apps', 'batch', 'coordination.k8s.io', 'rbac.authorization.k8s.io']),
+    )
+    const apps = groups.find(({ name }) => name === 'apps')?.versions[0]
+    expect(apps).toMatchObject({ version: 'v1', failure: undefined })
+    expect(apps?.resources.find(({ kind }) => kind === 'Deployment')).toEqual({
+      group: 'apps',
+      version: 'v1',
+      kind: 'Deployment',
+      plural: 'deployments',
+      singular: 'deployment',
+      shortNames: ['deploy'],
+      categories: ['all'],
+      namespaced: true,
+      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+      subresources: ['scale', 'status'],
+    })
+  })
+
+  test('group by group, as an older server is asked, finds the same', async () => {
+    const transport = new HttpTransport(await loadConfig({ kubeconfigPath: inject('kubeconfig') }))
+    const older = new Client({ transport: withoutAggregation(transport) })
+    // While a definition of another test is still on its way out the two may differ for a moment.
+    const isSame = async (): Promise<boolean> => {
+      const both = await Promise.all([discover(client.requester), discover(older.requester)])
+      const [aggregated, legacy] = both.map(ordered)
+      expect(aggregated?.length).toBeGreaterThan(10)
+      return isDeepStrictEqual(legacy, aggregated)
+    }
+    await expect.poll(isSame, SOON).toBe(true)
+    await transport.close()
+  })
+
+  test('knows every generated kind as it was generated', async () => {
+    const groups = await discover(client.requester)
+    const served = new Map<string, boolean>()
+    for (const { versions } of groups) {
+      for (const { resources } of versions) {
+        for (const resource of resources) {
+          const { group, version, plural, kind, namespaced } = resource
+          served.set(`${group}/${version}/${plural}/${kind}`, namespaced)
+        }
+      }
+    }
+    const generated = Object.values<Kind>(kinds)
+    expect(generated.length).toBeGreaterThan(60)
+    const wrong = generated.filter(
+      ({ group, version, plural, kind, namespaced }) =>
+        served.get(`${group}/${version}/${plural}/${kind}`) !== namespaced,
+    )
+    expect(wrong.map(kindKey)).toEqual([])
+  })
+})
+
+describe('the REST mapper', () => {
+  test.each([
+    ['Deployment', 'deployments.apps/v1', true],
+    ['deployments', 'deployments.apps/v1', true],
+    ['deploy', 'deployments.apps/v1', true],
+    ['po', 'pods/v1', true],
+    ['cm', 'configmaps/v1', true],
+    ['no', 'nodes/v1', false],
+    ['ns', 'namespaces/v1', false],
+    ['crd', 'customresourcedefinitions.apiextensions.k8s.io/v1', false],
+    ['ingress', 'ingresses.networking.k8s.io/v1', true],
+    ['ENDPOINTSLICE', 'endpointslices.discovery.k8s.io/v1', true],
+  ])('finds %s', async (name, key, namespaced) => {
+    const kind = await new RestMapper(client.requester).kind({ name })
+    expect(kindKey(kind)).toBe(key)
+    expect(kind.namespaced).toBe(namespaced)
+  })
+
+  test('tells apart what has one name in two groups', async () => {
+    const mapper = new RestMapper(client.requester)
+    expect(kindKey(await mapper.kind({ name: 'Event' }))).toBe('events/v1')
+    expect(kindKey(await mapper.kind({ name: 'Event', group: 'events.k8s.io' }))).toBe('events.events.k8s.io/v1')
+    expect(kindKey(await mapper.kindOf({ apiVersion: 'v1', kind: 'Event' }))).toBe('events/v1')
+    expect(await mapper.kind({ name: 'ev', group: '' })).toBe(await mapper.kind({ name: 'Event' }))
+  })
+
+  test('finds a kind that came after the first look, and loses it with its definition', async () => {
+    const gizmos = customResource(client, { kind: 'Gizmo', shortNames: ['giz'] })
+    const { group, apiVersion } = gizmos.kind
+    const mapper = new RestMapper(client.requester, { refreshAfter: 0 })
+    await expect(mapper.kind({ name: 'Gizmo', group })).rejects.toMatchObject({
+      code: 'TENURE_KIND_UNKNOWN',
+      fate: 'retry',
+      message: `The API server does not serve Gizmo ${group}. If it is a custom resource, check that its CRD is installed.`,
+    })
+    await gizmos.install()
+    // Its objects may be served a moment before it is announced.
+    await expect.poll(() => mapper.kind({ name: 'giz', group }).catch(() => undefined), SOON).toEqual(gizmos.kind)
+    expect(await mapper.kindOf({ apiVersion, kind: 'Gizmo' })).toEqual(gizmos.kind)
+    expect((await mapper.resource({ name: 'Gizmo' })).subresources.toSorted()).toEqual(['scale', 'status'])
+    await gizmos.uninstall()
+    mapper.invalidate()
+    await expect
+      .poll(() => {
+        mapper.invalidate()
+        return mapper.kind({ name: 'Gizmo', group }).catch((error: unknown) => error)
+      }, SOON)
+      .toMatchObject({ code: 'TENURE_KIND_UNKNOWN' })
+  })
+
+  test('does not ask again for every kind that is not there', async () => {
+    const mapper = new RestMapper(client.requester)
+    await mapper.groups()
+    const sent = connection.responses.length
+    for (const name of ['Nothing', 'Nix', 'Nada']) {
+      await expect(mapper.kind({ name })).rejects.toMatchObject({ code: 'TENURE_KIND_UNKNOWN' })
+    }
+    expect(connection.responses).toHaveLength(sent)
+  })
+
+  test('suggests what is close to a name that is wrong', async () => {
+    await expect(new RestMapper(client.requester).kind({ name: 'Deploymnet' })).rejects.toThrow(
+      'The API server does not serve Deploymnet. Did you mean Deployment (apps/v1)?',
+    )
+  })
+})
+
+/** Asks as if aggregated discovery had never been invented. */
+function withoutAggregation(transport: Transport): Transport {
+  return {
+    request: (request) => {
+      expect(request.path).toMatch(/^\/apis?(\/|$)/)
+      return transport.request({ ...request, headers: { ...request.headers, accept: 'application/json' } })
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** Groups and versions stay in the server's order; of resources and their parts it keeps none. */
+function ordered(groups: ApiGroups): readonly object[] {
+  return groups.map(({ name, versions }) => ({
+    name,
+    versions: versions.map(({ resources, ...version }) => ({
+      ...version,
+      resources: resources
+        .map((resource) => ({ ...resource, subresources: resource.subresources.toSorted() }))
+        .toSorted((a, b) => (a.plural < b.plural ? -1 : 1)),
+    })),
+  }))
+}

@@ -1,0 +1,354 @@
+/** An informer and everything that can happen to its connection, while others write without a break. */
+import type { ConnectionConfig, KubeObject, Stored } from '@tenure/kube'
+import { connectTo, isGone, keyOf, loadConfig } from '@tenure/kube'
+import { ConfigMap } from '@tenure/kube/kinds'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { type Cluster, startCluster } from './cluster.ts'
+import { activeResources, untilNothingIsLeft } from './support/active-resources.ts'
+import { Churn } from './support/churn.ts'
+import { type Connected, connect, connectWith } from './support/connect.ts'
+import { customResource } from './support/custom-resource.ts'
+import { FaultyProxy } from './support/faulty-proxy.ts'
+import { createNamespace } from './support/namespace.ts'
+import { ObservedInformer } from './support/observed-informer.ts'
+import { until } from './support/until.ts'
+
+const IDLE_TIMEOUT = 1_500
+const IMPATIENT = { connectTimeout: IDLE_TIMEOUT, headersTimeout: IDLE_TIMEOUT, bodyTimeout: IDLE_TIMEOUT }
+/** Enough that every fault meets some in full flow, and not so many that two cores are busy with them alone. */
+const WRITES_PER_SECOND = 120
+
+interface Scene {
+  readonly admin: Connected['client']
+  readonly namespace: string
+  readonly observed: ObservedInformer<ConfigMap>
+  readonly churn: Churn
+  /** Waits until the writers got this many more writes through. */
+  moreWrites(count: number): Promise<void>
+}
+
+/**
+ * An informer that is live and writers that are busy; then `act`; then the writers stop, and the cache must equal the
+ * server. At the end nothing may be left.
+ */
+async function play(cluster: Cluster, config: ConnectionConfig, act: (scene: Scene) => Promise<void>): Promise<void> {
+  const before = activeResources()
+  const writer = await connect(cluster.kubeconfig, {
+    transport: IMPATIENT,
+    client: { retry: { attempts: 1 }, rateLimit: { qps: WRITES_PER_SECOND, burst: 1 } },
+  })
+  const admin = await connect(cluster.kubeconfig)
+  const reader = connectWith(config, { transport: IMPATIENT })
+  const namespace = (await createNamespace(admin.client, 'faults')).name
+  const churn = new Churn(writer.client, namespace)
+  const moreWrites = (count: number): Promise<void> => {
+    const goal = churn.written.length + count
+    return until(`${count} more writes`, () => churn.written.length >= goal)
+  }
+  await moreWrites(20)
+  const tuning = { idleTimeout: IDLE_TIMEOUT, initialEventsTimeout: IDLE_TIMEOUT, pageSize: 5 }
+  const observed = new ObservedInformer(ConfigMap, namespace, { ...tuning, api: reader.client })
+  try {
+    await observed.whenSynced()
+    await moreWrites(20)
+    expect(observed.state).toBe('live')
+    await act({ admin: admin.client, namespace, observed, churn, moreWrites })
+    await churn.stop()
+    await observed.expectEqualTo(admin.client)
+  } finally {
+    await churn.stop()
+    await observed.stop()
+    await Promise.all([writer, admin, reader].map((connected) => connected.close()))
+  }
+  await untilNothingIsLeft(before)
+}
+
+/** Plays with a proxy in between. */
+async function playBehindProxy(
+  cluster: Cluster,
+  act: (proxy: FaultyProxy, scene: Scene) => Promise<void>,
+): Promise<void> {
+  const before = activeResources()
+  const proxy = await FaultyProxy.start(cluster)
+  try {
+    await play(cluster, connectTo({ server: proxy.address }), (scene) => act(proxy, scene))
+    await until('the proxy has no connection left', () => proxy.connections === 0)
+  } finally {
+    await proxy.close()
+  }
+  await untilNothingIsLeft(before)
+}
+
+/** What was written from here on; the events of all of it must have come once the cache is up to date. */
+async function expectNoneMissed({ admin, churn, observed }: Scene, from: number): Promise<void> {
+  await churn.stop()
+  await observed.expectEqualTo(admin)
+  const written = churn.written.slice(from)
+  expect(written.length).toBeGreaterThan(40)
+  expect(observed.missed(written)).toEqual([])
+}
+
+describe('an informer', () => {
+  let cluster: Cluster
+  let config: ConnectionConfig
+
+  beforeAll(async () => {
+    cluster = await startCluster({ progress: () => {} })
+    config = await loadConfig({ kubeconfigPath: cluster.kubeconfig, env: {} })
+  })
+
+  afterAll(() => cluster.stop())
+
+  describe('whose API server', () => {
+    test('crashes and comes back is down meanwhile, says why, and catches up', async () => {
+      await play(cluster, config, async ({ observed, moreWrites }) => {
+        await cluster.stopApiServer('SIGKILL')
+        expect(await observed.whenDown()).toMatchObject({ code: expect.stringMatching(/^TENURE_CONNECTION_/) })
+        await until('it is refused', () => observed.failures.some(isRefused))
+        expect(observed.informer.health).toMatchObject({
+          state: 'down',
+          error: { message: expect.stringContaining(`Nothing listens at the API server's address ${cluster.server}`) },
+        })
+        // What was known stays readable.
+        expect(observed.informer.synced).toBe(true)
+        expect(observed.informer.cache.size).toBeGreaterThan(0)
+        await cluster.startApiServer()
+        await observed.whenLive()
+        await moreWrites(20)
+        expect(observed.turns.slice(0, 2)).toEqual(['down', 'live'])
+      })
+    })
+
+    test('restarts in good order catches up', async () => {
+      await play(cluster, config, async ({ observed, moreWrites }) => {
+        const restarted = cluster.restartApiServer('SIGTERM')
+        const reason = await observed.whenDown()
+        expect(reason).toMatchObject({ code: expect.stringMatching(/^TENURE_(API|CONNECTION|WATCH)_/) })
+        await restarted
+        await observed.whenLive()
+        await moreWrites(20)
+      })
+    })
+
+    test('freezes for longer than the idle time-out goes on where it was, and misses nothing', async () => {
+      await play(cluster, config, async (scene) => {
+        const { observed, churn, moreWrites } = scene
+        const from = churn.written.length
+        cluster.apiServer.pause()
+        try {
+          expect(await observed.whenDown()).toMatchObject({
+            code: 'TENURE_WATCH_QUIET',
+            message: expect.stringContaining('brought nothing at all for 1.5 seconds'),
+          })
+        } finally {
+          cluster.apiServer.resume()
+        }
+        await observed.whenLive()
+        await moreWrites(50)
+        await expectNoneMissed(scene, from)
+      })
+    })
+  })
+
+  describe('behind a network that', () => {
+    test('drops connections misses nothing', async () => {
+      await playBehindProxy(cluster, async (proxy, scene) => {
+        const { observed, churn, moreWrites } = scene
+        const from = churn.written.length
+        for (let drop = 1; drop <= 2; drop++) {
+          proxy.drop()
+          expect(await observed.whenDown()).toMatchObject({
+            code: 'TENURE_CONNECTION_BROKEN',
+            message: expect.stringContaining(`The connection to the API server ${proxy.address}`),
+          })
+          await observed.whenLive()
+          await moreWrites(20)
+        }
+        expect(observed.turns.slice(0, 4)).toEqual(['down', 'live', 'down', 'live'])
+        await expectNoneMissed(scene, from)
+      })
+    })
+
+    test('goes half-open is noticed by its silence, and nothing is missed', async () => {
+      await playBehindProxy(cluster, async (proxy, scene) => {
+        const { observed, churn } = scene
+        const from = churn.written.length
+        proxy.set('hold')
+        expect(await observed.whenDown()).toMatchObject({ code: 'TENURE_WATCH_QUIET' })
+        // One try while nothing passes yet.
+        await until('it has tried again', () => observed.failures.length > 1)
+        proxy.set('forward')
+        await observed.whenLive()
+        await expectNoneMissed(scene, from)
+        // Nobody told the dead connections of their end.
+        expect(proxy.held).toBeGreaterThan(1)
+        proxy.dropHeld()
+      })
+    })
+
+    test('delivers byte by byte misses nothing', async () => {
+      await playBehindProxy(cluster, async (proxy, scene) => {
+        const { admin, namespace, observed, churn } = scene
+        await churn.stop()
+        // A list and a watch, both in single bytes.
+        proxy.set('bytes')
+        proxy.drop()
+        const slow = connectWith(connectTo({ server: proxy.address }))
+        const second = new ObservedInformer(ConfigMap, namespace, { api: slow.client })
+        await second.whenSynced()
+        await observed.whenLive()
+        const more = await Promise.all(
+          Array.from({ length: 20 }, (_, index) =>
+            admin.create(ConfigMap, { metadata: { name: `byte-${index}`, namespace }, data: { text: 'ä€😀\n"' } }),
+          ),
+        )
+        const written = more.map(({ metadata }) => `${keyOf(metadata)}@${metadata.resourceVersion}`)
+        for (const each of [observed, second]) {
+          await each.expectEqualTo(admin)
+          expect(each.missed(written)).toEqual([])
+        }
+        expect(second.failures).toEqual([])
+        await second.stop()
+        await slow.close()
+      })
+    })
+
+    test('is away while objects are replaced under their names tells the old from the new', async () => {
+      await playBehindProxy(cluster, async (proxy, scene) => {
+        const { admin, namespace, observed, churn } = scene
+        const twin = { name: 'twin', namespace }
+        const old = await admin.create(ConfigMap, { metadata: twin })
+        await until('the twin is there', () => observed.informer.cache.get(twin) !== undefined)
+        const from = churn.written.length
+        proxy.set('refuse')
+        await observed.whenDown()
+        await admin.delete(ConfigMap, twin)
+        const anew = await admin.create(ConfigMap, { metadata: twin })
+        proxy.set('forward')
+        await observed.whenLive()
+        await scene.moreWrites(40)
+        await expectNoneMissed(scene, from)
+        expectReplaced(observed, old, anew)
+        expect(observed.failures.some(isGone)).toBe(false)
+      })
+    })
+
+    test('is away until the server has forgotten where it was (410) lists again, and tells the difference', async () => {
+      await playBehindProxy(cluster, async (proxy, { admin, namespace, observed, moreWrites }) => {
+        const [twin, ended, fresh] = ['twin', 'ended', 'fresh'].map((name) => ({ name, namespace })) as [Ref, Ref, Ref]
+        const old = await admin.create(ConfigMap, { metadata: twin })
+        await admin.create(ConfigMap, { metadata: ended })
+        await until('both are there', () => observed.informer.cache.get(ended) !== undefined)
+        proxy.set('refuse')
+        await observed.whenDown()
+        await Promise.all([admin.delete(ConfigMap, twin), admin.delete(ConfigMap, ended)])
+        const anew = await admin.create(ConfigMap, { metadata: twin })
+        await admin.create(ConfigMap, { metadata: fresh })
+        // A new server process remembers nothing from before its start.
+        await cluster.restartApiServer('SIGKILL')
+        await moreWrites(20)
+        proxy.set('forward')
+        await observed.whenLive()
+        await until('the fresh one is there', () => observed.informer.cache.get(fresh) !== undefined)
+        expect(observed.failures.some(isGone)).toBe(true)
+        expectReplaced(observed, old, anew)
+        const told = observed.model.log.map((line) => line.slice(0, line.indexOf('@')))
+        expect(told).toContain(`deleted ${keyOf(ended)}`)
+        expect(told).toContain(`added ${keyOf(fresh)}`)
+      })
+    })
+  })
+
+  test('of a custom kind outlives its definition, and comes back with it', async () => {
+    const before = activeResources()
+    const admin = await connect(cluster.kubeconfig)
+    const reader = await connect(cluster.kubeconfig)
+    const namespace = (await createNamespace(admin.client, 'faults')).name
+    const gizmos = customResource<KubeObject>(admin.client, { kind: 'Gizmo' })
+    await gizmos.install()
+    const one = await admin.client.create(gizmos.kind, { metadata: { name: 'one', namespace } })
+    const observed = new ObservedInformer(gizmos.kind, namespace, { api: reader.client })
+    await observed.whenSynced()
+    await observed.expectEqualTo(admin.client)
+
+    await gizmos.uninstall()
+    expect(await observed.whenDown()).toMatchObject({
+      code: 'TENURE_KIND_UNKNOWN',
+      message:
+        `The API server knows no gizmos.${gizmos.kind.group}/v1: ` +
+        'install its CustomResourceDefinition or serve that version. Waiting for it.',
+    })
+    await until('its objects are gone', () => observed.informer.cache.size === 0)
+
+    await gizmos.install()
+    const anew = await admin.client.create(gizmos.kind, { metadata: { name: 'one', namespace } })
+    await observed.whenLive()
+    await observed.expectEqualTo(admin.client)
+    expectReplaced(observed, one, anew)
+    await observed.stop()
+    await Promise.all([admin.close(), reader.close()])
+    await untilNothingIsLeft(before)
+  })
+})
+
+describe('an informer of a server that streams no lists and compacts its history at once', () => {
+  let cluster: Cluster
+
+  beforeAll(async () => {
+    cluster = await startCluster({
+      progress: () => {},
+      apiServerArgs: ['--watch-cache=false', '--feature-gates=WatchList=false', '--etcd-compaction-interval=1s'],
+    })
+  })
+
+  afterAll(() => cluster.stop())
+
+  test('lists in pages, and again when it was away for too long', async () => {
+    await playBehindProxy(cluster, async (proxy, { admin, namespace, observed, moreWrites }) => {
+      const { items } = await admin.list(ConfigMap, { namespace })
+      // More than a page.
+      expect(items.length).toBeGreaterThan(5)
+      const past = items[0]?.metadata.resourceVersion ?? ''
+      proxy.set('refuse')
+      await observed.whenDown()
+      // The server tells nobody when it compacts; asking for the past shows it.
+      await until('the past is compacted', () => isCompacted(admin, namespace, past))
+      await moreWrites(20)
+      proxy.set('forward')
+      await observed.whenLive()
+      await until('it was told that its past is gone', () => observed.failures.some(isGone))
+      await moreWrites(20)
+    })
+  })
+})
+
+interface Ref {
+  readonly name: string
+  readonly namespace: string
+}
+
+const isRefused = (error: Error): boolean => 'code' in error && error.code === 'TENURE_CONNECTION_REFUSED'
+
+async function isCompacted(api: Connected['client'], namespace: string, resourceVersion: string): Promise<boolean> {
+  try {
+    await api.list(ConfigMap, { namespace, resourceVersion, resourceVersionMatch: 'Exact', limit: 1 })
+    return false
+  } catch (error) {
+    if (isGone(error)) return true
+    throw error
+  }
+}
+
+/** The end of the old one was told, then the new one, and never a change from one into the other. */
+function expectReplaced(
+  { informer, model }: ObservedInformer<KubeObject>,
+  old: Stored<KubeObject>,
+  anew: Stored<KubeObject>,
+): void {
+  const key = keyOf(old.metadata)
+  const about = model.log.filter((line) => line.split(/[ @]/)[1] === key)
+  expect(about.map((line) => line.split(' ')[0])).toEqual(['added', 'deleted', 'added'])
+  expect(about.at(-1)).toBe(`added ${key}@${anew.metadata.resourceVersion}`)
+  expect(informer.cache.getByKey(key)?.metadata.uid).toBe(anew.metadata.uid)
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+
+import type { Kind, KubeApi, KubeObject, Stored } from '@tenure/kube'
+import { asError } from '@tenure/kube'
+import type { Informer, Logger, SharedInformersOptions } from '@tenure/runtime'
+import { SharedInformers } from '@tenure/runtime'
+
+import { EventModel, versionsOf } from '../../../packages/runtime/src/testing/event-model.ts'
+import { until } from './until.ts'
+
+/** An informer under observation: everything it says is kept. */
+export class ObservedInformer<T extends KubeObject> {
+  readonly informer: Informer<T>
+  /** Knows only what the events tell. */
+  readonly model: EventModel<T>
+  /** Why watches and lists failed, in order. */
+  readonly failures: Error[] = []
+  /** `down` and `live`, as they were logged. */
+  readonly turns: string[] = []
+  readonly #informers: SharedInformers
+  readonly #abort = new AbortController()
+  readonly #namespace: string
+
+  constructor(
+    kind: Kind<T>,
+    namespace: string,
+    options: Omit<SharedInformersOptions, 'log'> & { readonly api: KubeApi },
+  ) {
+    this.#namespace = namespace
+    this.#informers = new SharedInformers({ freeze: true, ...options, log: this.#logger() })
+    this.informer = this.#informers.informer(kind, { namespace })
+    this.model = new EventModel(this.informer)
+    this.#informers.start(this.#abort.signal)
+  }
+
+  get state(): string {
+    return this.informer.health.state
+  }
+
+  whenSynced(): Promise<void> {
+    return this.#informers.whenSynced()
+  }
+
+  /** Waits until it is down, and answers why. */
+  async whenDown(): Promise<Error> {
+    await until('the informer is down', () => this.state === 'down')
+    const { health } = this.informer
+    if (health.state !== 'down') throw new Error('it was down for no time at all')
+    return health.error
+  }
+
+  /** After some failures in a row it pauses for longer than other things here take. */
+  async whenLive(deadline = 60_000): Promise<void> {
+    await until(
+      () => `the informer is live: ${describe(this.informer)}`,
+      () => this.state === 'live',
+      deadline,
+    )
+  }
+
+  /** While nobody writes: waits until the cache holds what `api` lists, then checks all that is known against it. */
+  async expectEqualTo(api: KubeApi): Promise<void> {
+    const { cache, kind } = this.informer
+    const { items } = await api.list(kind, { namespace: this.#namespace })
+    const expected = versionsOf(items)
+    await until(
+      () => `the cache equals the list: ${describe(this.informer)}`,
+      () => JSON.stringify(versionsOf(cache.list())) === JSON.stringify(expected),
+    )
+    assert.deepEqual(contents(cache.list()), contents(items))
+    assert.deepEqual(this.model.complaints, [])
+    assert.deepEqual(versionsOf(this.model.objects.values()), expected)
+    // One with a short idle time-out may take the quiet for the end of its connection, but not for long.
+    await this.whenLive()
+  }
+
+  /** Of the writes that were confirmed, those that no event told of. */
+  missed(written: readonly string[]): readonly string[] {
+    const told = new Set(this.model.log.map((line) => line.slice(line.indexOf(' ') + 1)))
+    return written.filter((version) => !told.has(version))
+  }
+
+  async stop(): Promise<void> {
+    this.model.unsubscribe()
+    this.#abort.abort()
+    await this.#informers.whenStopped()
+  }
+
+  #logger(): Logger {
+    const logger: Logger = {
+      debug: (_, facts) => void (facts?.['error'] && this.failures.push(asError(facts['error']))),
+      info: (message) => void (message === 'informer is live again' && this.turns.push('live')),
+      warn: (message) => void (message === 'informer is down' && this.turns.push('down')),
+      error: (message, facts) => void this.model.complaints.push(`${message}: ${String(facts?.['error'])}`),
+      child: () => logger,
+    }
+    return logger
+  }
+}
+
+function describe({ health, cache }: Informer<KubeObject>): string {
+  return `${health.state}${health.state === 'down' ? ` (${health.error.message})` : ''}, ${cache.size} objects`
+}
+
+function contents(objects: readonly Stored<KubeObject>[]): ReadonlyMap<string, object> {
+  return new Map(
+    objects.map((object) => {
+      const { managedFields: _, ...metadata } = object.metadata
+      return [metadata.uid, { ...object, metadata }]
+    }),
+  )
+}
