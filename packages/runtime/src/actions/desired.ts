@@ -1,4 +1,13 @@
-import { keyOf, type KubeObject, type ObjectRef, type OwnerReference, TenureError } from '@tenure/kube'
+import {
+  keyOf,
+  type Kind,
+  type KubeObject,
+  type ObjectRef,
+  type OwnerReference,
+  refTo,
+  TenureError,
+} from '@tenure/kube'
+import type { Obstacles } from './obstacles.ts'
 import type { DeclaredKind, Turn } from './surroundings.ts'
 import type { ApplyAction, CreateAction } from './types.ts'
 
@@ -39,13 +48,21 @@ function ownerReference(turn: Turn): OwnerReference {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
 }
 
-/** Refuses to take an object away from its controller: two would fight over it for ever. */
-export function refuseIfControlledByAnother(live: KubeObject, turn: Turn): void {
-  const controller = live.metadata?.ownerReferences?.find((reference) => reference.controller)
+/**
+ * Refuses to take an object away from its controller: two would fight over it for ever. When that lets go of it, the
+ * object whose turn it is gets another.
+ */
+export function refuseIfControlledByAnother(live: KubeObject, turn: Turn, kind: Kind, obstacles: Obstacles): void {
+  const controller = controllerOf(live)
   if (controller === undefined || controller.uid === turn.object.metadata.uid) return
+  obstacles.note(kind, keyOf(refTo(live)), turn.key)
   throw new TenureError(
     'TENURE_OWNED_BY_ANOTHER',
     `${live.kind ?? 'object'} ${keyOf({ name: live.metadata?.name ?? '', namespace: live.metadata?.namespace })} already belongs to ` +
       `${controller.kind} ${controller.name}. Delete it, or choose another name for the one of ${turn.kind.kind} ${turn.key}.`,
   )
+}
+
+export function controllerOf(object: KubeObject): OwnerReference | undefined {
+  return object.metadata?.ownerReferences?.find((reference) => reference.controller)
 }

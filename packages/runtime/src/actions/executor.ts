@@ -107,14 +107,14 @@ export class Executor {
   }
 
   #apply(action: ApplyAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager, records } = this.#around
+    const { api, fieldManager, obstacles, records } = this.#around
     const { kind, force } = action
     const declared = this.#declared(action)
     const desired = desiredObject(action, turn, declared)
     const key = keyOf(refTo(desired))
     const live = declared.cache.getByKey(key)
     if (live && declared.owned) {
-      refuseIfControlledByAnother(live, turn)
+      refuseIfControlledByAnother(live, turn, kind, obstacles)
       // It can not be saved. When it is gone, that is a change, and it is made anew.
       if (live.metadata.deletionTimestamp) return undefined
     }
@@ -127,13 +127,13 @@ export class Executor {
   }
 
   #create(action: CreateAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager } = this.#around
+    const { api, fieldManager, obstacles } = this.#around
     const { kind } = action
     const declared = this.#around.declared(kind)
     const desired = desiredObject(action, turn, declared)
     if (desired.metadata?.name !== undefined) {
       const live = declared?.cache.getByKey(keyOf(refTo(desired)))
-      if (live && declared?.owned) refuseIfControlledByAnother(live, turn)
+      if (live && declared?.owned) refuseIfControlledByAnother(live, turn, kind, obstacles)
       if (live) return undefined
     }
     return async () => {
@@ -145,7 +145,8 @@ export class Executor {
         if (!isAlreadyExists(error) || desired.metadata?.name === undefined) throw error
         // An earlier attempt whose answer was lost, or somebody else's: only a look can tell.
         if (declared?.owned) {
-          refuseIfControlledByAnother(await api.get(kind, refTo(desired), { signal: turn.signal }), turn)
+          const there = await api.get(kind, refTo(desired), { signal: turn.signal })
+          refuseIfControlledByAnother(there, turn, kind, obstacles)
         }
         return false
       }

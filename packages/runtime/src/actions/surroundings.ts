@@ -2,6 +2,7 @@ import type { Clock, Kind, KubeApi, KubeObject, Stored } from '@tenure/kube'
 import type { Cache } from '../informer/types.ts'
 import type { Logger } from '../log.ts'
 import type { AppliedRecords } from './applied-records.ts'
+import type { Obstacles } from './obstacles.ts'
 import type { Recorder } from './recorder.ts'
 import type { Action } from './types.ts'
 
@@ -36,6 +37,7 @@ export interface Surroundings {
   readonly clock: Clock
   readonly fieldManager: string
   readonly records: AppliedRecords
+  readonly obstacles: Obstacles
   /** Default: events are dropped. */
   readonly recorder?: Recorder | undefined
   /** Default: nobody looks on. */

@@ -2,6 +2,7 @@ import { type Clock, jitter, keyOf, type KubeApi, type Random, sleep, TenureErro
 import { AppliedRecords } from '../actions/applied-records.ts'
 import { Executor } from '../actions/executor.ts'
 import type { Recorder, StepHook } from '../actions/index.ts'
+import { Obstacles } from '../actions/obstacles.ts'
 import type { Informers } from '../informer/types.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -53,6 +54,7 @@ export class ControllerRunner {
   readonly #pool: WorkerPool
   readonly #instruments: ControllerInstruments
   readonly #records: AppliedRecords
+  readonly #obstacles = new Obstacles()
   readonly #stopping = new AbortController()
   readonly #kinds: DeclaredKinds
   readonly #reconciler: Reconciler
@@ -96,6 +98,7 @@ export class ControllerRunner {
         clock,
         fieldManager,
         records: this.#records,
+        obstacles: this.#obstacles,
         recorder,
         onStep,
         declared: (kind) => kinds.find(kind),
@@ -137,6 +140,7 @@ export class ControllerRunner {
       kinds: this.#kinds,
       queue: this.#queue,
       records: this.#records,
+      obstacles: this.#obstacles,
       onDeleted: (key) => this.#reconciler.noteDeleted(key),
     })
     this.#pool.start()

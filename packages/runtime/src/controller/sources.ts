@@ -1,5 +1,7 @@
 import { keyOf, type Kind, type KubeObject, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import type { AppliedRecords } from '../actions/applied-records.ts'
+import { controllerOf } from '../actions/desired.ts'
+import type { Obstacles } from '../actions/obstacles.ts'
 import type { InformerEvent } from '../informer/types.ts'
 import { PRIORITY, type WorkQueue } from '../queue/index.ts'
 import type { DeclaredKinds, Source } from './declared-kinds.ts'
@@ -11,6 +13,7 @@ export interface SourcesOptions {
   readonly kinds: DeclaredKinds
   readonly queue: WorkQueue
   readonly records: AppliedRecords
+  readonly obstacles: Obstacles
   readonly onDeleted: (key: string) => void
 }
 
@@ -33,11 +36,16 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
       return mappedHandler(options, source.informer.kind, (object) => source.watch.map(object, kinds.primary.cache))
   }
 
-  function primaryHandler({ records, onDeleted }: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
+  function primaryHandler({
+    records,
+    obstacles,
+    onDeleted,
+  }: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
     return (event) => {
       const key = keyOf(event.object.metadata)
       if (event.type === 'deleted') {
         records.forget(definition.kind, key)
+        obstacles.forget(key)
         onDeleted(key)
       }
       if (event.type !== 'modified' || (definition.changed?.(event.old, event.object) ?? true)) {
@@ -48,17 +56,25 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
 }
 
 function mappedHandler(
-  { queue, records }: SourcesOptions,
+  { queue, records, obstacles }: SourcesOptions,
   kind: Kind,
   map: (object: Stored<KubeObject>) => Iterable<ObjectRef>,
 ): (event: InformerEvent<KubeObject>) => void {
   return (event) => {
     const priority = priorityOf(event)
-    if (event.type === 'deleted') records.forget(kind, keyOf(refTo(event.object)))
+    const child = keyOf(refTo(event.object))
+    if (event.type === 'deleted') records.forget(kind, child)
+    if (hasLetGo(event)) for (const key of obstacles.clear(kind, child)) queue.add(key, priority)
     for (const ref of map(event.object)) queue.add(keyOf(ref), priority)
     // Whom it concerned before may have to make up for it.
     if (event.type === 'modified') for (const ref of map(event.old)) queue.add(keyOf(ref), priority)
   }
+}
+
+/** It is gone, or its controller is another than before, or none. */
+function hasLetGo(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'modified') return event.type === 'deleted'
+  return controllerOf(event.old)?.uid !== controllerOf(event.object)?.uid
 }
 
 function priorityOf(event: InformerEvent<KubeObject>): number {

@@ -178,6 +178,31 @@ describe('what is not ours', () => {
     ])
   })
 
+  test('when it goes, or its controller lets it go, it is made ours', async () => {
+    const owner = { apiVersion: 'x/v1', kind: 'Other', name: 'them', uid: 'other', controller: true }
+    const metadata = { ...ref, ownerReferences: [owner] }
+    world.server.seed(Deployment, { metadata })
+    await world.start(apps)
+    await world.settle()
+    // What else happens to it does not concern us.
+    world.server.seed(Deployment, { metadata: { ...metadata, labels: { changed: 'yes' } } })
+    await world.settle()
+    expect(world.calls).toEqual([])
+    expect(world.linesAt('error')).toHaveLength(1)
+    world.server.unseed(Deployment, ref)
+    await world.settle()
+    expect(world.calls).toEqual(['apply deployments/shop', 'apply apps/shop/status'])
+
+    const other = { name: 'other', namespace: 'default' }
+    world.server.seed(Deployment, { metadata: { ...metadata, ...other } })
+    world.server.seed(App, { ...shop, metadata: other })
+    await world.settle()
+    world.server.clearRequests()
+    world.server.seed(Deployment, { metadata: { ...other, ownerReferences: [{ ...owner, controller: false }] } })
+    await world.settle()
+    expect(world.calls).toEqual(['apply deployments/other', 'apply apps/other/status'])
+  })
+
   test('remove deletes the one it saw, or nothing', async () => {
     const seen: string[] = []
     const cleaner = controller(App, {

@@ -1,0 +1,380 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { Client, defineKind, HttpTransport, isNotFound, type KubeObject, loadConfig, mergePatch } from '@tenure/kube'
+import { ConfigMap, Deployment } from '@tenure/kube/kinds'
+import { controller, type ControllerDefinition, type Manager, manager } from '@tenure/runtime'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+
+import { type ClusterAccess, openCluster } from './access.ts'
+import { RecordingLog, RecordingTransport } from './programs-under-test/recording.ts'
+import {
+  FINALIZER,
+  GROUP,
+  Widget,
+  widgetController,
+  widgetCrd,
+  type WidgetsOptions,
+} from './programs-under-test/widgets.ts'
+
+const RUN = randomBytes(3).toString('hex')
+const SOON = { timeout: 60_000, interval: 50 }
+const OPERATOR = `widgets-${RUN}`
+
+let cluster: ClusterAccess
+let adminTransport: HttpTransport
+let admin: Client
+const namespaces: string[] = []
+const running: Running[] = []
+
+beforeAll(async () => {
+  cluster = await openCluster(inject('kubeconfig'))
+  adminTransport = new HttpTransport(await loadConfig({ kubeconfigPath: cluster.kubeconfig }))
+  admin = new Client({ transport: adminTransport, fieldManager: 'somebody' })
+  await cluster.kubectl(['apply', '-f', '-'], { stdin: widgetCrd() })
+  await cluster.kubectl(['wait', '--for=condition=Established', `crd/widgets.${GROUP}`, '--timeout=60s'])
+})
+
+afterEach(async () => {
+  for (const operator of running.splice(0)) await operator.stop()
+})
+
+afterAll(async () => {
+  // Nobody is left to take the finalizers off.
+  for (const namespace of namespaces) {
+    const { items } = await admin.list(Widget, { namespace })
+    await Promise.all(
+      items.map(({ metadata }) => admin.patch(Widget, metadata, mergePatch({ metadata: { finalizers: null } }))),
+    )
+  }
+  await cluster.kubectl(['delete', 'namespace', '--wait=false', ...namespaces])
+  await cluster.kubectl(['delete', 'crd', `widgets.${GROUP}`, `gadgets.${GROUP}`, '--ignore-not-found'])
+  await adminTransport.close()
+})
+
+async function newNamespace(what: string): Promise<string> {
+  const namespace = `${what}-${RUN}`
+  await cluster.kubectl(['create', 'namespace', namespace])
+  namespaces.push(namespace)
+  return namespace
+}
+
+interface StartOptions {
+  /** Default: the admin's. */
+  readonly kubeconfig?: string
+  /** Default: none. */
+  readonly leaderElection?: string
+}
+
+/** An operator in this process, and what it sent and said. */
+class Running {
+  readonly transport: RecordingTransport
+  readonly log = new RecordingLog()
+  readonly #manager: Manager
+  readonly #over = new AbortController()
+  readonly #run: Promise<void>
+
+  constructor(
+    transport: RecordingTransport,
+    definition: ControllerDefinition,
+    namespace: string,
+    options: StartOptions,
+  ) {
+    this.transport = transport
+    const { leaderElection } = options
+    this.#manager = manager({
+      name: OPERATOR,
+      namespace,
+      transport,
+      controllers: [definition],
+      log: this.log,
+      freeze: true,
+      ...(leaderElection !== undefined && { leaderElection }),
+    })
+    this.#run = this.#manager.run(this.#over.signal)
+  }
+
+  /** What readiness says; empty if it is green. */
+  async problems(): Promise<string> {
+    const results = (await this.#manager.context?.probes.check('ready')) ?? []
+    return results.map(({ problem }) => problem ?? '').join('')
+  }
+
+  said(message: string): boolean {
+    return this.log.lines.some((line) => line.message === message)
+  }
+
+  async stop(): Promise<void> {
+    this.#over.abort(new Error('the test is over'))
+    await this.#run
+    await this.transport.close()
+  }
+}
+
+async function start(
+  definition: ControllerDefinition,
+  namespace: string,
+  options: StartOptions = {},
+): Promise<Running> {
+  const transport = await RecordingTransport.open(options.kubeconfig ?? cluster.kubeconfig)
+  const operator = new Running(transport, definition, namespace, options)
+  running.push(operator)
+  return operator
+}
+
+function startWidgets(options: WidgetsOptions, more: StartOptions = {}): Promise<Running> {
+  return start(widgetController(options), options.namespace, more)
+}
+
+async function createWidgets(namespace: string, count: number): Promise<void> {
+  const names = Array.from({ length: count }, (_, index) => `widget-${index}`)
+  await Promise.all(
+    names.map((name) => admin.create(Widget, { metadata: { name, namespace }, spec: { color: 'red' } })),
+  )
+}
+
+/** How many widgets say in their status that all is as they want it. */
+async function countDone(namespace: string): Promise<number> {
+  const { items } = await admin.list(Widget, { namespace })
+  return items.filter(({ spec, status }) => status?.color === spec.color && status.children === 3).length
+}
+
+/** Waits until an operator has sent nothing but watches and lease renewals for a while: a window of silence. */
+async function settle(operator: Running, silence = 1_000): Promise<void> {
+  for (let seen = -1; seen !== operator.transport.work.length;) {
+    seen = operator.transport.work.length
+    await wait(silence)
+  }
+}
+
+async function getOrNone(...[kind, ref]: Parameters<Client['get']>): Promise<KubeObject | undefined> {
+  try {
+    return await admin.get(kind, ref)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+describe('a controller at rest', () => {
+  test('sends nothing but watches and lease renewals, also when it has just started again', async () => {
+    const namespace = await newNamespace('rest')
+    await createWidgets(namespace, 50)
+    const first = await startWidgets({ namespace }, { leaderElection: 'rest' })
+    await expect.poll(() => countDone(namespace), SOON).toBe(50)
+    await settle(first)
+
+    const before = first.transport.sent.length
+    const work = first.transport.work.length
+    // What is measured is silence: there is nothing to wait for.
+    await wait(10_000)
+    expect(first.transport.work.slice(work)).toEqual([])
+    const rest = first.transport.sent.slice(before)
+    expect(rest.filter(({ isWatch }) => isWatch)).toEqual([])
+    expect(rest.length).toBeGreaterThanOrEqual(5)
+    expect(rest.every(({ method, isLease, status }) => isLease && method === 'PUT' && status === 200)).toBe(true)
+    await first.stop()
+
+    const second = await startWidgets({ namespace }, { leaderElection: 'rest' })
+    await expect.poll(() => second.said('controller started'), SOON).toBe(true)
+    await settle(second, 3_000)
+    expect(second.transport.work).toEqual([])
+    expect(second.log.errorsAt('warn')).toEqual([])
+  })
+
+  test('brings 200 objects with 16 at once where they should be', async () => {
+    const namespace = await newNamespace('many')
+    const operator = await startWidgets({ namespace, concurrency: 16 })
+    await createWidgets(namespace, 200)
+    await expect.poll(() => countDone(namespace), SOON).toBe(200)
+    await settle(operator)
+    // A finalizer, three children, and a status that is written once more when the children are seen.
+    expect(operator.transport.work.length).toBeLessThanOrEqual(200 * 6)
+    expect(operator.log.errorsAt('error')).toEqual([])
+  })
+})
+
+describe('a controller among others', () => {
+  test('gets its way while somebody else writes to the same objects all the time', async () => {
+    const namespace = await newNamespace('busy')
+    const name = 'contested'
+    await admin.create(Widget, { metadata: { name, namespace }, spec: { color: 'red' } })
+    let writes = 0
+    const over = new AbortController()
+    const scribble = async (kind: Parameters<Client['patch']>[0], body: () => object): Promise<void> => {
+      while (!over.signal.aborted) {
+        try {
+          await admin.patch(kind, { name, namespace }, mergePatch(body()))
+          writes++
+        } catch (error) {
+          if (!isNotFound(error)) throw error
+        }
+      }
+    }
+    const note = (): object => ({ metadata: { annotations: { note: String(writes) } } })
+    const vandals = Promise.all([
+      scribble(Widget, note),
+      scribble(Deployment, note),
+      scribble(ConfigMap, () => ({ data: { color: 'black', theirs: String(writes) } })),
+    ])
+    await expect.poll(() => writes, SOON).toBeGreaterThan(20)
+
+    const operator = await startWidgets({ namespace })
+    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    const widget = await admin.get(Widget, { name, namespace })
+    expect(widget.metadata.finalizers).toEqual([FINALIZER])
+    over.abort()
+    await vandals
+
+    await expect.poll(async () => (await admin.get(ConfigMap, { name, namespace })).data?.['color'], SOON).toBe('red')
+    await settle(operator)
+    expect((await admin.get(ConfigMap, { name, namespace })).data).toMatchObject({
+      color: 'red',
+      theirs: expect.stringMatching(/^\d+$/),
+    })
+    expect((await admin.get(Deployment, { name, namespace })).metadata.annotations?.['note']).toMatch(/\d+/)
+    expect(operator.log.errorsAt('error')).toEqual([])
+  })
+
+  test('leaves a child of somebody else alone, says whose it is, and makes its own when that is gone', async () => {
+    const namespace = await newNamespace('foreign')
+    const owner = await admin.create(ConfigMap, { metadata: { name: 'their-owner', namespace } })
+    const { uid } = owner.metadata
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'their-owner', uid, controller: true }
+    const theirs = { metadata: { name: 'taken', namespace, ownerReferences: [reference] }, data: { color: 'blue' } }
+    const { metadata } = await admin.create(ConfigMap, theirs)
+    const operator = await startWidgets({ namespace })
+    await admin.create(Widget, { metadata: { name: 'taken', namespace }, spec: { color: 'red' } })
+    const complaint =
+      `ConfigMap ${namespace}/taken already belongs to ConfigMap their-owner. ` +
+      `Delete it, or choose another name for the one of Widget ${namespace}/taken.`
+    await expect.poll(() => operator.log.errorsAt('error'), SOON).toContain(complaint)
+    await settle(operator)
+    expect(await admin.get(ConfigMap, theirs.metadata)).toMatchObject({
+      metadata: { resourceVersion: metadata.resourceVersion },
+      data: { color: 'blue' },
+    })
+
+    await admin.delete(ConfigMap, theirs.metadata)
+    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+  })
+
+  test('keeps the finalizer while cleanup fails, and lets go when it succeeds', async () => {
+    const namespace = await newNamespace('cleanup')
+    let isBroken = true
+    let cleanups = 0
+    const onCleanup = (): void => {
+      cleanups++
+      if (isBroken) throw new Error('the outside world is down')
+    }
+    const backoff = { base: 20, max: 200 }
+    const operator = await startWidgets({ namespace, onCleanup, backoff })
+    const ref = { name: 'going', namespace }
+    await admin.create(Widget, { metadata: ref, spec: { color: 'red' } })
+    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+
+    const deleted = await admin.delete(Widget, ref)
+    expect(deleted.gone).toBe(false)
+    await expect.poll(() => cleanups, SOON).toBeGreaterThan(5)
+    expect((await admin.get(Widget, ref)).metadata.finalizers).toEqual([FINALIZER])
+    expect(operator.log.errorsAt('error')).toContain('the outside world is down')
+    isBroken = false
+    await expect.poll(() => getOrNone(Widget, ref), SOON).toBeUndefined()
+    const done = cleanups
+    await settle(operator)
+    expect(cleanups).toBe(done)
+  })
+})
+
+/** Rights in a namespace, in two roles: what is watched and what is written. */
+async function grant(namespace: string, role: 'watch' | 'write'): Promise<void> {
+  const verbs = role === 'watch' ? ['list', 'watch'] : ['create', 'patch', 'update', 'delete']
+  const rules = [
+    { apiGroups: [GROUP], resources: ['widgets', 'widgets/status'], verbs },
+    { apiGroups: ['', 'apps'], resources: ['configmaps', 'services', 'deployments'], verbs },
+    // A child's owner may only be blocked from deletion by who may change its finalizers.
+    { apiGroups: [GROUP], resources: ['widgets/finalizers'], verbs: ['update'] },
+  ]
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name: `${OPERATOR}-${role}`, namespace }
+  const items = [
+    { apiVersion, kind: 'Role', metadata, rules },
+    {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: OPERATOR }],
+    },
+  ]
+  await cluster.kubectl(['apply', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items } })
+}
+
+describe('a controller that is not allowed to, or not yet able to', () => {
+  test('says which right is missing, is not ready without it, and goes on when it has it', async () => {
+    const namespace = await newNamespace('rights')
+    const kubeconfig = await cluster.userKubeconfig(OPERATOR)
+    const operator = await startWidgets({ namespace, backoff: { base: 50, max: 500 } }, { kubeconfig })
+    await createWidgets(namespace, 1)
+    const complaint = `Not allowed to watch widgets.${GROUP}/v1 in namespace ${namespace}: grant the verbs list and watch`
+    await expect.poll(() => operator.problems(), SOON).toContain(complaint)
+
+    await grant(namespace, 'watch')
+    await expect.poll(() => operator.problems(), SOON).toBe('')
+    await expect.poll(() => operator.log.errorsAt('warn').join('\n'), SOON).toContain('cannot patch resource "widgets"')
+    expect(await countDone(namespace)).toBe(0)
+
+    await grant(namespace, 'write')
+    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+
+    // Taken away again: what is watched goes on, what is written fails, and nothing is forgotten.
+    await cluster.kubectl(['-n', namespace, 'delete', 'rolebinding', `${OPERATOR}-write`])
+    await expect
+      .poll(
+        async () =>
+          (await cluster.runKubectl(['-n', namespace, 'auth', 'can-i', 'patch', 'configmaps'], { kubeconfig })).code,
+        SOON,
+      )
+      .toBe(1)
+    const lines = operator.log.lines.length
+    const paint = mergePatch({ spec: { color: 'green' } })
+    await admin.patch(Widget, { name: 'widget-0', namespace }, paint)
+    await expect
+      .poll(
+        () =>
+          operator.log.lines
+            .slice(lines)
+            .map(({ facts }) => String(facts['error']))
+            .join('\n'),
+        SOON,
+      )
+      .toContain('cannot patch resource "configmaps"')
+    await grant(namespace, 'write')
+    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    expect((await admin.get(ConfigMap, { name: 'widget-0', namespace })).data).toEqual({ color: 'green' })
+  })
+
+  test('waits for a kind that nobody knows yet, and is not ready until then', async () => {
+    const namespace = await newNamespace('unknown')
+    const Gadget = defineKind({ apiVersion: `${GROUP}/v1`, kind: 'Gadget' })
+    const seen: string[] = []
+    const gadgets = controller(Gadget, {
+      selection: { namespace },
+      plan({ object }) {
+        seen.push(object.metadata.name)
+        return []
+      },
+    })
+    const operator = await start(gadgets, namespace)
+    await expect
+      .poll(() => operator.problems(), SOON)
+      .toContain(`The API server knows no gadgets.${GROUP}/v1: install its CustomResourceDefinition`)
+    expect(operator.said('controller started')).toBe(false)
+
+    await cluster.kubectl(['apply', '-f', '-'], { stdin: widgetCrd('Gadget') })
+    await cluster.kubectl(['wait', '--for=condition=Established', `crd/gadgets.${GROUP}`, '--timeout=60s'])
+    await admin.create(Gadget, { metadata: { name: 'late', namespace } })
+    await expect.poll(() => seen, SOON).toContain('late')
+    expect(await operator.problems()).toBe('')
+  })
+})

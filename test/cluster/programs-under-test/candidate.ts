@@ -1,0 +1,115 @@
+/**
+ * A replica of a manager that does nothing but lead, or wait to. While it leads it writes to a ConfigMap without
+ * pause, and pays no heed to any signal: what keeps it from writing when it must not is the fenced client alone.
+ * Every ten milliseconds it says whether it leads. SIGUSR2: it stops itself, as by SIGSTOP, just before its next write.
+ */
+import './end-with-parent.ts'
+
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { mergePatch, TenureError } from '@tenure/kube'
+import { ConfigMap } from '@tenure/kube/kinds'
+import { type Component, createLogger, manager, type ManagerContext } from '@tenure/runtime'
+
+import { monotonic } from './child.ts'
+
+export interface CandidateSettings {
+  readonly identity: string
+  readonly namespace: string
+  readonly lease: string
+  /** The ConfigMap that its work is to write. */
+  readonly work: string
+  readonly leaseDuration?: number
+  readonly renewDeadline?: number
+  readonly retryPeriod?: number
+}
+
+/** What it says. Times are monotonic, taken before what they are the time of. */
+export interface CandidateLine {
+  readonly at: number
+  /** What `isLeader()` answered: always when it is yes, else when that is new. */
+  readonly leads?: boolean
+  /** The resourceVersion that its write made. */
+  readonly wrote?: string
+  /** Why its write failed, by code. */
+  readonly failed?: string
+  readonly frozen?: 'before' | 'after'
+}
+
+const SAMPLE_MS = 10
+const PAUSE_MS = 15
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as CandidateSettings
+const { identity, namespace, lease, work, ...timing } = settings
+
+let isFreezeWanted = false
+process.on('SIGUSR2', () => (isFreezeWanted = true))
+
+function say(line: CandidateLine): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+function freeze(): void {
+  isFreezeWanted = false
+  say({ at: monotonic(), frozen: 'before' })
+  process.kill(process.pid, 'SIGSTOP')
+  // The stop may reach this thread a moment after the call has returned.
+  for (const called = monotonic(); monotonic() < called + 50;);
+  say({ at: monotonic(), frozen: 'after' })
+}
+
+function worker({ api }: ManagerContext): Component {
+  const ended = new AbortController()
+  let working: Promise<void> | undefined
+  let writes = 0
+  const write = async (): Promise<void> => {
+    if (isFreezeWanted) freeze()
+    const at = monotonic()
+    try {
+      const patch = mergePatch({ data: { writer: identity, at: String(at), write: String(++writes) } })
+      const { metadata } = await api.patch(ConfigMap, { name: work, namespace }, patch, { signal: ended.signal })
+      say({ at, wrote: metadata.resourceVersion })
+    } catch (error) {
+      say({ at, failed: error instanceof TenureError ? error.code : String(error) })
+    }
+  }
+  const run = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await write()
+      await wait(PAUSE_MS)
+    }
+  }
+  return {
+    name: 'work',
+    start() {
+      working = run()
+      return Promise.resolve()
+    },
+    async stop() {
+      ended.abort(new Error('the term is over'))
+      await working
+    },
+  }
+}
+
+const candidate = manager({
+  name: identity,
+  namespace,
+  leaderElection: { name: lease, identity, whenLost: 'campaign', ...timing },
+  components: [{ stage: 'lead', create: worker }],
+  log: await createLogger(),
+})
+
+let led = true
+const sampling = setInterval(() => {
+  const at = monotonic()
+  const leads = candidate.context?.isLeader() ?? false
+  if (leads || led) say({ at, leads })
+  led = leads
+}, SAMPLE_MS)
+
+try {
+  await candidate.run()
+} finally {
+  clearInterval(sampling)
+}

@@ -1,0 +1,94 @@
+/** What a test writes down of a program that runs inside of it. */
+import { HttpTransport, loadConfig, type Transport, type TransportRequest, type TransportResponse } from '@tenure/kube'
+import type { Facts, Logger } from '@tenure/runtime'
+
+export interface Sent {
+  readonly method: TransportRequest['method']
+  readonly path: string
+  readonly isWatch: boolean
+  readonly isLease: boolean
+  /** Undefined: no answer yet, or none at all. */
+  status: number | undefined
+}
+
+/** Passes everything on, and remembers it. */
+export class RecordingTransport implements Transport {
+  readonly sent: Sent[] = []
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  static async open(kubeconfigPath: string): Promise<RecordingTransport> {
+    return new RecordingTransport(new HttpTransport(await loadConfig({ kubeconfigPath })))
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    const { method, path, stream = false } = request
+    const sent: Sent = { method, path, isWatch: stream, isLease: path.includes('/leases/'), status: undefined }
+    this.sent.push(sent)
+    const response = await this.#transport.request(request)
+    sent.status = response.status
+    return response
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+
+  /** Besides watches and the lease: what an idle operator must not send. */
+  get work(): readonly string[] {
+    return this.sent
+      .filter(({ isWatch, isLease }) => !isWatch && !isLease)
+      .map(({ method, path }) => `${method} ${path}`)
+  }
+}
+
+export interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly facts: Facts
+}
+
+/** Keeps every line. */
+export class RecordingLog implements Logger {
+  readonly lines: Line[]
+  readonly #facts: Facts
+
+  constructor(lines: Line[] = [], facts: Facts = {}) {
+    this.lines = lines
+    this.#facts = facts
+  }
+
+  debug(message: string, facts?: Facts): void {
+    this.#add('debug', message, facts)
+  }
+
+  info(message: string, facts?: Facts): void {
+    this.#add('info', message, facts)
+  }
+
+  warn(message: string, facts?: Facts): void {
+    this.#add('warn', message, facts)
+  }
+
+  error(message: string, facts?: Facts): void {
+    this.#add('error', message, facts)
+  }
+
+  child(facts: Facts): Logger {
+    return new RecordingLog(this.lines, { ...this.#facts, ...facts })
+  }
+
+  /** The messages of the errors that lines of a level carry. */
+  errorsAt(level: Line['level']): readonly string[] {
+    return this.lines
+      .filter((line) => line.level === level)
+      .map(({ facts }) => (facts['error'] instanceof Error ? facts['error'].message : ''))
+  }
+
+  #add(level: Line['level'], message: string, facts?: Facts): void {
+    this.lines.push({ level, message, facts: { ...this.#facts, ...facts } })
+  }
+}
