@@ -37,10 +37,10 @@ export class RecordingTransport implements Transport {
     return this.#transport.close()
   }
 
-  /** Besides watches and the lease: what an idle operator must not send. */
+  /** Besides watches and the lease: what an idle operator must not send. One that was turned away (429) and repeated counts once. */
   get work(): readonly string[] {
     return this.sent
-      .filter(({ isWatch, isLease }) => !isWatch && !isLease)
+      .filter(({ isWatch, isLease, status }) => !isWatch && !isLease && status !== 429)
       .map(({ method, path }) => `${method} ${path}`)
   }
 }
