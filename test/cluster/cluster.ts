@@ -12,7 +12,7 @@ import { type ClusterAccess, clusterAccess } from './access.ts'
 import { type ApiRequest, apiRequests } from './api-request.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { type Credentials, writeCredentials } from './credentials.ts'
-import { freePorts, isListening } from './free-ports.ts'
+import { freePorts, isFree, isListening } from './free-ports.ts'
 import { Launcher, type RunningProgram, end } from './launcher.ts'
 import { createNode, isSchedulable } from './node.ts'
 import { signal } from './process-identity.ts'
@@ -200,6 +200,9 @@ class RunningCluster implements Cluster {
     if (!program) return
     await end(program.identity, how)
     this.#running.delete('kube-apiserver')
+    // Its process is gone when its first thread is; the last one, a moment later, gives back the port.
+    const { launcher, settings } = this.#parts
+    await launcher.waitFor([], "the API server's port is free", () => isFree(settings.apiServerPort))
   }
 
   async restartApiServer(how: EndSignal = 'SIGKILL'): Promise<void> {

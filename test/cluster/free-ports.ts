@@ -17,7 +17,8 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   return [...ports]
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether one could listen at this loopback port. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
