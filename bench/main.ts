@@ -4,7 +4,7 @@
 //   --kubeconfig <path>   use this cluster instead of starting one
 import { startCluster } from '../test/cluster/cluster.ts'
 import { bundlePrograms } from './bundle.ts'
-import { measurements } from './measurements.ts'
+import { measurements, PRODUCTION_OPTIONS } from './measurements.ts'
 import { buildPeer } from './peers/build.ts'
 import { flags } from './programs/usage.ts'
 import { isReached, table } from './rows.ts'
@@ -34,7 +34,8 @@ try {
       // In turn, so that what else the machine does falls on both.
       if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
       const args = [...measurement.ours, ...common, '--writer', peer]
-      ours.push(await runProgram(process.execPath, [...(measurement.node ?? []), '--expose-gc', bundle, ...args]))
+      const options = [...PRODUCTION_OPTIONS, ...(measurement.node ?? []), '--expose-gc']
+      ours.push(await runProgram(process.execPath, [...options, bundle, ...args]))
       say(`  round ${round + 1} of ${rounds}`)
     }
     rows.push(...measurement.rows(medians(ours), theirs.length > 0 ? medians(theirs) : {}))

@@ -10,8 +10,10 @@ export interface Row {
   readonly ours: number
   /** Undefined where there is nothing to compare with: the figure itself is bounded. */
   readonly peer: number | undefined
-  /** `ratio`: ours to the peer's. `value`: ours alone. */
-  readonly bound: { readonly on: 'ratio' | 'value'; readonly is: 'at most' | 'at least'; readonly limit: number }
+  /** `ratio`: ours to the peer's. `value`: ours alone. Undefined: the row is only for information. */
+  readonly bound:
+    | { readonly on: 'ratio' | 'value'; readonly is: 'at most' | 'at least'; readonly limit: number }
+    | undefined
 }
 
 export function figure(figures: Figures, name: string): number {
@@ -25,6 +27,7 @@ export function ratio({ ours, peer }: Row): number | undefined {
 }
 
 export function isReached(row: Row): boolean {
+  if (!row.bound) return true
   const { on, is, limit } = row.bound
   const judged = on === 'ratio' ? (ratio(row) ?? Number.NaN) : row.ours
   return is === 'at most' ? judged <= limit : judged >= limit
@@ -38,7 +41,7 @@ export function table(rows: readonly Row[]): string {
     row.peer === undefined ? '' : `${round(row.peer)} ${row.unit}`,
     ratio(row) === undefined ? '' : `${ratio(row)?.toFixed(2)}×`,
     describeBound(row),
-    isReached(row) ? 'reached' : 'MISSED',
+    row.bound ? (isReached(row) ? 'reached' : 'MISSED') : '',
   ])
   const lines = [['', 'Tenure', 'controller-runtime', 'ratio', 'to reach', ''], ...cells]
   const widths = lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? []
@@ -49,6 +52,7 @@ export function table(rows: readonly Row[]): string {
 }
 
 function describeBound({ bound, unit }: Row): string {
+  if (!bound) return ''
   const sign = bound.is === 'at most' ? '≤' : '≥'
   return bound.on === 'ratio' ? `${sign} ${bound.limit.toFixed(1)}×` : `${sign} ${round(bound.limit)} ${unit}`
 }

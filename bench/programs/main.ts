@@ -1,5 +1,10 @@
 // What the peer does in Go, done with Tenure: one measurement per process, one line of JSON.
+import { enableCompileCache } from 'node:module'
+import path from 'node:path'
 import { flags } from './usage.ts'
+
+// As in an image, which carries the cache with it: 20 to 35 ms of CPU at the start are not spent on compiling again.
+enableCompileCache(path.join(import.meta.dirname, 'compiled'))
 
 const [name = '', ...args] = process.argv.slice(2)
 const flag = flags(args)
@@ -16,6 +21,8 @@ async function measure(): Promise<object> {
       return (await import('./reconcile.ts')).reconcileRounds(flag, true)
     case 'apply':
       return (await import('./apply.ts')).apply(flag)
+    case 'idle':
+      return (await import('./idle.ts')).idle(flag)
     case 'queue':
       return (await import('./queue.ts')).queue(flag)
     default:

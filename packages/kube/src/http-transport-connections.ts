@@ -1,3 +1,6 @@
+import { socketOpener } from './http-stream-socket.ts'
+import { closedError } from './http-stream-request.ts'
+import { HttpStreams } from './http-streams.ts'
 import { loadPool, loadProxyAgent } from './http-transport-undici.ts'
 import type { ConnectionConfig } from './config/connection-config.ts'
 import type { TlsMaterial } from './http-transport-tls.ts'
@@ -14,8 +17,14 @@ export interface ConnectionLimits {
 
 /** Two sets of connections with the same TLS material: many short requests share a few, each stream has its own. */
 export interface Connections {
-  readonly requests: Dispatcher
-  readonly streams: Dispatcher
+  /** Loaded with the first request: a program that only watches needs none of it. */
+  requests(): Dispatcher
+  /** Through a proxy undici's: it knows how to get through one. */
+  readonly streams: Dispatcher | HttpStreams
+  /** Resolves when what is under way has come to its end; nothing new may start. */
+  close(): Promise<void>
+  /** Ends everything now. */
+  destroy(): Promise<void>
 }
 
 export async function openConnections(
@@ -23,12 +32,13 @@ export async function openConnections(
   material: TlsMaterial,
   limits: ConnectionLimits,
 ): Promise<Connections> {
-  const { origin, protocol } = new URL(config.server)
+  const { origin, protocol, host } = new URL(config.server)
+  const tls = protocol === 'https:' ? await tlsOptions(config, material) : undefined
   const connect = {
     timeout: limits.connectTimeout,
     keepAlive: true,
     keepAliveInitialDelay: limits.keepAliveProbe,
-    ...(protocol === 'https:' && (await tlsOptions(config, material))),
+    ...tls,
   }
   const common = {
     // HTTP/2 was measured to be no faster, and undici would hold requests back until it knows whether it is spoken.
@@ -38,15 +48,47 @@ export async function openConnections(
     keepAliveTimeout: limits.keepAliveTimeout,
   }
   const requests = { ...common, connections: limits.connections, bodyTimeout: limits.bodyTimeout }
-  const streams = { ...common, connections: null, bodyTimeout: 0 }
   if (config.proxyUrl) {
     const uri = config.proxyUrl.reveal()
     const ProxyAgent = await loadProxyAgent()
     const proxied = (options: Pool.Options): Dispatcher => new ProxyAgent(proxyOptions(uri, options, connect))
-    return { requests: proxied(requests), streams: proxied(streams) }
+    const streams = { ...common, connections: null, bodyTimeout: 0 }
+    return new ConnectionSet(() => proxied(requests), proxied(streams))
   }
-  const Pool = loadPool()
-  return { requests: new Pool(origin, { ...requests, connect }), streams: new Pool(origin, { ...streams, connect }) }
+  const { connectTimeout, headersTimeout, keepAliveProbe } = limits
+  const open = await socketOpener({ origin, tls, keepAliveProbe })
+  return new ConnectionSet(
+    () => new (loadPool())(origin, { ...requests, connect }),
+    new HttpStreams({ open, host, connectTimeout, headersTimeout }),
+  )
+}
+
+class ConnectionSet implements Connections {
+  readonly #openRequests: () => Dispatcher
+  readonly streams: Dispatcher | HttpStreams
+  #requests: Dispatcher | undefined
+  #closed = false
+
+  constructor(openRequests: () => Dispatcher, streams: Dispatcher | HttpStreams) {
+    this.#openRequests = openRequests
+    this.streams = streams
+  }
+
+  requests(): Dispatcher {
+    if (this.#closed) throw closedError()
+    this.#requests ??= this.#openRequests()
+    return this.#requests
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([this.#requests?.close(), this.streams.close()])
+  }
+
+  async destroy(): Promise<void> {
+    this.#closed = true
+    await Promise.all([this.#requests?.destroy(), this.streams.destroy()])
+  }
 }
 
 type Connect = Readonly<Record<string, unknown>> & { readonly timeout: number; readonly keepAliveInitialDelay: number }

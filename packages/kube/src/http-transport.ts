@@ -7,6 +7,7 @@ import { runCommand } from './config/run-command.ts'
 import { Exchange } from './http-transport-exchange.ts'
 import { impersonationHeaders } from './http-transport-headers.ts'
 import { openConnections } from './http-transport-connections.ts'
+import { HttpStreams } from './http-streams.ts'
 import { TlsFiles, validate } from './http-transport-tls.ts'
 import type { Clock } from './clock.ts'
 import type { ConnectionConfig } from './config/connection-config.ts'
@@ -61,7 +62,7 @@ export class HttpTransport implements Transport {
   #open: Open | undefined
   #opening: Promise<Open> | undefined
   /** Connections with old certificates that still have something to finish. */
-  readonly #retired = new Set<Dispatcher>()
+  readonly #retired = new Set<Connections>()
   #closed: Promise<void> | undefined
 
   constructor(config: ConnectionConfig, options: HttpTransportOptions = {}) {
@@ -127,25 +128,20 @@ export class HttpTransport implements Transport {
     }
   }
 
-  #send(request: TransportRequest, credential: Credential, open: Open): Promise<TransportResponse> {
-    const { method, path, body, stream, signal } = request
+  #send(request: TransportRequest, credential: Credential, { connections }: Open): Promise<TransportResponse> {
+    const { method, body, stream, signal } = request
     const { authorization } = credential
+    const path = this.#basePath + request.path
+    const headers = { ...this.#headers, ...request.headers, ...(authorization !== undefined && { authorization }) }
+    const explain = (error: Error): Error => this.#explain(error, request)
+    const streams = stream && body === undefined ? connections.streams : undefined
+    if (streams instanceof HttpStreams) return streams.open({ method, path, headers, signal }, explain)
     return new Promise((resolve, reject) => {
-      const explain = (error: Error): Error => {
-        const failure = connectionFailure(error, this.#config, `${method} ${path}`)
-        if (failure instanceof ConnectionError && failure.code.startsWith('TENURE_TLS_')) this.#tls.distrust()
-        return failure
-      }
-      const { connections } = open
       const options: Dispatcher.DispatchOptions = {
         origin: this.#origin,
-        path: this.#basePath + path,
+        path,
         method,
-        headers: {
-          ...this.#headers,
-          ...request.headers,
-          ...(authorization !== undefined && { authorization }),
-        },
+        headers,
         body: body ?? null,
         // Said here too: connections through a SOCKS proxy do not take them over from the pool.
         headersTimeout: this.#limits.headersTimeout,
@@ -156,12 +152,18 @@ export class HttpTransport implements Transport {
         return
       }
       try {
-        const dispatcher = stream ? connections.streams : connections.requests
+        const dispatcher = streams ?? connections.requests()
         dispatcher.dispatch(options, new Exchange(resolve, reject, explain, signal))
       } catch (error) {
         reject(explain(asError(error)))
       }
     })
+  }
+
+  #explain(error: Error, { method, path }: TransportRequest): Error {
+    const failure = connectionFailure(error, this.#config, `${method} ${path}`)
+    if (failure instanceof ConnectionError && failure.code.startsWith('TENURE_TLS_')) this.#tls.distrust()
+    return failure
   }
 
   /** The connections for a credential: those that stand, unless the certificates have changed. */
@@ -185,7 +187,7 @@ export class HttpTransport implements Transport {
     if (certificate) await validate(own, this.#config.origin)
     const connections = await openConnections(this.#config, own, this.#limits)
     if (this.#closed) {
-      await destroyAll([connections.requests, connections.streams])
+      await connections.destroy()
       throw this.#closedError()
     }
     this.#open = { material, certificate, connections }
@@ -194,22 +196,20 @@ export class HttpTransport implements Transport {
   }
 
   /** Lets what is under way on old connections come to its end; nothing new starts there. */
-  #retire({ requests, streams }: Connections): void {
-    for (const dispatcher of [requests, streams]) {
-      this.#retired.add(dispatcher)
-      // Closed already, if it rejects: gone is gone.
-      void dispatcher.close().then(
-        () => this.#retired.delete(dispatcher),
-        () => this.#retired.delete(dispatcher),
-      )
-    }
+  #retire(connections: Connections): void {
+    this.#retired.add(connections)
+    // Closed already, if it rejects: gone is gone.
+    void connections.close().then(
+      () => this.#retired.delete(connections),
+      () => this.#retired.delete(connections),
+    )
   }
 
   async #closeAll(): Promise<void> {
     this.#credentials.close()
-    const { requests, streams } = this.#open?.connections ?? {}
+    const open = this.#open ? [this.#open.connections] : []
     this.#open = undefined
-    await destroyAll([requests, streams, ...this.#retired].filter((dispatcher) => dispatcher !== undefined))
+    await Promise.all([...open, ...this.#retired].map((connections) => connections.destroy()))
   }
 
   #closedError(): ConnectionError {
@@ -219,10 +219,6 @@ export class HttpTransport implements Transport {
       { fate: 'terminal' },
     )
   }
-}
-
-async function destroyAll(dispatchers: readonly Dispatcher[]): Promise<void> {
-  await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()))
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. What the promise does is not stopped: others wait for it too. */

@@ -19,8 +19,8 @@ export interface TransportResponse {
 }
 
 /**
- * The answer's bytes, once. Chunks are pulled: a consumer that stops pulling stops the sender. Leaving the iteration
- * early, or `cancel`, frees the connection.
+ * The answer's bytes, once. Chunks are pulled: a consumer that stops pulling stops the sender, and a chunk's memory may
+ * be used again once the next is asked for. Leaving the iteration early, or `cancel`, frees the connection.
  */
 export interface ResponseBody extends AsyncIterable<Uint8Array> {
   text(): Promise<string>
