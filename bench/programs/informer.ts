@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { metadataOf } from '@tenure/kube'
 import type { KubeApi } from '@tenure/kube'
 import { SharedInformers } from '@tenure/runtime'
@@ -74,8 +73,9 @@ function writerArguments(flag: Flags): readonly string[] {
   return ['write', ...names.flatMap((name) => [`--${name}`, flag(name)])]
 }
 
-function run(program: string, args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function run(program: string, args: readonly string[]): Promise<void> {
+  const { spawn } = await import('node:child_process')
+  await new Promise<void>((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     child.on('error', reject)
     child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} write ended with ${code}`))))

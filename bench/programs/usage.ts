@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 /** What this process has used since it began, as the peer reports it too. */
 export interface Usage {
   /** User and system time in milliseconds. */
@@ -12,7 +10,7 @@ export interface Usage {
 
 export function usage(): Usage {
   const { user, system } = process.cpuUsage()
-  const status = readFileSync('/proc/self/status', 'utf8')
+  const status = process.getBuiltinModule('node:fs').readFileSync('/proc/self/status', 'utf8')
   const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
   return {
     cpuMs: (user + system) / 1000,

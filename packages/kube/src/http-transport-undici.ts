@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import type { Dispatcher, Pool, ProxyAgent } from 'undici'
 
 export type { Dispatcher, Pool, ProxyAgent }
@@ -9,6 +8,7 @@ export type { Dispatcher, Pool, ProxyAgent }
  * package's are put on it here and nowhere else.
  */
 export function loadPool(): typeof Pool {
+  const { createRequire } = process.getBuiltinModule('node:module')
   return createRequire(import.meta.url)('undici/lib/dispatcher/pool.js') as typeof Pool
 }
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
-import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import { asError, systemClock, TenureError } from '@tenure/kube'
@@ -97,6 +96,8 @@ export class AdmissionServer {
   /** Resolves when calls are taken; rejects if the port can not be had. */
   async listen(): Promise<void> {
     const { certificates, port = 9443, host } = this.#options
+    // Loaded here, because few programs that import the runtime serve webhooks.
+    const { createServer } = await import('node:https')
     const secure = () => ({ cert: certificates.serving.certificate, key: certificates.serving.key })
     const server = createServer(
       {
