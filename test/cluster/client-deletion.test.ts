@@ -8,7 +8,7 @@ import { type Connected, connect } from './support/connect.ts'
 import { deployment } from './support/deployment.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
 
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const FINALIZER = 'tenure.test/held'
 
 let connection: Connected

@@ -11,7 +11,7 @@ import { type ClusterAccess, openCluster } from './access.ts'
 
 // New in each run: the last one's may still be on its way out.
 const NAMESPACE = `cluster-test-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 60_000, interval: 100 }
+const SOON = { timeout: 90_000, interval: 100 }
 
 let cluster: ClusterAccess
 

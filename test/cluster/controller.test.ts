@@ -18,7 +18,7 @@ import {
 } from './programs-under-test/widgets.ts'
 
 const RUN = randomBytes(3).toString('hex')
-const SOON = { timeout: 60_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const OPERATOR = `widgets-${RUN}`
 
 let cluster: ClusterAccess

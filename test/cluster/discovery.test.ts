@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Connected, connect } from './support/connect.ts'
 import { customResource } from './support/custom-resource.ts'
 
-const SOON = { timeout: 30_000, interval: 100 }
+const SOON = { timeout: 90_000, interval: 100 }
 
 let connection: Connected
 let client: Connected['client']

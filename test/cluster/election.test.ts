@@ -14,7 +14,7 @@ import { Child, monotonic } from './programs-under-test/child.ts'
 import { Candidate, Journal } from './programs-under-test/electorate.ts'
 
 const NAMESPACE = `election-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 40_000, interval: 25 }
+const SOON = { timeout: 90_000, interval: 25 }
 /** For tests that would otherwise wait for most of their time. */
 const SHORT = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
 const DEFAULTS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }

@@ -9,7 +9,7 @@ import { type ClusterAccess, openCluster } from './access.ts'
 import { RecordingLog } from './programs-under-test/recording.ts'
 
 const NAMESPACE = `events-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const CRD = 'docs/examples/website-crd.yaml'
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 

@@ -14,7 +14,7 @@ import { startCluster } from './cluster.ts'
 import { type ProcessIdentity, isAlive, signal } from './process-identity.ts'
 import { type ClusterState, endRecorded, readState } from './state.ts'
 
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const CLI = path.join(import.meta.dirname, 'cli.ts')
 const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok']
 

@@ -24,7 +24,7 @@ const Mutating = configuration('MutatingWebhookConfiguration')
 const NAMESPACE = 'webhooks-test'
 const NAME = 'webhooks-test'
 const OPERATOR = 'webhooks-operator'
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const PROPAGATION = 2000
 
 const about = {

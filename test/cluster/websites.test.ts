@@ -8,7 +8,7 @@ import { isListening } from './free-ports.ts'
 import { Child, monotonic, startProgram } from './programs-under-test/child.ts'
 
 const NAMESPACE = `websites-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 40_000, interval: 50 }
+const SOON = { timeout: 90_000, interval: 50 }
 const CRD = 'docs/examples/website-crd.yaml'
 const FINALIZER = 'example.dev/goodbye'
 const SHORT = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
