@@ -47,6 +47,20 @@ describe('requests', () => {
     expect(server.connections()).toBeLessThanOrEqual(3)
   })
 
+  test('a connection outlives a DELETE with a body', async () => {
+    const opened = new Set<number | undefined>()
+    const server = await serve((request, response) => {
+      opened.add(request.socket.remotePort)
+      response.end('{}')
+    })
+    const transport = open(configFor(server), { connections: 1 })
+    for (let turn = 0; turn < 5; turn++) {
+      const response = await transport.request({ method: 'DELETE', path: '/', body: '{}' })
+      await response.body.text()
+    }
+    expect(opened.size).toBe(1)
+  })
+
   test('a large answer comes whole, split characters too', async () => {
     const large = 'äöü€'.repeat(200_000)
     const server = await serve((_request, response) => response.end(large))

@@ -143,6 +143,8 @@ export class HttpTransport implements Transport {
         method,
         headers,
         body: body ?? null,
+        // undici would else close the connection after every DELETE with a body, which all of ours have.
+        reset: false,
         // Said here too: connections through a SOCKS proxy do not take them over from the pool.
         headersTimeout: this.#limits.headersTimeout,
         bodyTimeout: stream ? 0 : this.#limits.bodyTimeout,
