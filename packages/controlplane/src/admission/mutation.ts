@@ -1,0 +1,83 @@
+import type { KubeObject } from '@tenure/kube'
+import { badRequest, StatusError } from '../errors.ts'
+import { goKind } from '../patch/go-format.ts'
+import { applyJsonPatch } from '../patch/json-patch.ts'
+import { JsonSyntaxError, parseJson } from '../registry/json-text.ts'
+import type { ResourceDefinition } from '../registry/types.ts'
+import { decodeBuiltIn } from '../schema/decode.ts'
+import { goQuote } from '../schema/go-text.ts'
+import { isObject } from '../schema/json.ts'
+import { process } from '../schema/process.ts'
+import { CallFailure, internalError } from './errors.ts'
+import type { Operations } from './patch-failure.ts'
+import { patchFailure } from './patch-failure.ts'
+import type { Verdict } from './review.ts'
+
+/** What a webhook's answer makes of the object. Undefined: the same as before. */
+export function patchedBy(
+  webhook: string,
+  { patch, patchType }: Verdict,
+  object: KubeObject | undefined,
+): KubeObject | undefined {
+  if (patch === '') return undefined
+  const operations = decode(webhook, patch)
+  if (operations.length === 0) return undefined
+  if (!object) {
+    throw internalError(
+      `admission webhook ${goQuote(webhook)} attempted to modify the object, which is not supported for this operation`,
+    )
+  }
+  if (patchType !== 'JSONPatch') throw new CallFailure(webhook, `unsupported patch type ${goQuote(patchType)}`)
+  try {
+    return applyJsonPatch(object, operations)
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    throw internalError(patchFailure(object, operations))
+  }
+}
+
+function decode(webhook: string, patch: string): Operations {
+  const undecodable = (why: string) =>
+    new CallFailure(webhook, `received undecodable patch in webhook response: ${why}`)
+  let value: unknown
+  try {
+    ;({ value } = parseJson(patch))
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw undecodable(error.message)
+  }
+  if (value === null) return []
+  if (!Array.isArray(value) || !value.every((operation) => isObject(operation))) {
+    throw undecodable(`json: cannot unmarshal ${goKind(value)} into Go value of type jsonpatch.Patch`)
+  }
+  return value
+}
+
+/**
+ * A creation is under way to the place that its name and namespace say, so these have to stay. (The real server lets a
+ * webhook rename it.) Of an update the registry itself refuses such a change.
+ */
+export function checkPlace(webhook: string, object: KubeObject, patched: KubeObject): void {
+  const { name, namespace } = object.metadata ?? {}
+  if (patched.metadata?.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  if (patched.metadata?.name !== name) {
+    throw internalError(`admission webhook ${goQuote(webhook)} attempted to rename the object, which is not supported`)
+  }
+}
+
+/** Types and defaults of a patched object, so that the next webhook sees it as it would be stored. */
+export function settled(definition: ResourceDefinition, patched: KubeObject): KubeObject {
+  const { schema, strategy, isBuiltIn } = definition
+  const resolve = (ref: string) => definition.resolve(ref)
+  let object = patched
+  if (schema && isBuiltIn) {
+    const decoded = decodeBuiltIn(schema, resolve, patched)
+    if (decoded.error !== undefined) throw internalError(decoded.error)
+    object = decoded.object as KubeObject
+  } else if (schema) {
+    object = process(schema, resolve, patched, { default: true, prune: false }).object as KubeObject
+  }
+  return strategy.defaults?.(object) ?? object
+}

@@ -1,0 +1,145 @@
+import type { KubeObject, Random } from '@tenure/kube'
+import { goKind } from '../patch/go-format.ts'
+import type { AdmissionAttributes } from '../registry/request.ts'
+import type { ResourceDefinition } from '../registry/types.ts'
+import { newUid } from '../registry/prepare.ts'
+import { goQuote } from '../schema/go-text.ts'
+import { isObject } from '../schema/json.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { SeenObjects } from './matching.ts'
+import { kindFor } from './versions.ts'
+
+export type ReviewVersion = 'v1' | 'v1beta1'
+
+/** The request of a review: also what match conditions see of it. */
+export interface ReviewRequest extends JsonObject {
+  readonly uid: string
+}
+
+const resourceOf = ({ group, version, plural }: ResourceDefinition) => ({ group, version, resource: plural })
+
+/** Fields in the order in which the real server sends them. */
+export function requestOf(
+  definition: ResourceDefinition,
+  attributes: AdmissionAttributes,
+  { object, oldObject }: SeenObjects,
+  random: Random,
+): ReviewRequest {
+  const { subresource, name, operation, user, dryRun, options } = attributes
+  const namespace = attributes.definition.bucket === 'namespaces' ? name : attributes.namespace
+  return {
+    uid: newUid(random),
+    kind: kindFor(definition, subresource),
+    resource: resourceOf(definition),
+    ...(subresource && { subResource: subresource }),
+    requestKind: kindFor(attributes.definition, subresource),
+    requestResource: resourceOf(attributes.definition),
+    ...(subresource && { requestSubResource: subresource }),
+    ...(name && { name }),
+    ...(namespace && { namespace }),
+    operation,
+    userInfo: {
+      username: user.name,
+      ...(user.uid && { uid: user.uid }),
+      ...(user.groups.length > 0 && { groups: user.groups }),
+      ...(user.extra && Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    },
+    object: withVersion(object, oldObject),
+    oldObject: oldObject ?? null,
+    dryRun,
+    options,
+  }
+}
+
+/** The registry keeps a place for the resourceVersion to come: an update shows the old one, a creation none. */
+function withVersion(object: KubeObject | undefined, oldObject: KubeObject | undefined): KubeObject | null {
+  if (object?.metadata?.resourceVersion !== '') return object ?? null
+  const resourceVersion = oldObject?.metadata?.resourceVersion
+  if (resourceVersion) return { ...object, metadata: { ...object.metadata, resourceVersion } }
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+export function reviewText(version: ReviewVersion, request: ReviewRequest): string {
+  return JSON.stringify({ kind: 'AdmissionReview', apiVersion: `admission.k8s.io/${version}`, request })
+}
+
+export interface Verdict {
+  readonly isAllowed: boolean
+  /** Why not, as a Status. */
+  readonly status: unknown
+  readonly warnings: readonly string[]
+  /** Of a mutating webhook: JSON text, empty without one. */
+  readonly patch: string
+  readonly patchType: string
+}
+
+/** Thrown for an answer that can not be decoded; the message is the real server's. */
+export class Unreadable extends Error {}
+
+/** Thrown for one that can, and makes no sense. */
+export class InvalidResponse extends Error {}
+
+/** Reads what a webhook answered. */
+export function readVerdict(version: ReviewVersion, uid: string, isMutating: boolean, review: JsonObject): Verdict {
+  const { response } = review
+  if (!isObject(response)) throw new InvalidResponse('webhook response was absent')
+  checkTypes(response)
+  // The old version was never looked at closely.
+  if (version === 'v1') checkIdentity(uid, review, response)
+  const patch = textOf(response['patch'])
+  const patchType = response['patchType']
+  if (version === 'v1') checkPatch(isMutating, patch, patchType)
+  return {
+    isAllowed: response['allowed'] === true,
+    status: response['status'],
+    warnings: Array.isArray(response['warnings'])
+      ? response['warnings'].filter((warning) => typeof warning === 'string')
+      : [],
+    patch: isMutating ? Buffer.from(patch, 'base64').toString('utf8') : '',
+    patchType: version === 'v1' ? textOf(patchType) : 'JSONPatch',
+  }
+}
+
+function checkTypes({ allowed, patch }: JsonObject): void {
+  const wrong = (field: string, value: unknown, type: string) =>
+    new Unreadable(
+      `json: cannot unmarshal ${goKind(value)} into Go struct field AdmissionResponse.response.${field} of type ${type}`,
+    )
+  if (allowed !== undefined && allowed !== null && typeof allowed !== 'boolean') throw wrong('allowed', allowed, 'bool')
+  if (patch === undefined || patch === null) return
+  if (typeof patch !== 'string') throw wrong('patch', patch, '[]uint8')
+  const text = patch.replaceAll(/[\r\n]/g, '')
+  const good = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?/.exec(text)?.[0].length ?? 0
+  if (good === text.length) return
+  const strange = text.search(/[^A-Za-z0-9+/]/)
+  throw new Unreadable(`illegal base64 data at input byte ${strange < 0 ? good : strange}`)
+}
+
+function checkIdentity(uid: string, review: JsonObject, response: JsonObject): void {
+  const answered = textOf(response['uid'])
+  if (answered !== uid) {
+    throw new InvalidResponse(`expected response.uid=${goQuote(uid)}, got ${goQuote(answered)}`)
+  }
+  const [apiVersion, kind] = [textOf(review['apiVersion']), textOf(review['kind'])]
+  if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {
+    const shown = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
+    throw new InvalidResponse(
+      `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${shown}, Kind=${kind}`,
+    )
+  }
+}
+
+function checkPatch(isMutating: boolean, patch: string, patchType: unknown): void {
+  const hasType = patchType !== undefined && patchType !== null
+  if (!isMutating) {
+    if (patch) throw new InvalidResponse('validating webhook may not return response.patch')
+    if (hasType) throw new InvalidResponse('validating webhook may not return response.patchType')
+    return
+  }
+  if (patch && !hasType) throw new InvalidResponse('webhook returned response.patch but not response.patchType')
+  if (!patch && hasType) throw new InvalidResponse('webhook returned response.patchType but not response.patch')
+  if (patchType === '') throw new InvalidResponse('webhook returned invalid response.patchType of ""')
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

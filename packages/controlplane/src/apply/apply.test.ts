@@ -1,0 +1,246 @@
+import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { StatusError } from '../errors.ts'
+import { isEmptyObject, isList, isObject } from '../patch/json.ts'
+import { compare } from './compare.ts'
+import type { Schema } from '../schema/types.ts'
+import { fieldManagement, ownsField } from './field-management.ts'
+import { fieldSetOf } from './field-set.ts'
+import { difference, isEmpty } from './fields.ts'
+import { structureOf } from './structure.ts'
+import { thing } from './testing/arbitrary.ts'
+import { resolve, schemaFor, THING } from './testing/recordings.ts'
+import { unlessOnlyTimesDiffer } from './timestamps.ts'
+
+const NOW = '2026-01-01T00:00:00Z'
+const LATER = '2026-01-01T00:00:05Z'
+const STRUCTURE = structureOf(THING, resolve)
+
+interface Options {
+  readonly now?: string
+  readonly force?: boolean
+}
+
+function apply(manager: string, live: KubeObject | undefined, applied: KubeObject, options: Options = {}): KubeObject {
+  const { now = NOW, force = false } = options
+  return fieldManagement.apply({
+    manager,
+    apiVersion: applied.apiVersion ?? '',
+    subresource: '',
+    schema: schemaFor(applied.apiVersion ?? '', applied.kind ?? ''),
+    resolve,
+    now,
+    live,
+    applied,
+    force,
+  })
+}
+
+/** As it is once stored. */
+const stored = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, uid: 'u' } })
+
+const configMap = (data: unknown, metadata = {}): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'o', ...metadata }, data }) as KubeObject
+
+const entryOf = (object: KubeObject, manager: string): ManagedFieldsEntry | undefined =>
+  object.metadata?.managedFields?.find((entry) => entry.manager === manager)
+
+function attempt(run: () => KubeObject): readonly [KubeObject | undefined, StatusError | undefined] {
+  try {
+    return [run(), undefined]
+  } catch (error) {
+    if (error instanceof StatusError) return [undefined, error]
+    throw error
+  }
+}
+
+const essence = ({ metadata, ...rest }: KubeObject): unknown => {
+  const { managedFields: _, ...others } = metadata ?? {}
+  return { ...rest, metadata: others }
+}
+
+describe('applying', () => {
+  it('the same again changes nothing, and gives back the very object', () => {
+    fc.assert(
+      fc.property(thing, thing, thing, (base, first, second) => {
+        const live = stored(apply('base', undefined, base))
+        const one = apply('m', live, first, { force: true })
+        const two = stored(apply('n', one, second, { force: true }))
+        const again = apply('n', two, structuredClone(second), { now: LATER })
+        expect(again).toBe(two)
+      }),
+    )
+  })
+
+  it('leaves what was applied, and nothing of one applier when it states nothing any more', () => {
+    fc.assert(
+      fc.property(thing, thing, (a, b) => {
+        const live = stored(apply('a', undefined, a))
+        const both = apply('b', live, b, { force: true })
+        // Everything that b stated is there.
+        expect(apply('b', both, b)).toBe(both)
+        // Fields that b alone stated go with it.
+        const bare = { apiVersion: b.apiVersion, kind: b.kind, metadata: { name: 'o' } } as KubeObject
+        const without = apply('b', both, bare)
+        expect(entryOf(without, 'b')).toBeUndefined()
+        const left = fieldSetOf(substance(essence(without)), STRUCTURE)
+        const before = fieldSetOf(substance(essence(live)), STRUCTURE)
+        expect(isEmpty(difference(left, before))).toBe(true)
+      }),
+    )
+  })
+
+  it('by two who agree conflicts with nobody, in whichever order', () => {
+    fc.assert(
+      fc.property(thing, (object) => {
+        const live = stored(apply('a', undefined, object))
+        const both = apply('b', live, structuredClone(object))
+        expect(essence(both)).toEqual(essence(live))
+        expect(entryOf(both, 'b')?.fieldsV1).toEqual(entryOf(both, 'a')?.fieldsV1)
+      }),
+    )
+  })
+
+  it('either conflicts or changes nothing that another owns', () => {
+    fc.assert(
+      fc.property(thing, thing, (a, b) => {
+        const live = stored(apply('a', undefined, a))
+        const [result, error] = attempt(() => apply('b', live, b))
+        expect(error?.code ?? 409).toBe(409)
+        // Applying a again finds everything as it left it, if perhaps in another order.
+        const again = result && apply('a', result, a)
+        const changes = compare(essence(result ?? a), essence(again ?? a), STRUCTURE)
+        expect([changes.written, changes.removed].every(isEmpty)).toBe(true)
+      }),
+    )
+  })
+
+  it('names every conflict, owner by owner', () => {
+    const one = stored(apply('one', undefined, configMap({ a: '1', b: '1' })))
+    const two = apply('two', one, configMap({ c: '1' }, { finalizers: ['x.y/z'] }))
+    expect(() => apply('three', two, configMap({ a: '2', b: '2', c: '2' }))).toThrow(
+      expect.objectContaining({
+        code: 409,
+        message: [
+          'Apply failed with 3 conflicts: conflicts with "one":',
+          '- .data.a',
+          '- .data.b',
+          'conflicts with "two":',
+          '- .data.c',
+        ].join('\n'),
+        details: {
+          causes: [
+            { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' },
+            { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.b' },
+            { reason: 'FieldManagerConflict', message: 'conflict with "two"', field: '.data.c' },
+          ],
+        },
+      }),
+    )
+  })
+
+  it.each([
+    [{ ...configMap({}), apiVersion: 'v2' }, 'invalid object type: /v2, Kind=ConfigMap'],
+    [{ ...configMap({}), kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
+    [{ metadata: { name: 'o' } }, 'invalid object type: /, Kind='],
+    [configMap({}, { managedFields: [] }), 'metadata.managedFields must be nil'],
+  ])('refuses %j', (applied, message) => {
+    const request = { manager: 'm', apiVersion: 'v1', subresource: '', resolve, now: NOW, force: true } as const
+    const schema = schemaFor('v1', 'ConfigMap')
+    expect(() => fieldManagement.apply({ ...request, schema, live: configMap({}), applied })).toThrow(
+      expect.objectContaining({ code: 400, reason: 'BadRequest', message }),
+    )
+  })
+
+  it('takes __proto__ and constructor for keys like any other', () => {
+    const data = JSON.parse('{"__proto__":"1","constructor":"2"}') as unknown
+    const live = stored(apply('a', undefined, configMap(data)))
+    const both = apply('b', live, configMap(JSON.parse('{"__proto__":"1"}')))
+    expect(JSON.stringify(entryOf(both, 'b')?.fieldsV1)).toBe('{"f:data":{"f:__proto__":{}}}')
+    const less = apply('a', both, configMap({ toString: '3' }))
+    expect(JSON.stringify((less as { readonly data?: unknown }).data)).toBe('{"__proto__":"1","toString":"3"}')
+    expect(() => apply('c', less, configMap(JSON.parse('{"__proto__":"9"}')))).toThrow('.data.__proto__')
+  })
+})
+
+const pointSchema = (mapType: 'atomic' | 'granular'): Schema => ({
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        point: { type: 'object', mapType, properties: { x: { type: 'integer' }, y: { type: 'integer' } } },
+      },
+    },
+  },
+})
+
+describe('ownership', () => {
+  const context = { manager: 'u', apiVersion: 'v1', subresource: '', resolve, now: NOW } as const
+  const schema = schemaFor('v1', 'ConfigMap')
+
+  it('moves with a field when someone else writes it', () => {
+    const live = stored(apply('m', undefined, configMap({ a: '1', b: '1' })))
+    const next = { ...live, data: { a: '2', b: '1' } } as KubeObject
+    const after = fieldManagement.update({ ...context, schema, live, next })
+    expect(after.metadata?.managedFields?.map((entry) => [entry.manager, entry.operation, entry.fieldsV1])).toEqual([
+      ['m', 'Apply', { 'f:data': { 'f:b': {} } }],
+      ['u', 'Update', { 'f:data': { 'f:a': {} } }],
+    ])
+  })
+
+  it('is kept when a write changes nothing', () => {
+    const live = stored(apply('m', undefined, configMap({ a: '1' })))
+    const { managedFields: _, ...metadata } = live.metadata ?? {}
+    const after = fieldManagement.update({ ...context, schema, live, next: { ...live, metadata }, now: LATER })
+    expect(after.metadata?.managedFields).toBe(live.metadata?.managedFields)
+  })
+
+  it('of versions that are not served any more is forgotten', () => {
+    const live = stored(apply('m', undefined, configMap({ a: '1' })))
+    const next = { ...live, data: { a: '1', b: '1' } } as KubeObject
+    const after = fieldManagement.update({ ...context, schema, live, next, isServed: () => false })
+    expect(after.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['u'])
+  })
+
+  it('of parts becomes ownership of the whole when the schema makes it atomic', () => {
+    const applied = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'o' }, spec: { point: { x: 1 } } } as KubeObject
+    const request = { ...context, apiVersion: 'x/v1', force: false, applied }
+    const live = stored(fieldManagement.apply({ ...request, schema: pointSchema('granular'), live: undefined }))
+    expect(entryOf(live, 'u')?.fieldsV1).toEqual({ 'f:spec': { 'f:point': { 'f:x': {} } } })
+    const other = { ...request, manager: 'other', schema: pointSchema('atomic'), live }
+    const after = fieldManagement.apply(other)
+    expect(entryOf(after, 'u')?.fieldsV1).toEqual({ 'f:spec': { 'f:point': {} } })
+  })
+
+  it('can be asked for field by field', () => {
+    const live = apply('m', undefined, configMap({ a: '1' }))
+    const entry = entryOf(live, 'm') ?? {}
+    expect([['data', 'a'], ['data'], ['data', 'b']].map((path) => ownsField(entry, path))).toEqual([true, false, false])
+  })
+})
+
+describe('a write of which only times would change', () => {
+  it('is none', () => {
+    const live = stored(apply('m', undefined, configMap({ a: '1' })))
+    const touched = live.metadata?.managedFields?.map((entry) => ({ ...entry, time: LATER })) ?? []
+    const next: KubeObject = { ...live, metadata: { ...live.metadata, managedFields: touched } }
+    expect(unlessOnlyTimesDiffer(live, next)).toBe(live)
+    const other = { ...next, data: { a: '2' } } as KubeObject
+    expect(unlessOnlyTimesDiffer(live, other)).toBe(other)
+  })
+})
+
+/** Without what is null or empty: the real server, too, leaves a null where an applier took the last member with it. */
+function substance(value: unknown): unknown {
+  if (isList(value)) return value.map(substance)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).map(([key, member]) => [key, substance(member)] as const)
+  return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (isList(value) ? value.length === 0 : isObject(value) && isEmptyObject(value))
+}

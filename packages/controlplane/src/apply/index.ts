@@ -1,0 +1,6 @@
+export { fieldManagement, ownsField } from './field-management.ts'
+export { defaultResetFields } from './reset.ts'
+export type { FieldPath } from './reset.ts'
+export type { ApplyRequest, FieldManagement, ManagedContext, UpdateRequest } from './types.ts'
+export { entriesAfterScale, scaleEntries } from './scale.ts'
+export { unlessOnlyTimesDiffer } from './timestamps.ts'

@@ -1,0 +1,161 @@
+import type { Clock, Random, TransportRequest } from '@tenure/kube'
+import { systemClock, systemRandom } from '@tenure/kube'
+import type { Logger, Metrics } from '@tenure/runtime'
+import { noMetrics, silentLogger } from '@tenure/runtime'
+import { createAdmission } from './admission/index.ts'
+import { fieldManagement } from './apply/index.ts'
+import { builtInControllers, startControllers } from './controllers/index.ts'
+import type { BuiltInControllersOptions } from './controllers/index.ts'
+import { CrdCatalog } from './crd/catalog.ts'
+import { CrdReconciler } from './crd/reconcile.ts'
+import { BuiltInAdmission } from './kinds/admission.ts'
+import { builtInCatalog } from './kinds/catalog.ts'
+import { ServiceAddresses } from './kinds/service-addresses.ts'
+import { patches } from './patch/index.ts'
+import { GenericRegistry } from './registry/registry.ts'
+import type { User } from './registry/types.ts'
+import { process as processSchema } from './schema/process.ts'
+import { ApiServer } from './server/api-server.ts'
+import { ADMIN, Authenticator } from './server/authentication.ts'
+import { Authorizer } from './server/authorization.ts'
+import { bootstrap } from './server/bootstrap.ts'
+import { kubeconfigFor, loadCredentials } from './server/credentials.ts'
+import { expireEvents } from './server/event-expiry.ts'
+import { InProcessTransport } from './server/in-process-transport.ts'
+import type { Fault } from './server/in-process-transport.ts'
+import { ServiceAccountTokens } from './server/service-account-tokens.ts'
+import { openStorage } from './storage/index.ts'
+import type { Storage } from './storage/index.ts'
+
+export interface ControlPlaneOptions {
+  /** Where state and keys are kept. Default: in memory only, gone with the process. */
+  readonly directory?: string | undefined
+  /** The port of the HTTPS server; 0 takes any that is free, `false` serves in process only. Default 0. */
+  readonly port?: number | false | undefined
+  /** The address to listen at. Default 127.0.0.1. */
+  readonly host?: string | undefined
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined
+  /** Default: the machine's. */
+  readonly random?: Random | undefined
+  /** Default: nobody is told anything. */
+  readonly log?: Logger | undefined
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics | undefined
+  /** Whether Deployments are rolled out, garbage is collected and so on. Default true. */
+  readonly controllers?: boolean | undefined
+  /** The simulated nodes that make pods ready; `false`: none, and pods stay pending. Default: one node. */
+  readonly nodes?: BuiltInControllersOptions['nodes'] | undefined
+}
+
+/** A running Kubernetes API. */
+export interface ControlPlane {
+  /** `https://127.0.0.1:6443`; undefined if it serves in process only. */
+  readonly url: string | undefined
+  /** For `kubectl`: the admin's. Undefined if it serves in process only. */
+  readonly kubeconfig: string | undefined
+  /** The admin's bearer token. */
+  readonly token: string
+  /** Requests in process, as the admin. */
+  readonly transport: InProcessTransport
+  readonly storage: Storage
+  /** Requests in process as somebody else, or with faults. */
+  transportFor(options: {
+    readonly user?: User
+    readonly faults?: (request: TransportRequest) => Fault | undefined
+  }): InProcessTransport
+  /** Ends everything that runs; what was acknowledged is on disk. */
+  stop(): Promise<void>
+}
+
+/** Starts a control plane: `const { transport } = await startControlPlane()` is all that a test needs. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  // What is started is stopped in reverse, also when a later part does not start.
+  const started: (() => unknown)[] = []
+  const stop = async (): Promise<void> => {
+    for (let end = started.pop(); end; end = started.pop()) await end()
+  }
+  try {
+    return await start(options, started, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  options: ControlPlaneOptions,
+  started: (() => unknown)[],
+  stop: () => Promise<void>,
+): Promise<ControlPlane> {
+  const { directory, port = 0, host = '127.0.0.1', clock = systemClock, random = systemRandom } = options
+  const { log = silentLogger, metrics = noMetrics } = options
+  const storage = await openStorage({ directory, clock, log })
+  started.push(() => storage.close())
+  const credentials = await loadCredentials(directory, [host], clock, random)
+
+  const addresses = new ServiceAddresses({ random, clock })
+  const catalog = new CrdCatalog(builtInCatalog({ addresses }))
+  const definitions = new CrdReconciler({
+    storage,
+    clock,
+    onError: (error) => log.error('A CustomResourceDefinition could not be kept up', { error }),
+  })
+  started.push(addresses.follow(storage), catalog.follow(storage), definitions.start())
+  const builtIn = new BuiltInAdmission({ storage, random, clock })
+  const admission = createAdmission({ storage, catalog, clock, random, log, builtIn })
+  started.push(() => admission.close(), expireEvents(storage, clock, log))
+  const registry = new GenericRegistry({
+    storage,
+    catalog,
+    process: processSchema,
+    patches,
+    fields: fieldManagement,
+    admission,
+    clock,
+    random,
+  })
+  const accounts = new ServiceAccountTokens(credentials.authority.key, storage, clock, random)
+  const authenticator = new Authenticator(new Map([[credentials.token, ADMIN]]), accounts)
+  const authorizer = new Authorizer(storage)
+  const server = new ApiServer({ storage, catalog, registry, authenticator, authorizer, accounts, clock, random, log })
+  const stopping = new AbortController()
+  started.push(() => stopping.abort())
+  await bootstrap(registry, catalog, stopping.signal)
+
+  const transportFor: ControlPlane['transportFor'] = ({ user = ADMIN, faults }) => {
+    const transport = new InProcessTransport({ server, user, clock, faults })
+    started.push(() => transport.close())
+    return transport
+  }
+  const transport = transportFor({})
+  const url = port === false ? undefined : await serve(port, host)
+  if (options.controllers !== false) {
+    const { certificate: certificateAuthority } = credentials.authority
+    const nodes = options.nodes === undefined ? {} : { nodes: options.nodes }
+    const controllers = builtInControllers({ certificateAuthority, ...nodes })
+    const own = transportFor({})
+    const running = await startControllers({ transport: own, controllers, clock, random, log, metrics })
+    started.push(() => running.stop())
+  }
+  return {
+    url,
+    kubeconfig: url === undefined ? undefined : kubeconfigFor(url, credentials),
+    token: credentials.token,
+    transport,
+    storage,
+    transportFor,
+    stop,
+  }
+
+  async function serve(at: number, address: string): Promise<string> {
+    // Loaded by those who serve: most tests do not.
+    const { HttpsAdapter } = await import('./server/https-adapter.ts')
+    const { certificate, key } = credentials.server
+    const clientAuthority = credentials.authority.certificate
+    const https = new HttpsAdapter({ server, authenticator, certificate, key, clientAuthority, clock, random, log })
+    const bound = await https.listen(at, address)
+    started.push(() => https.close())
+    return `https://${address.includes(':') ? `[${address}]` : address}:${bound}`
+  }
+}

@@ -1,0 +1,142 @@
+import { asError, isNotFound, keyOf, type Stored } from '@tenure/kube'
+import { Job, Pod } from '@tenure/kube/kinds'
+import {
+  type Component,
+  controller,
+  OWNER_UID_INDEX,
+  type ReconcileContext,
+  remove,
+  requeueAt,
+  watch,
+} from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
+import type { Events } from '../common/core-events.ts'
+import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
+import { updateStatus } from '../common/status.ts'
+import { conditionOf } from '../common/conditions.ts'
+import { KeyedWorker } from '../keyed-worker.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { isNamespaceTerminating } from '../workloads/replica-set.ts'
+import { isTracked, newJobPod, untrack } from './job-pods.ts'
+import { isJobFinished, planJob } from './job-plan.ts'
+
+type Context = ReconcileContext<Job>
+
+/** Runs the pods of Jobs to completion. */
+export const jobs = builtIn('job', (around) => {
+  const events = around.events('job-controller')
+  return controller(Job, {
+    name: 'job',
+    owns: [Pod],
+    watches: [watch(Pod, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } })],
+    reconcile: (context) => reconcile(context, events),
+  })
+})
+
+async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+  const { api, byIndex, now, object: job, owned, signal } = context
+  const isManagedByOthers = job.spec?.managedBy !== undefined && job.spec.managedBy !== 'kubernetes.io/job-controller'
+  if (isJobFinished(job) || isManagedByOthers) return []
+  const pods = await claim({
+    api,
+    ownerKind: Job,
+    owner: job,
+    selector: matcherOf(job.spec?.selector),
+    kind: Pod,
+    owned: owned(Pod),
+    orphans: byIndex(Pod, ORPHANS, job.metadata.namespace ?? ''),
+    signal,
+  })
+  const plan = planJob({ job, pods, now })
+  await updateStatus(api, Job, job, plan.status, signal)
+  for (const { message, reason, type } of plan.notes) events.record(job, type, reason, message)
+  await Promise.all(plan.untrack.map((pod) => untrack(api, pod, signal)))
+  await Promise.all(plan.remove.map((pod) => removePod(context, pod, events)))
+  const results = await Promise.allSettled(plan.create.map((index) => createPod(context, index, events)))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed && !isNamespaceTerminating(failed.reason)) throw asError(failed.reason)
+  // What was let go now counts: the status is behind until the next look, which these changes bring.
+  return plan.at === undefined ? [] : [requeueAt(plan.at)]
+}
+
+async function createPod(
+  { api, object: job, signal }: Context,
+  index: number | undefined,
+  events: Events,
+): Promise<void> {
+  try {
+    const { metadata } = await api.create(Pod, newJobPod(job, index), { signal })
+    events.record(job, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
+  } catch (error) {
+    if (!isNamespaceTerminating(error)) {
+      events.record(job, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
+    }
+    throw error
+  }
+}
+
+async function removePod({ api, object: job, signal }: Context, pod: Stored<Pod>, events: Events): Promise<void> {
+  try {
+    await api.delete(Pod, pod.metadata, { preconditions: { uid: pod.metadata.uid }, signal })
+    events.record(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** Lets go of the pods of jobs that are gone or going: nobody will count them any more. */
+export function orphanedJobPods(around: Surroundings): Component {
+  const { clock, controllers: api, informers, log, metrics } = around
+  const pods = informers.informer(Pod)
+  const all = informers.informer(Job)
+  const worker = new KeyedWorker({
+    name: 'orphaned-job-pods',
+    clock,
+    log,
+    metrics,
+    informers: [pods, all],
+    begin: () => {
+      const ends = [
+        pods.subscribe(({ object, type }) => {
+          if (type !== 'deleted' && isTracked(object)) worker.add(keyOf(object.metadata))
+        }),
+        all.subscribe(({ object, type }) => {
+          if (type !== 'deleted' && !object.metadata.deletionTimestamp && !isJobFinished(object)) return
+          for (const pod of pods.cache.byIndex(OWNER_UID_INDEX, object.metadata.uid)) worker.add(keyOf(pod.metadata))
+        }),
+      ]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    work: async (key, signal) => {
+      const pod = pods.cache.getByKey(key)
+      if (!pod || !isTracked(pod)) return undefined
+      const owner = controllerOf(pod)
+      const name = owner?.kind === 'Job' ? owner.name : undefined
+      const job = name === undefined ? undefined : all.cache.get({ name, namespace: pod.metadata.namespace })
+      const isCounted =
+        job?.metadata.uid === owner?.uid && job && !job.metadata.deletionTimestamp && !isJobFinished(job)
+      if (!isCounted) await untrack(api, pod, signal)
+      return undefined
+    },
+  })
+  return worker
+}
+
+/** Deletes finished jobs when their time has come. */
+export const jobExpiry = builtIn('ttl-after-finished', () =>
+  controller(Job, {
+    name: 'ttl-after-finished',
+    plan: ({ now, object: job }) => {
+      const ttl = job.spec?.ttlSecondsAfterFinished
+      if (ttl === undefined || !isJobFinished(job)) return []
+      const { conditions } = job.status ?? {}
+      const end = conditionOf(conditions, 'Complete') ?? conditionOf(conditions, 'Failed')
+      const due = Date.parse(end?.lastTransitionTime ?? job.metadata.creationTimestamp) + ttl * 1000
+      if (due > now) return [requeueAt(due)]
+      return [remove(Job, job, { ifUnchanged: true, propagation: 'Foreground' })]
+    },
+  }),
+)

@@ -1,0 +1,28 @@
+import { isNotFound, type Kind, type KubeApi, type KubeObject, type Stored } from '@tenure/kube'
+import { sameJson } from './json.ts'
+
+interface WithStatus extends KubeObject {
+  readonly status?: object
+}
+
+/** Writes a status if it differs from the one that is there, on condition that nobody else has written meanwhile. */
+export async function updateStatus<T extends WithStatus>(
+  api: KubeApi,
+  kind: Kind<T>,
+  object: Stored<T>,
+  status: NonNullable<T['status']>,
+  signal: AbortSignal,
+): Promise<Stored<T>> {
+  if (sameJson(object.status, status)) return object
+  try {
+    return await api.update<T>(kind, { ...object, status }, { subresource: 'status', signal })
+  } catch (error) {
+    if (isNotFound(error)) return object
+    throw error
+  }
+}
+
+/** A number, or left out if it is zero, as Go leaves empty fields out. */
+export function count<K extends string>(name: K, value: number): { readonly [P in K]?: number } {
+  return (value === 0 ? {} : { [name]: value }) as { readonly [P in K]?: number }
+}

@@ -1,0 +1,50 @@
+import { type KubeObject, type ObjectRef, type Stored } from '@tenure/kube'
+import { ConfigMap, Namespace, ServiceAccount } from '@tenure/kube/kinds'
+import { type Actions, controller, create, watch } from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { isNamespaceTerminating } from '../workloads/replica-set.ts'
+import type { BuiltInController } from '../surroundings.ts'
+
+const ROOT_CA = 'kube-root-ca.crt'
+const DESCRIPTION =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
+
+const toNamespace = ({ metadata }: Stored<KubeObject>): readonly ObjectRef[] => [{ name: metadata.namespace ?? '' }]
+
+/** Every namespace has a service account `default`. */
+export const serviceAccounts = builtIn('serviceaccount', () =>
+  controller(Namespace, {
+    name: 'serviceaccount',
+    watches: [watch(ServiceAccount, toNamespace, { selection: { fieldSelector: 'metadata.name=default' } })],
+    plan: ({ object, read }) => {
+      const { name } = object.metadata
+      if (read(ServiceAccount, { name: 'default', namespace: name })) return []
+      return [create(ServiceAccount, { metadata: { name: 'default', namespace: name } })]
+    },
+  }),
+)
+
+/** Every namespace has the certificate authority by which the API server is known. */
+export function rootCertificates(authority: string): BuiltInController {
+  const data = { 'ca.crt': authority }
+  return builtIn('root-ca-certificate', () =>
+    controller(Namespace, {
+      name: 'root-ca-certificate',
+      watches: [watch(ConfigMap, toNamespace, { selection: { fieldSelector: `metadata.name=${ROOT_CA}` } })],
+      reconcile: async ({ api, object, read, signal }): Promise<Actions<Namespace>> => {
+        const namespace = object.metadata.name
+        const there = read(ConfigMap, { name: ROOT_CA, namespace })
+        const annotations = { 'kubernetes.io/description': DESCRIPTION }
+        if (!there) {
+          const wanted = { metadata: { name: ROOT_CA, namespace, annotations }, data }
+          return [create(ConfigMap, wanted)]
+        }
+        if (there.data?.['ca.crt'] === authority && !there.metadata.deletionTimestamp) return []
+        await api.update<ConfigMap>(ConfigMap, { ...there, data }, { signal }).catch((error: unknown) => {
+          if (!isNamespaceTerminating(error)) throw error
+        })
+        return []
+      },
+    }),
+  )
+}

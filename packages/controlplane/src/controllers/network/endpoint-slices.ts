@@ -1,0 +1,173 @@
+import { isNotFound, type Stored } from '@tenure/kube'
+import { type DiscoveryEndpointPort, type Endpoint, EndpointSlice, Pod, Service } from '@tenure/kube/kinds'
+import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { canonicalJson, sameJson } from '../common/json.ts'
+import { controllerReference } from '../common/owners.ts'
+import { isReady } from '../common/pods.ts'
+import { isNamespaceTerminating } from '../workloads/replica-set.ts'
+import {
+  copiedLabels,
+  hasEndpoints,
+  isHeadless,
+  isReachable,
+  podIndexes,
+  portOn,
+  selectedPods,
+  serviceIndexes,
+  targetRef,
+  toServices,
+  TRIGGER_TIME,
+} from './selection.ts'
+
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const MANAGER = 'endpointslice-controller.k8s.io'
+const SERVICE_NAME = 'kubernetes.io/service-name'
+const MOST_IN_A_SLICE = 100
+
+/** Keeps EndpointSlices of Services: the addresses of the pods they select. */
+export const endpointSlices = builtIn('endpointslice', () =>
+  controller(Service, {
+    name: 'endpointslice',
+    indexes: serviceIndexes,
+    owns: [EndpointSlice],
+    watches: [watch(Pod, toServices, { indexes: podIndexes })],
+    reconcile,
+  }),
+)
+
+interface Group {
+  readonly ports: readonly DiscoveryEndpointPort[]
+  readonly endpoints: Endpoint[]
+}
+
+async function reconcile(context: ReconcileContext<Service>): Promise<void> {
+  const { api, object: service, now, owned, signal } = context
+  if (!hasEndpoints(service)) return
+  const ours = owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER)
+  const pods = selectedPods(context)
+  const wanted = chunks(groups(service, pods))
+  const free = new Set(ours.filter(({ metadata }) => !metadata.deletionTimestamp))
+  const missing: Group[] = []
+  // A slice that has just what is wanted stays; one with the same ports is changed.
+  for (const group of wanted) {
+    const same = [...free].find((slice) => sameJson(slice.ports ?? [], group.ports) && isSame(slice, group))
+    if (same) free.delete(same)
+    else missing.push(group)
+  }
+  const labels = labelsFor(service)
+  for (const group of missing) {
+    const reused = [...free].find((slice) => sameJson(slice.ports ?? [], group.ports)) ?? [...free][0]
+    if (reused) free.delete(reused)
+    await write(context, reused, group, labels, rfc3339(now))
+  }
+  for (const { metadata } of free) {
+    await api.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid }, signal }).catch(unlessGone)
+  }
+}
+
+async function write(
+  { api, object: service, signal }: ReconcileContext<Service>,
+  slice: Stored<EndpointSlice> | undefined,
+  { endpoints, ports }: Group,
+  labels: Readonly<Record<string, string>>,
+  time: string,
+): Promise<void> {
+  const annotations = endpoints.length > 0 ? { [TRIGGER_TIME]: time } : undefined
+  if (slice) {
+    const metadata = { ...slice.metadata, labels, ...(annotations && { annotations }) }
+    await api.update<EndpointSlice>(EndpointSlice, { ...slice, metadata, endpoints, ports }, { signal })
+    return
+  }
+  const { name, namespace } = service.metadata
+  await api
+    .create<EndpointSlice>(
+      EndpointSlice,
+      {
+        metadata: {
+          generateName: `${name}-`,
+          ...(namespace && { namespace }),
+          labels,
+          ...(annotations && { annotations }),
+          ownerReferences: [controllerReference(Service, service)],
+        },
+        addressType: 'IPv4',
+        endpoints,
+        ports,
+      },
+      { signal },
+    )
+    .catch((error: unknown) => {
+      if (!isNamespaceTerminating(error)) throw error
+    })
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}
+
+function labelsFor(service: Stored<Service>): Readonly<Record<string, string>> {
+  return {
+    ...copiedLabels(service),
+    ...(isHeadless(service) && { 'service.kubernetes.io/headless': '' }),
+    [MANAGED_BY]: MANAGER,
+    [SERVICE_NAME]: service.metadata.name,
+  }
+}
+
+/** Pods with the same port numbers share slices. Without any pod there is one empty slice. */
+function groups(service: Stored<Service>, pods: readonly Stored<Pod>[]): readonly Group[] {
+  const found = new Map<string, Group>()
+  for (const pod of pods) {
+    if (!isReachable(pod)) continue
+    const ports = portsOn(service, pod)
+    const key = canonicalJson(ports)
+    const group = found.get(key) ?? { ports, endpoints: [] }
+    group.endpoints.push(endpointFor(service, pod))
+    found.set(key, group)
+  }
+  return found.size > 0 ? [...found.values()] : [{ ports: [], endpoints: [] }]
+}
+
+function chunks(all: readonly Group[]): readonly Group[] {
+  return all.flatMap(({ endpoints, ports }) => {
+    const sorted = endpoints.toSorted(byAddress)
+    const count = Math.max(Math.ceil(sorted.length / MOST_IN_A_SLICE), 1)
+    return Array.from({ length: count }, (_, index) => ({
+      ports,
+      endpoints: sorted.slice(index * MOST_IN_A_SLICE, (index + 1) * MOST_IN_A_SLICE),
+    }))
+  })
+}
+
+function isSame(slice: EndpointSlice, group: Group): boolean {
+  return sameJson((slice.endpoints ?? []).toSorted(byAddress), group.endpoints)
+}
+
+function byAddress(a: Endpoint, b: Endpoint): number {
+  return (a.addresses[0] ?? '') < (b.addresses[0] ?? '') ? -1 : 1
+}
+
+function portsOn(service: Service, pod: Pod): readonly DiscoveryEndpointPort[] {
+  return (service.spec?.ports ?? []).flatMap((each): DiscoveryEndpointPort[] => {
+    const port = portOn(pod, each)
+    if (port === undefined) return []
+    const { appProtocol, name = '', protocol = 'TCP' } = each
+    return [{ name, port, protocol, ...(appProtocol && { appProtocol }) }]
+  })
+}
+
+function endpointFor(service: Service, pod: Stored<Pod>): Endpoint {
+  const terminating = Boolean(pod.metadata.deletionTimestamp)
+  const serving = isReady(pod)
+  const ready = Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating)
+  const { hostname, nodeName, subdomain } = pod.spec ?? {}
+  const isNamed = hostname && subdomain === service.metadata?.name
+  return {
+    addresses: [pod.status?.podIP ?? ''],
+    conditions: { ready, serving, terminating },
+    ...(isNamed && { hostname }),
+    ...(nodeName && { nodeName }),
+    targetRef: targetRef(pod),
+  }
+}

@@ -1,0 +1,110 @@
+import { mergePatch } from '@tenure/kube'
+import { Endpoints, EndpointSlice, Pod, PodDisruptionBudget, Service } from '@tenure/kube/kinds'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { World } from '../world.testing.ts'
+import { SIMULATE } from '../nodes/simulation.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await World.start()
+})
+afterEach(() => world.end())
+
+const service = (spec: Partial<NonNullable<Service['spec']>> = {}): Promise<unknown> =>
+  world.api.create<Service>(Service, {
+    metadata: { name: 'web', labels: { team: 'x' } },
+    spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }], ...spec },
+  })
+const slice = async (): Promise<EndpointSlice | undefined> =>
+  (await world.list(EndpointSlice, 'kubernetes.io/service-name=web'))[0]
+const ready = async (): Promise<number> =>
+  ((await slice())?.endpoints ?? []).filter(({ conditions }) => conditions?.ready).length
+
+test('a Service finds its pods, in both forms, and loses those that go', async () => {
+  await service()
+  await world.settle()
+  expect((await slice())?.endpoints ?? []).toEqual([])
+  await world.deployment('web', { replicas: 2 })
+  await world.until(async () => (await ready()) === 2, 'two endpoints')
+  await world.settle()
+  const found = await slice()
+  expect(found?.metadata).toMatchObject({
+    generateName: 'web-',
+    labels: {
+      team: 'x',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      'kubernetes.io/service-name': 'web',
+    },
+    ownerReferences: [{ kind: 'Service', name: 'web', controller: true, blockOwnerDeletion: true }],
+  })
+  expect(found?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }])
+  expect(found?.endpoints?.[0]).toMatchObject({
+    conditions: { ready: true, serving: true, terminating: false },
+    nodeName: 'tenure-node',
+    targetRef: { kind: 'Pod' },
+  })
+  const older = await world.get(Endpoints, 'web')
+  expect(older?.subsets?.[0]?.addresses?.map(({ ip }) => ip)).toEqual(
+    found?.endpoints?.map(({ addresses }) => addresses[0]),
+  )
+  expect(older?.subsets?.[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }])
+  const [pod] = await world.pods('app=web')
+  await world.api.patch(Pod, { name: pod?.metadata.name ?? '' }, mergePatch({ metadata: { labels: { app: 'not' } } }))
+  await world.until(
+    async () => ((await slice())?.endpoints ?? []).every(({ targetRef }) => targetRef?.name !== pod?.metadata.name),
+    'left',
+  )
+  await world.api.delete(Service, { name: 'web' })
+  await world.until(
+    async () => (await slice()) === undefined && (await world.get(Endpoints, 'web')) === undefined,
+    'gone with the Service',
+  )
+})
+
+test('pods that are not ready are listed as such', async () => {
+  await service({ ports: [{ port: 80, targetPort: 'http' }] })
+  await world.api.create<Pod>(Pod, {
+    metadata: { name: 'slow', labels: { app: 'web' }, annotations: { [SIMULATE.ready]: 'never' } },
+    spec: { containers: [{ name: 'a', image: 'a', ports: [{ name: 'http', containerPort: 9000 }] }] },
+  })
+  await world.until(async () => (await slice())?.endpoints?.length === 1, 'listed')
+  await world.settle()
+  expect((await slice())?.endpoints?.[0]?.conditions).toEqual({ ready: false, serving: false, terminating: false })
+  expect((await slice())?.ports).toEqual([{ name: '', port: 9000, protocol: 'TCP' }])
+  expect((await world.get(Endpoints, 'web'))?.subsets?.[0]?.notReadyAddresses?.length).toBe(1)
+})
+
+test('more endpoints than fit take another slice', async () => {
+  await service()
+  await world.deployment('web', { replicas: 130 })
+  const sizes = async (): Promise<readonly number[]> =>
+    (await world.list(EndpointSlice, 'kubernetes.io/service-name=web'))
+      .map(({ endpoints }) => endpoints?.length ?? 0)
+      .toSorted((a, b) => a - b)
+  await world.until(() => world.isRolledOut('web'), 'rolled out')
+  await world.settle()
+  expect(await sizes()).toEqual([30, 100])
+})
+
+test('a disruption budget says how many may go', async () => {
+  await world.api.create<PodDisruptionBudget>(PodDisruptionBudget, {
+    metadata: { name: 'web' },
+    spec: { maxUnavailable: '34%', selector: { matchLabels: { app: 'web' } } },
+  })
+  const status = async (): Promise<PodDisruptionBudget['status']> =>
+    (await world.get(PodDisruptionBudget, 'web'))?.status
+  await world.settle()
+  expect(await status()).toMatchObject({
+    disruptionsAllowed: 0,
+    expectedPods: 0,
+    conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
+  })
+  await world.deployment('web', { replicas: 3 })
+  await world.until(async () => (await status())?.currentHealthy === 3, 'healthy')
+  expect(await status()).toMatchObject({
+    disruptionsAllowed: 2,
+    desiredHealthy: 1,
+    expectedPods: 3,
+    conditions: [{ status: 'True', reason: 'SufficientPods' }],
+  })
+})

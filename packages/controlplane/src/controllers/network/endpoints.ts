@@ -1,0 +1,124 @@
+import { isAlreadyExists, type Stored } from '@tenure/kube'
+import {
+  type EndpointAddress,
+  type EndpointPort,
+  Endpoints,
+  type EndpointSubset,
+  Pod,
+  Service,
+} from '@tenure/kube/kinds'
+import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { canonicalJson, sameJson } from '../common/json.ts'
+import { isReady } from '../common/pods.ts'
+import { isNamespaceTerminating } from '../workloads/replica-set.ts'
+import {
+  copiedLabels,
+  hasEndpoints,
+  isHeadless,
+  isReachable,
+  podIndexes,
+  portOn,
+  selectedPods,
+  serviceIndexes,
+  targetRef,
+  toServices,
+  TRIGGER_TIME,
+} from './selection.ts'
+
+const MOST_ADDRESSES = 1_000
+
+/** Keeps the older form of EndpointSlices, which bears the name of its Service. */
+export const endpoints = builtIn('endpoints', (around) => {
+  const informer = around.informers.informer(Endpoints)
+  return controller(Service, {
+    name: 'endpoints',
+    indexes: serviceIndexes,
+    watches: [watch(Pod, toServices, { indexes: podIndexes }), watch(Endpoints, ({ metadata }) => [metadata])],
+    reconcile,
+    // A Service takes its Endpoints along.
+    deleted: async (ref, { signal }) => {
+      if (!informer.cache.get(ref)) return
+      await around.controllers.delete(Endpoints, ref, { signal }).catch(() => undefined)
+    },
+  })
+})
+
+async function reconcile(context: ReconcileContext<Service>): Promise<void> {
+  const { api, now, object: service, read, signal } = context
+  if (!hasEndpoints(service)) return
+  const { name, namespace } = service.metadata
+  const there = read(Endpoints, name)
+  const pods = selectedPods(context)
+  const subsets = subsetsFor(service, pods)
+  const labels = {
+    ...copiedLabels(service),
+    ...(isHeadless(service) && { 'service.kubernetes.io/headless': '' }),
+    'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
+  }
+  if (there && sameJson(there.subsets ?? [], subsets) && sameJson(there.metadata.labels ?? {}, labels)) return
+  const annotations = { ...there?.metadata.annotations, ...(subsets.length > 0 && { [TRIGGER_TIME]: rfc3339(now) }) }
+  if (there) {
+    await api.update<Endpoints>(
+      Endpoints,
+      { ...there, metadata: { ...there.metadata, labels, annotations }, subsets },
+      { signal },
+    )
+    return
+  }
+  const metadata = { name, ...(namespace && { namespace }), labels, annotations }
+  await api
+    .create<Endpoints>(Endpoints, { metadata, ...(subsets.length > 0 && { subsets }) }, { signal })
+    .catch((error: unknown) => {
+      if (!isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error
+    })
+}
+
+interface Subset {
+  readonly ports: readonly EndpointPort[]
+  readonly ready: EndpointAddress[]
+  readonly notReady: EndpointAddress[]
+}
+
+function subsetsFor(service: Stored<Service>, pods: readonly Stored<Pod>[]): readonly EndpointSubset[] {
+  const found = new Map<string, Subset>()
+  for (const pod of pods) {
+    const isLeft = pod.metadata.deletionTimestamp && !service.spec?.publishNotReadyAddresses
+    if (!isReachable(pod) || isLeft) continue
+    const ports = portsOn(service, pod)
+    if (ports.length === 0 && (service.spec?.ports?.length ?? 0) > 0) continue
+    const key = canonicalJson(ports)
+    const subset = found.get(key) ?? { ports, ready: [], notReady: [] }
+    const isUp = service.spec?.publishNotReadyAddresses || isReady(pod)
+    ;(isUp ? subset.ready : subset.notReady).push(addressFor(service, pod))
+    found.set(key, subset)
+  }
+  return [...found.values()].map(({ notReady, ports, ready }) => ({
+    ...(ready.length > 0 && { addresses: ready.toSorted(byIp).slice(0, MOST_ADDRESSES) }),
+    ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byIp).slice(0, MOST_ADDRESSES) }),
+    ...(ports.length > 0 && { ports }),
+  }))
+}
+
+function byIp(a: EndpointAddress, b: EndpointAddress): number {
+  return a.ip < b.ip ? -1 : 1
+}
+
+function portsOn(service: Service, pod: Pod): readonly EndpointPort[] {
+  return (service.spec?.ports ?? []).flatMap((each): EndpointPort[] => {
+    const port = portOn(pod, each)
+    if (port === undefined) return []
+    const { appProtocol, name, protocol = 'TCP' } = each
+    return [{ ...(name && { name }), port, protocol, ...(appProtocol && { appProtocol }) }]
+  })
+}
+
+function addressFor(service: Service, pod: Stored<Pod>): EndpointAddress {
+  const { hostname, nodeName, subdomain } = pod.spec ?? {}
+  return {
+    ip: pod.status?.podIP ?? '',
+    ...(hostname && subdomain === service.metadata?.name && { hostname }),
+    ...(nodeName && { nodeName }),
+    targetRef: targetRef(pod),
+  }
+}

@@ -1,0 +1,190 @@
+import { mergePatch, type Stored } from '@tenure/kube'
+import { Lease, Node, Pod, type PodSpec } from '@tenure/kube/kinds'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { World } from '../world.testing.ts'
+import { SIMULATE } from './simulation.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await World.start()
+})
+afterEach(() => world.end())
+
+const run = (annotations: Record<string, string> = {}, spec: Partial<PodSpec> = {}): Promise<unknown> =>
+  world.api.create<Pod>(Pod, {
+    metadata: { name: 'pod', annotations },
+    spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec },
+  })
+const pod = (): Promise<Stored<Pod> | undefined> => world.get(Pod, 'pod')
+const container = async (): Promise<NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number] | undefined> =>
+  (await pod())?.status?.containerStatuses?.[0]
+const waitsFor = (reason: string): Promise<void> =>
+  world.until(async () => (await container())?.state?.waiting?.reason === reason, reason, 600_000, 200)
+const condition = async (type: string): Promise<string | undefined> => {
+  const found = (await pod())?.status?.conditions?.find((each) => each.type === type)
+  return found && [found.status, found.reason, found.message].filter(Boolean).join(' ')
+}
+
+test('a node is ready, and its lease is renewed now and then', async () => {
+  const node = await world.get(Node, 'tenure-node')
+  expect(node?.status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+    status: 'True',
+    reason: 'KubeletReady',
+  })
+  const renewed = async (): Promise<string | undefined> =>
+    (await world.get(Lease, 'tenure-node', 'kube-node-lease'))?.spec?.renewTime
+  const before = await renewed()
+  await world.clock.advance(310_000)
+  expect(await renewed()).not.toBe(before)
+})
+
+test('a pod goes from pending over creating to running and ready, as a kubelet tells it', async () => {
+  await run()
+  await waitsFor('ContainerCreating')
+  expect((await pod())?.status).toMatchObject({ phase: 'Pending', hostIP: '172.18.0.2' })
+  expect(await condition('Ready')).toBe('False ContainersNotReady containers with unready status: [main]')
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+  const status = (await pod())?.status
+  expect(status?.podIP).toMatch(/^10\.244\./)
+  expect(status?.conditions?.map(({ status: is, type }) => `${type} ${is}`).toSorted()).toEqual([
+    'ContainersReady True',
+    'Initialized True',
+    'PodReadyToStartContainers True',
+    'PodScheduled True',
+    'Ready True',
+  ])
+  expect(await container()).toMatchObject({
+    name: 'main',
+    ready: true,
+    started: true,
+    restartCount: 0,
+    image: 'docker.io/library/nginx:latest',
+  })
+  await world.settle()
+  expect((await world.events('pod')).map((event) => event.split(':')[0] ?? '').toSorted()).toEqual([
+    'Created',
+    'Pulled',
+    'Scheduled',
+    'Started',
+  ])
+})
+
+test('slow to pull, slow to start, slow to be ready', async () => {
+  await run({ [SIMULATE.pull]: '10s', [SIMULATE.start]: '5s', [SIMULATE.ready]: '20s' })
+  const start = world.clock.now()
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+  expect(world.clock.now() - start).toBeGreaterThanOrEqual(15_000)
+  expect(await condition('Ready')).toMatch(/^False/)
+  await world.until(async () => (await condition('Ready')) === 'True', 'ready')
+  expect(world.clock.now() - start).toBeGreaterThanOrEqual(35_000)
+})
+
+test('an image that can not be pulled, until it can', async () => {
+  await run({ [SIMULATE.pullFailure]: 'unauthorized' })
+  await waitsFor('ErrImagePull')
+  expect((await container())?.state?.waiting?.message).toBe(
+    'failed to pull and unpack image "nginx": failed to resolve reference "nginx": unauthorized',
+  )
+  await waitsFor('ImagePullBackOff')
+  await world.settle()
+  expect(await world.events('pod')).toEqual(
+    expect.arrayContaining(['Failed: Error: ErrImagePull', 'BackOff: Back-off pulling image "nginx"']),
+  )
+  await world.api.patch(
+    Pod,
+    { name: 'pod' },
+    mergePatch({ metadata: { annotations: { [SIMULATE.pullFailure]: null } } }),
+  )
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+})
+
+test('a crash loop: restarts are counted and each wait is longer', async () => {
+  await run({ [SIMULATE.exitCode]: '2', [SIMULATE.exitAfter]: '1s' })
+  await waitsFor('CrashLoopBackOff')
+  expect(await container()).toMatchObject({
+    restartCount: 1,
+    ready: false,
+    lastState: { terminated: { exitCode: 2, reason: 'Error' } },
+  })
+  expect((await container())?.state?.waiting?.message).toMatch(
+    /^back-off 10s restarting failed container=main pod=pod_default\(/,
+  )
+  const starts: number[] = []
+  for (let count = 2; count <= 4; count++) {
+    await world.until(async () => (await container())?.restartCount === count, `restart ${count}`, 600_000, 200)
+    starts.push(world.clock.now())
+  }
+  expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThanOrEqual(20_000)
+  expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThanOrEqual(40_000)
+  expect((await pod())?.status?.phase).toBe('Running')
+})
+
+test.each([
+  ['Never', '0', 'Succeeded', 'PodCompleted', 'Completed'],
+  ['Never', '3', 'Failed', 'PodFailed', 'Error'],
+  ['OnFailure', '0', 'Succeeded', 'PodCompleted', 'Completed'],
+] as const)(
+  'with restartPolicy %s and exit code %s a pod ends as %s',
+  async (restartPolicy, code, phase, why, reason) => {
+    await run({ [SIMULATE.exitCode]: code, [SIMULATE.exitAfter]: '2s' }, { restartPolicy })
+    await world.until(async () => (await pod())?.status?.phase === phase, phase)
+    expect((await container())?.state?.terminated).toMatchObject({ exitCode: Number(code), reason })
+    expect(await condition('Ready')).toBe(`False ${why}`)
+  },
+)
+
+test('init containers hold the others back', async () => {
+  await run({}, { initContainers: [{ name: 'first', image: 'i' }] })
+  await waitsFor('PodInitializing')
+  expect(await condition('Initialized')).toBe(
+    'False ContainersNotInitialized containers with incomplete status: [first]',
+  )
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+  expect((await pod())?.status?.initContainerStatuses?.[0]?.state?.terminated?.reason).toBe('Completed')
+})
+
+test('a readiness gate holds a pod back until somebody opens it', async () => {
+  await run({}, { readinessGates: [{ conditionType: 'example.dev/gate' }] })
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+  expect(await condition('Ready')).toBe(
+    'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.dev/gate" does not exist.',
+  )
+  const current = await pod()
+  const conditions = [...(current?.status?.conditions ?? []), { type: 'example.dev/gate', status: 'True' }]
+  await world.api.patch(Pod, { name: 'pod' }, mergePatch({ status: { conditions } }), { subresource: 'status' })
+  await world.until(async () => (await condition('Ready')) === 'True', 'ready')
+  expect(await condition('example.dev/gate')).toBe('True')
+})
+
+test('a deleted pod stops in its time, but no later than its grace', async () => {
+  await run({ [SIMULATE.stop]: 'never' }, { terminationGracePeriodSeconds: 7 })
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+  const start = world.clock.now()
+  await world.api.delete(Pod, { name: 'pod' })
+  await world.clock.advance(6_000)
+  expect((await pod())?.metadata.deletionTimestamp).toBeDefined()
+  await world.until(async () => (await pod()) === undefined, 'gone')
+  expect(world.clock.now() - start).toBeLessThan(8_500)
+})
+
+test('a pod that fits nowhere waits, says why, and goes as soon as a node fits', async () => {
+  await run({}, { nodeSelector: { disk: 'fast' } })
+  await world.settle()
+  expect(await condition('PodScheduled')).toBe(
+    "False Unschedulable 0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+  )
+  expect((await world.events('pod')).some((event) => event.startsWith('FailedScheduling: 0/1 nodes'))).toBe(true)
+  await world.api.patch(Node, { name: 'tenure-node' }, mergePatch({ metadata: { labels: { disk: 'fast' } } }))
+  await world.until(async () => (await pod())?.status?.phase === 'Running', 'running')
+})
+
+test('a cordoned node takes no new pods', async () => {
+  await world.api.patch(Node, { name: 'tenure-node' }, mergePatch({ spec: { unschedulable: true } }))
+  await run()
+  await world.settle()
+  expect(await condition('PodScheduled')).toMatch(
+    /^False Unschedulable 0\/1 nodes are available: 1 node\(s\) were unschedulable\./,
+  )
+  await world.api.delete(Pod, { name: 'pod' })
+  await world.until(async () => (await pod()) === undefined, 'one that never ran goes at once')
+})

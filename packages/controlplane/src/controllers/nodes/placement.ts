@@ -1,0 +1,68 @@
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration } from '@tenure/kube/kinds'
+
+/** Why a pod can not go to a node, in the scheduler's words; undefined if it can. */
+export function obstacle(pod: Pod, node: Node): string | undefined {
+  const tolerations = pod.spec?.tolerations ?? []
+  const unschedulable: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
+  if (node.spec?.unschedulable && !isTolerated(unschedulable, tolerations)) return 'node(s) were unschedulable'
+  if (!isSelected(pod, node)) return "node(s) didn't match Pod's node affinity/selector"
+  const taint = (node.spec?.taints ?? []).find(
+    (each) => each.effect !== 'PreferNoSchedule' && !isTolerated(each, tolerations),
+  )
+  return taint ? 'node(s) had untolerated taint(s)' : undefined
+}
+
+/** The sentence with which a scheduler says why a pod goes nowhere. */
+export function nowhere(obstacles: readonly string[]): string {
+  if (obstacles.length === 0) return 'no nodes available to schedule pods'
+  const all = `0/${obstacles.length} nodes are available`
+  const counts = Map.groupBy(obstacles, (text) => text)
+  const reasons = [...counts].map(([text, same]) => `${same.length} ${text}`).toSorted()
+  return `${all}: ${reasons.join(', ')}. no new claims to deallocate, preemption: ${all}: ${obstacles.length} Preemption is not helpful for scheduling.`
+}
+
+export function isSelected(pod: Pod, node: Node): boolean {
+  const labels = node.metadata?.labels ?? {}
+  const wanted = Object.entries(pod.spec?.nodeSelector ?? {})
+  if (!wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)) return false
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  return terms === undefined || terms.some((term) => meets(term, node))
+}
+
+function meets(term: NodeSelectorTerm, node: Node): boolean {
+  const { matchExpressions = [], matchFields = [] } = term
+  if (matchExpressions.length + matchFields.length === 0) return false
+  const labels = node.metadata?.labels ?? {}
+  return (
+    matchExpressions.every((each) => holds(each, Object.hasOwn(labels, each.key) ? labels[each.key] : undefined)) &&
+    matchFields.every((each) => holds(each, each.key === 'metadata.name' ? node.metadata?.name : undefined))
+  )
+}
+
+function holds({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+    case 'Gt':
+      return value !== undefined && Number(value) > Number(values[0])
+    case 'Lt':
+      return value !== undefined && Number(value) < Number(values[0])
+    default:
+      return false
+  }
+}
+
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+  return tolerations.some(
+    ({ effect, key, operator = 'Equal', value = '' }) =>
+      (!effect || effect === taint.effect) &&
+      (key ? key === taint.key : operator === 'Exists') &&
+      (operator === 'Exists' || value === (taint.value ?? '')),
+  )
+}

@@ -1,0 +1,182 @@
+import { isConflict, isNotFound, keyOf, type Stored } from '@tenure/kube'
+import { Node, PersistentVolumeClaim, Pod, type PodCondition } from '@tenure/kube/kinds'
+import { type Component, EventRecorder, rfc3339 } from '@tenure/runtime'
+import { conditionOf, withoutCondition } from '../common/conditions.ts'
+import { sameJson } from '../common/json.ts'
+import { isFinished } from '../common/pods.ts'
+import { KeyedWorker } from '../keyed-worker.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { nowhere, obstacle } from './placement.ts'
+
+/** Index: pods by the node they are on. */
+export const PODS_BY_NODE = 'node'
+const NAME = 'default-scheduler'
+
+export function podsByNode(pod: Stored<Pod>): readonly string[] {
+  return pod.spec?.nodeName ? [pod.spec.nodeName] : []
+}
+
+/** Finds nodes for pods: of those that fit, the one with the fewest pods. */
+export function scheduler(around: Surroundings): Component {
+  const { clock, informers, log, metrics, random, scheduler: api } = around
+  const pods = informers.informer(Pod)
+  const nodes = informers.informer(Node)
+  const claims = informers.informer(PersistentVolumeClaim)
+  pods.addIndex(PODS_BY_NODE, podsByNode)
+  const recorder = new EventRecorder({ api, clock, random, log, metrics, controller: NAME, instance: NAME })
+  /** Pods that were found no place, and pods that were bound and whose event has not come yet. */
+  const waiting = new Map<string, Stored<Pod>>()
+  const bound = new Set<string>()
+  /** How many of those are on their way to a node. */
+  const assumed = new Map<string, number>()
+
+  const worker = new KeyedWorker({
+    name: 'scheduler',
+    clock,
+    log,
+    metrics,
+    concurrency: 16,
+    informers: [pods, nodes, claims],
+    begin: () => {
+      const ends = [
+        pods.subscribe((event) => {
+          const { metadata, spec } = event.object
+          if (event.type === 'deleted' || spec?.nodeName) {
+            waiting.delete(metadata.uid)
+            if (bound.delete(metadata.uid) && spec?.nodeName) lower(spec.nodeName)
+          } else if (isWaiting(event.object)) worker.add(keyOf(metadata))
+        }),
+        nodes.subscribe((event) => {
+          if (event.type === 'modified' && !mattersToPods(event.old, event.object)) return
+          for (const pod of waiting.values()) worker.add(keyOf(pod.metadata))
+        }),
+        claims.subscribe((event) => {
+          if (event.type === 'deleted') return
+          for (const { metadata } of waiting.values()) {
+            if (metadata.namespace === event.object.metadata.namespace) worker.add(keyOf(metadata))
+          }
+        }),
+      ]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    work,
+  })
+  return {
+    name: worker.name,
+    start: (signal) => worker.start(signal),
+    stop: async (grace) => {
+      await worker.stop(grace)
+      await recorder.close(Math.min(grace, 1_000))
+    },
+  }
+
+  async function work(key: string, signal: AbortSignal): Promise<number | undefined> {
+    const pod = pods.cache.getByKey(key)
+    if (!pod || !isWaiting(pod) || bound.has(pod.metadata.uid)) return undefined
+    const missing = missingClaim(pod)
+    if (missing !== undefined) return refuse(pod, missing, signal)
+    const all = nodes.cache.list()
+    const obstacles: string[] = []
+    let best: { readonly name: string; readonly load: number } | undefined
+    for (const node of all) {
+      const why = obstacle(pod, node)
+      if (why !== undefined) {
+        obstacles.push(why)
+        continue
+      }
+      const { name } = node.metadata
+      const load = pods.cache.byIndex(PODS_BY_NODE, name).length + (assumed.get(name) ?? 0)
+      if (!best || load < best.load || (load === best.load && name < best.name)) best = { name, load }
+    }
+    return best ? await bind(pod, best.name, signal) : await refuse(pod, nowhere(obstacles), signal)
+  }
+
+  async function bind(pod: Stored<Pod>, node: string, signal: AbortSignal): Promise<undefined> {
+    const { name, namespace = '', uid } = pod.metadata
+    bound.add(uid)
+    assumed.set(node, (assumed.get(node) ?? 0) + 1)
+    try {
+      await api.requester.json({
+        verb: 'create',
+        idempotent: false,
+        method: 'POST',
+        path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/binding?fieldManager=${api.fieldManager}`,
+        headers: { accept: 'application/json', 'content-type': 'application/json' },
+        body: JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'Binding',
+          metadata: { name, namespace, uid },
+          target: { apiVersion: 'v1', kind: 'Node', name: node },
+        }),
+        signal,
+      })
+    } catch (error) {
+      bound.delete(uid)
+      lower(node)
+      // Gone, or another was faster.
+      if (isNotFound(error) || isConflict(error)) return undefined
+      throw error
+    }
+    waiting.delete(uid)
+    recorder.record(pod, {
+      type: 'Normal',
+      reason: 'Scheduled',
+      action: 'Binding',
+      message: `Successfully assigned ${namespace}/${name} to ${node}`,
+    })
+    return undefined
+  }
+
+  function lower(node: string): void {
+    const left = (assumed.get(node) ?? 0) - 1
+    if (left > 0) assumed.set(node, left)
+    else assumed.delete(node)
+  }
+
+  async function refuse(pod: Stored<Pod>, message: string, signal: AbortSignal): Promise<undefined> {
+    waiting.set(pod.metadata.uid, pod)
+    const before = conditionOf(pod.status?.conditions, 'PodScheduled')
+    if (before?.status === 'False' && before.message === message) return undefined
+    recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message })
+    const { generation } = pod.metadata
+    const condition: PodCondition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message,
+      ...(generation !== undefined && { observedGeneration: generation }),
+      lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? '') : rfc3339(clock.now()),
+    }
+    const conditions = [...withoutCondition(pod.status?.conditions, 'PodScheduled'), condition]
+    await api.update<Pod>(Pod, { ...pod, status: { ...pod.status, conditions } }, { subresource: 'status', signal })
+    return undefined
+  }
+
+  /** What a claim of the pod lacks, if one of them is not there or not bound. */
+  function missingClaim(pod: Stored<Pod>): string | undefined {
+    const total = nodes.cache.size
+    for (const volume of pod.spec?.volumes ?? []) {
+      const name = volume.persistentVolumeClaim?.claimName
+      if (name === undefined) continue
+      const claim = claims.cache.get({ name, namespace: pod.metadata.namespace })
+      if (!claim) return `0/${total} nodes are available: persistentvolumeclaim "${name}" not found. not found`
+      if (claim.status?.phase !== 'Bound') {
+        return `0/${total} nodes are available: pod has unbound immediate PersistentVolumeClaims. not found`
+      }
+    }
+    return undefined
+  }
+}
+
+function isWaiting(pod: Stored<Pod>): boolean {
+  const { nodeName, schedulerName = NAME, schedulingGates = [] } = pod.spec ?? {}
+  const isFree = !nodeName && schedulerName === NAME && schedulingGates.length === 0
+  return isFree && !pod.metadata.deletionTimestamp && !isFinished(pod)
+}
+
+/** Heartbeats do not. */
+function mattersToPods(old: Stored<Node>, node: Stored<Node>): boolean {
+  return !sameJson(old.spec, node.spec) || !sameJson(old.metadata.labels, node.metadata.labels)
+}

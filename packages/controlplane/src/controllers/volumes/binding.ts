@@ -1,0 +1,232 @@
+import { isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
+import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
+import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { quantity } from '../common/amounts.ts'
+import type { Events } from '../common/core-events.ts'
+import { updateStatus } from '../common/status.ts'
+import { PROVISIONER } from '../namespaces/bootstrap.ts'
+import { VOLUME_PROTECTION } from './protection.ts'
+
+const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed'
+const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller'
+const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
+
+type Context = ReconcileContext<PersistentVolumeClaim>
+
+/** Binds claims to volumes: to one that is there and fits, or to one made for it. */
+export const claimBinding = builtIn('persistentvolume-binder', (around) => {
+  const events = around.events('persistentvolume-controller')
+  return controller(PersistentVolumeClaim, {
+    name: 'persistentvolume-binder',
+    watches: [
+      watch(PersistentVolume, (volume, claims) => {
+        const { claimRef } = volume.spec ?? {}
+        if (claimRef?.name) return [{ name: claimRef.name, namespace: claimRef.namespace }]
+        return waitingFor(claims.list())
+      }),
+      watch(StorageClass, (_, claims) => waitingFor(claims.list())),
+    ],
+    reconcile: (context) => reconcile(context, events),
+  })
+})
+
+function waitingFor(claims: readonly Stored<PersistentVolumeClaim>[]): readonly ObjectRef[] {
+  return claims.filter(({ status }) => status?.phase !== 'Bound').map(({ metadata }) => metadata)
+}
+
+async function reconcile(context: Context, events: Events): Promise<void> {
+  const { api, object: claim, signal } = context
+  if (claim.status?.phase === 'Bound') {
+    const volume = context.read(PersistentVolume, { name: claim.spec?.volumeName ?? '' })
+    if (!volume) await updateStatus(api, PersistentVolumeClaim, claim, { ...claim.status, phase: 'Lost' }, signal)
+    return
+  }
+  if (claim.spec?.storageClassName === undefined && !claim.spec?.volumeName) {
+    const chosen = defaultClass(context)
+    if (chosen !== undefined) {
+      const { resourceVersion } = claim.metadata
+      const patch = mergePatch({ metadata: { resourceVersion }, spec: { storageClassName: chosen } })
+      // Its change brings us back.
+      await api.patch(PersistentVolumeClaim, claim.metadata, patch, { signal })
+      return
+    }
+  }
+  const volume = findVolume(context) ?? (await provision(context, events))
+  if (volume) await bind(context, volume)
+}
+
+/** Of several default classes the newest counts. */
+function defaultClass({ list }: Context): string | undefined {
+  return list(StorageClass)
+    .filter(({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true')
+    .toSorted((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp))[0]
+    ?.metadata.name
+}
+
+function findVolume({ list, object: claim, read }: Context): Stored<PersistentVolume> | undefined {
+  if (claim.spec?.volumeName) return read(PersistentVolume, { name: claim.spec.volumeName })
+  const wanted = quantity(claim.spec?.resources?.requests?.['storage'])
+  const className = claim.spec?.storageClassName ?? ''
+  return list(PersistentVolume)
+    .filter((volume) => {
+      const {
+        accessModes = [],
+        capacity,
+        claimRef,
+        storageClassName = '',
+        volumeMode = 'Filesystem',
+      } = volume.spec ?? {}
+      if (volume.metadata.deletionTimestamp) return false
+      if (claimRef) return isFor(volume, claim)
+      return (
+        storageClassName === className &&
+        volumeMode === (claim.spec?.volumeMode ?? 'Filesystem') &&
+        quantity(capacity?.['storage']) >= wanted &&
+        (claim.spec?.accessModes ?? []).every((mode) => accessModes.includes(mode))
+      )
+    })
+    .toSorted(
+      (a, b) =>
+        Number(isFor(b, claim)) - Number(isFor(a, claim)) ||
+        quantity(a.spec?.capacity?.['storage']) - quantity(b.spec?.capacity?.['storage']),
+    )[0]
+}
+
+function isFor(volume: PersistentVolume, claim: Stored<PersistentVolumeClaim>): boolean {
+  const { claimRef } = volume.spec ?? {}
+  const { name, namespace, uid } = claim.metadata
+  return claimRef?.name === name && claimRef.namespace === namespace && (!claimRef.uid || claimRef.uid === uid)
+}
+
+/** Makes a volume if the claim's class is one of ours. */
+async function provision(context: Context, events: Events): Promise<Stored<PersistentVolume> | undefined> {
+  const { api, object: claim, read, signal } = context
+  const className = claim.spec?.storageClassName ?? ''
+  const storageClass = className ? read(StorageClass, { name: className }) : undefined
+  if (!storageClass) {
+    const message = className
+      ? `storageclass.storage.k8s.io "${className}" not found`
+      : 'no persistent volumes available for this claim and no storage class is set'
+    const isWarning = className !== ''
+    events.record(claim, isWarning ? 'Warning' : 'Normal', isWarning ? 'ProvisioningFailed' : 'FailedBinding', message)
+    return undefined
+  }
+  if (storageClass.provisioner !== PROVISIONER) {
+    const message = `Waiting for a volume to be created either by the external provisioner '${storageClass.provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
+    events.record(claim, 'Normal', 'ExternalProvisioning', message)
+    return undefined
+  }
+  const name = `pvc-${claim.metadata.uid}`
+  const storage = claim.spec?.resources?.requests?.['storage'] ?? '1Gi'
+  const volume: PersistentVolume = {
+    metadata: { name, annotations: { [PROVISIONED_BY]: PROVISIONER }, finalizers: [VOLUME_PROTECTION] },
+    spec: {
+      capacity: { storage },
+      ...(claim.spec?.accessModes && { accessModes: claim.spec.accessModes }),
+      claimRef: claimReference(claim),
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: className,
+      volumeMode: claim.spec?.volumeMode ?? 'Filesystem',
+      hostPath: { path: `/var/lib/tenure/volumes/${name}`, type: 'DirectoryOrCreate' },
+    },
+  }
+  try {
+    const made = await api.create(PersistentVolume, volume, { signal })
+    events.record(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`)
+    return made
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    return api.get(PersistentVolume, { name }, { signal })
+  }
+}
+
+function claimReference(
+  claim: Stored<PersistentVolumeClaim>,
+): NonNullable<NonNullable<PersistentVolume['spec']>['claimRef']> {
+  const { name, namespace = '', resourceVersion, uid } = claim.metadata
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, resourceVersion, uid }
+}
+
+async function bind({ api, now, object: claim, signal }: Context, volume: Stored<PersistentVolume>): Promise<void> {
+  let current = volume
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) {
+    const annotations = volume.spec?.claimRef ? undefined : { [BOUND_BY_CONTROLLER]: 'yes' }
+    const { resourceVersion } = volume.metadata
+    const metadata = { resourceVersion, ...(annotations && { annotations }) }
+    const patch = mergePatch({ metadata, spec: { claimRef: claimReference(claim) } })
+    current = await api.patch(PersistentVolume, volume.metadata, patch, { signal })
+  }
+  if (current.status?.phase !== 'Bound') await setVolumePhase(api, current, 'Bound', now, signal)
+  let bound = claim
+  const annotations = claim.metadata.annotations ?? {}
+  if (claim.spec?.volumeName !== volume.metadata.name || annotations[BIND_COMPLETED] !== 'yes') {
+    const provisioner = volume.metadata.annotations?.[PROVISIONED_BY]
+    const marks = {
+      [BIND_COMPLETED]: 'yes',
+      ...(!claim.spec?.volumeName && { [BOUND_BY_CONTROLLER]: 'yes' }),
+      ...(provisioner && {
+        'volume.beta.kubernetes.io/storage-provisioner': provisioner,
+        'volume.kubernetes.io/storage-provisioner': provisioner,
+      }),
+    }
+    const { resourceVersion } = claim.metadata
+    const patch = mergePatch({
+      metadata: { resourceVersion, annotations: marks },
+      spec: { volumeName: volume.metadata.name },
+    })
+    bound = await api.patch(PersistentVolumeClaim, claim.metadata, patch, { signal })
+  }
+  const { accessModes, capacity } = volume.spec ?? {}
+  const status = {
+    ...bound.status,
+    phase: 'Bound' as const,
+    ...(accessModes && { accessModes }),
+    ...(capacity && { capacity }),
+  }
+  await updateStatus(api, PersistentVolumeClaim, bound, status, signal)
+}
+
+async function setVolumePhase(
+  api: Context['api'],
+  volume: Stored<PersistentVolume>,
+  phase: 'Available' | 'Bound' | 'Released',
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = { ...volume.status, phase, lastPhaseTransitionTime: rfc3339(now) }
+  await updateStatus(api, PersistentVolume, volume, status, signal)
+}
+
+/** Volumes whose claim is gone are released, and go if that is their policy. New ones are available. */
+export const volumeRelease = builtIn('persistentvolume-release', () =>
+  controller(PersistentVolume, {
+    name: 'persistentvolume-release',
+    watches: [watch(PersistentVolumeClaim, ({ spec }) => (spec?.volumeName ? [{ name: spec.volumeName }] : []))],
+    reconcile: async ({ api, now, object: volume, read, signal }) => {
+      const { claimRef, persistentVolumeReclaimPolicy } = volume.spec ?? {}
+      const phase = volume.status?.phase
+      if (!claimRef) {
+        if (phase !== 'Available') await setVolumePhase(api, volume, 'Available', now, signal)
+        return
+      }
+      if (!claimRef.uid) return
+      const claim = read(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace })
+      if (claim?.metadata.uid === claimRef.uid) return
+      // One that was just made for a claim is not released, unless the server says the claim is gone.
+      const live = await api
+        .get(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace }, { signal })
+        .catch((error: unknown) => {
+          if (!isNotFound(error)) throw error
+        })
+      if (live?.metadata.uid === claimRef.uid) return
+      if (phase !== 'Released') await setVolumePhase(api, volume, 'Released', now, signal)
+      if (persistentVolumeReclaimPolicy !== 'Delete') return
+      await api
+        .delete(PersistentVolume, volume.metadata, { preconditions: { uid: volume.metadata.uid }, signal })
+        .catch((error: unknown) => {
+          if (!isNotFound(error)) throw error
+        })
+    },
+  }),
+)

@@ -1,0 +1,85 @@
+import { keyOf, type Kind, type KubeObject, mergePatch, type Stored } from '@tenure/kube'
+import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds'
+import type { Component } from '@tenure/runtime'
+import { isFinished } from '../common/pods.ts'
+import { KeyedWorker } from '../keyed-worker.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
+export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'
+
+/** Index: pods by the claims they use. */
+const PODS_BY_CLAIM = 'claim'
+
+function podsByClaim(pod: Stored<Pod>): readonly string[] {
+  return (pod.spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+    persistentVolumeClaim ? [keyOf({ name: persistentVolumeClaim.claimName, namespace: pod.metadata.namespace })] : [],
+  )
+}
+
+/** A claim that a pod uses, and a volume that is bound, go only when that is over. */
+export function volumeProtection(around: Surroundings): Component {
+  const { clock, controllers: api, informers, log, metrics } = around
+  const claims = informers.informer(PersistentVolumeClaim)
+  const volumes = informers.informer(PersistentVolume)
+  const pods = informers.informer(Pod)
+  pods.addIndex(PODS_BY_CLAIM, podsByClaim)
+  const worker = new KeyedWorker({
+    name: 'volume-protection',
+    clock,
+    log,
+    metrics,
+    informers: [claims, volumes, pods],
+    begin: () => {
+      const ends = [
+        claims.subscribe(({ object, type }) => {
+          if (type !== 'deleted' && needsWork(object, CLAIM_PROTECTION)) worker.add(`claim ${keyOf(object.metadata)}`)
+          if (type === 'deleted' && object.spec?.volumeName) worker.add(`volume ${object.spec.volumeName}`)
+        }),
+        volumes.subscribe(({ object, type }) => {
+          if (type !== 'deleted' && needsWork(object, VOLUME_PROTECTION)) worker.add(`volume ${object.metadata.name}`)
+        }),
+        pods.subscribe(({ object, type }) => {
+          if (type === 'deleted' || isFinished(object))
+            for (const key of podsByClaim(object)) worker.add(`claim ${key}`)
+        }),
+      ]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    work: async (key, signal) => {
+      const [what = '', name = ''] = key.split(' ')
+      if (what === 'claim') {
+        const claim = claims.cache.getByKey(name)
+        const isUsed = pods.cache.byIndex(PODS_BY_CLAIM, name).some((pod) => !isFinished(pod) && pod.spec?.nodeName)
+        if (claim) await protect(PersistentVolumeClaim, claim, CLAIM_PROTECTION, isUsed, signal)
+        return
+      }
+      const volume = volumes.cache.getByKey(name)
+      if (volume) await protect(PersistentVolume, volume, VOLUME_PROTECTION, volume.status?.phase === 'Bound', signal)
+    },
+  })
+  return worker
+
+  /** What is there has the finalizer; what is going, and no longer in use, has it no more. */
+  async function protect<T extends KubeObject>(
+    kind: Kind<T>,
+    object: Stored<T>,
+    finalizer: string,
+    isUsed: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { deletionTimestamp, finalizers = [], resourceVersion } = object.metadata
+    const others = finalizers.filter((name) => name !== finalizer)
+    const isProtected = others.length < finalizers.length
+    if (deletionTimestamp ? !isProtected || isUsed : isProtected) return
+    const wanted = deletionTimestamp ? others : [...others, finalizer]
+    const patch = mergePatch({ metadata: { resourceVersion, finalizers: wanted.length > 0 ? wanted : null } })
+    await api.patch(kind, object.metadata, patch, { signal })
+  }
+}
+
+function needsWork({ metadata }: Stored<KubeObject>, finalizer: string): boolean {
+  return Boolean(metadata.deletionTimestamp) === (metadata.finalizers?.includes(finalizer) ?? false)
+}

@@ -1,0 +1,214 @@
+import type { Stored } from '@tenure/kube'
+import type { Deployment, Pod, ReplicaSet } from '@tenure/kube/kinds'
+import { isFinished } from '../common/pods.ts'
+import { sameJson } from '../common/json.ts'
+import {
+  annotationsFor,
+  bySizeOf,
+  DESIRED_REPLICAS,
+  isRolling,
+  MAX_REPLICAS,
+  maxSurge,
+  maxUnavailable,
+  newSetOf,
+  newSetSize,
+  oldestFirst,
+  replicasAnnotations,
+  replicasOf,
+  revisionOf,
+  type Sets,
+} from './deployment-sets.ts'
+
+/** What is to be done for a Deployment, one API call each. */
+export type Step =
+  /** Make the set of the current template, with so many pods. */
+  | { readonly type: 'create'; readonly replicas: number; readonly revision: number }
+  | { readonly type: 'resize'; readonly set: Stored<ReplicaSet>; readonly replicas: number }
+  /** Bring what the set of the current template copies from the Deployment up to date. */
+  | { readonly type: 'copy'; readonly set: Stored<ReplicaSet>; readonly annotations: Readonly<Record<string, string>> }
+  | { readonly type: 'remove'; readonly set: Stored<ReplicaSet> }
+
+export interface Seen {
+  readonly deployment: Stored<Deployment>
+  readonly sets: Sets
+  /** The pods of a set. Asked only for Recreate. */
+  readonly podsOf: (set: Stored<ReplicaSet>) => readonly Stored<Pod>[]
+}
+
+/** The next steps of a rollout; none if there is nothing to do now. */
+export function planDeployment(seen: Seen): readonly Step[] {
+  const { deployment, sets } = seen
+  const newSet = newSetOf(deployment, sets)
+  const old = sets.filter((set) => set !== newSet)
+  const copy = newSet && copyStep(deployment, newSet, old)
+  if (copy) return [copy]
+  if (deployment.spec?.paused) {
+    return [...scaleSteps(deployment, newSet, old), ...cleanUp(deployment, old)]
+  }
+  if (isScaled(deployment, sets)) return scaleSteps(deployment, newSet, old)
+  return isRolling(deployment) ? roll(deployment, newSet, old) : recreate(seen, newSet, old)
+}
+
+function copyStep(deployment: Deployment, set: Stored<ReplicaSet>, old: Sets): Step | undefined {
+  const annotations = annotationsFor(deployment, set, newRevision(old))
+  const isSame =
+    sameJson(annotations, set.metadata.annotations ?? {}) &&
+    (set.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
+  return isSame ? undefined : { type: 'copy', set, annotations }
+}
+
+function newRevision(old: Sets): number {
+  return Math.max(0, ...old.map(revisionOf)) + 1
+}
+
+/** Whether the Deployment was scaled since its sets were last sized. */
+function isScaled(deployment: Deployment, sets: Sets): boolean {
+  return sets.some((set) => {
+    const desired = set.metadata.annotations?.[DESIRED_REPLICAS]
+    return replicasOf(set) > 0 && desired !== undefined && Number(desired) !== replicasOf(deployment)
+  })
+}
+
+function resize(set: Stored<ReplicaSet>, replicas: number): Step[] {
+  return replicasOf(set) === replicas ? [] : [{ type: 'resize', set, replicas }]
+}
+
+// ---- scaling, in proportion while a rollout is under way ----
+
+function scaleSteps(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
+  const all = newSet ? [...old, newSet] : old
+  const active = all.filter((set) => replicasOf(set) > 0)
+  const only = active.length > 1 ? undefined : (active[0] ?? newSet ?? oldestFirst(old).at(-1))
+  const wanted = replicasOf(deployment)
+  if (only) {
+    return needsAnnotations(deployment, only) || replicasOf(only) !== wanted
+      ? [{ type: 'resize', set: only, replicas: wanted }]
+      : []
+  }
+  if (newSet && isSaturated(deployment, newSet)) {
+    return active.filter((set) => set !== newSet).flatMap((set) => resize(set, 0))
+  }
+  return isRolling(deployment) ? proportional(deployment, active) : []
+}
+
+function needsAnnotations(deployment: Deployment, set: ReplicaSet): boolean {
+  const wanted = replicasAnnotations(deployment)
+  return Object.entries(wanted).some(([key, value]) => set.metadata?.annotations?.[key] !== value)
+}
+
+function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
+  const wanted = replicasOf(deployment)
+  return (
+    replicasOf(set) === wanted &&
+    Number(set.metadata?.annotations?.[DESIRED_REPLICAS]) === wanted &&
+    (set.status?.availableReplicas ?? 0) === wanted
+  )
+}
+
+function proportional(deployment: Stored<Deployment>, active: Sets): Step[] {
+  const wanted = replicasOf(deployment)
+  const toAdd = (wanted > 0 ? wanted + maxSurge(deployment) : 0) - bySizeOf(active)
+  const ordered = toAdd > 0 ? oldestFirst(active).toReversed() : [...oldestFirst(active)]
+  const bySize = ordered.toSorted((a, b) => replicasOf(b) - replicasOf(a))
+  let added = 0
+  const sizes = bySize.map((set) => {
+    const share = toAdd === 0 || toAdd === added ? 0 : shareOf(deployment, set)
+    const proportion = toAdd > 0 ? Math.min(share, toAdd - added) : Math.max(share, toAdd - added)
+    added += proportion
+    return replicasOf(set) + proportion
+  })
+  // What rounding left over goes to the largest.
+  if (sizes[0] !== undefined) sizes[0] = Math.max(sizes[0] + toAdd - added, 0)
+  return bySize.flatMap((set, index): Step[] => {
+    const replicas = sizes[index] ?? 0
+    return replicas === replicasOf(set) && !needsAnnotations(deployment, set) ? [] : [{ type: 'resize', set, replicas }]
+  })
+}
+
+function shareOf(deployment: Deployment, set: ReplicaSet): number {
+  const size = replicasOf(set)
+  if (replicasOf(deployment) === 0) return -size
+  const before = Number(set.metadata?.annotations?.[MAX_REPLICAS]) || (deployment.status?.replicas ?? 0)
+  if (before === 0) return 0
+  return Math.round((size * (replicasOf(deployment) + maxSurge(deployment))) / before) - size
+}
+
+// ---- rolling ----
+
+function roll(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
+  if (!newSet) return [{ type: 'create', replicas: newSetSize(deployment, old, 0), revision: newRevision(old) }]
+  const all = [...old, newSet]
+  const wanted = replicasOf(deployment)
+  const size = replicasOf(newSet)
+  const grow = resize(newSet, size > wanted ? wanted : newSetSize(deployment, all, size))
+  if (grow.length > 0) return grow
+  const shrink = shrinkOld(deployment, newSet, old)
+  return shrink.length > 0 ? shrink : isComplete(deployment) ? cleanUp(deployment, old) : []
+}
+
+/** Old sets lose first what does not work anyway, then as much as availability allows. */
+function shrinkOld(deployment: Deployment, newSet: Stored<ReplicaSet>, old: Sets): Step[] {
+  const sizes = new Map(
+    oldestFirst(old).flatMap((set) => (replicasOf(set) > 0 ? [[set, replicasOf(set)] as const] : [])),
+  )
+  const minAvailable = replicasOf(deployment) - maxUnavailable(deployment)
+  const newUnavailable = replicasOf(newSet) - available(newSet)
+  let unhealthy = bySizeOf([...old, newSet]) - minAvailable - newUnavailable
+  if (unhealthy <= 0) return []
+  for (const [set, size] of sizes) {
+    const gone = Math.min(unhealthy, Math.max(size - available(set), 0))
+    sizes.set(set, size - gone)
+    unhealthy -= gone
+  }
+  let spare = available(newSet) + old.reduce((sum, set) => sum + available(set), 0) - minAvailable
+  for (const [set, size] of sizes) {
+    if (spare <= 0) break
+    const gone = Math.min(size, spare)
+    sizes.set(set, size - gone)
+    spare -= gone
+  }
+  return [...sizes].flatMap(([set, size]) => resize(set, size))
+}
+
+function available(set: ReplicaSet): number {
+  return set.status?.availableReplicas ?? 0
+}
+
+// ---- recreating ----
+
+function recreate(seen: Seen, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
+  const { deployment, podsOf } = seen
+  const running = old.filter((set) => replicasOf(set) > 0)
+  if (running.length > 0) return running.flatMap((set) => resize(set, 0))
+  if (old.some((set) => podsOf(set).some((pod) => !isFinished(pod)))) return []
+  if (!newSet) return [{ type: 'create', replicas: replicasOf(deployment), revision: newRevision(old) }]
+  const grow = resize(newSet, replicasOf(deployment))
+  return grow.length > 0 ? grow : isComplete(deployment) ? cleanUp(deployment, old) : []
+}
+
+/** All that is wanted is there, up to date and available. */
+export function isComplete(deployment: Deployment, status = deployment.status): boolean {
+  const wanted = replicasOf(deployment)
+  return (
+    (status?.updatedReplicas ?? 0) === wanted &&
+    (status?.replicas ?? 0) === wanted &&
+    (status?.availableReplicas ?? 0) === wanted &&
+    (status?.observedGeneration ?? 0) >= (deployment.metadata?.generation ?? 0)
+  )
+}
+
+/** Old sets beyond the history that is to be kept, oldest revision first. */
+function cleanUp(deployment: Deployment, old: Sets): Step[] {
+  const limit = deployment.spec?.revisionHistoryLimit ?? 10
+  const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp)
+  return alive
+    .toSorted((a, b) => revisionOf(a) - revisionOf(b))
+    .slice(0, Math.max(alive.length - limit, 0))
+    .filter(
+      (set) =>
+        (set.status?.replicas ?? 0) === 0 &&
+        replicasOf(set) === 0 &&
+        (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0),
+    )
+    .map((set) => ({ type: 'remove', set }))
+}

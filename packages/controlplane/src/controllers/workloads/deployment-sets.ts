@@ -1,0 +1,115 @@
+import type { Stored } from '@tenure/kube'
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '@tenure/kube/kinds'
+import { scaled } from '../common/amounts.ts'
+import { sameJson } from '../common/json.ts'
+
+export const TEMPLATE_HASH = 'pod-template-hash'
+export const REVISION = 'deployment.kubernetes.io/revision'
+export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
+export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
+export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
+
+/** Annotations of a Deployment that are its own and not its ReplicaSets'. */
+const NOT_COPIED = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
+  'deprecated.deployment.rollback.to',
+])
+const LONGEST_HISTORY = 2_000
+
+export type Sets = readonly Stored<ReplicaSet>[]
+
+export function replicasOf(object: Deployment | ReplicaSet): number {
+  return object.spec?.replicas ?? 1
+}
+
+export function isRolling(deployment: Deployment): boolean {
+  return (deployment.spec?.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate'
+}
+
+/** How many pods there may be beyond the wanted ones while rolling. */
+export function maxSurge(deployment: Deployment): number {
+  if (!isRolling(deployment)) return 0
+  return scaled(deployment.spec?.strategy?.rollingUpdate?.maxSurge ?? '25%', replicasOf(deployment), 'up')
+}
+
+/** How many of the wanted pods may be missing while rolling. */
+export function maxUnavailable(deployment: Deployment): number {
+  const replicas = replicasOf(deployment)
+  if (!isRolling(deployment) || replicas === 0) return 0
+  const unavailable = scaled(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable ?? '25%', replicas, 'down')
+  // Both zero would never make progress.
+  return Math.min(unavailable === 0 && maxSurge(deployment) === 0 ? 1 : unavailable, replicas)
+}
+
+export function bySizeOf(sets: Sets): number {
+  return sets.reduce((sum, set) => sum + replicasOf(set), 0)
+}
+
+export function oldestFirst(sets: Sets): Sets {
+  return sets.toSorted(
+    (a, b) =>
+      Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
+      (a.metadata.name < b.metadata.name ? -1 : 1),
+  )
+}
+
+export function revisionOf(object: Deployment | ReplicaSet): number {
+  const revision = Number(object.metadata?.annotations?.[REVISION] ?? 0)
+  return Number.isInteger(revision) ? revision : 0
+}
+
+/** The set made from the Deployment's current template, if there is one; of several, the oldest. */
+export function newSetOf(deployment: Deployment, sets: Sets): Stored<ReplicaSet> | undefined {
+  return oldestFirst(sets).find((set) => isSameTemplate(deployment.spec?.template, set.spec?.template))
+}
+
+export function isSameTemplate(wanted: PodTemplateSpec | undefined, has: PodTemplateSpec | undefined): boolean {
+  return sameJson(withoutHash(wanted), withoutHash(has))
+}
+
+function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | undefined {
+  const { creationTimestamp: _creation, labels = {}, ...metadata } = template?.metadata ?? {}
+  const { [TEMPLATE_HASH]: _hash, ...rest } = labels
+  return { ...template, metadata: { ...metadata, labels: rest } }
+}
+
+/** The annotations that the set of the current template is to have. */
+export function annotationsFor(
+  deployment: Deployment,
+  set: ReplicaSet | undefined,
+  newRevision: number,
+): Readonly<Record<string, string>> {
+  const annotations: Record<string, string> = { ...set?.metadata?.annotations }
+  for (const [key, value] of Object.entries(deployment.metadata?.annotations ?? {})) {
+    if (!NOT_COPIED.has(key)) annotations[key] = value
+  }
+  const before = set ? revisionOf(set) : 0
+  if (before < newRevision) {
+    annotations[REVISION] = String(newRevision)
+    if (before > 0) annotations[REVISION_HISTORY] = history(annotations[REVISION_HISTORY], before)
+  }
+  return set ? annotations : { ...annotations, ...replicasAnnotations(deployment) }
+}
+
+function history(before: string | undefined, revision: number): string {
+  const revisions = before ? [...before.split(','), String(revision)] : [String(revision)]
+  while (revisions.join(',').length > LONGEST_HISTORY) revisions.shift()
+  return revisions.join(',')
+}
+
+export function replicasAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
+  const replicas = replicasOf(deployment)
+  return { [DESIRED_REPLICAS]: String(replicas), [MAX_REPLICAS]: String(replicas + maxSurge(deployment)) }
+}
+
+/** How large the new set may be now. */
+export function newSetSize(deployment: Deployment, all: Sets, current: number): number {
+  const wanted = replicasOf(deployment)
+  if (!isRolling(deployment)) return wanted
+  const room = wanted + maxSurge(deployment) - bySizeOf(all)
+  return room <= 0 ? current : current + Math.min(room, wanted - current)
+}

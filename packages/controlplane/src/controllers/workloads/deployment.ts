@@ -1,0 +1,222 @@
+import { asError, isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
+import { Deployment, type DeploymentStatus, Pod, ReplicaSet } from '@tenure/kube/kinds'
+import { controller, OWNER_UID_INDEX, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { builtIn } from '../component.ts'
+import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
+import type { Events } from '../common/core-events.ts'
+import { shortHash } from '../common/hash.ts'
+import { controllerOf, controllerReference, ORPHANS, orphanIndex } from '../common/owners.ts'
+import { updateStatus } from '../common/status.ts'
+import { planDeployment, type Step } from './deployment-plan.ts'
+import {
+  annotationsFor,
+  isRolling,
+  isSameTemplate,
+  newSetOf,
+  replicasAnnotations,
+  replicasOf,
+  REVISION,
+  type Sets,
+  TEMPLATE_HASH,
+} from './deployment-sets.ts'
+import { deploymentStatus, progressDeadline } from './deployment-status.ts'
+import { isNamespaceTerminating } from './replica-set.ts'
+
+type Context = ReconcileContext<Deployment>
+
+/** Rolls Deployments out: one ReplicaSet for each template, sized step by step. */
+export const deployments = builtIn('deployment', (around) => {
+  const events = around.events('deployment-controller')
+  const sets = around.informers.informer(ReplicaSet)
+  const pods = around.informers.informer(Pod)
+  /** A pod that goes lets a Deployment that recreates go on. */
+  const ofPod = (pod: Stored<Pod>, primaries: { get(ref: ObjectRef): unknown }): readonly ObjectRef[] => {
+    const owner = controllerOf(pod)
+    if (owner?.kind !== 'ReplicaSet') return []
+    const { namespace } = pod.metadata
+    const set = sets.cache.get({ name: owner.name, namespace })
+    const above = set && controllerOf(set)
+    if (above?.kind !== 'Deployment') return []
+    const ref = { name: above.name, namespace }
+    const deployment = primaries.get(ref) as Deployment | undefined
+    return deployment && !isRolling(deployment) ? [ref] : []
+  }
+  return controller(Deployment, {
+    name: 'deployment',
+    owns: [ReplicaSet],
+    watches: [watch(ReplicaSet, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } }), watch(Pod, ofPod)],
+    concurrency: 8,
+    reconcile: (context) =>
+      reconcile(context, events, (set) =>
+        pods.cache
+          .byIndex(OWNER_UID_INDEX, set.metadata.uid)
+          .filter((pod) => controllerOf(pod)?.uid === set.metadata.uid),
+      ),
+  })
+})
+
+async function reconcile(
+  context: Context,
+  events: Events,
+  podsOf: (set: Stored<ReplicaSet>) => readonly Stored<Pod>[],
+): Promise<ReturnType<typeof requeueAt>[]> {
+  const { api, byIndex, object: deployment, owned, signal } = context
+  const selector = matcherOf(deployment.spec?.selector)
+  if (!selector) return []
+  const sets = await claim({
+    api,
+    ownerKind: Deployment,
+    owner: deployment,
+    selector,
+    kind: ReplicaSet,
+    owned: owned(ReplicaSet),
+    orphans: byIndex(ReplicaSet, ORPHANS, deployment.metadata.namespace ?? ''),
+    signal,
+  })
+  const done = await carryOut(context, planDeployment({ deployment, sets, podsOf }), events)
+  const current = done.changed
+    ? owned(ReplicaSet).filter((set) => controllerOf(set)?.uid === deployment.metadata.uid)
+    : sets
+  const status = deploymentStatus({ ...done, deployment, sets: current, now: context.now })
+  if (done.collided) {
+    const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
+    await write(context, current, { ...status, collisionCount })
+    return []
+  }
+  await write(context, current, status)
+  if (done.error !== undefined) throw asError(done.error)
+  const deadline = progressDeadline(deployment, status.conditions)
+  return deadline === undefined ? [] : [requeueAt(deadline + 1000)]
+}
+
+interface Done {
+  readonly changed: boolean
+  readonly created?: Stored<ReplicaSet>
+  readonly collided?: boolean
+  readonly failure?: string
+  readonly error?: unknown
+}
+
+async function carryOut(context: Context, steps: readonly Step[], events: Events): Promise<Done> {
+  const { api, object: deployment, signal } = context
+  let created: Done = { changed: steps.length > 0 }
+  for (const step of steps) {
+    switch (step.type) {
+      case 'create':
+        created = await createSet(context, step, events)
+        break
+      case 'resize':
+        await resizeSet(context, step.set, step.replicas, events)
+        break
+      case 'copy': {
+        const { spec } = step.set
+        const { minReadySeconds } = deployment.spec ?? {}
+        await api.update<ReplicaSet>(
+          ReplicaSet,
+          {
+            ...step.set,
+            metadata: { ...step.set.metadata, annotations: step.annotations },
+            ...(spec && { spec: { ...spec, ...(minReadySeconds !== undefined && { minReadySeconds }) } }),
+          },
+          { signal },
+        )
+        break
+      }
+      case 'remove':
+        await api
+          .delete(ReplicaSet, step.set.metadata, { preconditions: { uid: step.set.metadata.uid }, signal })
+          .catch(unlessGone)
+    }
+  }
+  return created
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}
+
+async function resizeSet(context: Context, set: Stored<ReplicaSet>, replicas: number, events: Events): Promise<void> {
+  const { api, object: deployment, signal } = context
+  if (!set.spec) return
+  const before = replicasOf(set)
+  const annotations = { ...set.metadata.annotations, ...replicasAnnotations(deployment) }
+  await api.update<ReplicaSet>(
+    ReplicaSet,
+    { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas } },
+    { signal },
+  )
+  if (before === replicas) return
+  const direction = before < replicas ? 'up' : 'down'
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${replicas}`
+  events.record(deployment, 'Normal', 'ScalingReplicaSet', message)
+}
+
+async function createSet(
+  context: Context,
+  { replicas, revision }: Extract<Step, { type: 'create' }>,
+  events: Events,
+): Promise<Done> {
+  const { api, object: deployment, signal } = context
+  const set = newSet(deployment, replicas, revision)
+  const { name, namespace } = set.metadata ?? {}
+  try {
+    const created = await api.create(ReplicaSet, set, { signal })
+    if (replicas > 0) {
+      events.record(deployment, 'Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`)
+    }
+    return { changed: true, created }
+  } catch (error) {
+    if (isNamespaceTerminating(error)) return { changed: false }
+    if (isAlreadyExists(error) && name) {
+      const there = await api.get(ReplicaSet, { name, namespace }, { signal })
+      const isOurs =
+        controllerOf(there)?.uid === deployment.metadata.uid &&
+        isSameTemplate(deployment.spec?.template, there.spec?.template)
+      return isOurs ? { changed: true } : { changed: false, collided: true }
+    }
+    const failure = `Failed to create new replica set "${name}": ${asError(error).message}`
+    events.record(deployment, 'Warning', 'ReplicaSetCreateError', failure)
+    return { changed: false, failure, error }
+  }
+}
+
+function newSet(deployment: Stored<Deployment>, replicas: number, revision: number): ReplicaSet {
+  const template = deployment.spec?.template
+  const hash = shortHash(template, deployment.status?.collisionCount)
+  const labels = { ...template?.metadata?.labels, [TEMPLATE_HASH]: hash }
+  const { minReadySeconds, selector } = deployment.spec ?? {}
+  return {
+    metadata: {
+      name: `${deployment.metadata.name.slice(0, 252 - hash.length)}-${hash}`,
+      ...(deployment.metadata.namespace && { namespace: deployment.metadata.namespace }),
+      labels,
+      annotations: annotationsFor(deployment, undefined, revision),
+      ownerReferences: [controllerReference(Deployment, deployment)],
+    },
+    spec: {
+      replicas,
+      ...(minReadySeconds !== undefined && { minReadySeconds }),
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, [TEMPLATE_HASH]: hash } },
+      template: { ...template, metadata: { ...template?.metadata, labels } },
+    },
+  }
+}
+
+/**
+ * Writes the status, and the revision of the current set as an annotation with it: alone, it would count as a change
+ * of the Deployment and raise its generation. A server that keeps annotations out of status updates gets it apart.
+ */
+async function write(context: Context, sets: Sets, status: DeploymentStatus): Promise<void> {
+  const { api, object: deployment, signal } = context
+  const revision = newSetOf(deployment, sets)?.metadata.annotations?.[REVISION]
+  if (revision === undefined || deployment.metadata.annotations?.[REVISION] === revision) {
+    await updateStatus(api, Deployment, deployment, status, signal)
+    return
+  }
+  const annotations = { ...deployment.metadata.annotations, [REVISION]: revision }
+  const revised: Deployment = { ...deployment, metadata: { ...deployment.metadata, annotations }, status }
+  const { metadata } = await api.update(Deployment, revised, { subresource: 'status', signal })
+  if (metadata.annotations?.[REVISION] === revision) return
+  const patch = mergePatch({ metadata: { uid: metadata.uid, annotations: { [REVISION]: revision } } })
+  await api.patch(Deployment, metadata, patch, { signal })
+}

@@ -1,0 +1,379 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+import { VirtualClock } from '@tenure/kube/testing'
+import { silentLogger } from '@tenure/runtime/testing'
+import { expect, test } from 'vitest'
+
+import { builtInCatalog } from '../kinds/catalog.ts'
+import type { Json } from '../kinds/json.ts'
+import { asJson, asJsons, asText, at } from '../kinds/json.ts'
+import { openStorage } from '../storage/index.ts'
+import type { Storage } from '../storage/index.ts'
+import { CrdCatalog } from './catalog.ts'
+import { BUCKET, FINALIZER } from './names.ts'
+import { CrdReconciler } from './reconcile.ts'
+
+const builtIns = builtInCatalog()
+const kind = builtIns.find(({ bucket }) => bucket === BUCKET)
+
+interface World {
+  readonly storage: Storage
+  readonly catalog: CrdCatalog
+  readonly reconciler: CrdReconciler
+  readonly errors: unknown[]
+  stop(): Promise<void>
+}
+
+async function world(): Promise<World> {
+  const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'))
+  const storage = await openStorage({ clock, log: silentLogger })
+  const catalog = new CrdCatalog(builtIns)
+  const errors: unknown[] = []
+  const reconciler = new CrdReconciler({ storage, clock, onError: (error) => errors.push(error) })
+  const ends = [catalog.follow(storage), reconciler.start()]
+  return {
+    storage,
+    catalog,
+    reconciler,
+    errors,
+    async stop() {
+      for (const end of ends) end()
+      await storage.close()
+    },
+  }
+}
+
+function crd(plural: string, more: { names?: Json; version?: Json; spec?: Json } = {}): KubeObject {
+  const single = plural.replace(/s$/, '')
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } },
+      },
+    },
+    ...more.version,
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com`, uid: plural, creationTimestamp: '2026-01-02T03:04:05Z' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural, kind: single.charAt(0).toUpperCase() + single.slice(1), ...more.names },
+      versions: [version],
+      ...more.spec,
+    },
+  } as KubeObject
+}
+
+/** As the registry stores it. */
+async function install({ storage, reconciler }: World, object: KubeObject): Promise<void> {
+  const { strategy } = kind ?? {}
+  const defaulted = strategy?.defaults?.(object) ?? object
+  const prepared = strategy?.prepareForCreate?.(defaulted) ?? defaulted
+  expect(strategy?.validate?.(prepared)).toEqual([])
+  await storage.write(BUCKET, object.metadata?.name ?? '', () => ({ put: prepared }))
+  await reconciler.idle()
+}
+
+async function beginDeletion({ storage }: World, name: string): Promise<void> {
+  await storage.write(BUCKET, name, (current) => {
+    if (!current) throw new Error('there is none')
+    const metadata = { ...current.object.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' }
+    const marked = { ...current.object, metadata } as Stored<KubeObject>
+    return { put: kind?.strategy.beginDeletion?.(marked) ?? marked }
+  })
+}
+
+const statusOf = ({ storage }: World, name: string): Json => asJson(at(storage.get(BUCKET, name)?.object, 'status'))
+
+test('a definition is accepted, established and served', async () => {
+  const here = await world()
+  let changes = 0
+  here.catalog.onChange(() => changes++)
+  await install(
+    here,
+    crd('gadgets', { names: { shortNames: ['gd'], categories: ['all'] }, version: { subresources: { status: {} } } }),
+  )
+
+  expect(statusOf(here, 'gadgets.example.com')).toEqual({
+    acceptedNames: {
+      plural: 'gadgets',
+      singular: 'gadget',
+      kind: 'Gadget',
+      listKind: 'GadgetList',
+      shortNames: ['gd'],
+      categories: ['all'],
+    },
+    conditions: [
+      {
+        type: 'NamesAccepted',
+        status: 'True',
+        reason: 'NoConflicts',
+        message: 'no conflicts found',
+        lastTransitionTime: '2026-01-02T03:04:05Z',
+      },
+      {
+        type: 'Established',
+        status: 'True',
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+        lastTransitionTime: '2026-01-02T03:04:05Z',
+      },
+    ],
+    storedVersions: ['v1'],
+  })
+  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toMatchObject({
+    kind: 'Gadget',
+    listKind: 'GadgetList',
+    singular: 'gadget',
+    shortNames: ['gd'],
+    categories: ['all'],
+    namespaced: true,
+    hasStatus: true,
+    isBuiltIn: false,
+    bucket: 'gadgets.example.com',
+    schema: { type: 'object' },
+  })
+  expect(changes).toBe(1)
+  expect(here.errors).toEqual([])
+  await here.stop()
+})
+
+test('names that another definition holds are refused until they are free', async () => {
+  const here = await world()
+  await install(here, crd('gadgets', { names: { shortNames: ['gd'] } }))
+  await install(here, crd('gizmos', { names: { kind: 'Gadget', shortNames: ['gd', 'gz'] } }))
+
+  // As the real server answers the same two definitions.
+  const status = statusOf(here, 'gizmos.example.com')
+  expect(status['acceptedNames']).toEqual({ plural: 'gizmos', kind: '' })
+  expect(
+    asJsons(status['conditions']).map(({ type, status: is, reason, message }) => [type, is, reason, message]),
+  ).toEqual([
+    ['NamesAccepted', 'False', 'ListKindConflict', '"GadgetList" is already in use'],
+    ['Established', 'False', 'NotAccepted', 'not all names are accepted'],
+  ])
+  expect(here.catalog.find('example.com', 'v1', 'gizmos')).toBeUndefined()
+
+  await beginDeletion(here, 'gadgets.example.com')
+  await here.reconciler.idle()
+  expect(here.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
+  expect(here.catalog.find('example.com', 'v1', 'gizmos')?.kind).toBe('Gadget')
+  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toBeUndefined()
+  await here.stop()
+})
+
+const instance = (name: string, finalizers?: readonly string[]): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Gadget',
+  metadata: { name, namespace: 'a', uid: name, creationTimestamp: 'x', ...(finalizers && { finalizers }) },
+})
+
+test('a definition takes its objects along, and waits for those that are held', async () => {
+  const here = await world()
+  await install(here, crd('gadgets'))
+  await here.storage.write('gadgets.example.com', 'a/free', () => ({ put: instance('free') }))
+  await here.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
+
+  await beginDeletion(here, 'gadgets.example.com')
+  await here.reconciler.idle()
+  expect(here.storage.get('gadgets.example.com', 'a/free')).toBeUndefined()
+  expect(here.storage.get('gadgets.example.com', 'a/held')?.object.metadata.deletionTimestamp).toBeDefined()
+  const held = here.storage.get(BUCKET, 'gadgets.example.com')
+  expect(held?.object.metadata.finalizers).toEqual([FINALIZER])
+  expect(
+    asJsons(statusOf(here, 'gadgets.example.com')['conditions']).map(
+      ({ type, reason }) => `${asText(type)}: ${asText(reason)}`,
+    ),
+  ).toContain('Terminating: InstanceDeletionInProgress')
+  expect(here.catalog.find('example.com', 'v1', 'gadgets')?.verbs).not.toContain('create')
+
+  await here.storage.write('gadgets.example.com', 'a/held', () => ({ remove: true }))
+  await here.reconciler.idle()
+  expect(here.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
+  expect(here.errors).toEqual([])
+  await here.stop()
+})
+
+test('a restart serves what was stored, and settled definitions are not written again', async () => {
+  const here = await world()
+  await install(here, crd('gadgets'))
+  const { revision } = here.storage
+  const again = new CrdCatalog(builtIns)
+  again.follow(here.storage)
+  expect(again.find('example.com', 'v1', 'gadgets')).toBeDefined()
+  await here.reconciler.reconcile('gadgets.example.com')
+  expect(here.storage.revision).toBe(revision)
+  await here.stop()
+})
+
+test('labels of a definition do not rebuild the catalog', async () => {
+  const here = await world()
+  await install(here, crd('gadgets'))
+  const before = here.catalog.find('example.com', 'v1', 'gadgets')
+  await here.storage.write(BUCKET, 'gadgets.example.com', (current) => {
+    if (!current) throw new Error('there is none')
+    return { put: { ...current.object, metadata: { ...current.object.metadata, labels: { a: 'b' } } } }
+  })
+  await here.reconciler.idle()
+  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toBe(before)
+  await here.stop()
+})
+
+test('versions, scale, columns and selectable fields', async () => {
+  const here = await world()
+  const schema = {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { color: { type: 'string' }, replicas: { type: 'integer' } } },
+      },
+    },
+  }
+  const versions = [
+    {
+      name: 'v2',
+      served: true,
+      storage: true,
+      schema,
+      subresources: {
+        scale: {
+          specReplicasPath: '.spec.replicas',
+          statusReplicasPath: '.status.replicas',
+          labelSelectorPath: '.status.selector',
+        },
+      },
+      additionalPrinterColumns: [
+        { name: 'Color', type: 'string', jsonPath: '.spec.color' },
+        { name: 'Size', type: 'integer', jsonPath: '.spec.size', priority: 1 },
+        { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+        { name: 'Spec', type: 'string', jsonPath: '.spec' },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+      selectableFields: [{ jsonPath: '.spec.color' }],
+    },
+    { name: 'v1', served: true, storage: false, schema },
+    { name: 'v0', served: false, storage: false, schema },
+  ]
+  await install(here, crd('gadgets', { spec: { versions } }))
+  const custom = here.catalog.all().filter(({ group }) => group === 'example.com')
+  expect(custom.map(({ version }) => version)).toEqual(['v2', 'v1'])
+  const [definition] = custom
+  expect(definition?.scale).toEqual({
+    specReplicas: '.spec.replicas',
+    statusReplicas: '.status.replicas',
+    labelSelector: '.status.selector',
+  })
+  const object = {
+    metadata: { name: 'a', creationTimestamp: '2026-01-02T03:04:05Z' },
+    spec: { color: 'red', size: 3 },
+  } as KubeObject
+  // As `kubectl get -o wide` prints it with the real server.
+  expect(definition?.printer.cells(object, Date.parse('2026-01-02T03:07:05Z'))).toEqual([
+    'a',
+    'red',
+    3,
+    null,
+    '{"color":"red","size":3}',
+    '3m',
+  ])
+  expect(definition?.printer.columns.map(({ name, priority }) => [name, priority])).toEqual([
+    ['Name', 0],
+    ['Color', 0],
+    ['Size', 1],
+    ['Ready', 0],
+    ['Spec', 0],
+    ['Age', 0],
+  ])
+  expect(definition?.strategy.selectableFields?.['spec.color']?.(object)).toBe('red')
+  expect(custom[1]?.printer.columns.map(({ name }) => name)).toEqual(['Name', 'Age'])
+  await here.stop()
+})
+
+test('the storage version is remembered when it changes, and may not be dropped while objects may have it', () => {
+  const strategy = kind?.strategy
+  const created = strategy?.prepareForCreate?.(strategy.defaults?.(crd('gadgets')) ?? {}) as Stored<KubeObject>
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const withVersions = (versions: readonly Json[]): KubeObject =>
+    ({ ...created, spec: { ...asJson(at(created, 'spec')), versions } }) as KubeObject
+  const both = withVersions([
+    { name: 'v1', served: true, storage: false, schema },
+    { name: 'v2', served: true, storage: true, schema },
+  ])
+  const moved = strategy?.prepareForUpdate?.(both, created) ?? both
+  expect(at(moved, 'status', 'storedVersions')).toEqual(['v1', 'v2'])
+  expect(strategy?.validateUpdate?.(moved, created)).toEqual([])
+  const dropped =
+    strategy?.prepareForUpdate?.(withVersions([{ name: 'v2', served: true, storage: true, schema }]), created) ?? both
+  expect(strategy?.validateUpdate?.(dropped, created)?.map(({ field }) => field)).toEqual(['status.storedVersions[0]'])
+})
+
+test('a custom resource never hides a built-in one', async () => {
+  const here = await world()
+  const pods = here.catalog.find('', 'v1', 'pods')
+  here.catalog.put({
+    metadata: { name: 'deployments.apps' },
+    spec: { group: 'apps', scope: 'Cluster', versions: [{ name: 'v1', served: true, storage: true }] },
+    status: {
+      acceptedNames: { plural: 'deployments', kind: 'Mine' },
+      conditions: [{ type: 'Established', status: 'True' }],
+    },
+  })
+  expect(here.catalog.find('apps', 'v1', 'deployments')?.kind).toBe('Deployment')
+  expect(here.catalog.find('', 'v1', 'pods')).toBe(pods)
+  await here.stop()
+})
+
+const gadget = (color: unknown): Stored<KubeObject> =>
+  ({
+    apiVersion: 'example.com/v1',
+    kind: 'Gadget',
+    metadata: { name: 'a' },
+    spec: { color },
+  }) as unknown as Stored<KubeObject>
+
+test('rules are checked, on creation and against what was', async () => {
+  const here = await world()
+  const rules = [
+    { rule: "self.color != 'pink'", message: 'not pink' },
+    { rule: 'self.color == oldSelf.color', message: 'may not change' },
+  ]
+  const spec = {
+    type: 'object',
+    properties: { color: { type: 'string' } },
+    required: ['color'],
+    'x-kubernetes-validations': rules,
+  }
+  await install(
+    here,
+    crd('gadgets', { version: { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } } }),
+  )
+  const strategy = here.catalog.find('example.com', 'v1', 'gadgets')?.strategy
+  expect(strategy?.validate?.(gadget('red'))).toEqual([])
+  expect(strategy?.validate?.(gadget('pink'))?.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+    'spec: Invalid value: not pink',
+  ])
+  expect(strategy?.validateUpdate?.(gadget('blue'), gadget('red'))?.map(({ message }) => message)).toEqual([
+    'Invalid value: may not change',
+  ])
+  expect(strategy?.validate?.(gadget(5))?.map(({ message }) => message.slice(0, 60))).toEqual([
+    'Invalid value: null: some validation rules were not checked ',
+  ])
+  await here.stop()
+})
+
+test('a definition that is gone at once leaves nothing behind', async () => {
+  const here = await world()
+  await install(here, crd('gadgets'))
+  await here.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
+  await here.storage.write(BUCKET, 'gadgets.example.com', () => ({ remove: true }))
+  await here.reconciler.idle()
+  expect(here.storage.count('gadgets.example.com')).toBe(0)
+  expect(here.errors).toEqual([])
+  await here.stop()
+})

@@ -1,0 +1,120 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+
+import type { Json } from '../kinds/json.ts'
+import { asJson, asJsons, asList, asText, at, isJson } from '../kinds/json.ts'
+import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
+import { schemaFromOpenApi } from '../schema/convert.ts'
+import { blockingError, validateRules } from '../schema/cel/validate.ts'
+import { process } from '../schema/process.ts'
+import type { FieldError, Schema } from '../schema/types.ts'
+import { findAll, parseJsonPath } from './json-path.ts'
+import { isTrue, specOf, versionsOf } from './names.ts'
+import { customPrinter } from './printer.ts'
+
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+/** While it is on its way out, nothing new is made. */
+const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
+
+/** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
+export function definitionsOf(crd: Json): readonly ResourceDefinition[] {
+  if (!isTrue(crd, 'Established')) return []
+  return versionsOf(crd)
+    .filter(({ served }) => served === true)
+    .map((version) => define(crd, version))
+}
+
+function define(crd: Json, version: Json): ResourceDefinition {
+  const spec = specOf(crd)
+  const group = asText(spec['group'])
+  const names = asJson(at(crd, 'status', 'acceptedNames'))
+  const [plural, kind] = [asText(names['plural']), asText(names['kind'])]
+  const hasStatus = isJson(at(version, 'subresources', 'status'))
+  const isLeaving = isTrue(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
+  const schema = schemaOf(version)
+  return {
+    group,
+    version: asText(version['name']),
+    kind,
+    listKind: asText(names['listKind']) || `${kind}List`,
+    plural,
+    singular: asText(names['singular']),
+    shortNames: asList(names['shortNames']).map(asText),
+    categories: asList(names['categories']).map(asText),
+    namespaced: spec['scope'] === 'Namespaced',
+    verbs: isLeaving ? LAST_VERBS : VERBS,
+    schema,
+    resolve: noRefs,
+    hasStatus,
+    scale: scaleOf(version),
+    strategy: strategyOf(version, hasStatus, schema),
+    printer: customPrinter(asJsons(version['additionalPrinterColumns'])),
+    isBuiltIn: false,
+    bucket: `${plural}.${group}`,
+  }
+}
+
+function noRefs(ref: string): Schema {
+  throw new Error(`the schema of a custom resource has no definition ${ref}`)
+}
+
+function schemaOf(version: Json): Schema | undefined {
+  const source = at(version, 'schema', 'openAPIV3Schema')
+  if (!isJson(source)) return undefined
+  return schemaFromOpenApi(source)
+}
+
+function scaleOf(version: Json): ScalePaths | undefined {
+  const scale = at(version, 'subresources', 'scale')
+  if (!isJson(scale)) return undefined
+  const labelSelector = asText(scale['labelSelectorPath'])
+  return {
+    specReplicas: asText(scale['specReplicasPath']),
+    statusReplicas: asText(scale['statusReplicasPath']),
+    ...(labelSelector && { labelSelector }),
+  }
+}
+
+function strategyOf(version: Json, hasStatus: boolean, schema: Schema | undefined): Strategy {
+  const selectable = asJsons(version['selectableFields']).map(({ jsonPath }) => asText(jsonPath))
+  return {
+    ...(selectable.length > 0 && { selectableFields: Object.fromEntries(selectable.map(selectableField)) }),
+    // Without a subresource, status is a field like any other.
+    ...(!hasStatus && { generation: withoutMetadata }),
+    ...(schema &&
+      hasRules(schema) && {
+        validate: (object: KubeObject) => checkObject(schema, object, undefined),
+        validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => checkObject(schema, object, old),
+      }),
+  }
+}
+
+function hasRules(schema: Schema): boolean {
+  if (schema.rules && schema.rules.length > 0) return true
+  const { properties = {}, items, additionalProperties } = schema
+  const parts = [
+    ...Object.values(properties),
+    items,
+    typeof additionalProperties === 'object' ? additionalProperties : undefined,
+  ]
+  return parts.some((part) => part !== undefined && hasRules(part))
+}
+
+/** The rules of the schema. They count on its types: an object that has those wrong is not put to them. */
+function checkObject(schema: Schema, object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const { errors } = process(schema, noRefs, object, { default: false, prune: false, ...(old && { old }) })
+  const blocking = blockingError(errors)
+  return blocking ? [blocking] : validateRules(schema, object, { old })
+}
+
+function selectableField(jsonPath: string): [string, (object: KubeObject) => string] {
+  const path = parseJsonPath(jsonPath) ?? []
+  return [jsonPath.replace(/^\./, ''), (object) => textOf(findAll(path, object)[0])]
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+
+function withoutMetadata(object: KubeObject): unknown {
+  const { metadata: _, apiVersion: __, kind: ___, ...rest } = object
+  return rest
+}

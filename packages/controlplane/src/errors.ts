@@ -1,0 +1,100 @@
+import type { FieldError } from './schema/types.ts'
+
+export interface StatusDetails {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[]
+  readonly retryAfterSeconds?: number
+}
+
+/** A refusal, as the Status object it is sent as. Reasons and wording are the real server's. */
+export class StatusError extends Error {
+  readonly code: number
+  readonly reason: string
+  readonly details: StatusDetails | undefined
+
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    super(message)
+    this.code = code
+    this.reason = reason
+    this.details = details
+  }
+}
+
+/** The resource (plural) and group that a refusal names. */
+export interface Named {
+  readonly group: string
+  readonly plural: string
+  readonly kind: string
+}
+
+const resourceName = ({ group, plural }: Named): string => (group ? `${plural}.${group}` : plural)
+const details = (of: Named, name: string): StatusDetails => ({
+  name,
+  ...(of.group && { group: of.group }),
+  kind: of.plural,
+})
+
+export const notFound = (of: Named, name: string): StatusError =>
+  new StatusError(404, 'NotFound', `${resourceName(of)} "${name}" not found`, details(of, name))
+
+export const alreadyExists = (of: Named, name: string): StatusError =>
+  new StatusError(409, 'AlreadyExists', `${resourceName(of)} "${name}" already exists`, details(of, name))
+
+export const conflict = (of: Named, name: string, why: string): StatusError =>
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${resourceName(of)} "${name}": ${why}`,
+    details(of, name),
+  )
+
+export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
+
+export const forbidden = (of: Named, name: string, why: string): StatusError =>
+  new StatusError(403, 'Forbidden', `${resourceName(of)} "${name}" is forbidden: ${why}`, details(of, name))
+
+export const methodNotAllowed = (message: string): StatusError => new StatusError(405, 'MethodNotAllowed', message)
+
+export const gone = (message: string): StatusError => new StatusError(410, 'Expired', message)
+
+/** 422 with every complaint. */
+export function invalid(of: Named, name: string, errors: readonly FieldError[]): StatusError {
+  // Each complaint once, as the real server does in the message, though not in the causes.
+  const lines = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`
+  const kind = of.group ? `${of.kind}.${of.group}` : of.kind
+  return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${list}`, {
+    ...(name && { name }),
+    ...(of.group && { group: of.group }),
+    ...(of.kind && { kind: of.kind }),
+    causes: errors.map(({ reason, field, message }) => ({ reason, message, field })),
+  })
+}
+
+export interface StatusBody {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata: Record<string, never>
+  readonly status: 'Failure'
+  readonly message: string
+  readonly reason?: string
+  readonly details?: StatusDetails
+  readonly code: number
+}
+
+export function statusBody(error: StatusError): StatusBody {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: error.message,
+    // A refusal that has none is sent without.
+    ...(error.reason && { reason: error.reason }),
+    ...(error.details && { details: error.details }),
+    code: error.code,
+  }
+}

@@ -1,0 +1,42 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+const FILE = 'host.json'
+
+/** What the host of a data directory says of itself to others who come. */
+export interface HostRecord {
+  /** Where the Kubernetes API is: `https://127.0.0.1:6443`. */
+  readonly url: string
+  /** The file with the address and credentials for clients. */
+  readonly kubeconfig: string
+  readonly pid: number
+  /** Since when, in RFC 3339. */
+  readonly since: string
+}
+
+export interface HostNote extends HostRecord {
+  /** `starting`: it holds the directory and does not answer yet. `stopped`: it let go in good order. */
+  readonly state: 'starting' | 'serving' | 'stopped'
+}
+
+/** The note in `directory`; undefined if there is none, or none that makes sense: the lock decides, not the note. */
+export function readNote(directory: string): HostNote | undefined {
+  let note: Partial<Record<keyof HostNote, unknown>>
+  try {
+    note = JSON.parse(readFileSync(path.join(directory, FILE), 'utf8')) as typeof note
+  } catch {
+    return undefined
+  }
+  const { url, kubeconfig, pid, since, state } = note ?? {}
+  if (typeof url !== 'string' || typeof kubeconfig !== 'string') return undefined
+  if (typeof pid !== 'number' || typeof since !== 'string') return undefined
+  if (state !== 'starting' && state !== 'serving' && state !== 'stopped') return undefined
+  return { url, kubeconfig, pid, since, state }
+}
+
+/** Replaces the note at once: a reader sees the old one or the new one. Only for who holds the lock. */
+export function writeNote(directory: string, note: HostNote): void {
+  const file = path.join(directory, FILE)
+  writeFileSync(`${file}.new`, `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}

@@ -1,0 +1,302 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import type { FieldError } from '../schema/types.ts'
+import { humanDuration } from './age.ts'
+import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required } from './complaints.ts'
+import { cronError, isTimeZone } from './cron.ts'
+import type { Json } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asNumber,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isJson,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+} from './json.ts'
+import type { KindTable } from './kind-table.ts'
+import { unchanged } from './labels.ts'
+import { defaultPodTemplate } from './pod-defaults.ts'
+import { oneOf, validatePodTemplate } from './pod-validation.ts'
+import { formatSelector, matcherOf, validateSelector } from './selectors.ts'
+
+const UID = 'batch.kubernetes.io/controller-uid'
+const NAME = 'batch.kubernetes.io/job-name'
+const MAX_INT32 = 2_147_483_647
+
+/** Jobs. */
+export const BATCH: KindTable = {
+  'jobs.batch': {
+    cells: (job, age, now) => [
+      nameOf(job),
+      jobStatus(job),
+      completions(job),
+      jobDuration(job, now),
+      age(createdAt(job)),
+      ...containerCells(at(job, 'spec', 'template', 'spec')),
+      formatSelector(at(job, 'spec', 'selector')),
+    ],
+    rules: {
+      defaults: defaultJob,
+      prepareForCreate: generateSelector,
+      validate: (job) => [...validateGenerated(job), ...validateJobSpec(asJson(job['spec']), 'spec', true)],
+      validateChange: validateJobChange,
+      selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
+      // What batch/v1 always did; kubectl asks for the background.
+      defaultPropagation: 'Orphan',
+    },
+  },
+  'cronjobs.batch': {
+    cells: (cron, age) => [
+      nameOf(cron),
+      asText(at(cron, 'spec', 'schedule')),
+      asText(at(cron, 'spec', 'timeZone')) || '<none>',
+      suspended(at(cron, 'spec', 'suspend')),
+      asJsons(at(cron, 'status', 'active')).length,
+      at(cron, 'status', 'lastScheduleTime') === undefined ? '<none>' : age(at(cron, 'status', 'lastScheduleTime')),
+      age(createdAt(cron)),
+      ...containerCells(at(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
+      formatSelector(at(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
+    ],
+    rules: {
+      defaults: defaultCronJob,
+      validate: validateCronJob,
+      validateChange: () => [],
+    },
+  },
+}
+
+const suspended = (value: unknown): string => (value === undefined ? '<unset>' : value === true ? 'True' : 'False')
+
+function jobStatus(job: Json): string {
+  if (hasCondition(job, 'Complete')) return 'Complete'
+  if (hasCondition(job, 'Failed')) return 'Failed'
+  if (isBeingDeleted(job)) return 'Terminating'
+  const other = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find((type) => hasCondition(job, type))
+  return other ?? 'Running'
+}
+
+function completions(job: Json): string {
+  const succeeded = asNumber(at(job, 'status', 'succeeded'))
+  const wanted = at(job, 'spec', 'completions')
+  if (typeof wanted === 'number') return `${succeeded}/${wanted}`
+  const parallelism = asNumber(at(job, 'spec', 'parallelism'))
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
+}
+
+function jobDuration(job: Json, now: number): string {
+  const { startTime, completionTime } = asJson(job['status'])
+  if (typeof startTime !== 'string') return ''
+  const end = typeof completionTime === 'string' ? Date.parse(completionTime) : now
+  return humanDuration(end - Date.parse(startTime))
+}
+
+function defaultJob(given: Json): Json {
+  const job = withinField(given, 'spec', (spec) => {
+    let result = withinField(spec, 'template', defaultPodTemplate)
+    if (isAbsent(result['completions']) && isAbsent(result['parallelism'])) {
+      result = { ...result, completions: 1, parallelism: 1 }
+    }
+    return filled(result, {
+      parallelism: 1,
+      backoffLimit: isAbsent(result['backoffLimitPerIndex']) ? 6 : MAX_INT32,
+      completionMode: 'NonIndexed',
+      suspend: false,
+      podReplacementPolicy: isAbsent(result['podFailurePolicy']) ? 'TerminatingOrFailed' : 'Failed',
+      manualSelector: false,
+    })
+  })
+  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
+  return isJson(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
+function generateSelector(job: Json): Json {
+  const metadata = asJson(job['metadata'])
+  if (at(job, 'spec', 'manualSelector') === true) return job
+  const own = {
+    'job-name': metadata['name'],
+    [NAME]: metadata['name'],
+    'controller-uid': metadata['uid'],
+    [UID]: metadata['uid'],
+  }
+  const template = asJson(at(job, 'spec', 'template'))
+  const templateMetadata = asJson(template['metadata'])
+  const hadLabels = Object.keys(asJson(templateMetadata['labels'])).length > 0
+  const labels = { ...own, ...asJson(templateMetadata['labels']) }
+  const selector = asJson(at(job, 'spec', 'selector'))
+  const matchLabels = { [UID]: metadata['uid'], ...asJson(selector['matchLabels']) }
+  // Without labels of its own a job shares the (now filled) labels of its template, as it did by default.
+  const isShared = !hadLabels
+    ? isAbsent(metadata['labels'])
+    : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
+  return {
+    ...job,
+    metadata: isShared ? { ...metadata, labels } : metadata,
+    spec: {
+      ...asJson(job['spec']),
+      template: { ...template, metadata: { ...templateMetadata, labels } },
+      selector: { ...selector, matchLabels },
+    },
+  }
+}
+
+function validateGenerated(job: Json): FieldError[] {
+  const selector = at(job, 'spec', 'selector')
+  if (at(job, 'spec', 'manualSelector') === true || !isJson(selector)) return []
+  const { name, uid } = asJson(job['metadata'])
+  const expected = { [UID]: uid, [NAME]: name, 'controller-uid': uid, 'job-name': name }
+  if (matcherOf(selector)?.(expected) !== false) return []
+  return [invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
+}
+
+/** As Go writes a selector: its labels by name. */
+function ordered(selector: Json): Json {
+  const labels = Object.entries(asJson(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { matchLabels: Object.fromEntries(labels), ...withField(selector, 'matchLabels', undefined) }
+}
+
+const COUNTS = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+]
+
+function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
+  const wrong = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
+  const { completionMode, backoffLimitPerIndex, maxFailedIndexes } = spec
+  if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
+    wrong.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+  }
+  const modes = ['NonIndexed', 'Indexed']
+  if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
+    wrong.push(notSupported(`${field}.completionMode`, completionMode, modes))
+  }
+  if (completionMode === 'Indexed') {
+    if (isAbsent(spec['completions'])) wrong.push(required(`${field}.completions`, 'when completion mode is Indexed'))
+  } else {
+    for (const [name, value] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
+      if (!isAbsent(value)) wrong.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
+    }
+  }
+  const template = asJson(spec['template'])
+  wrong.push(...validatePodTemplate(template, `${field}.template`))
+  const policyField = `${field}.template.spec.restartPolicy`
+  const policy = at(template, 'spec', 'restartPolicy')
+  const policies = ['OnFailure', 'Never']
+  if (isUnset(policy) || policy === 'Always') wrong.push(required(policyField, 'valid values: "OnFailure", "Never"'))
+  else if (!policies.includes(asText(policy))) wrong.push(notSupported(policyField, policy, policies))
+  else if (isJson(spec['podFailurePolicy']) && policy !== 'Never') {
+    wrong.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+  }
+  if (!hasSelector) return wrong
+  const selector = isJson(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
+  if (!selector) wrong.push(required(`${field}.selector`))
+  else wrong.push(...validateSelector(selector, `${field}.selector`))
+  const labels = at(template, 'metadata', 'labels')
+  if (matcherOf(selector)?.(labels) === false) {
+    const detail = '`selector` does not match template `labels`'
+    wrong.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))
+  }
+  return wrong
+}
+
+const FIXED = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
+
+function validateJobChange(job: Json, old: Json): FieldError[] {
+  const [spec, before] = [asJson(job['spec']), asJson(old['spec'])]
+  const wrong: FieldError[] = []
+  if (spec['completionMode'] === 'Indexed' && !isSemanticallyEqual(spec['completions'], before['completions'])) {
+    if (spec['completions'] !== spec['parallelism']) {
+      const detail = 'can only be modified in tandem with spec.parallelism'
+      wrong.push(invalidValue('spec.completions', spec['completions'], detail))
+    }
+  } else wrong.push(...unchanged('spec.completions', spec['completions'], before['completions']))
+  wrong.push(...unchanged('spec.selector', spec['selector'], before['selector']))
+  // Before it ever ran, a suspended job may still be told where to run.
+  const template = before['suspend'] === true ? asScheduled(spec['template'], before['template']) : before['template']
+  wrong.push(...unchanged('spec.template', spec['template'], template))
+  return [...wrong, ...FIXED.flatMap((name) => unchanged(`spec.${name}`, spec[name], before[name]))]
+}
+
+function asScheduled(template: unknown, before: unknown): unknown {
+  const [next, old] = [asJson(template), asJson(before)]
+  const [spec, was] = [asJson(next['spec']), asJson(old['spec'])]
+  const { nodeSelector, tolerations, schedulingGates, affinity, containers, initContainers } = spec
+  return {
+    ...old,
+    metadata: next['metadata'],
+    spec: {
+      ...was,
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+      affinity,
+      containers: resourcesOf(containers, was['containers']),
+      initContainers: resourcesOf(initContainers, was['initContainers']),
+    },
+  }
+}
+
+function resourcesOf(containers: unknown, before: unknown): unknown {
+  if (!Array.isArray(before)) return before
+  const list = asJsons(containers)
+  return asJsons(before).map((container, index) => withField(container, 'resources', list[index]?.['resources']))
+}
+
+function defaultCronJob(given: Json): Json {
+  return withinField(given, 'spec', (spec) => {
+    const result = withinField(spec, 'jobTemplate', (template) =>
+      withinField(template, 'spec', (job) => withinField(job, 'template', defaultPodTemplate)),
+    )
+    return filled(filledUnset(result, { concurrencyPolicy: 'Allow' }), {
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    })
+  })
+}
+
+function validateCronJob(cron: Json): FieldError[] {
+  const spec = asJson(cron['spec'])
+  const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = spec
+  const wrong: FieldError[] = []
+  const text = asText(schedule)
+  if (!text) wrong.push(required('spec.schedule'))
+  else {
+    const error = cronError(text)
+    if (error !== undefined) wrong.push(invalidValue('spec.schedule', text, error))
+    if (text.includes('TZ')) {
+      const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
+      wrong.push(invalidValue('spec.schedule', text, detail))
+    }
+  }
+  wrong.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
+  if (timeZone === '') wrong.push(invalidValue('spec.timeZone', '', 'timeZone must be nil or non-empty string'))
+  else if (typeof timeZone === 'string' && !isTimeZone(timeZone)) {
+    wrong.push(invalidValue('spec.timeZone', timeZone, `unknown time zone ${timeZone}`))
+  }
+  wrong.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
+  const job = asJson(at(spec, 'jobTemplate', 'spec'))
+  if (job['manualSelector'] === true) {
+    wrong.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
+  }
+  wrong.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
+  wrong.push(...notNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']))
+  wrong.push(...notNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']))
+  const name = nameOf(cron)
+  if (name.length > 52) wrong.push(invalidValue('metadata.name', name, 'must be no more than 52 characters'))
+  return wrong
+}

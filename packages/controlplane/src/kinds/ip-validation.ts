@@ -1,0 +1,30 @@
+import { parseAddress } from '../schema/addresses.ts'
+import type { FieldError } from '../schema/types.ts'
+import { invalidValue } from './complaints.ts'
+
+/** What is wrong with an IP address. Endpoints complain twice of what is none. */
+export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
+  const parsed = parseAddress(address)
+  if (parsed) return isEndpoint ? validateReach(parsed, address, field) : []
+  const wrong = [invalidValue(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
+  if (isEndpoint) wrong.push(invalidValue(field, address, 'must be a valid IP address'))
+  return wrong
+}
+
+/** Addresses that no endpoint has. */
+function validateReach(parsed: readonly number[], address: string, field: string): FieldError[] {
+  const isV4 = parsed.length === 4
+  const wrong: FieldError[] = []
+  const is = (detail: string): number => wrong.push(invalidValue(field, address, detail))
+  if (parsed.every((byte) => byte === 0)) is(`may not be unspecified (${isV4 ? '0.0.0.0' : '::'})`)
+  if (isV4 ? parsed[0] === 127 : parsed.every((byte, index) => byte === (index === 15 ? 1 : 0))) {
+    is('may not be in the loopback range (127.0.0.0/8, ::1/128)')
+  }
+  if (isV4 ? parsed[0] === 169 && parsed[1] === 254 : parsed[0] === 0xfe && ((parsed[1] ?? 0) & 0xc0) === 0x80) {
+    is('may not be in the link-local range (169.254.0.0/16, fe80::/10)')
+  }
+  if (isV4 ? parsed[0] === 224 && parsed[1] === 0 && parsed[2] === 0 : parsed[0] === 0xff && parsed[1] === 2) {
+    is('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+  }
+  return wrong
+}

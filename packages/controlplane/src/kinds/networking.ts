@@ -1,0 +1,241 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import { parseAddress } from '../schema/addresses.ts'
+import type { FieldError } from '../schema/types.ts'
+import { createdAt, listWithMore, nameOf } from './cells.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { validateAddress } from './ip-validation.ts'
+import type { Json } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  at,
+  filled,
+  isJson,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from './json.ts'
+import type { KindTable } from './kind-table.ts'
+import { unchanged } from './labels.ts'
+import { dnsLabel, dnsSubdomain, portName, portNumber, wildcardSubdomain } from './names.ts'
+import { formatSelector, validateSelector } from './selectors.ts'
+
+/** How pods are reached. */
+export const NETWORKING: KindTable = {
+  'ingresses.networking.k8s.io': {
+    cells: (ingress, age) => {
+      const rules = asJsons(at(ingress, 'spec', 'rules'))
+      const balanced = asJsons(at(ingress, 'status', 'loadBalancer', 'ingress'))
+        .map(({ ip, hostname }) => asText(ip) || asText(hostname))
+        .filter(Boolean)
+      return [
+        nameOf(ingress),
+        asText(at(ingress, 'spec', 'ingressClassName')) || '<none>',
+        hostsCell(rules.map(({ host }) => asText(host)).filter(Boolean), rules.length),
+        [...new Set(balanced.toSorted())].join(','),
+        asList(at(ingress, 'spec', 'tls')).length > 0 ? '80, 443' : '80',
+        age(createdAt(ingress)),
+      ]
+    },
+    rules: { newStatus: { loadBalancer: {} }, validate: (ingress) => validateIngress(asJson(ingress['spec'])) },
+  },
+  'ingressclasses.networking.k8s.io': {
+    cells: (ingressClass, age) => {
+      const isDefault =
+        at(ingressClass, 'metadata', 'annotations', 'ingressclass.kubernetes.io/is-default-class') === 'true'
+      const { apiGroup, kind, name } = asJson(at(ingressClass, 'spec', 'parameters'))
+      const parameters = kind ? `${asText(kind)}${apiGroup ? `.${asText(apiGroup)}` : ''}/${asText(name)}` : '<none>'
+      return [
+        isDefault ? `${nameOf(ingressClass)} (default)` : nameOf(ingressClass),
+        asText(at(ingressClass, 'spec', 'controller')),
+        parameters,
+        age(createdAt(ingressClass)),
+      ]
+    },
+    rules: {
+      defaults: (ingressClass) =>
+        withinField(ingressClass, 'spec', (spec) =>
+          withinField(spec, 'parameters', (parameters) => filled(parameters, { scope: 'Cluster' })),
+        ),
+      validateChange: (next, old) =>
+        unchanged('spec.controller', at(next, 'spec', 'controller'), at(old, 'spec', 'controller')),
+    },
+  },
+  'networkpolicies.networking.k8s.io': {
+    cells: (policy, age) => [nameOf(policy), formatSelector(at(policy, 'spec', 'podSelector')), age(createdAt(policy))],
+    rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy), validate: validatePolicy },
+  },
+  'servicecidrs.networking.k8s.io': {
+    cells: (cidr, age) => [
+      nameOf(cidr),
+      asList(at(cidr, 'spec', 'cidrs'))
+        .map(asText)
+        .join(','),
+      age(createdAt(cidr)),
+    ],
+  },
+  'ipaddresses.networking.k8s.io': {
+    cells: (address) => {
+      const { resource, group, namespace, name } = asJson(at(address, 'spec', 'parentRef'))
+      const kind = group ? `${asText(resource)}.${asText(group)}` : asText(resource)
+      return [nameOf(address), [kind, namespace, name].filter(Boolean).map(asText).join('/')]
+    },
+  },
+  'endpointslices.discovery.k8s.io': {
+    cells: (slice, age) => [
+      nameOf(slice),
+      asText(slice['addressType']),
+      moreOrUnset(
+        asJsons(slice['ports']).map(({ port, name }) =>
+          typeof port === 'number' ? String(port) : asText(name) || '*',
+        ),
+      ),
+      moreOrUnset(asJsons(slice['endpoints']).flatMap(({ addresses }) => asList(addresses).map(asText))),
+      age(createdAt(slice)),
+    ],
+    rules: {
+      defaults: (slice) => {
+        const withPorts = withinItems(slice, 'ports', (port) => filled(port, { name: '', protocol: 'TCP' }))
+        return withinItems(withPorts, 'endpoints', (endpoint) => filled(endpoint, { conditions: {} }))
+      },
+      validate: validateSlice,
+      validateChange: (slice, old) => unchanged('addressType', slice['addressType'], old['addressType']),
+    },
+  },
+}
+
+const moreOrUnset = (list: readonly string[]): string => listWithMore(list, 3) || '<unset>'
+
+function hostsCell(hosts: readonly string[], rules: number): string {
+  if (hosts.length === 0) return '*'
+  const list = hosts.slice(0, 3).join(',')
+  return hosts.length > 3 ? `${list} + ${rules - 3} more...` : list
+}
+
+function validateIngress(spec: Json): FieldError[] {
+  const rules = asJsons(spec['rules'])
+  const wrong: FieldError[] = []
+  if (rules.length === 0 && !isJson(spec['defaultBackend'])) {
+    wrong.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'))
+  }
+  if (isJson(spec['defaultBackend'])) wrong.push(...validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
+  rules.forEach(({ host, http }, index) => {
+    const field = `spec.rules[${index}]`
+    const name = asText(host)
+    if (name) {
+      if (parseAddress(name)) wrong.push(invalidValue(`${field}.host`, name, 'must be a DNS name, not an IP address'))
+      const rule = name.includes('*') ? wildcardSubdomain : dnsSubdomain
+      wrong.push(...invalidEach(`${field}.host`, name, rule(name)))
+    }
+    if (!isJson(http)) return
+    const paths = asJsons(http['paths'])
+    if (paths.length === 0) wrong.push(required(`${field}.http.paths`))
+    paths.forEach((path, at) => wrong.push(...validatePath(path, `${field}.http.paths[${at}]`)))
+  })
+  const { ingressClassName } = spec
+  if (ingressClassName) {
+    wrong.push(...invalidEach('spec.ingressClassName', ingressClassName, dnsSubdomain(asText(ingressClassName))))
+  }
+  return wrong
+}
+
+const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
+const BAD_ENDS = ['/..', '/.']
+
+function validatePath(entry: Json, field: string): FieldError[] {
+  const { pathType, backend } = entry
+  if (isUnset(pathType)) return [required(`${field}.pathType`, 'pathType must be specified')]
+  const path = asText(entry['path'])
+  const wrong: FieldError[] = []
+  const complain = (detail: string): number => wrong.push(invalidValue(`${field}.path`, path, detail))
+  if (pathType === 'Exact' || pathType === 'Prefix') {
+    if (!path.startsWith('/')) complain('must be an absolute path')
+    for (const sequence of BAD_SEQUENCES) if (path.includes(sequence)) complain(`must not contain '${sequence}'`)
+    for (const end of BAD_ENDS) if (path.endsWith(end)) complain(`cannot end with '${end}'`)
+  } else if (pathType === 'ImplementationSpecific') {
+    if (path && !path.startsWith('/')) complain('must be an absolute path')
+  } else {
+    wrong.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
+  }
+  return [...wrong, ...validateBackend(asJson(backend), `${field}.backend`)]
+}
+
+function validateBackend({ resource, service }: Json, field: string): FieldError[] {
+  if (isJson(resource) && isJson(service)) {
+    return [invalidValue(field, '', 'cannot set both resource and service backends')]
+  }
+  if (isJson(resource)) {
+    return ['kind', 'name'].filter((name) => !resource[name]).map((name) => required(`${field}.resource.${name}`))
+  }
+  if (!isJson(service)) return [invalidValue(field, '', 'resource or service backend is required')]
+  const wrong: FieldError[] = []
+  const name = asText(service['name'])
+  if (name) wrong.push(...invalidEach(`${field}.service.name`, name, dnsLabel(name)))
+  else wrong.push(required(`${field}.service.name`))
+  const { name: portText, number } = asJson(service['port'])
+  if (portText && !isUnset(number)) wrong.push(invalidValue(field, '', 'cannot set both port name & port number'))
+  else if (portText) wrong.push(...invalidEach(`${field}.service.port.name`, portText, portName(asText(portText))))
+  else if (isUnset(number)) wrong.push(required(field, 'port name or number is required'))
+  else wrong.push(...invalidEach(`${field}.service.port.number`, number, portNumber(Number(number))))
+  return wrong
+}
+
+function defaultPolicy(given: Json): Json {
+  let spec = given
+  for (const list of ['ingress', 'egress']) {
+    spec = withinItems(spec, list, (rule) => withinItems(rule, 'ports', (port) => filled(port, { protocol: 'TCP' })))
+  }
+  if (asList(spec['policyTypes']).length > 0) return spec
+  return withField(spec, 'policyTypes', asList(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
+}
+
+function validatePolicy(policy: Json): FieldError[] {
+  const spec = asJson(policy['spec'])
+  const wrong = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
+  const types = asList(spec['policyTypes'])
+  const known = ['Ingress', 'Egress']
+  if (types.length > 2) {
+    return [...wrong, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+  }
+  types.forEach((type, index) => {
+    if (!known.includes(asText(type))) wrong.push(notSupported(`spec.policyTypes[${index}]`, type, known))
+  })
+  return wrong
+}
+
+const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
+
+function validateSlice(slice: Json): FieldError[] {
+  const { addressType } = slice
+  const wrong: FieldError[] = []
+  if (isUnset(addressType)) wrong.push(required('addressType'))
+  else if (!ADDRESS_TYPES.includes(asText(addressType))) {
+    wrong.push(notSupported('addressType', addressType, ADDRESS_TYPES))
+  }
+  const names = new Set<string>()
+  asJsons(slice['ports']).forEach(({ name, protocol }, index) => {
+    const text = asText(name)
+    if (text) wrong.push(...invalidEach(`ports[${index}].name`, text, dnsLabel(text)))
+    if (names.has(text)) wrong.push(duplicate(`ports[${index}].name`, text))
+    names.add(text)
+    const protocols = ['SCTP', 'TCP', 'UDP']
+    if (!protocols.includes(asText(protocol)))
+      wrong.push(notSupported(`ports[${index}].protocol`, protocol ?? '', protocols))
+  })
+  asJsons(slice['endpoints']).forEach(({ addresses }, index) => {
+    const list = asList(addresses).map(asText)
+    const field = `endpoints[${index}].addresses`
+    if (list.length === 0) wrong.push(required(field, 'must contain at least 1 address'))
+    if (addressType === 'FQDN') return
+    list.forEach((address, at) => {
+      // Unlike Endpoints, a slice says it once.
+      const found = validateAddress(address, `${field}[${at}]`, true)
+      wrong.push(...(parseAddress(address) ? found : found.slice(0, 1)))
+    })
+  })
+  return wrong
+}

@@ -1,0 +1,135 @@
+import type { FieldError } from '../schema/types.ts'
+import { createdAt, nameOf } from './cells.ts'
+import { forbiddenField, invalidEach, invalidStruct, invalidValue, notNegative } from './complaints.ts'
+import { validateIntOrPercent } from './int-or-percent.ts'
+import type { Json } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asNumber,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isJson,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from './json.ts'
+import type { KindTable } from './kind-table.ts'
+import { dnsLabel } from './names.ts'
+import { defaultPodTemplate } from './pod-defaults.ts'
+import { count, inSpec, REPLICAS, specOf, templateCells, validateSelection } from './selected-template.ts'
+import { defaultClaim } from './volumes.ts'
+
+export const STATEFUL_SETS: KindTable = {
+  'statefulsets.apps': {
+    scale: REPLICAS,
+    cells: (object, age) => [
+      nameOf(object),
+      `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
+      age(createdAt(object)),
+      ...templateCells(object),
+    ],
+    rules: {
+      newStatus: { replicas: 0, availableReplicas: 0 },
+      defaults: inSpec(defaultStatefulSet),
+      validate: validateStatefulSet,
+      validateChange: validateStatefulSetChange,
+    },
+  },
+}
+
+function defaultStatefulSet(given: Json): Json {
+  let spec = withinField(given, 'template', defaultPodTemplate)
+  spec = withinItems(spec, 'volumeClaimTemplates', (claim) =>
+    defaultClaim(filled(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })),
+  )
+  spec = filledUnset(spec, { podManagementPolicy: 'OrderedReady' })
+  spec = filled(spec, { replicas: 1, revisionHistoryLimit: 10 })
+  const policy = asJson(spec['persistentVolumeClaimRetentionPolicy'])
+  spec = withField(
+    spec,
+    'persistentVolumeClaimRetentionPolicy',
+    filledUnset(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
+  )
+  let strategy = asJson(spec['updateStrategy'])
+  if (isUnset(strategy['type'])) strategy = filled({ ...strategy, type: 'RollingUpdate' }, { rollingUpdate: {} })
+  if (strategy['type'] === 'RollingUpdate') {
+    strategy = withinField(strategy, 'rollingUpdate', (update) => filled(update, { partition: 0 }))
+  }
+  return withField(spec, 'updateStrategy', strategy)
+}
+
+function validateStatefulSet(object: Json): FieldError[] {
+  const spec = specOf(object)
+  const { podManagementPolicy, updateStrategy, serviceName } = spec
+  const wrong: FieldError[] = []
+  const name = nameOf(object)
+  const found = dnsLabel(name)
+  // The registry sees to the rest of the name.
+  if (found.includes('must not contain dots')) wrong.push(...invalidEach('metadata.name', name, found))
+  if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
+    const detail = "must be 'OrderedReady' or 'Parallel'"
+    wrong.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
+  }
+  const { type, rollingUpdate } = asJson(updateStrategy)
+  if (type === 'OnDelete') {
+    if (isJson(rollingUpdate)) {
+      const shown = {
+        Partition: rollingUpdate['partition'] ?? 0,
+        MaxUnavailable: rollingUpdate['maxUnavailable'] ?? null,
+      }
+      const detail = "only allowed for updateStrategy 'RollingUpdate'"
+      wrong.push(invalidStruct('spec.updateStrategy.rollingUpdate', shown, detail))
+    }
+  } else if (type === 'RollingUpdate') {
+    const { partition, maxUnavailable } = asJson(rollingUpdate)
+    wrong.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
+    if (maxUnavailable !== undefined) {
+      wrong.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
+    }
+  } else {
+    const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
+    wrong.push(invalidStruct('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"))
+  }
+  wrong.push(...notNegative('spec.replicas', spec['replicas']))
+  wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
+  if (serviceName) wrong.push(...invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))))
+  return [...wrong, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
+}
+
+/** Claims become volumes that containers may mount. */
+function withClaimVolumes(spec: Json): Json {
+  const claims = asJsons(spec['volumeClaimTemplates']).map((claim) => asText(at(claim, 'metadata', 'name')))
+  return withinField(spec, 'template', (template) =>
+    withinField(template, 'spec', (given) => {
+      // Both are the set's to give.
+      const { hostname: _, subdomain: __, ...pod } = given
+      const others = asJsons(pod['volumes']).filter(({ name }) => !claims.includes(asText(name)))
+      const own = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
+      return claims.length > 0 ? { ...pod, volumes: [...own, ...others] } : pod
+    }),
+  )
+}
+
+const STATEFUL_SET_CHANGES = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+
+function validateStatefulSetChange(object: Json, old: Json): FieldError[] {
+  const [spec, before] = [specOf(object), specOf(old)]
+  const fixed = Object.fromEntries(STATEFUL_SET_CHANGES.map((field) => [field, before[field]]))
+  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return []
+  const fields = STATEFUL_SET_CHANGES.map((field) => `'${field}'`)
+  const list = `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`
+  return [forbiddenField('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
+}

@@ -1,0 +1,52 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+
+import type { Strategy } from '../registry/types.ts'
+import type { FieldError } from '../schema/types.ts'
+import type { Json } from './json.ts'
+import { withField } from './json.ts'
+
+/** What a kind of the table says of itself, on its fields; the rest is the same for all. */
+export interface KindRules extends Omit<
+  Strategy,
+  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate'
+> {
+  defaults?(object: Json): Json
+  prepareForCreate?(object: Json): Json
+  prepareForUpdate?(object: Json, old: Json): Json
+  /** What is wrong with it, besides its metadata. */
+  validate?(object: Json): FieldError[]
+  /** What an update may not do. What `validate` says comes before it. */
+  validateChange?(object: Json, old: Json): FieldError[]
+  /** Its status when it is new. Default: an empty one, if it has a status subresource. */
+  readonly newStatus?: Json
+}
+
+/** The whole strategy of a kind: what it says of itself, and what all do. */
+export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
+  const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, newStatus, ...rest } = rules
+  const isNew = newStatus ?? {}
+  return {
+    ...rest,
+    ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
+    prepareForCreate(object) {
+      const reset = hasStatus ? withField(fieldsOf(object), 'status', isNew) : fieldsOf(object)
+      return prepareForCreate ? prepareForCreate(reset) : reset
+    },
+    ...(prepareForUpdate && {
+      prepareForUpdate: (object: KubeObject, old: Stored<KubeObject>) =>
+        prepareForUpdate(fieldsOf(object), fieldsOf(old)),
+    }),
+    ...(validate && { validate: (object: KubeObject) => validate(fieldsOf(object)) }),
+    ...(validateChange && {
+      validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => [
+        ...(validate?.(fieldsOf(object)) ?? []),
+        ...validateChange(fieldsOf(object), fieldsOf(old)),
+      ],
+    }),
+  }
+}
+
+/** The object as the JSON it is. */
+export function fieldsOf(object: KubeObject): Json {
+  return object as unknown as Json
+}

@@ -1,0 +1,315 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import type { FieldError } from '../schema/types.ts'
+import { createdAt, isBeingDeleted, nameOf } from './cells.ts'
+import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import type { Json } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isJson,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+} from './json.ts'
+import type { KindTable } from './kind-table.ts'
+import { unchanged } from './labels.ts'
+import { dnsSubdomain, qualifiedName } from './names.ts'
+import { compareQuantities, isNegative, isZero } from './quantity.ts'
+import { validateSelector } from './selectors.ts'
+import { validateHostPath } from './volume-validation.ts'
+
+const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const SHORT_MODES: readonly (readonly [string, string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+]
+const SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+]
+
+const modesCell = (modes: unknown): string =>
+  SHORT_MODES.filter(([mode]) => asList(modes).includes(mode))
+    .map(([, short]) => short)
+    .join(',')
+
+const phaseCell = (object: Json): string =>
+  isBeingDeleted(object) ? 'Terminating' : asText(at(object, 'status', 'phase'))
+const orUnset = (value: unknown): string => asText(value) || '<unset>'
+
+/** A claim's own defaults: also of the templates of stateful sets. */
+export function defaultClaim(claim: Json): Json {
+  const result = withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' }))
+  return withField(result, 'status', filledUnset(asJson(result['status']), { phase: 'Pending' }))
+}
+
+/** Storage. */
+export const VOLUMES: KindTable = {
+  persistentvolumeclaims: {
+    cells: (claim, age) => {
+      const spec = asJson(claim['spec'])
+      const isBound = Boolean(spec['volumeName'])
+      return [
+        nameOf(claim),
+        phaseCell(claim),
+        asText(spec['volumeName']),
+        isBound ? asText(at(claim, 'status', 'capacity', 'storage')) || '0' : '',
+        isBound ? modesCell(at(claim, 'status', 'accessModes')) : '',
+        asText(spec['storageClassName']),
+        orUnset(spec['volumeAttributesClassName']),
+        age(createdAt(claim)),
+        orUnset(spec['volumeMode']),
+      ]
+    },
+    rules: {
+      generation: false,
+      newStatus: { phase: 'Pending' },
+      defaults: (claim) => withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' })),
+      validate: (claim) => validateClaimSpec(asJson(claim['spec']), 'spec'),
+      validateChange: validateClaimChange,
+      returnsDeletedObject: true,
+    },
+  },
+  persistentvolumes: {
+    cells: (volume, age) => {
+      const spec = asJson(volume['spec'])
+      const claim = spec['claimRef']
+      return [
+        nameOf(volume),
+        asText(at(spec, 'capacity', 'storage')) || '0',
+        modesCell(spec['accessModes']),
+        asText(spec['persistentVolumeReclaimPolicy']),
+        phaseCell(volume),
+        isJson(claim) ? `${asText(claim['namespace'])}/${asText(claim['name'])}` : '',
+        asText(spec['storageClassName']),
+        orUnset(spec['volumeAttributesClassName']),
+        asText(at(volume, 'status', 'reason')),
+        age(createdAt(volume)),
+        orUnset(spec['volumeMode']),
+      ]
+    },
+    rules: {
+      generation: false,
+      defaults: (volume) =>
+        withinField(volume, 'spec', (spec) => {
+          const filledSpec = filledUnset(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' })
+          return withinField(filledSpec, 'hostPath', (path) => filled(path, { type: '' }))
+        }),
+      prepareForCreate: (volume) =>
+        withField(volume, 'status', { phase: 'Pending', lastPhaseTransitionTime: createdAt(volume) }),
+      validate: (volume) => validateVolumeSpec(asJson(volume['spec'])),
+      validateChange: (volume, old) => validateVolumeChange(asJson(volume['spec']), asJson(old['spec'])),
+      returnsDeletedObject: true,
+    },
+  },
+  'storageclasses.storage.k8s.io': {
+    cells: (storage, age) => {
+      const annotations = asJson(at(storage, 'metadata', 'annotations'))
+      const isDefault = [
+        'storageclass.kubernetes.io/is-default-class',
+        'storageclass.beta.kubernetes.io/is-default-class',
+      ].some((key) => annotations[key] === 'true')
+      return [
+        isDefault ? `${nameOf(storage)} (default)` : nameOf(storage),
+        asText(storage['provisioner']),
+        asText(storage['reclaimPolicy']) || 'Delete',
+        asText(storage['volumeBindingMode']) || 'Immediate',
+        storage['allowVolumeExpansion'] === true,
+        age(createdAt(storage)),
+      ]
+    },
+    rules: {
+      generation: false,
+      defaults: (storage) => filled(storage, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+      validate: validateStorageClass,
+      validateChange: (storage, old) =>
+        ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'].flatMap((field) =>
+          unchanged(field, storage[field], old[field]),
+        ),
+      returnsDeletedObject: true,
+    },
+  },
+  'csidrivers.storage.k8s.io': {
+    cells: (driver, age) => {
+      const spec = asJson(driver['spec'])
+      const tokens = asJsons(spec['tokenRequests']).map(({ audience }) => asText(audience))
+      return [
+        nameOf(driver),
+        spec['attachRequired'] !== false,
+        spec['podInfoOnMount'] === true,
+        spec['storageCapacity'] === true,
+        tokens.join(',') || '<unset>',
+        spec['requiresRepublish'] === true,
+        asList(spec['volumeLifecycleModes']).map(asText).join(',') || '<none>',
+        age(createdAt(driver)),
+      ]
+    },
+    rules: {
+      generation: false,
+      defaults: (driver) =>
+        withinField(driver, 'spec', (spec) =>
+          filled(spec, {
+            attachRequired: true,
+            podInfoOnMount: false,
+            volumeLifecycleModes: ['Persistent'],
+            storageCapacity: false,
+            fsGroupPolicy: 'ReadWriteOnceWithFSType',
+            requiresRepublish: false,
+            seLinuxMount: false,
+          }),
+        ),
+      returnsDeletedObject: true,
+    },
+  },
+  'volumeattachments.storage.k8s.io': { rules: { generation: false, returnsDeletedObject: true } },
+  'csinodes.storage.k8s.io': { rules: { generation: false, returnsDeletedObject: true } },
+  'csistoragecapacities.storage.k8s.io': { rules: { generation: false } },
+  'volumeattributesclasses.storage.k8s.io': { rules: { returnsDeletedObject: true } },
+}
+
+function validateModes(modes: readonly unknown[], field: string): FieldError[] {
+  const wrong = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
+  const known = modes.filter((mode) => MODES.includes(asText(mode)))
+  if (known.includes('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod')) {
+    wrong.push(forbiddenField(field, 'may not use ReadWriteOncePod with other access modes'))
+  }
+  return wrong
+}
+
+const VOLUME_MODES = ['Block', 'Filesystem']
+
+function validateClaimSpec(spec: Json, field: string): FieldError[] {
+  const modes = asList(spec['accessModes'])
+  const wrong: FieldError[] = []
+  if (modes.length === 0) wrong.push(required(`${field}.accessModes`, 'at least 1 access mode is required'))
+  wrong.push(...validateSelector(spec['selector'] as LabelSelector | undefined, `${field}.selector`))
+  wrong.push(...validateModes(modes, `${field}.accessModes`))
+  const storage = at(spec, 'resources', 'requests', 'storage')
+  const path = `${field}.resources[storage]`
+  if (storage === undefined) wrong.push(required(path))
+  else if (isZero(storage) || isNegative(storage)) wrong.push(invalidValue(path, storage, 'must be greater than zero'))
+  const { storageClassName, volumeMode } = spec
+  if (storageClassName) {
+    wrong.push(...invalidEach(`${field}.storageClassName`, storageClassName, dnsSubdomain(asText(storageClassName))))
+  }
+  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
+    wrong.push(notSupported(`${field}.volumeMode`, volumeMode, VOLUME_MODES))
+  }
+  return wrong
+}
+
+function validateClaimChange(claim: Json, old: Json): FieldError[] {
+  const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
+  const isBound = at(claim, 'status', 'phase') === 'Bound'
+  const wrong: FieldError[] = []
+  const allowed: Record<string, unknown> = {}
+  if (!before['volumeName']) allowed['volumeName'] = before['volumeName']
+  if (isUnset(before['storageClassName']) && before['storageClassName'] === undefined && spec['storageClassName']) {
+    allowed['storageClassName'] = undefined
+  }
+  if (isBound) {
+    allowed['volumeAttributesClassName'] = before['volumeAttributesClassName']
+    const requests = {
+      ...asJson(at(spec, 'resources', 'requests')),
+      storage: at(before, 'resources', 'requests', 'storage'),
+    }
+    allowed['resources'] = { ...asJson(spec['resources']), requests }
+  }
+  if (!isSemanticallyEqual({ ...spec, ...allowed }, before)) {
+    const detail =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n'
+    wrong.push(forbiddenField('spec', detail))
+  }
+  const [size, was] = [at(spec, 'resources', 'requests', 'storage'), at(before, 'resources', 'requests', 'storage')]
+  const held = at(old, 'status', 'capacity', 'storage')
+  if (compareQuantities(size, was) < 0 && compareQuantities(size, held ?? '0') <= 0) {
+    wrong.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
+  }
+  return [...wrong, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
+}
+
+function validateVolumeSpec(spec: Json): FieldError[] {
+  const modes = asList(spec['accessModes'])
+  const capacity = asJson(spec['capacity'])
+  const wrong: FieldError[] = []
+  if (modes.length === 0) wrong.push(required('spec.accessModes'))
+  wrong.push(...validateModes(modes, 'spec.accessModes'))
+  if (Object.keys(capacity).length === 0) wrong.push(required('spec.capacity'))
+  if (!Object.hasOwn(capacity, 'storage') || Object.keys(capacity).length > 1) {
+    wrong.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
+  }
+  for (const [name, quantity] of Object.entries(capacity)) {
+    if (isZero(quantity) || isNegative(quantity)) {
+      wrong.push(invalidValue(`spec.capacity[${name}]`, quantity, 'must be greater than zero'))
+    }
+  }
+  const policies = ['Delete', 'Recycle', 'Retain']
+  const policy = spec['persistentVolumeReclaimPolicy']
+  if (!isUnset(policy) && !policies.includes(asText(policy))) {
+    wrong.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
+  }
+  const sources = SOURCES.filter((source) => isJson(spec[source]))
+  for (const source of sources.slice(1)) {
+    wrong.push(forbiddenField(`spec.${source}`, 'may not specify more than 1 volume type'))
+  }
+  if (sources[0] === 'hostPath') wrong.push(...validateHostPath(asJson(spec['hostPath']), 'spec.hostPath'))
+  if (sources.length === 0) wrong.push(required('spec', 'must specify a volume type'))
+  const { volumeMode } = spec
+  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
+    wrong.push(notSupported('spec.volumeMode', volumeMode, VOLUME_MODES))
+  }
+  return wrong
+}
+
+const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => [name, spec[name]]))
+
+function validateVolumeChange(spec: Json, old: Json): FieldError[] {
+  if (!isSemanticallyEqual(sourceOf(spec), sourceOf(old))) {
+    return [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]
+  }
+  return unchanged('spec.volumeMode', spec['volumeMode'], old['volumeMode'])
+}
+
+function validateStorageClass({ provisioner, reclaimPolicy, volumeBindingMode }: Json): FieldError[] {
+  const wrong: FieldError[] = []
+  if (provisioner)
+    wrong.push(...invalidEach('provisioner', provisioner, qualifiedName(asText(provisioner).toLowerCase())))
+  else wrong.push(required('provisioner'))
+  const policies = ['Delete', 'Retain']
+  if (!isUnset(reclaimPolicy) && !policies.includes(asText(reclaimPolicy))) {
+    wrong.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
+  }
+  const modes = ['Immediate', 'WaitForFirstConsumer']
+  if (!modes.includes(asText(volumeBindingMode)))
+    wrong.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
+  return wrong
+}

@@ -1,0 +1,202 @@
+import type { KubeObject } from '@tenure/kube'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { StatusError } from '../errors.ts'
+import { applyJsonPatch, MAX_OPERATIONS } from './json-patch.ts'
+
+const OBJECT = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', finalizers: ['x', 'y'], annotations: { 'a/b~c': '1' } },
+  data: { x: '1', nothing: null },
+} as unknown as KubeObject
+
+function refusal(operations: unknown): Pick<StatusError, 'code' | 'reason' | 'message' | 'details'> {
+  try {
+    applyJsonPatch(OBJECT, operations)
+  } catch (error) {
+    if (error instanceof StatusError) {
+      return { code: error.code, reason: error.reason, message: error.message, details: error.details }
+    }
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+const REJECTED = {
+  code: 422,
+  reason: 'Invalid',
+  message: 'the server rejected our request due to an error in our request',
+  details: {},
+}
+
+const badRequest = (message: string) => ({ code: 400, reason: 'BadRequest', message, details: undefined })
+
+describe('a JSON patch', () => {
+  it.each([
+    ['add', [{ op: 'add', path: '/data/y', value: '2' }], { data: { x: '1', nothing: null, y: '2' } }],
+    ['add in place of something', [{ op: 'add', path: '/data', value: {} }], { data: {} }],
+    ['add to a list', [{ op: 'add', path: '/metadata/finalizers/1', value: 'n' }], { finalizers: ['x', 'n', 'y'] }],
+    ['add at the end', [{ op: 'add', path: '/metadata/finalizers/-', value: 'n' }], { finalizers: ['x', 'y', 'n'] }],
+    [
+      'add after the last',
+      [{ op: 'add', path: '/metadata/finalizers/2', value: 'n' }],
+      { finalizers: ['x', 'y', 'n'] },
+    ],
+    [
+      'add before the last',
+      [{ op: 'add', path: '/metadata/finalizers/-2', value: 'n' }],
+      { finalizers: ['x', 'n', 'y'] },
+    ],
+    ['remove', [{ op: 'remove', path: '/data/x' }], { data: { nothing: null } }],
+    ['remove from a list', [{ op: 'remove', path: '/metadata/finalizers/0' }], { finalizers: ['y'] }],
+    ['remove the last', [{ op: 'remove', path: '/metadata/finalizers/-1' }], { finalizers: ['x'] }],
+    ['replace', [{ op: 'replace', path: '/data/x', value: '2' }], { data: { x: '2', nothing: null } }],
+    [
+      'replace what is missing',
+      [{ op: 'replace', path: '/data/y', value: '2' }],
+      { data: { x: '1', nothing: null, y: '2' } },
+    ],
+    ['move', [{ op: 'move', from: '/data/x', path: '/data/y' }], { data: { nothing: null, y: '1' } }],
+    ['copy', [{ op: 'copy', from: '/data/x', path: '/data/y' }], { data: { x: '1', nothing: null, y: '1' } }],
+    [
+      'copy what is missing',
+      [{ op: 'copy', from: '/data/q', path: '/data/y' }],
+      { data: { x: '1', nothing: null, y: null } },
+    ],
+    [
+      'escapes',
+      [{ op: 'replace', path: '/metadata/annotations/a~1b~0c', value: '2' }],
+      { annotations: { 'a/b~c': '2' } },
+    ],
+    ['test', [{ op: 'test', path: '/metadata/finalizers', value: ['x', 'y'] }], {}],
+    ['test of what is missing against null', [{ op: 'test', path: '/data/q', value: null }], {}],
+    ['test of everything', [{ op: 'test', path: '', value: OBJECT }], {}],
+    ['no value is null', [{ op: 'add', path: '/data/y' }], { data: { x: '1', nothing: null, y: null } }],
+    ['the first token is not looked at', [{ op: 'remove', path: 'anything/data' }], { data: undefined }],
+    ['no operations', [], {}],
+    ['null', null, {}],
+  ])('%s', (_name, operations, expected) => {
+    const { data, finalizers, annotations } = { ...OBJECT, ...OBJECT.metadata, ...expected } as Record<string, unknown>
+    const patched = applyJsonPatch(OBJECT, operations) as unknown as Record<string, unknown>
+    expect(patched['data']).toEqual(data)
+    expect(patched['metadata']).toEqual({ name: 'a', finalizers, annotations })
+  })
+
+  it('replaces the whole object', () => {
+    expect(applyJsonPatch(OBJECT, [{ op: 'replace', path: '', value: { kind: 'X' } }])).toEqual({ kind: 'X' })
+  })
+
+  it.each([
+    ['a test that fails', { op: 'test', path: '/data/x', value: '9' }],
+    ['a test against a missing container', { op: 'test', path: '/metadata/name/x', value: 3 }],
+    ['a key that is not there', { op: 'remove', path: '/data/q' }],
+    ['a container that is not there', { op: 'add', path: '/nope/q', value: 1 }],
+    ['a null container', { op: 'add', path: '/data/nothing/q', value: 1 }],
+    ['an unknown operation', { op: 'zap', path: '/data' }],
+    ['no operation', { path: '/data' }],
+    ['no path', { op: 'add', value: 1 }],
+    ['no from', { op: 'move', path: '/data/z' }],
+    ['a move of nothing', { op: 'move', from: '/data/q', path: '/data/z' }],
+    ['an add of everything', { op: 'add', path: '', value: {} }],
+    ['a replacement that is no object', { op: 'replace', path: '', value: 3 }],
+    ['a replacement by a list', { op: 'replace', path: '', value: [] }],
+    ['an index beyond the end', { op: 'add', path: '/metadata/finalizers/3', value: 'n' }],
+    ['an index before the start', { op: 'remove', path: '/metadata/finalizers/-3' }],
+    ['a replacement after the last', { op: 'replace', path: '/metadata/finalizers/2', value: 'n' }],
+    ['a removal after the last', { op: 'remove', path: '/metadata/finalizers/-' }],
+    ['an index that is none', { op: 'add', path: '/metadata/finalizers/1e0', value: 'n' }],
+    ['an inherited key', { op: 'remove', path: '/data/constructor' }],
+    ['a path into the prototype', { op: 'add', path: '/data/__proto__/polluted', value: '1' }],
+  ])('is refused: %s', (_name, operation) => {
+    expect(refusal([operation])).toEqual(REJECTED)
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+
+  it.each([
+    [{ op: 'x' }, 'object into Go value of type []handlers.jsonPatchOp'],
+    ['x', 'string into Go value of type []handlers.jsonPatchOp'],
+    [[1], 'number into Go value of type handlers.jsonPatchOp'],
+    [[[]], 'array into Go value of type handlers.jsonPatchOp'],
+    [[{ op: 'add', path: 1 }], 'number into Go struct field jsonPatchOp.path of type string'],
+    [[{ op: true }], 'bool into Go struct field jsonPatchOp.op of type string'],
+  ])('is not one: %j', (operations, what) => {
+    expect(refusal(operations)).toEqual(badRequest(`error decoding patch: json: cannot unmarshal ${what}`))
+  })
+
+  it('may have ten thousand operations and no more', () => {
+    const operation = { op: 'test', path: '/data/x', value: '1' }
+    expect(
+      applyJsonPatch(
+        OBJECT,
+        Array.from({ length: MAX_OPERATIONS }, () => operation),
+      ),
+    ).toBe(OBJECT)
+    expect(refusal(Array.from({ length: MAX_OPERATIONS + 1 }, () => operation))).toEqual({
+      code: 413,
+      reason: 'RequestEntityTooLarge',
+      message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+      details: undefined,
+    })
+  })
+
+  it('can not grow an object without end by copying it into itself', () => {
+    const doubling = Array.from({ length: 100 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/copy${at}` }))
+    expect(refusal(doubling)).toEqual(REJECTED)
+  })
+
+  it('writes __proto__ as a key like any other', () => {
+    const value = JSON.parse('{"__proto__":{"polluted":"1"}}') as unknown
+    const patched = applyJsonPatch(OBJECT, [
+      { op: 'add', path: '/data', value },
+      { op: 'add', path: '/data/__proto__/more', value: '2' },
+      { op: 'copy', from: '/data/__proto__', path: '/metadata/__proto__' },
+    ])
+    expect(JSON.stringify(patched)).toContain('"data":{"__proto__":{"polluted":"1","more":"2"}}')
+    expect(JSON.stringify(patched)).toContain('"__proto__":{"polluted":"1","more":"2"}}')
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('never changes the object it is given', () => {
+    const before = JSON.stringify(OBJECT)
+    applyJsonPatch(OBJECT, [
+      { op: 'add', path: '/data/a', value: '1' },
+      { op: 'move', from: '/metadata/finalizers/0', path: '/metadata/finalizers/1' },
+      { op: 'remove', path: '/metadata/annotations' },
+    ])
+    expect(JSON.stringify(OBJECT)).toBe(before)
+  })
+
+  it('of whatever JSON is applied or refused, never anything else', () => {
+    const path = fc.constantFrom(
+      '',
+      '/',
+      '/data',
+      '/data/x',
+      '/metadata/finalizers/0',
+      '/metadata/finalizers/-',
+      '/__proto__',
+    )
+    const operation = fc.record(
+      {
+        op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test', 'other'),
+        path: fc.oneof(path, fc.string()),
+        from: fc.oneof(path, fc.string()),
+        value: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(fc.array(operation), fc.jsonValue()), (operations) => {
+        let outcome: unknown
+        try {
+          outcome = applyJsonPatch(OBJECT, operations)
+        } catch (error) {
+          outcome = error
+        }
+        expect(outcome instanceof StatusError || !(outcome instanceof Error)).toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import type { Schema } from '../schema/types.ts'
+import { unexplained } from './errors.ts'
+import { own } from './json.ts'
+
+/** How one field of a built-in kind is merged. */
+export interface PatchMeta {
+  /** The schema of the field, or of its items for a list. */
+  readonly schema: PatchSchema
+  /** `merge`, `replace` or nothing, without `retainKeys`. */
+  readonly strategy: string
+  readonly mergeKey: string
+}
+
+/** A schema as strategic merge sees it: which fields merge, and by which key. */
+export class PatchSchema {
+  readonly #schema: Schema
+  readonly #resolve: (ref: string) => Schema
+  readonly #name: string
+
+  constructor(schema: Schema, resolve: (ref: string) => Schema, name = '') {
+    const ref = refOf(schema)
+    this.#schema = ref === undefined ? schema : resolve(ref)
+    this.#resolve = resolve
+    this.#name = ref === undefined ? name : ref.slice(ref.lastIndexOf('.') + 1)
+  }
+
+  /** What Go calls the kind of this type in messages. */
+  get kind(): string {
+    const { type, properties } = this.#schema
+    if (type === 'array') return 'slice'
+    return properties || type !== 'object' ? 'struct' : 'map'
+  }
+
+  forField(key: string): PatchMeta {
+    const { properties } = this.#schema
+    if (!properties) {
+      throw unexplained(`merging an object in json but data type is not struct, instead is: ${this.kind}`)
+    }
+    const field = own(properties, key) as Schema | undefined
+    if (!field) {
+      throw unexplained(`unable to find api field in struct ${this.#name} for the json field ${JSON.stringify(key)}`)
+    }
+    return {
+      schema: new PatchSchema(field, this.#resolve),
+      strategy: strategyOf(field.patchStrategy),
+      mergeKey: field.patchMergeKey ?? '',
+    }
+  }
+
+  forList(key: string): PatchMeta {
+    const { schema, strategy, mergeKey } = this.forField(key)
+    const { items } = schema.#schema
+    if (!items) throw unexplained(`expected slice or array type, but got: ${this.kind}`)
+    return { schema: new PatchSchema(items, this.#resolve), strategy, mergeKey }
+  }
+}
+
+export function refOf(schema: Schema): string | undefined {
+  if (schema.ref !== undefined) return schema.ref
+  const [only, ...more] = schema.allOf ?? []
+  return more.length === 0 ? only?.ref : undefined
+}
+
+function strategyOf(declared: string | undefined): string {
+  if (!declared) return ''
+  return declared.split(',').find((strategy) => strategy !== 'retainKeys') ?? ''
+}

@@ -1,0 +1,20 @@
+import type { Clock, Random } from '@tenure/kube'
+import type { FieldManagement } from '../apply/types.ts'
+import type { Patches } from '../patch/types.ts'
+import type { Process } from '../schema/process.ts'
+import type { Storage } from '../storage/types.ts'
+import type { Admission } from './request.ts'
+import type { ResourceCatalog } from './types.ts'
+
+/** What the verbs stand on. */
+export interface RegistryContext {
+  readonly storage: Storage
+  readonly catalog: ResourceCatalog
+  readonly process: Process
+  readonly patches: Patches
+  readonly fields: FieldManagement
+  /** Default: nothing is admitted or refused. */
+  readonly admission?: Admission | undefined
+  readonly clock: Clock
+  readonly random: Random
+}

@@ -1,0 +1,86 @@
+import type { KubeObject } from '@tenure/kube'
+import { randomSuffix } from '@tenure/kube'
+import { StatusError } from '../errors.ts'
+import type { RegistryContext } from './context.ts'
+import { DecodeError } from './decode-error.ts'
+import { decode, processed, undecodable } from './decode.ts'
+import type { Decoded } from './decode.ts'
+import { inVersion } from './derived.ts'
+import { without } from './json.ts'
+import { checkWriteOptions } from './options.ts'
+import { wrongNamespace } from './placement.ts'
+import { book, checkNamespace, dropDuplicateOwners, finishCreate } from './prepare.ts'
+import { keyFor } from './read.ts'
+import type { ResourceAnswer, ResourceRequest } from './request.ts'
+import { write } from './writer.ts'
+
+/** A generated name that is taken is drawn again, up to this many times. */
+const MOST_NAMES = 8
+/** A generated name has room for the suffix within 63 letters. */
+const LONGEST_PREFIX = 58
+
+export async function create(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  checkWriteOptions('CreateOptions', request.options)
+  const warnings: string[] = []
+  const warn = (warning: string): void => void warnings.push(warning)
+  const decoded = decodeWhole(context, request, warn)
+  const { generateName, name } = decoded.object.metadata ?? {}
+  if (name !== undefined || generateName === undefined) return createNamed(context, request, decoded, warnings)
+  let last: unknown
+  for (let attempt = 0; attempt < MOST_NAMES; attempt++) {
+    const drawn = generateName.slice(0, LONGEST_PREFIX) + randomSuffix(context.random)
+    const object = { ...decoded.object, metadata: { ...decoded.object.metadata, name: drawn } }
+    try {
+      return await createNamed(context, request, { ...decoded, object }, warnings)
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+      const message = `${error.message}, the server was not able to generate a unique name for the object`
+      last = new StatusError(409, 'AlreadyExists', message, { ...error.details, retryAfterSeconds: 1 })
+    }
+  }
+  throw last
+}
+
+function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (warning: string) => void): Decoded {
+  const { definition, namespace } = request
+  let decoded: Decoded
+  try {
+    decoded = decode(context, request, request.body, warn)
+  } catch (error) {
+    if (error instanceof DecodeError) throw undecodable(definition, request.body, error)
+    throw error
+  }
+  const { metadata = {} } = decoded.object
+  const { uid: _, creationTimestamp: __, deletionTimestamp: ___, ...kept } = metadata
+  const { deletionGracePeriodSeconds: ____, selfLink: _____, generation: ______, ...rest } = kept
+  if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
+  const placed = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
+  let object: KubeObject = { ...decoded.object, metadata: placed }
+  if (definition.hasStatus) object = without(object, 'status')
+  return { ...decoded, object: dropDuplicateOwners(object, warn) }
+}
+
+async function createNamed(
+  context: RegistryContext,
+  request: ResourceRequest,
+  decoded: Decoded,
+  warnings: string[],
+): Promise<ResourceAnswer> {
+  const { definition, namespace } = request
+  const name = decoded.object.metadata?.name ?? ''
+  const booked = book(context, request, undefined, decoded.object)
+  const { stored } = await write(context, request, keyFor(namespace, name), (warning) => warnings.push(warning), {
+    draft() {
+      checkNamespace(context, request, name)
+      return { operation: 'CREATE', object: booked, old: undefined }
+    },
+    finish(_, object) {
+      // What a webhook made of it must fit the schema as well.
+      const { object: fit, errors } =
+        object === booked ? { object, errors: decoded.errors } : processed(context, definition, object, [], undefined)
+      return finishCreate(context, request, fit, errors)
+    },
+    mustNotExist: name,
+  })
+  return { type: 'object', status: 201, stored: inVersion(stored, definition), warnings }
+}

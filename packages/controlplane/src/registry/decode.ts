@@ -1,0 +1,148 @@
+import type { KubeObject, ObjectMeta } from '@tenure/kube'
+import { badRequest, invalid } from '../errors.ts'
+import type { StatusError } from '../errors.ts'
+import { decodeMetadata } from '../schema/decode-metadata.ts'
+import { decodeBuiltIn } from '../schema/decode.ts'
+import type { FieldError, Schema } from '../schema/types.ts'
+import type { RegistryContext } from './context.ts'
+import { DecodeError } from './decode-error.ts'
+import { isObject } from './json.ts'
+import type { JsonObject } from './json.ts'
+import type { ResourceRequest } from './request.ts'
+import type { ResourceDefinition } from './types.ts'
+
+export interface Decoded {
+  /** Defaulted and pruned, its metadata in order. */
+  readonly object: KubeObject
+  /** What the schema has against it. */
+  readonly errors: readonly FieldError[]
+}
+
+export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group ? `${group}/${version}` : version
+}
+
+/** An object of the request's kind out of what was sent or patched. Throws a DecodeError if it is none. */
+export function decode(
+  context: RegistryContext,
+  request: ResourceRequest,
+  body: unknown,
+  warn: (warning: string) => void,
+  old?: KubeObject,
+): Decoded {
+  const { definition } = request
+  if (!isObject(body))
+    throw new DecodeError(`json: cannot unmarshal ${typeName(body)} into Go value of type v1.${definition.kind}`)
+  checkKind(context, definition, body)
+  const unknown: string[] = []
+  const { apiVersion: _, kind: __, ...rest } = body
+  const raw = { kind: definition.kind, apiVersion: apiVersionOf(definition), ...rest }
+  const decoded = processed(context, definition, raw, unknown, old)
+  report(request, unknown, warn)
+  return decoded
+}
+
+/** Types, defaults and schema of an object that has its kind: also after admission changed it. */
+export function processed(
+  context: RegistryContext,
+  definition: ResourceDefinition,
+  raw: KubeObject,
+  unknown: string[],
+  old: KubeObject | undefined,
+): Decoded {
+  const { schema, strategy } = definition
+  const resolve = (ref: string): Schema => definition.resolve(ref)
+  let object = raw
+  let errors: readonly FieldError[] = []
+  if (definition.isBuiltIn && schema) {
+    const result = decodeBuiltIn(schema, resolve, raw)
+    if (result.error !== undefined) throw new DecodeError(result.error)
+    unknown.push(...result.unknown)
+    object = result.object as KubeObject
+  } else {
+    const metadata = decodeMetadata(raw.metadata ?? {})
+    if (metadata.error !== undefined) throw new DecodeError(metadata.error)
+    unknown.push(...metadata.unknown.map((path) => `metadata.${path}`))
+    object = { ...raw, metadata: metadata.object as ObjectMeta }
+    if (schema) {
+      const result = context.process(schema, resolve, object, { default: true, prune: true, ...(old && { old }) })
+      unknown.push(...result.unknown)
+      object = result.object as KubeObject
+      errors = result.errors
+    }
+  }
+  return { object: strategy.defaults?.(object) ?? object, errors }
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function checkKind({ catalog }: RegistryContext, definition: ResourceDefinition, body: JsonObject): void {
+  const expected = apiVersionOf(definition)
+  const { apiVersion = expected, kind = definition.kind } = body
+  if (apiVersion === expected && kind === definition.kind) return
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    const field = typeof apiVersion === 'string' ? 'kind' : 'apiVersion'
+    throw new DecodeError(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(body[field])} into Go struct field .${field} of type string`,
+    )
+  }
+  if (apiVersion === '' || kind === '') return
+  const isKnown = catalog.all().some((other) => other.kind === kind && apiVersionOf(other) === apiVersion)
+  if (!isKnown) {
+    throw new DecodeError(
+      `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  }
+  if (kind === definition.kind) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    )
+  }
+  const slash = apiVersion.indexOf('/')
+  throw new DecodeError(
+    `converting (${apiVersion.slice(slash + 1)}.${kind}) to (${definition.group.split('.')[0] || 'core'}.${definition.kind}): unknown conversion`,
+  )
+}
+
+/** Unknown and duplicate fields: refused, warned of or ignored, as the request wants it. */
+function report(request: ResourceRequest, unknown: readonly string[], warn: (warning: string) => void): void {
+  const { fieldValidation = 'Warn' } = request.options
+  const duplicates = request.duplicateFields ?? []
+  if (fieldValidation === 'Ignore' || unknown.length + duplicates.length === 0) return
+  const all = [
+    ...duplicates.map((path) => `duplicate field "${path}"`),
+    ...unknown.map((path) => `unknown field "${path}"`),
+  ]
+  if (fieldValidation === 'Strict') throw new DecodeError(`strict decoding error: ${all.join(', ')}`)
+  for (const warning of all) warn(warning)
+}
+
+/** The refusal of a whole object that could not be decoded. */
+export function undecodable(definition: ResourceDefinition, body: unknown, { message }: DecodeError): StatusError {
+  if (!isObject(body)) {
+    return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${message}`)
+  }
+  const { kind, apiVersion } = body
+  const version = typeof apiVersion === 'string' && apiVersion ? apiVersion.split('/').at(-1) : definition.version
+  return badRequest(
+    `${typeof kind === 'string' && kind ? kind : definition.kind} in version "${version}" cannot be handled as a ${definition.kind}: ${message}`,
+  )
+}
+
+/** The refusal of a patch whose result could not be decoded. */
+export function unpatchable(patched: unknown, { message }: DecodeError): StatusError {
+  return invalid({ group: '', plural: '', kind: '' }, '', [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'patch',
+      message: `Invalid value: ${JSON.stringify(JSON.stringify(sorted(patched)))}: ${message}`,
+    },
+  ])
+}
+
+/** Go writes the fields of a patched object by name; what is inside them was not touched. */
+function sorted(value: unknown): unknown {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { DEEPEST, parseJson } from './json-text.ts'
+
+// What Go's encoding/json says.
+test.each([
+  ['', 'unexpected end of JSON input'],
+  ['{"a":', 'unexpected end of JSON input'],
+  ['not json', "invalid character 'o' in literal null (expecting 'u')"],
+  ['{bad', "invalid character 'b' looking for beginning of object key string"],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
+  ['[1 2]', "invalid character '2' after array element"],
+  ['{}x', "invalid character 'x' after top-level value"],
+  ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+  [String.raw`"\x"`, "invalid character 'x' in string escape code"],
+  ['"\n"', String.raw`invalid character '\n' in string literal`],
+  ['<', "invalid character '<' looking for beginning of value"],
+])('%j: %s', (text, message) => {
+  expect(() => parseJson(text)).toThrow(message)
+})
+
+test('duplicates are found wherever they are, and nowhere else', () => {
+  expect(parseJson('{"a":{"b":1,"b":2},"c":[{"d":1,"d":2}],"a":{}}').duplicates).toEqual(['a.b', 'c[0].d', 'a'])
+  expect(parseJson(String.raw`{"a":"x:\"y:","b\\":":","c":{"a":[":"]}}`).duplicates).toEqual([])
+  expect(parseJson('{"__proto__":1,"__proto__":2}').duplicates).toEqual(['__proto__'])
+})
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+
+test('nesting has an end', () => {
+  expect(parseJson(nested(DEEPEST)).duplicates).toEqual([])
+  expect(() => parseJson(nested(DEEPEST + 1))).toThrow('exceeded max depth')
+  expect(() => parseJson(nested(1_000_000))).toThrow('exceeded max depth')
+})

@@ -1,0 +1,183 @@
+import type { KubeObject, ObjectMeta, OwnerReference, Random, Stored } from '@tenure/kube'
+import { defaultResetFields } from '../apply/reset.ts'
+import { invalid, notFound, StatusError } from '../errors.ts'
+import type { FieldError } from '../schema/types.ts'
+import type { RegistryContext } from './context.ts'
+import { apiVersionOf } from './decode.ts'
+import { isEqual } from './json.ts'
+import type { JsonObject } from './json.ts'
+import { orderMetadata, timestamp, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import type { ResourceRequest } from './request.ts'
+import type { ResourceDefinition } from './types.ts'
+
+/** Who writes, for managedFields: the field manager that was named, or the program. */
+export function managerOf({ options, userAgent }: ResourceRequest): string {
+  if (options.fieldManager) return options.fieldManager
+  return (userAgent.split('/')[0] ?? '').replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, 128)
+}
+
+/** Books what a create or update changed to its writer. */
+export function book(
+  context: RegistryContext,
+  request: ResourceRequest,
+  live: KubeObject | undefined,
+  next: KubeObject,
+): KubeObject {
+  const { definition, subresource } = request
+  return context.fields.update({
+    live,
+    next,
+    manager: managerOf(request),
+    apiVersion: apiVersionOf(definition),
+    subresource,
+    schema: definition.schema,
+    resolve: (ref) => definition.resolve(ref),
+    now: timestamp(context.clock.now()),
+    resetFields: defaultResetFields(definition, subresource),
+  })
+}
+
+/** New content is only taken by a namespace that exists and stays. */
+export function checkNamespace({ storage }: RegistryContext, request: ResourceRequest, name: string): void {
+  const { definition, namespace } = request
+  if (!definition.namespaced || namespace === undefined) return
+  const found = storage.get('namespaces', namespace)
+  if (!found) throw notFound({ group: '', plural: 'namespaces', kind: 'Namespace' }, namespace)
+  const isTerminating =
+    found.object.metadata.deletionTimestamp !== undefined ||
+    (found.object as { readonly status?: { readonly phase?: string } }).status?.phase === 'Terminating'
+  if (!isTerminating) return
+  const { group, plural } = definition
+  throw new StatusError(
+    403,
+    'Forbidden',
+    `${group ? `${plural}.${group}` : plural} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    {
+      name,
+      ...(group && { group }),
+      kind: plural,
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    },
+  )
+}
+
+/** A version 4 UUID. */
+export function newUid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16))
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The part of an object whose changes are counted; undefined if they are not. */
+function counted(object: KubeObject, { strategy }: ResourceDefinition): unknown {
+  if (strategy.generation === false) return undefined
+  if (strategy.generation) return strategy.generation(object)
+  const { metadata: _, status: __, apiVersion: ___, kind: ____, ...rest } = object as KubeObject & JsonObject
+  return rest
+}
+
+/** What the server sets when an object is created, and whether that may be. */
+export function finishCreate(
+  context: RegistryContext,
+  request: ResourceRequest,
+  draft: KubeObject,
+  schemaErrors: readonly FieldError[],
+): KubeObject {
+  const { definition } = request
+  const { strategy } = definition
+  const sent = draft.metadata ?? {}
+  const metadata: ObjectMeta = {
+    ...sent,
+    uid: newUid(context.random),
+    creationTimestamp: timestamp(context.clock.now()),
+  }
+  let object: KubeObject = { ...draft, metadata }
+  object = strategy.prepareForCreate?.(object) ?? object
+  if (strategy.generation !== false) object = { ...object, metadata: { ...object.metadata, generation: 1 } }
+  const errors = [
+    ...validateMetadata(object.metadata ?? {}, definition),
+    ...distinct([...schemaErrors, ...(strategy.validate?.(object) ?? [])]),
+  ]
+  if (errors.length > 0) throw invalid(definition, metadata.name ?? '', errors)
+  if (sent.resourceVersion !== undefined) {
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
+  }
+  return ordered(object)
+}
+
+/** What the server keeps when an object is updated, and whether that may be. */
+export function finishUpdate(
+  request: ResourceRequest,
+  draft: KubeObject,
+  old: Stored<KubeObject>,
+  schemaErrors: readonly FieldError[],
+): KubeObject {
+  const { definition } = request
+  const { strategy } = definition
+  const { generation: _, resourceVersion: __, selfLink: ___, ...sent } = draft.metadata ?? {}
+  const { metadata: was } = old
+  const metadata: ObjectMeta = {
+    ...sent,
+    uid: sent.uid ?? was.uid,
+    creationTimestamp: was.creationTimestamp,
+    ...(was.deletionTimestamp !== undefined && { deletionTimestamp: was.deletionTimestamp }),
+    ...(was.deletionGracePeriodSeconds !== undefined &&
+      sent.deletionGracePeriodSeconds === undefined && { deletionGracePeriodSeconds: was.deletionGracePeriodSeconds }),
+    ...(was.generation !== undefined && { generation: was.generation }),
+  }
+  let object: KubeObject = { ...draft, metadata }
+  object = strategy.prepareForUpdate?.(object, old) ?? object
+  if (strategy.generation !== false && !isEqual(counted(object, definition), counted(old, definition))) {
+    object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
+  }
+  const forbidden = validateMetadataUpdate(object.metadata ?? {}, was)
+  const own = strategy.validateUpdate?.(object, old) ?? strategy.validate?.(object) ?? []
+  const errors = [
+    ...validateMetadata(object.metadata ?? {}, definition),
+    // Twice: for every kind and by the kind itself, as the causes of a real refusal show.
+    ...forbidden,
+    ...forbidden,
+    ...distinct([...schemaErrors, ...own]),
+  ]
+  if (errors.length > 0) throw invalid(definition, was.name, errors)
+  return ordered(object)
+}
+
+function distinct(errors: readonly FieldError[]): readonly FieldError[] {
+  const seen = new Set<string>()
+  return errors.filter(({ field, message, reason }) => {
+    const id = `${field}\n${reason}\n${message}`
+    return !seen.has(id) && seen.add(id)
+  })
+}
+
+/** Kind and apiVersion first, then metadata in its own order, with a place for the resourceVersion to come. */
+function ordered(object: KubeObject): KubeObject {
+  const { kind, apiVersion, metadata, ...rest } = object
+  return { kind, apiVersion, metadata: orderMetadata({ ...metadata, resourceVersion: '' }), ...rest } as KubeObject
+}
+
+/** Owner references that are there twice are kept once, with a word about it. */
+export function dropDuplicateOwners(object: KubeObject, warn: (warning: string) => void): KubeObject {
+  const owners = object.metadata?.ownerReferences
+  if (!owners || owners.length < 2) return object
+  const kept: OwnerReference[] = []
+  const dropped: string[] = []
+  for (const owner of owners) {
+    if (kept.some((other) => other.uid === owner.uid && isEqual(other, owner))) dropped.push(owner.uid)
+    else kept.push(owner)
+  }
+  if (dropped.length === 0) return object
+  warn(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${dropped.join(', ')}`,
+  )
+  return { ...object, metadata: { ...object.metadata, ownerReferences: kept } }
+}

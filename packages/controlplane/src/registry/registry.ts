@@ -1,0 +1,73 @@
+import { methodNotAllowed, notFound } from '../errors.ts'
+import type { RegistryContext } from './context.ts'
+import { create } from './create.ts'
+import { remove, removeCollection } from './deletion.ts'
+import { bind, evict } from './pods.ts'
+import { get, list } from './read.ts'
+import type { ResourceAnswer, ResourceRegistry, ResourceRequest } from './request.ts'
+import { scale } from './scale.ts'
+import { patch } from './patch.ts'
+import { update } from './update.ts'
+import { watch } from './watch.ts'
+
+/** The verbs of Kubernetes, the same for every kind; what is special about one is in its definition. */
+export class GenericRegistry implements ResourceRegistry {
+  readonly #context: RegistryContext
+
+  constructor(context: RegistryContext) {
+    this.#context = context
+  }
+
+  async handle(request: ResourceRequest): Promise<ResourceAnswer> {
+    switch (request.subresource) {
+      case '':
+        return this.#resource(request)
+      case 'scale':
+        return scale(this.#context, request)
+      case 'eviction':
+        return evict(this.#context, request)
+      case 'binding':
+        return bind(this.#context, request)
+      default:
+        return this.#view(request)
+    }
+  }
+
+  #resource(request: ResourceRequest): ResourceAnswer | Promise<ResourceAnswer> {
+    const context = this.#context
+    switch (request.verb) {
+      case 'get':
+        return get(context, request)
+      case 'list':
+        return list(context, request)
+      case 'watch':
+        return watch(context, request)
+      case 'create':
+        return create(context, request)
+      case 'update':
+        return update(context, request)
+      case 'patch':
+        return patch(context, request)
+      case 'delete':
+        return remove(context, request)
+      case 'deletecollection':
+        return removeCollection(context, request)
+      default:
+        throw notFound(request.definition, request.name ?? '')
+    }
+  }
+
+  /** The same object under another rule of what may be written: status, finalize… */
+  #view(request: ResourceRequest): ResourceAnswer | Promise<ResourceAnswer> {
+    switch (request.verb) {
+      case 'get':
+        return get(this.#context, request)
+      case 'update':
+        return update(this.#context, request)
+      case 'patch':
+        return patch(this.#context, request)
+      default:
+        throw methodNotAllowed('the server does not allow this method on the requested resource')
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+import type { FieldError, Schema } from '../schema/types.ts'
+
+/** Who asks. */
+export interface User {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** A column of `kubectl get`. */
+export interface Column {
+  readonly name: string
+  /** `string`, `integer`, `date`, `boolean`, `number`. */
+  readonly type: string
+  readonly format?: string
+  readonly description?: string
+  /** Above 0: only with `-o wide`. Default 0. */
+  readonly priority?: number
+}
+
+/** How objects of a kind are shown in tables. `now` in milliseconds. */
+export interface Printer {
+  readonly columns: readonly Column[]
+  cells(object: KubeObject, now: number): readonly unknown[]
+}
+
+/**
+ * What is special about a kind; everything else is the same for all. Functions are pure: they return a new object or
+ * complaints, and never change what they are given.
+ */
+export interface Strategy {
+  /** Defaults that a schema can not express, on create, update and when read from storage. */
+  defaults?(object: KubeObject): KubeObject
+  /** Server-set fields before create: status dropped, clusterIP given, phase set… */
+  prepareForCreate?(object: KubeObject): KubeObject
+  /** Fields an update may not touch are taken from `old`; `status` updates are handled apart. */
+  prepareForUpdate?(object: KubeObject, old: Stored<KubeObject>): KubeObject
+  validate?(object: KubeObject): readonly FieldError[]
+  /** Immutable fields and the like. */
+  validateUpdate?(object: KubeObject, old: Stored<KubeObject>): readonly FieldError[]
+  /** Field selectors beyond metadata.name and metadata.namespace: path → value. */
+  readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
+  /** Default propagation of a delete without one. Default `Background`. */
+  readonly defaultPropagation?: 'Background' | 'Foreground' | 'Orphan'
+  /** Seconds of grace when a delete names none; undefined deletes at once. Pods: spec.terminationGracePeriodSeconds ?? 30. */
+  gracePeriod?(object: Stored<KubeObject>): number | undefined
+  /** Changes an object when its deletion begins: finalizers that hold it, a condition (CustomResourceDefinitions). */
+  beginDeletion?(object: Stored<KubeObject>): KubeObject
+  /** A delete answers with the object instead of a Status, also when it is gone (pods, services…). Default false. */
+  readonly returnsDeletedObject?: boolean
+  /** An update that finds nothing creates (leases, events…). Default false. */
+  readonly allowsCreateOnUpdate?: boolean
+  /** Which fields count for `generation`; default: spec if the kind has a status subresource, everything but metadata/status otherwise; `false` keeps no generation (ConfigMap, Secret…). */
+  readonly generation?: false | ((object: KubeObject) => unknown)
+}
+
+/** Where `scale` reads and writes, as dotted paths. */
+export interface ScalePaths {
+  readonly specReplicas: string
+  readonly statusReplicas: string
+  readonly labelSelector?: string
+}
+
+/** A served version of a resource: all there is to know about it. Built-ins are a table of these, CRDs make them at run time. */
+export interface ResourceDefinition {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+  /** Preserves unknown fields only where it says so. Undefined: everything is kept. */
+  readonly schema: Schema | undefined
+  /** Resolves `ref`s of the schema. */
+  resolve(ref: string): Schema
+  readonly hasStatus: boolean
+  readonly scale: ScalePaths | undefined
+  readonly strategy: Strategy
+  readonly printer: Printer
+  /** Built-in kinds take strategic merge patches. */
+  readonly isBuiltIn: boolean
+  /** Objects are stored under this: `deployments.apps`, the same for all versions. */
+  readonly bucket: string
+  /** Of a version whose fields are not those that are stored (events, autoscalers). Default: only apiVersion differs. */
+  readonly conversion?: Conversion
+  /** As discovery lists them: `status`, `scale`, `eviction`… Default: what hasStatus and scale say. */
+  readonly subresources?: readonly Subresource[]
+}
+
+/** Between a served version and the stored one. Pure. */
+export interface Conversion {
+  toStored(object: KubeObject): KubeObject
+  fromStored(object: KubeObject): KubeObject
+}
+
+export interface Subresource {
+  readonly name: string
+  /** Of the kind that it takes and answers. */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly verbs: readonly string[]
+}
+
+/** All resources that are served, now. */
+export interface ResourceCatalog {
+  find(group: string, version: string, plural: string): ResourceDefinition | undefined
+  all(): readonly ResourceDefinition[]
+  /** Called after the catalog changed. Returns what ends that. */
+  onChange(listener: () => void): () => void
+}

@@ -1,0 +1,160 @@
+import type { KubeObject, Timer } from '@tenure/kube'
+import { gone, StatusError } from '../errors.ts'
+import { RevisionCompacted } from '../storage/types.ts'
+import type { Change, StoredObject } from '../storage/types.ts'
+import type { RegistryContext } from './context.ts'
+import { departedAt, inVersion } from './derived.ts'
+import { checkWatchOptions, parseRevision } from './options.ts'
+import type { ResourceAnswer, ResourceRequest, WatchItem, WatchSession } from './request.ts'
+import { parseSelection } from './selection.ts'
+import type { ResourceDefinition } from './types.ts'
+
+const SECOND = 1000
+/** How often a watch is told how far the server is, if it asks. */
+const BOOKMARK_INTERVAL = 60 * SECOND
+/** A shorter watch ends without a bookmark. */
+const SHORTEST_BOOKMARKED = 2 * SECOND
+/** Without a time-out of its own a watch ends after this long, and up to twice that: so that not all come back at once. */
+const SHORTEST_WATCH = 1800 * SECOND
+
+export function watch(context: RegistryContext, request: ResourceRequest): ResourceAnswer {
+  const { definition, options } = request
+  checkWatchOptions(options)
+  const { resourceVersion } = options
+  const from = parseRevision(
+    resourceVersion,
+    (why) => new StatusError(500, '', `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${why}`),
+  )
+  const { matches, fields } = parseSelection(options, definition)
+  const namespace = request.namespace ?? (definition.namespaced ? fields.namespace : undefined)
+  const { sendInitialEvents, allowWatchBookmarks = false } = options
+  const timeout =
+    options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
+      ? options.timeoutSeconds * SECOND
+      : SHORTEST_WATCH * (1 + context.random.fraction())
+  const session = new Session(context, {
+    definition,
+    namespace,
+    matches,
+    from: from ?? 0,
+    // Unset and "0" show what is there first, unless that is declined.
+    initial: sendInitialEvents ?? (from ?? 0) === 0,
+    endOfInitial: sendInitialEvents === true && allowWatchBookmarks,
+    bookmarks: allowWatchBookmarks,
+    timeout,
+    signal: request.signal,
+  })
+  return { type: 'watch', session }
+}
+
+interface SessionOptions {
+  readonly definition: ResourceDefinition
+  readonly namespace: string | undefined
+  readonly matches: ((object: KubeObject) => boolean) | undefined
+  readonly from: number
+  readonly initial: boolean
+  readonly endOfInitial: boolean
+  readonly bookmarks: boolean
+  readonly timeout: number
+  readonly signal: AbortSignal
+}
+
+class Session implements WatchSession {
+  readonly #context: RegistryContext
+  readonly #options: SessionOptions
+  readonly #prefix: string | undefined
+  #send: ((item: WatchItem) => void) | undefined
+  #ended: (() => void) | undefined
+  #stopWatching: (() => void) | undefined
+  #timeout: Timer | undefined
+  #bookmark: Timer | undefined
+  #isClosed = false
+  readonly #onAbort = (): void => this.close()
+
+  constructor(context: RegistryContext, options: SessionOptions) {
+    this.#context = context
+    this.#options = options
+    this.#prefix = options.namespace === undefined ? undefined : `${options.namespace}/`
+  }
+
+  open(send: (item: WatchItem) => void, ended: () => void): void {
+    const { storage, clock } = this.#context
+    const { definition, from, initial, endOfInitial, bookmarks, timeout, signal } = this.#options
+    this.#send = send
+    this.#ended = ended
+    if (signal.aborted) return this.close()
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    this.#timeout = clock.setTimer(timeout, () => this.#expire())
+    if (bookmarks) this.#armBookmark()
+    // A revision that is still to come is no reason to wait: what is older than it is just not shown.
+    let start = Math.min(from, storage.revision)
+    if (initial) {
+      start = storage.revision
+      for (const stored of storage.range(definition.bucket, { namespace: this.#options.namespace })) {
+        if (this.#isClosed) return
+        if (this.#selects(stored)) send({ type: 'ADDED', stored: inVersion(stored, definition) })
+      }
+      if (endOfInitial && !this.#isClosed) send({ type: 'BOOKMARK', revision: start, initialEventsEnd: true })
+    } else if (from === 0) start = storage.revision
+    if (this.#isClosed) return
+    try {
+      const stop = storage.watch(definition.bucket, start, (change) => this.#onChange(change))
+      if (this.#isClosed) stop()
+      else this.#stopWatching = stop
+    } catch (error) {
+      if (!(error instanceof RevisionCompacted)) throw error
+      // As in the real server this comes in the stream: the request itself was fine.
+      send({ type: 'ERROR', error: gone(`too old resource version: ${from} (${error.oldest})`) })
+      this.close()
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    this.#timeout?.cancel()
+    this.#bookmark?.cancel()
+    this.#stopWatching?.()
+    this.#ended?.()
+    this.#send = undefined
+  }
+
+  #selects(stored: StoredObject | undefined): boolean {
+    return stored !== undefined && (this.#options.matches?.(stored.object) ?? true)
+  }
+
+  #onChange(change: Change): void {
+    const { definition, from } = this.#options
+    if (this.#isClosed || change.revision <= from) return
+    if (this.#prefix !== undefined && !change.key.startsWith(this.#prefix)) return
+    const { previous, current, deleted, revision } = change
+    const was = this.#selects(previous)
+    const is = this.#selects(current)
+    if (current && is) {
+      this.#send?.({ type: was ? 'MODIFIED' : 'ADDED', stored: inVersion(current, definition) })
+    } else if (was && previous) {
+      // Gone, or out of sight: both are the end of it for who watches the selection.
+      const last = current ? departedAt(previous, revision) : (deleted ?? departedAt(previous, revision))
+      this.#send?.({ type: 'DELETED', stored: inVersion(last, definition) })
+    }
+  }
+
+  #armBookmark(): void {
+    this.#bookmark = this.#context.clock.setTimer(BOOKMARK_INTERVAL, () => {
+      this.#sendBookmark()
+      if (!this.#isClosed) this.#armBookmark()
+    })
+  }
+
+  #sendBookmark(): void {
+    const revision = Math.max(this.#context.storage.revision, this.#options.from)
+    this.#send?.({ type: 'BOOKMARK', revision, initialEventsEnd: false })
+  }
+
+  /** A last bookmark, so that the next watch begins where this one ends. */
+  #expire(): void {
+    if (this.#options.bookmarks && this.#options.timeout > SHORTEST_BOOKMARKED) this.#sendBookmark()
+    this.close()
+  }
+}

@@ -1,0 +1,236 @@
+import { duplicate, forbidden, invalidOmitted, invalidValue, required } from '../field-errors.ts'
+import { deepEqual, isObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import type { FieldError, Rule, Schema } from '../types.ts'
+import { validatorOf } from './compile.ts'
+import type { CompiledRule, Validator } from './compile.ts'
+import { CostExceeded, metered, OBJECT_LIMIT, RULE_LIMIT } from './cost.ts'
+import { Optional } from '@marcbachmann/cel-js'
+
+export interface RuleOptions {
+  /** The object before the update; undefined for a creation. */
+  readonly old?: unknown
+  /** What all rules together may cost. Default 10 000 000, as in Kubernetes. */
+  readonly limit?: number
+}
+
+/**
+ * Runs a schema's `x-kubernetes-validations` over an object that is otherwise valid (see `blockingError`). What was wrong
+ * before and did not change is excused, unless a rule looks at the old value.
+ */
+export function validateRules(schema: Schema, value: unknown, options: RuleOptions = {}): FieldError[] {
+  const validator = validatorOf(schema)
+  if (!validator) return []
+  const run = new Run(options.limit ?? OBJECT_LIMIT)
+  const old = options.old ?? undefined
+  run.visit(validator, {
+    path: '',
+    value,
+    cel: validator.type.convert(value),
+    old,
+    oldCel: old === undefined ? undefined : validator.type.convert(old),
+    isUnchanged: () => old !== undefined && deepEqual(value, old),
+  })
+  return run.errors
+}
+
+const BLOCKING = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+/** Rules count on types and limits: while there are such errors, this is told instead of running them. */
+export function blockingError(errors: readonly FieldError[]): FieldError | undefined {
+  if (!errors.some(({ reason }) => BLOCKING.has(reason))) return undefined
+  const why =
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  return invalidValue('<nil>', null, why)
+}
+
+/** A value, and what it was. */
+interface Place {
+  readonly path: string
+  readonly value: unknown
+  readonly cel: unknown
+  readonly old: unknown
+  readonly oldCel: unknown
+  isUnchanged(): boolean
+}
+
+class Run {
+  readonly errors: FieldError[] = []
+  #left: number
+
+  constructor(limit: number) {
+    this.#left = limit
+  }
+
+  visit(validator: Validator, place: Place): void {
+    if (place.value === null || place.value === undefined || this.#left < 0) return
+    for (const rule of validator.rules) {
+      if (this.#left < 0) return
+      this.#rule(validator, rule, place)
+    }
+    if (Array.isArray(place.value)) this.#items(validator, place.value, place)
+    else if (isObject(place.value)) this.#children(validator, place.value, place)
+  }
+
+  #items(validator: Validator, value: readonly unknown[], place: Place): void {
+    const { items } = validator
+    if (!items) return
+    const cel = place.cel as readonly unknown[]
+    value.forEach((item, index) => {
+      const oldIndex = correlated(validator.schema, item, place.old)
+      const old = oldIndex < 0 ? undefined : (place.old as readonly unknown[])[oldIndex]
+      this.visit(items, {
+        path: `${place.path}[${index}]`,
+        value: item,
+        cel: cel[index],
+        old,
+        oldCel: oldIndex < 0 ? undefined : (place.oldCel as readonly unknown[])[oldIndex],
+        // An item that has no old self is as unchanged as its list.
+        isUnchanged: () => (oldIndex < 0 ? place.isUnchanged() : deepEqual(item, old)),
+      })
+    })
+  }
+
+  #children(validator: Validator, value: JsonObject, place: Place): void {
+    const before = isObject(place.old) ? place.old : undefined
+    for (const [key, child] of Object.entries(value)) {
+      const property = validator.properties.get(key)
+      const next = property ?? (validator.schema.properties ? undefined : validator.additional)
+      if (!next) continue
+      const old = before && Object.hasOwn(before, key) ? before[key] : undefined
+      const separator = place.path === '' ? '' : '.'
+      this.visit(next, {
+        path: property ? `${place.path}${separator}${key}` : `${place.path}[${key}]`,
+        value: child,
+        cel: celChild(validator, place.cel, key, child, next),
+        old,
+        oldCel: old === undefined ? undefined : celChild(validator, place.oldCel, key, old, next),
+        isUnchanged: () => old !== undefined && deepEqual(child, old),
+      })
+    }
+  }
+
+  #rule(validator: Validator, compiled: CompiledRule, place: Place): void {
+    const { rule, program } = compiled
+    const type = validator.schema.type ?? ''
+    if (compiled.error !== undefined || !program) {
+      this.errors.push(invalidValue(at(place.path), type, `rule compile error: ${compiled.error ?? ''}`))
+      return
+    }
+    const hasOld = place.oldCel !== undefined && place.oldCel !== null
+    if (program.usesOldSelf && !hasOld && !rule.optionalOldSelf) return
+    if (this.#left <= 0) {
+      this.#outOfBudget(place, type)
+      return
+    }
+    const context = { self: place.cel, oldSelf: oldSelf(rule, hasOld, place.oldCel) }
+    const { spent, result } = metered(Math.min(RULE_LIMIT, this.#left), () => program.run(context))
+    if (result instanceof CostExceeded && this.#left <= RULE_LIMIT) {
+      this.#outOfBudget(place, type)
+      return
+    }
+    this.#left -= spent
+    if (result instanceof Error) {
+      this.errors.push(invalidValue(at(place.path), type, describe(result, rule)))
+      if (result instanceof CostExceeded) this.#left = -1
+      return
+    }
+    if (result === true) return
+    if (!program.usesOldSelf && place.isUnchanged()) return
+    this.errors.push(this.#failure(compiled, place, type, context))
+  }
+
+  #outOfBudget(place: Place, type: string): void {
+    const why = 'validation failed due to running out of cost budget, no further validation rules will be run'
+    this.errors.push(invalidValue(at(place.path), type, why))
+    this.#left = -1
+  }
+
+  #failure(compiled: CompiledRule, place: Place, type: string, context: Readonly<Record<string, unknown>>): FieldError {
+    const { rule, fieldPath } = compiled
+    const separator = place.path === '' || fieldPath === undefined ? '' : '.'
+    const field = at(`${place.path}${separator}${fieldPath ?? ''}`)
+    const detail = this.#message(compiled, context) ?? messageOf(rule)
+    const isCompound = type === 'object' || type === 'array'
+    switch (rule.reason) {
+      case 'FieldValueForbidden':
+        return forbidden(field, detail)
+      case 'FieldValueRequired':
+        return required(field, detail)
+      case 'FieldValueDuplicate':
+        return isCompound
+          ? { reason: 'FieldValueDuplicate', field, message: 'Duplicate value' }
+          : duplicate(field, place.value)
+      case undefined:
+      default:
+        return isCompound ? invalidOmitted(field, detail) : invalidValue(field, place.value, detail)
+    }
+  }
+
+  /** The message that was computed, if that went well. */
+  #message({ message }: CompiledRule, context: Readonly<Record<string, unknown>>): string | undefined {
+    if (!message) return undefined
+    const { spent, result } = metered(Math.min(RULE_LIMIT, this.#left), () => message.run(context))
+    this.#left -= spent
+    if (typeof result !== 'string') return undefined
+    const text = result.trim()
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > 5 * 1024 ? undefined : text
+  }
+}
+
+/** The root has no name. */
+function at(path: string): string {
+  return path === '' ? '<nil>' : path
+}
+
+function oldSelf(rule: Rule, hasOld: boolean, old: unknown): unknown {
+  if (!rule.optionalOldSelf) return hasOld ? old : undefined
+  return hasOld ? Optional.of(old) : Optional.none()
+}
+
+/** Values below an object that rules can not name are converted on their own. */
+function celChild(validator: Validator, cel: unknown, key: string, value: unknown, next: Validator): unknown {
+  if (cel instanceof Map) return cel.get(key)
+  const escaped = validator.type.fields?.get(key)?.escaped
+  return escaped === undefined ? next.type.convert(value) : (cel as JsonObject | undefined)?.[escaped]
+}
+
+function correlated(schema: Schema, item: unknown, old: unknown): number {
+  const keys = schema.listMapKeys
+  if (schema.listType !== 'map' || !keys || !Array.isArray(old) || !isObject(item)) return -1
+  return old.findIndex((candidate) => isObject(candidate) && keys.every((key) => deepEqual(candidate[key], item[key])))
+}
+
+function messageOf(rule: Rule): string {
+  return rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`
+}
+
+function ruleText(rule: Rule): string {
+  return (rule.message || rule.rule).trim()
+}
+
+function describe(error: Error, rule: Rule): string {
+  if (error instanceof CostExceeded) {
+    return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(rule)}`
+  }
+  const summary = (error as { readonly summary?: unknown }).summary
+  const text = typeof summary === 'string' ? summary : error.message
+  if (/no such overload|no matching overload/.test(text)) {
+    return `'no such overload': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(rule)}`
+  }
+  return `${reword(text)} evaluating rule: ${ruleText(rule)}`
+}
+
+function reword(text: string): string {
+  const bounds = /^No such key: index out of bounds, index (-?\d+)/.exec(text)
+  if (bounds) return `index out of bounds: ${bounds[1]}`
+  const key = /^No such key: (.*)$/.exec(text)
+  if (key) return `no such key: ${key[1]}`
+  return text.startsWith('integer overflow') ? 'integer overflow' : text
+}

@@ -1,0 +1,324 @@
+import type { Clock, Random } from '@tenure/kube'
+import { asError } from '@tenure/kube'
+import type { Logger } from '@tenure/runtime'
+import { StatusError, statusBody } from '../errors.ts'
+import { ContinueExpired } from '../registry/continue-token.ts'
+import type { ResourceAnswer, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
+import type { ResourceCatalog, ResourceDefinition, User } from '../registry/types.ts'
+import { APPLY_PATCH } from '../registry/patch.ts'
+import type { Storage } from '../storage/types.ts'
+import { ANONYMOUS } from './authentication.ts'
+import type { Authenticator } from './authentication.ts'
+import type { Authorizer } from './authorization.ts'
+import { LARGEST_BODY, OPTIONS_PURPOSE, parseBody, patchPurpose, tooLarge } from './body.ts'
+import type { ParsedBody } from './body.ts'
+import { Discovery } from './discovery.ts'
+import { encodeList, encodeObject } from './encode.ts'
+import type { EncodeOptions } from './encode.ts'
+import { negotiate, WHOLE } from './negotiation.ts'
+import type { Representation } from './negotiation.ts'
+import { OpenApi } from './openapi.ts'
+import { deleteOptionsFrom, parseQuery } from './query.ts'
+import { requestToken, reviewDefinitions, reviewFor } from './reviews.ts'
+import { asYaml, json, PLAIN_HEADERS, reply, text } from './replies.ts'
+import type { ServerResponse } from './replies.ts'
+import {
+  checkPatchType,
+  checkPlace,
+  isDeletion,
+  isDiscovery,
+  isPublic,
+  isYaml,
+  mediaType,
+  noSuchResource,
+  notAllowed,
+  NOTHING,
+  parseObject,
+  verbOf,
+} from './requests.ts'
+import { parseRoute } from './route.ts'
+import type { ResourceRoute } from './route.ts'
+import type { ServiceAccountTokens } from './service-account-tokens.ts'
+import { VERSION_DOCUMENT } from './version.ts'
+import { WatchFeed } from './watch-feed.ts'
+
+export interface ServerRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: string | undefined
+  /** Undefined: nobody said who he is. */
+  readonly user: User | undefined
+  readonly signal: AbortSignal
+  /** Reads show the state at this revision, for tests. Default: now. */
+  readonly at?: number | undefined
+}
+
+export interface ApiServerOptions {
+  readonly storage: Storage
+  readonly catalog: ResourceCatalog
+  readonly registry: ResourceRegistry
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly accounts: ServiceAccountTokens
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** The Kubernetes API: from a request to an answer, whatever brought it here. */
+export class ApiServer {
+  readonly #options: ApiServerOptions
+  readonly #discovery: Discovery
+  readonly #openApi: OpenApi
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options
+    const { catalog } = options
+    const extra = reviewDefinitions.filter(({ group, version, plural }) => !catalog.find(group, version, plural))
+    this.#discovery = new Discovery(catalog, extra)
+    this.#openApi = new OpenApi(catalog)
+  }
+
+  async handle(request: ServerRequest): Promise<ServerResponse> {
+    let representation = WHOLE
+    try {
+      const mark = request.path.indexOf('?')
+      const path = mark < 0 ? request.path : request.path.slice(0, mark)
+      const query = mark < 0 ? '' : request.path.slice(mark + 1)
+      const user = this.#actingUser(request, request.user ?? ANONYMOUS)
+      const route = parseRoute(path)
+      if (!route) {
+        this.#authorizePath(user, request.method, path)
+        return this.#other(request, path)
+      }
+      representation = negotiate(request.headers['accept'])
+      const response = await this.#resource({ ...request, user }, route, query, representation)
+      return representation.format === 'yaml' ? await asYaml(response) : response
+    } catch (error) {
+      const response = this.#refusal(error)
+      return representation.format === 'yaml' ? asYaml(response) : response
+    }
+  }
+
+  /** Whoever may impersonate acts as the user he names. */
+  #actingUser({ headers }: ServerRequest, user: User): User {
+    const name = headers['impersonate-user']
+    if (!name) return user
+    const groups = headers['impersonate-group']
+    const check = (plural: string, asked: string): void => {
+      const resource = { group: '', plural, subresource: '', namespace: undefined, name: asked }
+      const { allowed } = this.#options.authorizer.authorize({ user, verb: 'impersonate', resource, path: '' })
+      if (allowed) return
+      throw new StatusError(
+        403,
+        'Forbidden',
+        `${plural} "${asked}" is forbidden: User "${user.name}" cannot impersonate resource "${plural}" in API group "" at the cluster scope`,
+        { name: asked, kind: plural },
+      )
+    }
+    check('users', name)
+    const asked = groups ? groups.split(',').map((group) => group.trim()) : []
+    for (const group of asked) check('groups', group)
+    return { name, groups: [...asked, 'system:authenticated'] }
+  }
+
+  #authorizePath(user: User, method: string, path: string): void {
+    const verb = method.toLowerCase()
+    if (isPublic(path) || this.#options.authorizer.authorize({ user, verb, path }).allowed) return
+    // Every known user may look around, as the roles of a real cluster have it.
+    if (verb === 'get' && user.groups.includes('system:authenticated') && isDiscovery(path)) return
+    throw new StatusError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`, {})
+  }
+
+  /** Everything that is no resource. */
+  #other(request: ServerRequest, path: string): ServerResponse {
+    const { headers } = request
+    const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+    switch (trimmed) {
+      case '/version':
+        return json(200, VERSION_DOCUMENT)
+      case '/healthz':
+      case '/livez':
+      case '/readyz':
+        return text(200, 'ok')
+      case '/':
+        return json(200, JSON.stringify({ paths: this.#discovery.paths() }))
+      case '/api':
+      case '/apis': {
+        if (negotiate(headers['accept']).form !== 'aggregated') break
+        const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+        return { status: 200, headers: { 'content-type': type }, body: `${this.#discovery.aggregated(trimmed)}\n` }
+      }
+      case '/openapi/v3':
+        return json(200, this.#openApi.index())
+      default:
+    }
+    if (trimmed.startsWith('/openapi/v3/')) {
+      const document = this.#openApi.document(trimmed.slice('/openapi/v3/'.length))
+      if (document !== undefined) return json(200, document)
+    }
+    if (trimmed.startsWith('/healthz/') || trimmed.startsWith('/livez/') || trimmed.startsWith('/readyz/')) {
+      if (trimmed.endsWith('/ping')) return text(200, 'ok')
+    }
+    if (trimmed === '/api' || trimmed === '/apis' || trimmed.startsWith('/api/') || trimmed.startsWith('/apis/')) {
+      const document = this.#discovery.legacy(trimmed)
+      if (document !== undefined) return json(200, document)
+      const [, , group, version] = trimmed.split('/')
+      if (version && this.#discovery.groups.some((served) => served.group === group)) throw noSuchResource()
+    }
+    return text(404, '404 page not found\n')
+  }
+
+  async #resource(
+    request: ServerRequest & { readonly user: User },
+    route: ResourceRoute,
+    query: string,
+    representation: Representation,
+  ): Promise<ServerResponse> {
+    const { catalog } = this.#options
+    const { isWatch, options, includeObject } = parseQuery(query)
+    const verb = verbOf(request.method, route, isWatch)
+    this.#authorize(request.user, verb ?? request.method.toLowerCase(), route)
+    const review = reviewFor(route.group, route.version, route.plural)
+    if (review && !route.name) return this.#review(review, request, route, verb)
+    const definition = catalog.find(route.group, route.version, route.plural)
+    if (!definition) {
+      const isServed = catalog.all().some(({ group }) => group === route.group)
+      if (isServed) throw noSuchResource()
+      return text(404, '404 page not found\n')
+    }
+    if (!verb) throw notAllowed()
+    checkPlace(definition, route, verb)
+    if (route.subresource === 'token' && definition.bucket === 'serviceaccounts') {
+      const { value } = await parseObject(request.body ?? '', false, 'TokenRequest')
+      return json(201, JSON.stringify(requestToken(this.#options, route.namespace ?? '', route.name ?? '', value)))
+    }
+    const parsed = await this.#body(request, verb, definition)
+    // A watch of one object by its path is one of the collection that selects it.
+    const isNamedWatch = verb === 'watch' && route.name !== undefined
+    const answer = await this.#options.registry.handle({
+      verb,
+      definition,
+      subresource: route.subresource,
+      namespace: route.namespace,
+      name: route.name,
+      options: {
+        ...(isDeletion(verb) && parsed.value !== undefined
+          ? { ...options, ...deleteOptionsFrom(parsed.value) }
+          : options),
+        ...(isNamedWatch && { fieldSelector: `metadata.name=${route.name}` }),
+      },
+      body: isDeletion(verb) ? undefined : parsed.value,
+      ...(parsed.duplicates.length > 0 && { duplicateFields: parsed.duplicates }),
+      ...(verb === 'patch' && { patchType: mediaType(request.headers['content-type']) }),
+      user: request.user,
+      userAgent: request.headers['user-agent'] ?? '',
+      signal: request.signal,
+      ...(request.at !== undefined && { at: request.at }),
+    })
+    return this.#answer(answer, { definition, representation, includeObject, now: this.#options.clock.now() })
+  }
+
+  async #review(
+    review: NonNullable<ReturnType<typeof reviewFor>>,
+    request: ServerRequest & { readonly user: User },
+    route: ResourceRoute,
+    verb: ResourceVerb | undefined,
+  ): Promise<ServerResponse> {
+    if (verb !== 'create') throw notAllowed()
+    const { value } = await parseObject(request.body ?? '', false, route.plural)
+    const answer = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
+    return json(201, JSON.stringify(answer))
+  }
+
+  #authorize(user: User, verb: string, route: ResourceRoute): void {
+    if (user.groups.includes('system:masters')) return
+    const { group, plural, subresource, namespace, name } = route
+    const resource = {
+      group,
+      plural,
+      subresource,
+      // A namespace is its own place.
+      namespace: namespace ?? (plural === 'namespaces' && group === '' ? name : undefined),
+      name,
+    }
+    if (this.#options.authorizer.authorize({ user, verb, resource, path: '' }).allowed) return
+    const isOwnReview = plural.startsWith('selfsubject') && verb === 'create'
+    if (isOwnReview && user.groups.includes('system:authenticated')) return
+    const named = `${group ? `${plural}.${group}` : plural}${name === undefined ? '' : ` "${name}"`}`
+    const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`
+    throw new StatusError(
+      403,
+      'Forbidden',
+      `${named} is forbidden: User "${user.name}" cannot ${verb} resource "${plural}${subresource ? `/${subresource}` : ''}" in API group "${group}" ${where}`,
+      { ...(name !== undefined && { name }), ...(group && { group }), kind: plural },
+    )
+  }
+
+  async #body(request: ServerRequest, verb: ResourceVerb, definition: ResourceDefinition): Promise<ParsedBody> {
+    const { body = '' } = request
+    if (body.length > LARGEST_BODY) throw tooLarge()
+    const type = mediaType(request.headers['content-type'])
+    switch (verb) {
+      case 'create':
+      case 'update':
+        return parseObject(body, isYaml(type), definition.kind)
+      case 'patch':
+        checkPatchType(type, definition)
+        return parseBody(body, type === APPLY_PATCH, patchPurpose(type))
+      case 'delete':
+      case 'deletecollection':
+        return body === '' ? NOTHING : parseBody(body, isYaml(type), OPTIONS_PURPOSE)
+      default:
+        return NOTHING
+    }
+  }
+
+  #answer(answer: ResourceAnswer, options: EncodeOptions): ServerResponse {
+    const { definition } = options
+    switch (answer.type) {
+      case 'object': {
+        const object = answer.stored?.object ?? answer.object ?? {}
+        return reply(answer.status, encodeObject(object, answer.stored, options), answer.warnings)
+      }
+      case 'list':
+        return reply(200, encodeList(answer.items, answer, options))
+      case 'deleted': {
+        const { name, uid, warnings } = answer
+        const { group, plural } = definition
+        const details = { name, ...(group && { group }), kind: plural, uid }
+        const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+        return reply(200, JSON.stringify(status), warnings)
+      }
+      default:
+        return {
+          status: 200,
+          headers: PLAIN_HEADERS,
+          body: new WatchFeed(answer.session, options),
+        }
+    }
+  }
+
+  #refusal(thrown: unknown): ServerResponse {
+    let error: StatusError
+    if (thrown instanceof StatusError) error = thrown
+    else {
+      const cause = asError(thrown)
+      this.#options.log.error('A request failed in a way nobody foresaw', { error: cause })
+      error = new StatusError(500, 'InternalError', `Internal error occurred: ${cause.message}`, {
+        causes: [{ message: cause.message }],
+      })
+    }
+    const body = statusBody(error)
+    const metadata = error instanceof ContinueExpired ? { continue: error.continueToken } : {}
+    const response = reply(error.code, JSON.stringify({ ...body, metadata }))
+    const wait = error.details?.retryAfterSeconds ?? (error.code === 429 ? 1 : undefined)
+    return wait === undefined
+      ? response
+      : { ...response, headers: { ...response.headers, 'retry-after': String(wait) } }
+  }
+}

@@ -1,0 +1,75 @@
+import { badRequest, StatusError } from '../errors.ts'
+import { JsonSyntaxError, parseJson } from '../registry/json-text.ts'
+
+/** Larger bodies are refused. */
+export const LARGEST_BODY = 3 * 1024 * 1024
+
+export const tooLarge = (): StatusError =>
+  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LARGEST_BODY}`)
+
+export interface ParsedBody {
+  readonly value: unknown
+  readonly duplicates: readonly string[]
+}
+
+/** How a refusal words what is wrong with a body, which depends on what it was to be. */
+export interface BodyPurpose {
+  readonly json: (why: string) => string
+  readonly yaml: (why: string) => string
+}
+
+/** For a whole object of this kind. */
+export function objectPurpose(kind: string, text: string): BodyPurpose {
+  const summary = summarize(text)
+  const unrecognized = (why: string) =>
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary})`
+  return {
+    json: (why) => unrecognized(`couldn't get version/kind; json parse error: ${why}`),
+    yaml: unrecognized,
+  }
+}
+
+export const OPTIONS_PURPOSE: BodyPurpose = {
+  json: (why) => `couldn't get version/kind; json parse error: ${why}`,
+  yaml: (why) => why,
+}
+
+export function patchPurpose(type: string): BodyPurpose {
+  return type === 'application/strategic-merge-patch+json'
+    ? { json: (why) => why, yaml: (why) => why }
+    : {
+        json: (why) => `error decoding patch: ${why}`,
+        yaml: (why) => `error decoding YAML: error converting YAML to JSON: ${why}`,
+      }
+}
+
+const LONGEST_SUMMARY = 30
+
+function summarize(text: string): string {
+  if (text === '') return '<empty>'
+  const isLong = text.length > LONGEST_SUMMARY
+  const start = isLong ? text.slice(0, LONGEST_SUMMARY) : text
+  return `${text.startsWith('{') ? start : Buffer.from(start).toString('hex')}${isLong ? ' ...' : ''}`
+}
+
+/** A body in JSON or YAML. Throws a 400 with the real server's words. */
+export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurpose): Promise<ParsedBody> {
+  // All JSON is YAML, and most that is sent as YAML is JSON.
+  if (isYaml && !/^\s*[{[]/.test(text)) return parseYaml(text, purpose)
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    if (isYaml) return parseYaml(text, purpose)
+    throw badRequest(purpose.json(error.message))
+  }
+}
+
+async function parseYaml(text: string, purpose: BodyPurpose): Promise<ParsedBody> {
+  const { readYaml } = await import('./yaml-text.ts')
+  try {
+    return readYaml(text)
+  } catch (error) {
+    throw badRequest(purpose.yaml(error instanceof Error ? error.message : String(error)))
+  }
+}

@@ -1,0 +1,262 @@
+import { createSecureServer } from 'node:http2'
+import type {
+  Http2SecureServer,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  IncomingHttpHeaders,
+  ServerHttp2Stream,
+} from 'node:http2'
+import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { Clock, Random } from '@tenure/kube'
+import { asError } from '@tenure/kube'
+import type { Logger } from '@tenure/runtime'
+import { StatusError, statusBody } from '../errors.ts'
+import { newUid } from '../registry/prepare.ts'
+import type { User } from '../registry/types.ts'
+import type { ApiServer } from './api-server.ts'
+import type { ServerResponse } from './replies.ts'
+import { certificateUser } from './authentication.ts'
+import type { Authenticator } from './authentication.ts'
+import { LARGEST_BODY, tooLarge } from './body.ts'
+import type { WatchFeed } from './watch-feed.ts'
+
+export interface HttpsAdapterOptions {
+  readonly server: ApiServer
+  readonly authenticator: Authenticator
+  /** The certificate and key to serve with, PEM. */
+  readonly certificate: string
+  readonly key: string
+  /** Client certificates of this authority are believed, PEM. */
+  readonly clientAuthority: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** One for all: making one for each request that ends costs more than many a request. */
+const GONE = new Error('the client is gone')
+/** About as much of a watch as is written at a time. */
+const CHUNK = 64 * 1024
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** The API over HTTPS: HTTP/2, and HTTP/1.1 for those who know no better. */
+export class HttpsAdapter {
+  readonly #options: HttpsAdapterOptions
+  readonly #http: Http2SecureServer
+  readonly #sockets = new Set<TLSSocket>()
+  readonly #users = new WeakMap<object, User | 'refused'>()
+
+  constructor(options: HttpsAdapterOptions) {
+    this.#options = options
+    this.#http = createSecureServer({
+      allowHTTP1: true,
+      cert: options.certificate,
+      key: options.key,
+      ca: options.clientAuthority,
+      requestCert: true,
+      // Who has none, or one of somebody else's, may still have a token.
+      rejectUnauthorized: false,
+      settings: { maxConcurrentStreams: 1000, initialWindowSize: 1024 * 1024 },
+    })
+    this.#http.on('request', (request, response) => {
+      if (request.httpVersionMajor < 2) this.#onHttp1(request, response)
+    })
+    // Listening to requests made Node answer HTTP/2 streams through a slower layer, too: this takes its place.
+    this.#http.removeAllListeners('stream')
+    this.#http.on('stream', (stream, headers) => this.#onStream(stream, headers))
+    this.#http.on('sessionError', (error: Error) => options.log.debug('A connection failed', { error }))
+    this.#http.on('tlsClientError', (error: Error) => options.log.debug('A connection was not established', { error }))
+    this.#http.on('secureConnection', (socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+      socket.on('error', (error: Error) => options.log.debug('A connection failed', { error }))
+    })
+    this.#http.setTimeout(0)
+  }
+
+  /** Resolves with the port; rejects if it can not be had. */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#http.once('error', reject)
+      this.#http.listen({ port, host }, () => {
+        this.#http.off('error', reject)
+        this.#http.on('error', (error) => this.#options.log.error('The HTTPS server failed', { error }))
+        resolve((this.#http.address() as AddressInfo).port)
+      })
+    })
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()))
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const abort = new AbortController()
+    stream.on('close', () => {
+      if (!stream.writableFinished) abort.abort(GONE)
+    })
+    stream.on('error', (error) => this.#options.log.debug('A request was cut off', { error }))
+    const { ':method': method = 'GET', ':path': path = '/' } = headers
+    const user = this.#userOf(stream.session ?? stream, stream.session?.socket as TLSSocket | undefined, headers)
+    const send = (response: ServerResponse): void => {
+      if (stream.destroyed) {
+        if (typeof response.body !== 'string') response.body.close()
+        return
+      }
+      stream.respond({ ':status': response.status, ...response.headers, ...this.#always(headers) })
+      if (typeof response.body === 'string') stream.end(method === 'HEAD' ? '' : response.body)
+      else pump(response.body, stream, () => stream.close())
+    }
+    this.#serve(stream, method, path, headers, user, abort.signal, send)
+  }
+
+  #onHttp1(request: Http2ServerRequest | IncomingMessage, given: Http2ServerResponse | Http1Response): void {
+    const response = given as Http1Response
+    const abort = new AbortController()
+    response.on('close', () => {
+      if (!response.writableFinished) abort.abort(GONE)
+    })
+    request.on('error', (error) => this.#options.log.debug('A request was cut off', { error }))
+    const { method = 'GET', url = '/', headers } = request as IncomingMessage
+    const user = this.#userOf(request.socket, request.socket as TLSSocket, headers)
+    const send = (answer: ServerResponse): void => {
+      if (response.destroyed) {
+        if (typeof answer.body !== 'string') answer.body.close()
+        return
+      }
+      if (typeof answer.body === 'string') {
+        const bytes = Buffer.from(answer.body)
+        response.writeHead(answer.status, {
+          ...answer.headers,
+          ...this.#always(headers),
+          'content-length': bytes.length,
+        })
+        response.end(method === 'HEAD' ? undefined : bytes)
+      } else {
+        response.writeHead(answer.status, { ...answer.headers, ...this.#always(headers) })
+        response.flushHeaders()
+        pump(answer.body, response, () => response.destroy())
+      }
+    }
+    this.#serve(request, method, url, headers, user, abort.signal, send)
+  }
+
+  #always(headers: Headers): Record<string, string> {
+    const given = headers['audit-id']
+    return { 'audit-id': typeof given === 'string' && given ? given : newUid(this.#options.random) }
+  }
+
+  #serve(
+    body: Readable,
+    method: string,
+    path: string,
+    headers: Headers,
+    user: User | 'refused' | undefined,
+    signal: AbortSignal,
+    send: (response: ServerResponse) => void,
+  ): void {
+    const run = async (): Promise<void> => {
+      if (user === 'refused') {
+        body.resume()
+        return send(refusal(new StatusError(401, 'Unauthorized', 'Unauthorized')))
+      }
+      const bytes = method === 'GET' || method === 'HEAD' ? undefined : await read(body)
+      const sent = single(headers)
+      const isProtobuf = bytes !== undefined && bytes.length > 0 && (sent['content-type'] ?? '').startsWith(PROTOBUF)
+      const request = isProtobuf
+        ? { headers: { ...sent, 'content-type': 'application/json' }, body: await fromProtobuf(bytes) }
+        : { headers: sent, body: bytes?.toString() }
+      send(await this.#options.server.handle({ method, path, ...request, user, signal }))
+    }
+    run().catch((thrown: unknown) => {
+      const error = asError(thrown)
+      if (!(error instanceof StatusError)) this.#options.log.debug('A request could not be answered', { error })
+      if (!(error instanceof StatusError)) return
+      send(refusal(error))
+      body.resume()
+    })
+  }
+
+  /** A token counts before the certificate of the connection, as it is of the request itself. */
+  #userOf(connection: object, socket: TLSSocket | undefined, headers: Headers): User | 'refused' | undefined {
+    const { authorization } = headers
+    const byToken = this.#options.authenticator.byHeader(typeof authorization === 'string' ? authorization : undefined)
+    if (byToken !== undefined) return byToken
+    const known = this.#users.get(connection)
+    if (known) return known
+    const user = socket && userOfSocket(socket)
+    if (user) this.#users.set(connection, user)
+    return user
+  }
+}
+
+function userOfSocket(socket: TLSSocket): User | 'refused' | undefined {
+  const certificate = socket.getPeerCertificate()
+  if (!certificate || Object.keys(certificate).length === 0) return undefined
+  return socket.authorized ? (certificateUser(certificate.subject, certificate.fingerprint256) ?? 'refused') : 'refused'
+}
+
+function refusal(error: StatusError): ServerResponse {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
+  return { status: error.code, headers, body: `${JSON.stringify(statusBody(error))}\n` }
+}
+
+function single(headers: Headers): Readonly<Record<string, string | undefined>> {
+  // Only Set-Cookie comes as a list, and a repeated Impersonate-Group joined by commas.
+  return headers as Readonly<Record<string, string | undefined>>
+}
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf'
+
+async function fromProtobuf(bytes: Buffer): Promise<string> {
+  const { jsonFromProtobuf } = await import('./protobuf.ts')
+  return jsonFromProtobuf(bytes)
+}
+
+async function read(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  // Not destroyed when it is too large: the refusal goes the same way.
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length
+    if (size > LARGEST_BODY) throw tooLarge()
+    chunks.push(chunk as Buffer)
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)
+}
+
+/** Writes a watch as fast as its reader takes it; what is sent in one turn goes in one piece. */
+function pump(feed: WatchFeed, out: Writable, cut: () => void): void {
+  let isBlocked = false
+  let isScheduled = false
+  const flush = (): void => {
+    isScheduled = false
+    while (!isBlocked && !out.destroyed) {
+      const chunk = feed.take(CHUNK)
+      if (!chunk) {
+        if (feed.wasCut) cut()
+        else if (feed.isOver) out.end()
+        return
+      }
+      isBlocked = !out.write(chunk)
+    }
+    if (feed.wasCut) cut()
+  }
+  out.on('drain', () => {
+    isBlocked = false
+    flush()
+  })
+  out.on('close', () => feed.close())
+  feed.open(() => {
+    if (isScheduled) return
+    isScheduled = true
+    queueMicrotask(flush)
+  })
+}

@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto'
+import { subresourcesOf } from '../registry/subresources.ts'
+import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
+import type { Schema } from '../schema/types.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Names that our schemas have for the extensions of OpenAPI. */
+const EXTENSIONS: readonly (readonly [keyof Schema, string])[] = [
+  ['intOrString', 'x-kubernetes-int-or-string'],
+  ['preserveUnknown', 'x-kubernetes-preserve-unknown-fields'],
+  ['embeddedResource', 'x-kubernetes-embedded-resource'],
+  ['listType', 'x-kubernetes-list-type'],
+  ['listMapKeys', 'x-kubernetes-list-map-keys'],
+  ['mapType', 'x-kubernetes-map-type'],
+  ['patchStrategy', 'x-kubernetes-patch-strategy'],
+  ['patchMergeKey', 'x-kubernetes-patch-merge-key'],
+  ['rules', 'x-kubernetes-validations'],
+]
+const PLAIN: readonly (keyof Schema)[] = [
+  'type',
+  'format',
+  'nullable',
+  'default',
+  'enum',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+  'description',
+]
+
+/** OpenAPI v3, a document per group and version, each made when somebody asks: kubectl wants it to validate and explain. */
+export class OpenApi {
+  readonly #catalog: ResourceCatalog
+  readonly #documents = new Map<string, string>()
+
+  constructor(catalog: ResourceCatalog) {
+    this.#catalog = catalog
+    catalog.onChange(() => this.#documents.clear())
+  }
+
+  index(): string {
+    return this.#remember('', () => {
+      const found = new Set(this.#catalog.all().map(pathOf))
+      const paths = Object.fromEntries(
+        [...found]
+          .toSorted()
+          .map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#hashOf(path)}` }]),
+      )
+      return JSON.stringify({ paths })
+    })
+  }
+
+  /** The document of `apis/apps/v1`; undefined if that is not served. */
+  document(path: string): string | undefined {
+    const definitions = this.#catalog.all().filter((definition) => pathOf(definition) === path)
+    return definitions.length === 0 ? undefined : this.#remember(path, () => document(definitions))
+  }
+
+  /** Of what is served, not of the document, which would have to be made for it. */
+  #hashOf(path: string): string {
+    const served = this.#catalog.all().filter((definition) => pathOf(definition) === path)
+    const hash = createHash('sha256')
+    for (const { plural, kind, schema, isBuiltIn } of served) {
+      hash.update(`${plural}/${kind}/${isBuiltIn ? '' : JSON.stringify(schema)}\n`)
+    }
+    return hash.digest('hex').toUpperCase()
+  }
+
+  #remember(key: string, make: () => string): string {
+    let made = this.#documents.get(key)
+    if (made === undefined) this.#documents.set(key, (made = make()))
+    return made
+  }
+}
+
+function pathOf({ group, version }: ResourceDefinition): string {
+  return group ? `apis/${group}/${version}` : `api/${version}`
+}
+
+/** Built-in kinds go under the names by which others refer to them, custom ones under reversed domain names. */
+function schemaName({ group, version, kind, schema }: ResourceDefinition): string {
+  if (schema?.ref) return schema.ref
+  const domain = group ? group.split('.').toReversed().join('.') : 'io.k8s.api.core'
+  return `${domain}.${version}.${kind}`
+}
+
+function document(definitions: readonly ResourceDefinition[]): string {
+  const schemas = new Map<string, Json>()
+  const paths: Record<string, Json> = {}
+  for (const definition of definitions) {
+    addSchemas(definition, schemas)
+    addPaths(definition, paths)
+  }
+  return JSON.stringify({
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: 'v1.36.3+tenure' },
+    paths,
+    components: { schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))) },
+  })
+}
+
+function addSchemas(definition: ResourceDefinition, schemas: Map<string, Json>): void {
+  const { group, version, kind, listKind } = definition
+  const pending = new Map<string, Schema>()
+  const encode = (schema: Schema): Json =>
+    encodeSchema(schema, (ref) => {
+      if (!schemas.has(ref) && !pending.has(ref)) pending.set(ref, definition.resolve(ref))
+    })
+  const name = schemaName(definition)
+  const gvk = [{ group, version, kind }]
+  const own = definition.schema?.ref
+    ? definition.resolve(definition.schema.ref)
+    : (definition.schema ?? { type: 'object' })
+  schemas.set(name, { ...withMeta(encode(own)), 'x-kubernetes-group-version-kind': gvk })
+  schemas.set(`${name}List`, {
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      items: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
+    },
+    'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
+  })
+  for (const [ref, schema] of pending) if (!schemas.has(ref)) schemas.set(ref, encode(schema))
+}
+
+/** Every object has these, also where a custom schema does not mention them. */
+function withMeta(schema: Json): Json {
+  const properties = schema['properties'] as Json | undefined
+  return {
+    ...schema,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...properties,
+    },
+  }
+}
+
+function encodeSchema(schema: Schema, refer: (ref: string) => void): Json {
+  if (schema.ref !== undefined) {
+    refer(schema.ref)
+    const target = { $ref: `#/components/schemas/${schema.ref}` }
+    const { description, default: value } = schema
+    if (description === undefined && value === undefined) return target
+    return {
+      ...(description !== undefined && { description }),
+      ...(value !== undefined && { default: value }),
+      allOf: [target],
+    }
+  }
+  const result: Record<string, unknown> = {}
+  for (const name of PLAIN) if (schema[name] !== undefined) result[name] = schema[name]
+  for (const [name, extension] of EXTENSIONS) if (schema[name] !== undefined) result[extension] = schema[name]
+  const each = (list: readonly Schema[]): readonly Json[] => list.map((item) => encodeSchema(item, refer))
+  if (schema.properties) {
+    result['properties'] = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, property]) => [name, encodeSchema(property, refer)]),
+    )
+  }
+  const { additionalProperties, items, allOf, anyOf, oneOf, not } = schema
+  if (additionalProperties !== undefined) {
+    result['additionalProperties'] =
+      typeof additionalProperties === 'boolean' ? additionalProperties : encodeSchema(additionalProperties, refer)
+  }
+  if (items) result['items'] = encodeSchema(items, refer)
+  if (allOf) result['allOf'] = each(allOf)
+  if (anyOf) result['anyOf'] = each(anyOf)
+  if (oneOf) result['oneOf'] = each(oneOf)
+  if (not) result['not'] = encodeSchema(not, refer)
+  return result
+}
+
+const parameter = (name: string, type: string): Json => ({ name, in: 'query', schema: { type, uniqueItems: true } })
+const WRITE = [
+  parameter('dryRun', 'string'),
+  parameter('fieldManager', 'string'),
+  parameter('fieldValidation', 'string'),
+]
+const ACTIONS: Readonly<Record<string, string>> = {
+  create: 'post',
+  update: 'put',
+  get: 'get',
+  list: 'list',
+  delete: 'delete',
+  deletecollection: 'deletecollection',
+  patch: 'patch',
+}
+
+function addPaths(definition: ResourceDefinition, paths: Record<string, Json>): void {
+  const { namespaced, plural, verbs } = definition
+  const root = `/${pathOf(definition)}${namespaced ? '/namespaces/{namespace}' : ''}/${plural}`
+  const can = (verb: string): boolean => verbs.includes(verb)
+  const item = root + '/{name}'
+  const collection: Record<string, Json> = {}
+  if (can('list'))
+    collection['get'] = operation(definition, 'list', [
+      parameter('labelSelector', 'string'),
+      parameter('fieldSelector', 'string'),
+    ])
+  if (can('create')) collection['post'] = operation(definition, 'create', WRITE)
+  if (can('deletecollection')) collection['delete'] = operation(definition, 'deletecollection', [])
+  paths[root] = collection
+  const single: Record<string, Json> = {}
+  if (can('get')) single['get'] = operation(definition, 'get', [])
+  if (can('update')) single['put'] = operation(definition, 'update', WRITE)
+  if (can('patch')) single['patch'] = patchOperation(definition)
+  if (can('delete')) single['delete'] = operation(definition, 'delete', [])
+  if (Object.keys(single).length > 0) paths[item] = single
+  for (const { name, verbs: below } of subresourcesOf(definition)) {
+    const methods: Record<string, Json> = {}
+    if (below.includes('get')) methods['get'] = operation(definition, 'get', [])
+    if (below.includes('update')) methods['put'] = operation(definition, 'update', WRITE)
+    if (below.includes('patch')) methods['patch'] = patchOperation(definition)
+    if (below.includes('create')) methods['post'] = operation(definition, 'create', WRITE)
+    paths[`${item}/${name}`] = methods
+  }
+}
+
+function operation(definition: ResourceDefinition, verb: string, parameters: readonly Json[]): Json {
+  const { group, version, kind } = definition
+  const name = `${schemaName(definition)}${verb === 'list' ? 'List' : ''}`
+  const schema = { $ref: `#/components/schemas/${name}` }
+  return {
+    parameters,
+    ...((verb === 'create' || verb === 'update') && { requestBody: { content: { '*/*': { schema } } } }),
+    responses: { '200': { description: 'OK', content: { 'application/json': { schema } } } },
+    'x-kubernetes-action': ACTIONS[verb],
+    'x-kubernetes-group-version-kind': { group, version, kind },
+  }
+}
+
+/** kubectl applies only where this one declares that fields are validated here. */
+function patchOperation(definition: ResourceDefinition): Json {
+  const types = [
+    'application/apply-patch+yaml',
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    ...(definition.isBuiltIn ? ['application/strategic-merge-patch+json'] : []),
+  ]
+  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'object' } }]))
+  return {
+    ...operation(definition, 'patch', [...WRITE, parameter('force', 'boolean')]),
+    requestBody: { content, required: true },
+  }
+}

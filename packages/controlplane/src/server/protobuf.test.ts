@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { jsonFromProtobuf } from './protobuf.ts'
+
+// Writes the wire format by hand: the other side of what is tested.
+const varint = (value: number): Buffer => {
+  const bytes: number[] = []
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest])
+    bytes.push((rest % 128) + 128)
+  }
+}
+const bytes = (number: number, value: Buffer | string): Buffer => {
+  const content = Buffer.from(value)
+  return Buffer.concat([varint(number * 8 + 2), varint(content.length), content])
+}
+const integer = (number: number, value: number): Buffer => Buffer.concat([varint(number * 8), varint(value)])
+const envelope = (apiVersion: string, kind: string, ...raw: readonly Buffer[]): Buffer =>
+  Buffer.concat([
+    Buffer.from('k8s\u0000'),
+    bytes(1, Buffer.concat([bytes(1, apiVersion), bytes(2, kind)])),
+    bytes(2, Buffer.concat(raw)),
+  ])
+const entry = (key: string, value: string): Buffer => Buffer.concat([bytes(1, key), bytes(2, value)])
+
+test('maps, metadata and times', () => {
+  const metadata = Buffer.concat([
+    bytes(1, 'a'),
+    bytes(3, ''),
+    bytes(8, integer(1, 1_767_225_600)),
+    bytes(11, entry('x', 'y')),
+  ])
+  const body = envelope(
+    'v1',
+    'ConfigMap',
+    bytes(1, metadata),
+    bytes(2, entry('__proto__', 'b')),
+    bytes(3, entry('k', 'bytes')),
+  )
+  expect(jsonFromProtobuf(body)).toBe(
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":"2026-01-01T00:00:00Z","labels":{"x":"y"}},"data":{"__proto__":"b"},"binaryData":{"k":"Ynl0ZXM="}}',
+  )
+})
+
+test('a zero that was set stays, one that stands for nothing goes', () => {
+  const spec = Buffer.concat([integer(1, 0), integer(5, 0)])
+  expect(JSON.parse(jsonFromProtobuf(envelope('apps/v1', 'Deployment', bytes(2, spec))))).toMatchObject({
+    spec: { replicas: 0 },
+  })
+  expect(jsonFromProtobuf(envelope('apps/v1', 'Deployment', bytes(2, spec)))).not.toContain('minReadySeconds')
+})
+
+test('inlined, quantities and numbers-or-names', () => {
+  const volume = Buffer.concat([bytes(1, 'v'), bytes(2, bytes(2, Buffer.alloc(0)))])
+  const limits = bytes(8, bytes(1, Buffer.concat([bytes(1, 'cpu'), bytes(2, bytes(1, '100m'))])))
+  const probe = bytes(10, bytes(1, bytes(2, bytes(2, Buffer.concat([integer(1, 1), bytes(3, 'http')])))))
+  const container = Buffer.concat([bytes(1, 'c'), limits, probe])
+  const pod = JSON.parse(
+    jsonFromProtobuf(envelope('v1', 'Pod', bytes(2, Buffer.concat([bytes(1, volume), bytes(2, container)])))),
+  ) as object
+  expect(pod).toMatchObject({
+    spec: {
+      volumes: [{ name: 'v', emptyDir: {} }],
+      containers: [{ name: 'c', resources: { limits: { cpu: '100m' } }, livenessProbe: { httpGet: { port: 'http' } } }],
+    },
+  })
+})
+
+test.each([
+  ['no magic', Buffer.from('{"a":1}')],
+  ['an unknown kind', envelope('v1', 'Nonsense')],
+  ['cut off', envelope('v1', 'ConfigMap', bytes(1, 'xyz')).subarray(0, -2)],
+  ['a length beyond the end', Buffer.concat([Buffer.from('k8s\u0000'), Buffer.from([0x12, 0xff, 0xff, 0xff, 0x7f])])],
+])('%s is 400', (_, body) => {
+  expect(() => jsonFromProtobuf(body)).toThrow(expect.objectContaining({ code: 400 }))
+})

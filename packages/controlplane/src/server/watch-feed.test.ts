@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { KINDS } from '../registry/catalog.testing.ts'
+import { unstored } from '../registry/derived.ts'
+import type { WatchItem, WatchSession } from '../registry/request.ts'
+import type { StoredObject } from '../storage/types.ts'
+import { WHOLE } from './negotiation.ts'
+import { WatchFeed } from './watch-feed.ts'
+
+class FakeSession implements WatchSession {
+  send: (item: WatchItem) => void = () => undefined
+  #ended: () => void = () => undefined
+  isClosed = false
+  readonly #initial: readonly WatchItem[]
+
+  constructor(initial: readonly WatchItem[] = []) {
+    this.#initial = initial
+  }
+
+  open(send: (item: WatchItem) => void, ended: () => void): void {
+    this.send = send
+    this.#ended = ended
+    for (const item of this.#initial) send(item)
+  }
+
+  close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.#ended()
+  }
+}
+
+const OPTIONS = { definition: KINDS.configMap, representation: WHOLE, includeObject: undefined, now: 0 }
+
+function stored(name: string): StoredObject {
+  const metadata = { name, uid: name, resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' }
+  return unstored(name, { kind: 'ConfigMap', apiVersion: 'v1', metadata })
+}
+
+test('events go out in order, a line each, and no more than there is room for', () => {
+  const session = new FakeSession()
+  const feed = new WatchFeed(session, OPTIONS)
+  feed.open(() => undefined)
+  session.send({ type: 'ADDED', stored: stored('a') })
+  session.send({ type: 'BOOKMARK', revision: 9, initialEventsEnd: true })
+  const first = feed.take(1)?.toString() ?? ''
+  expect(JSON.parse(first)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
+  expect(feed.take(1000)?.toString()).toBe(
+    '{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}\n',
+  )
+  expect(feed.take(1000)).toBeUndefined()
+  session.close()
+  expect(feed.isOver).toBe(true)
+})
+
+test('the bytes of an event are made once for all who watch', () => {
+  const object = stored('a')
+  const take = (): Buffer | undefined => {
+    const session = new FakeSession([{ type: 'ADDED', stored: object }])
+    const feed = new WatchFeed(session, OPTIONS)
+    feed.open(() => undefined)
+    return feed.take(1000)
+  }
+  expect(take()).toBe(take())
+})
+
+test('who does not read is cut off, and holds nothing any more', () => {
+  const initial = Array.from({ length: 30_000 }, (): WatchItem => ({ type: 'ADDED', stored: stored('a') }))
+  const session = new FakeSession(initial)
+  const feed = new WatchFeed(session, OPTIONS)
+  feed.open(() => undefined)
+  for (let index = 0; index < 20_000; index++)
+    session.send({ type: 'BOOKMARK', revision: index, initialEventsEnd: false })
+  expect(session.isClosed).toBe(false)
+  session.send({ type: 'BOOKMARK', revision: 1, initialEventsEnd: false })
+  expect(session.isClosed).toBe(true)
+  expect(feed.wasCut).toBe(true)
+  expect(feed.take(1000)).toBeUndefined()
+})

@@ -1,0 +1,153 @@
+import { StatusError, statusBody } from '../errors.ts'
+import { apiVersionOf } from '../registry/decode.ts'
+import type { WatchItem, WatchSession } from '../registry/request.ts'
+import type { StoredObject } from '../storage/types.ts'
+import { partial, tableEvent } from './encode.ts'
+import type { EncodeOptions } from './encode.ts'
+
+/** A reader this many events behind is cut off: it lists and watches again, as after any broken connection. */
+const MOST_WAITING = 20_000
+
+/**
+ * One watch's events on their way out. They wait as references to shared objects and become bytes when there is room for
+ * them; the bytes of an event are made once for all watches that send it.
+ */
+export class WatchFeed {
+  readonly #session: WatchSession
+  readonly #options: EncodeOptions
+  #waiting: WatchItem[] = []
+  #next = 0
+  #limit = Infinity
+  #isOver = false
+  #isFirst = true
+  #wasCut = false
+  #onReadable: () => void = () => undefined
+
+  constructor(session: WatchSession, options: EncodeOptions) {
+    this.#session = session
+    this.#options = options
+  }
+
+  /** Begins; `onReadable` is called whenever there may be something to take, or the end was reached. */
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable
+    this.#session.open(
+      (item) => this.#push(item),
+      () => {
+        this.#isOver = true
+        this.#onReadable()
+      },
+    )
+    // What was there at first is no reader's fault.
+    this.#limit = this.#waiting.length + MOST_WAITING
+  }
+
+  /** True if nothing more will come. */
+  get isOver(): boolean {
+    return this.#isOver && this.#next >= this.#waiting.length
+  }
+
+  /** True if the reader was too slow: what it has not read is not worth waiting for. */
+  get wasCut(): boolean {
+    return this.#wasCut
+  }
+
+  close(): void {
+    this.#waiting = []
+    this.#next = 0
+    this.#onReadable = () => undefined
+    this.#session.close()
+  }
+
+  /** The next events, about `most` bytes of them; undefined if there are none now. */
+  take(most: number): Buffer | undefined {
+    const chunks: Buffer[] = []
+    let size = 0
+    while (this.#next < this.#waiting.length && size < most) {
+      const item = this.#waiting[this.#next++]
+      if (!item) break
+      const chunk = this.#encode(item)
+      chunks.push(chunk)
+      size += chunk.length
+    }
+    if (this.#next >= this.#waiting.length) {
+      this.#waiting = []
+      this.#next = 0
+    } else if (this.#next > 1000) {
+      this.#waiting.splice(0, this.#next)
+      this.#next = 0
+    }
+    return chunks.length > 1 ? Buffer.concat(chunks, size) : chunks[0]
+  }
+
+  #push(item: WatchItem): void {
+    if (this.#waiting.length - this.#next >= this.#limit) {
+      this.#wasCut = true
+      this.#waiting = []
+      this.#next = 0
+      this.#session.close()
+      return
+    }
+    this.#waiting.push(item)
+    this.#onReadable()
+  }
+
+  #encode(item: WatchItem): Buffer {
+    const { definition, representation } = this.#options
+    switch (item.type) {
+      case 'ERROR': {
+        const { error } = item
+        const status = error instanceof StatusError ? error : new StatusError(500, 'InternalError', error.message)
+        return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(statusBody(status))}}\n`)
+      }
+      case 'BOOKMARK': {
+        const annotations = item.initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
+        const [kind, apiVersion] =
+          representation.form === 'metadata'
+            ? ['PartialObjectMetadata', `meta.k8s.io/${representation.version}`]
+            : [definition.kind, apiVersionOf(definition)]
+        const object = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${item.revision}"${annotations}}}`
+        return Buffer.from(
+          `{"type":"BOOKMARK","object":${representation.form === 'table' ? bookmarkTable(object, item.revision) : object}}\n`,
+        )
+      }
+      default:
+        return this.#encodeChange(item.type, item.stored)
+    }
+  }
+
+  #encodeChange(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject): Buffer {
+    const { form, version } = this.#options.representation
+    if (form === 'table') {
+      const text = tableEvent(stored, this.#isFirst, this.#options)
+      this.#isFirst = false
+      return Buffer.from(`{"type":"${type}","object":${text}}\n`)
+    }
+    return shared(stored, `${type}/${form}/${version}`, () => {
+      const text = form === 'metadata' ? partial(stored.object, version) : stored.json
+      return `{"type":"${type}","object":${text}}\n`
+    })
+  }
+}
+
+function bookmarkTable(object: string, revision: number): string {
+  return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"${revision}"},"columnDefinitions":null,"rows":[{"cells":[],"object":${object}}]}`
+}
+
+/** The last events' bytes. Few are enough: all watches send an event at about the same time. */
+const recent = new Map<StoredObject, Map<string, Buffer>>()
+const MOST_RECENT = 256
+
+function shared(stored: StoredObject, form: string, text: () => string): Buffer {
+  let forms = recent.get(stored)
+  if (!forms) {
+    if (recent.size >= MOST_RECENT) {
+      const oldest = recent.keys().next()
+      if (!oldest.done) recent.delete(oldest.value)
+    }
+    recent.set(stored, (forms = new Map()))
+  }
+  let bytes = forms.get(form)
+  if (!bytes) forms.set(form, (bytes = Buffer.from(text())))
+  return bytes
+}

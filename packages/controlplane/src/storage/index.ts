@@ -1,0 +1,3 @@
+export * from './types.ts'
+export { openStorage, type OpenStorageOptions } from './open.ts'
+export type { HistoryLimits } from './history-window.ts'

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import {
+  CONFIG_MAPS,
+  contents,
+  line,
+  open,
+  rejection,
+  removeKey,
+  temporaryDirectory,
+  write,
+} from './storage.testing.ts'
+import { RevisionCompacted, type Storage } from './types.ts'
+
+test('what was written is there when it is opened again: state, revision and history', async () => {
+  const directory = path.join(await temporaryDirectory(), 'made/on/the/way')
+  const first = await open({ directory })
+  await write(first, 'default/a', 'one')
+  await write(first, 'default/b', 'ünïcode 🎈 \ud800')
+  await write(first, 'default/a', 'two')
+  await removeKey(first, 'default/b')
+  await first.close()
+
+  const second = await open({ directory })
+  expect([second.revision, contents(second)]).toEqual([5, ['default/a=two@4']])
+  expect(contents(second, { at: 3 })).toEqual(['default/a=one@2', 'default/b=ünïcode 🎈 \ud800@3'])
+  const lines: string[] = []
+  second.watch(CONFIG_MAPS, 2, (change) => lines.push(line(change)))
+  expect(await write(second, 'default/b', 'again')).toBe(6)
+  expect(lines).toEqual([
+    '3 default/b nothing → ünïcode 🎈 \ud800 @3',
+    '4 default/a one → two @4',
+    '5 default/b ünïcode 🎈 \ud800 → deleted @5',
+    '6 default/b nothing → again @6',
+  ])
+})
+
+test('what was forgotten stays forgotten, and the revision goes on even if nothing is left', async () => {
+  const directory = await temporaryDirectory()
+  const first = await open({ directory })
+  for (let number = 0; number < 5; number++) await write(first, 'default/a', String(number))
+  await removeKey(first, 'default/a')
+  first.compact(first.revision)
+  await first.close()
+  const second = await open({ directory })
+  expect([second.revision, second.resources()]).toEqual([7, []])
+  expect(() => second.range(CONFIG_MAPS, { at: 6 })).toThrow(new RevisionCompacted(7))
+  expect(await write(second, 'default/a', 'again')).toBe(8)
+})
+
+test('a file does not grow with the number of writes, only with what it holds', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory, history: { changes: 100 }, maxBytes: 8_000_000 })
+  const value = 'x'.repeat(4000)
+  for (let round = 0; round < 60; round++) {
+    await Promise.all(Array.from({ length: 100 }, (_, number) => write(storage, `default/${number}`, value + round)))
+  }
+  // 6,000 versions of 4 kB each are three times what fits.
+  expect(storage.revision).toBe(6001)
+  await storage.close()
+  const again = await open({ directory })
+  expect([again.revision, again.count(CONFIG_MAPS)]).toEqual([6001, 100])
+})
+
+test('a full disk refuses writes, keeps serving what it has, and takes writes again when there is space', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory, maxBytes: 200_000 })
+  const seen: number[] = []
+  storage.watch(CONFIG_MAPS, 1, ({ revision }) => seen.push(revision))
+  const value = 'x'.repeat(10_000)
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 60 }, (_, number) => delay(number).then(() => write(storage, `default/${number}`, value))),
+  )
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  expect(failures.length).toBeGreaterThan(0)
+  expect(failures[0]).toMatchObject({
+    code: 500,
+    reason: 'InternalError',
+    message: expect.stringMatching(/^the write was not stored: no space is left for .*state\.db/),
+  })
+  const stored = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  expect(stored.length).toBeGreaterThan(5)
+  expect(seen).toEqual(stored)
+  expect([storage.revision, storage.count(CONFIG_MAPS)]).toEqual([stored.at(-1), stored.length])
+
+  await storage.close()
+  const roomier = await open({ directory })
+  expect([roomier.revision, roomier.count(CONFIG_MAPS)]).toEqual([stored.at(-1), stored.length])
+  expect(await write(roomier, 'default/next', value)).toBe(roomier.revision)
+})
+
+test('a write that is too large for the disk does not keep others from being stored', async () => {
+  const storage = await open({ directory: await temporaryDirectory(), maxBytes: 200_000 })
+  const error = await rejection(write(storage, 'default/huge', 'x'.repeat(500_000)))
+  expect(error.message).toContain('no space is left')
+  expect(await write(storage, 'default/small', 'x')).toBe(2)
+  expect(contents(storage)).toEqual(['default/small=x@2'])
+})
+
+test('a disk that fails to write refuses writes, and what was acknowledged before is there', async () => {
+  const directory = await temporaryDirectory()
+  const program = fileURLToPath(new URL('./io-error-child.testing.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c',
+    'ulimit -f 1000 && exec "$0" "$1" "$2"',
+    process.execPath,
+    program,
+    directory,
+  ])
+  const { acknowledged, failures, visible } = JSON.parse(stdout) as Record<string, readonly unknown[]>
+  expect(acknowledged?.length).toBeGreaterThan(5)
+  expect(failures).toEqual([expect.stringMatching(/^the write was not stored: the disk of .*state\.db failed/)])
+  expect(visible).toEqual([acknowledged?.at(-1), acknowledged?.length])
+  const storage = await open({ directory })
+  expect([storage.revision, storage.count(CONFIG_MAPS)]).toEqual(visible)
+})
+
+test('what was sent to the disk before a failure was known is lost with what failed', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory, maxBytes: 200_000 })
+  // More than one transaction takes, so that it is committed before what follows is looked at.
+  const failing = Array.from({ length: 1000 }, (_, number) => rejection(write(storage, `default/${number}`, 'x')))
+  failing.push(rejection(write(storage, 'default/huge', 'x'.repeat(500_000))))
+  await Promise.resolve()
+  failing.push(rejection(write(storage, 'default/after', 'x')))
+  for (const error of await Promise.all(failing)) expect(error.message).toContain('no space is left')
+  expect([storage.revision, contents(storage)]).toEqual([1, []])
+  expect(await write(storage, 'default/next', 'x')).toBe(2)
+  await storage.close()
+  const again = await open({ directory })
+  expect([again.revision, contents(again)]).toEqual([2, ['default/next=x@2']])
+})
+
+test('a second storage on the same directory is refused, until the first is closed', async () => {
+  const directory = await temporaryDirectory()
+  const first = await open({ directory })
+  await write(first, 'default/a', 'one')
+  expect(await rejection(open({ directory }))).toMatchObject({ code: 'TENURE_STORAGE_IN_USE' })
+  expect(await write(first, 'default/a', 'two')).toBe(3)
+  await first.close()
+  const second = await open({ directory })
+  expect(contents(second)).toEqual(['default/a=two@3'])
+})
+
+test('a directory that can not be made or used is named', async () => {
+  const directory = path.join(await temporaryDirectory(), 'x')
+  const storage = await open({ directory })
+  await storage.close()
+  const error = await rejection(open({ directory: path.join(directory, 'state.db') }))
+  expect(error).toMatchObject({
+    code: 'TENURE_STORAGE_UNUSABLE',
+    message: expect.stringContaining(path.join(directory, 'state.db')),
+  })
+})
+
+test('a clean close leaves one file', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory })
+  await write(storage, 'default/a', 'one')
+  await storage.close()
+  expect(await readdir(directory)).toEqual(['state.db'])
+})
+
+test('in memory, nothing outlives the storage, and each has its own revisions', async () => {
+  const first = await open()
+  await write(first, 'default/a', 'one')
+  const second: Storage = await open()
+  expect([first.revision, second.revision, contents(second)]).toEqual([2, 1, []])
+})

@@ -1,0 +1,80 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { TenureError, type Clock } from '@tenure/kube'
+import type { Logger } from '@tenure/runtime'
+import type { HistoryLimits } from './history-window.ts'
+import { memoryLog } from './log.ts'
+import { LoggedStorage } from './logged-storage.ts'
+import { MemoryView } from './memory-view.ts'
+import type { Change, Storage } from './types.ts'
+
+const FILE = 'state.db'
+
+export interface OpenStorageOptions {
+  /** Where the state is kept; made if it is not there. Default: in memory only, gone with the process. */
+  readonly directory?: string | undefined
+  /** Tells the age of history. */
+  readonly clock: Clock
+  readonly log: Logger
+  /** How much history is kept for watches that resume and lists that continue. Default 10,000 changes, 10 minutes. */
+  readonly history?: HistoryLimits
+  /** Refuses writes once the file is this large. Default: as large as the disk. */
+  readonly maxBytes?: number
+}
+
+/**
+ * Opens the state in a directory, or an empty one in memory. A file that is damaged is refused, never repaired or
+ * replaced: rejects with `TENURE_STORAGE_DAMAGED`; `TENURE_STORAGE_IN_USE` if another process has it.
+ */
+export async function openStorage({
+  directory,
+  clock,
+  log,
+  history = {},
+  maxBytes,
+}: OpenStorageOptions): Promise<Storage> {
+  const onListenerError = (error: unknown, { resource, key, revision }: Change): void =>
+    log.error('A watch listener failed', { error, resource, key, revision })
+  if (directory === undefined) {
+    return new LoggedStorage({ view: new MemoryView(onListenerError), log: memoryLog, clock, history })
+  }
+
+  const started = clock.monotonic()
+  const file = path.join(directory, FILE)
+  await makeDirectory(directory)
+  // The thread and SQLite are loaded by those who need them.
+  const { SqliteLog } = await import('./sqlite-log.ts')
+  let view = new MemoryView(onListenerError)
+  const superseded: number[] = []
+  const changes = await SqliteLog.open(
+    { file, maxBytes },
+    {
+      opened(oldest) {
+        view = new MemoryView(onListenerError, oldest)
+      },
+      row(revision, resource, key, json) {
+        superseded.push(...view.restore({ revision, resource, key, json }))
+      },
+    },
+  )
+  if (superseded.length > 0) changes.forget(view.oldest, superseded)
+  log.info('Opened the storage', {
+    file,
+    revision: view.revision,
+    oldest: view.oldest,
+    milliseconds: Math.round(clock.monotonic() - started),
+  })
+  return new LoggedStorage({ view, log: (listener) => changes.listen(listener), clock, history })
+}
+
+async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new TenureError(
+      'TENURE_STORAGE_UNUSABLE',
+      `the data directory ${directory} can not be made: ${(cause as Error).message}; choose another`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'vitest'
+import { command, StorageRun } from './storage-run.testing.ts'
+
+const commands = fc.array(command, { maxLength: 40, size: 'max' })
+
+test('in memory, it does what the model does', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, fc.constantFrom(5, 30, 1000), async (commands, historyLimit) => {
+      const run = await StorageRun.start(undefined, historyLimit)
+      for (const command of commands) await run.run(command)
+      await run.end()
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('on disk, it does what the model does, and again when it is opened anew', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, fc.constantFrom(5, 30, 1000), async (commands, historyLimit) => {
+      const directory = await mkdtemp(path.join(tmpdir(), 'tenure-storage-'))
+      try {
+        const run = await StorageRun.start(directory, historyLimit)
+        for (const command of commands) await run.run(command)
+        await run.end()
+      } finally {
+        await rm(directory, { recursive: true, force: true })
+      }
+    }),
+    { numRuns: 6 },
+  )
+}, 60_000)

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Client, HttpTransport, loadConfig } from '@tenure/kube'
+import { Deployment } from '@tenure/kube/kinds'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '../../..')
+const SOON = { timeout: 60_000, interval: 50 }
+const web = { namespace: 'default', name: 'web' }
+
+let data: string
+const running = new Set<Started>()
+
+beforeEach(() => {
+  data = mkdtempSync(path.join(tmpdir(), 'tenure-start-'))
+})
+
+afterEach(async () => {
+  for (const each of running) await each.kill('SIGKILL')
+  rmSync(data, { recursive: true, force: true })
+})
+
+/** `npm start`, as the launcher runs it. */
+class Started {
+  readonly #child: ChildProcess
+  readonly #exit: Promise<number | null>
+  output = ''
+
+  constructor(...args: readonly string[]) {
+    const command = ['scripts/launch.mjs', 'packages/tenure/src/main.ts', 'start', '--data', data, ...args]
+    this.#child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
+    }
+    this.#exit = new Promise((resolve) => this.#child.once('exit', resolve))
+    running.add(this)
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<number | null> {
+    running.delete(this)
+    this.#child.kill(signal)
+    return this.#exit
+  }
+}
+
+async function withClient<R>(work: (client: Client) => Promise<R>): Promise<R> {
+  const transport = new HttpTransport(await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') }))
+  try {
+    return await work(new Client({ transport }))
+  } finally {
+    await transport.close()
+  }
+}
+
+/** Undefined while nobody answers. */
+const readyReplicas = (): Promise<number | undefined> =>
+  withClient((client) => client.get(Deployment, web)).then(
+    ({ status }) => status?.readyReplicas,
+    () => undefined,
+  )
+
+const createWeb = (): Promise<unknown> =>
+  withClient((client) =>
+    client.create(Deployment, {
+      metadata: web,
+      spec: {
+        replicas: 3,
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'nginx', image: 'nginx' }] } },
+      },
+    }),
+  )
+
+test('a deployment becomes ready, and is still there after kill -9', { timeout: 120_000 }, async () => {
+  const first = new Started('--port', '0')
+  await expect.poll(() => first.output, SOON).toContain('kubeconfig')
+  await createWeb()
+  await expect.poll(readyReplicas, SOON).toBe(3)
+  await first.kill('SIGKILL')
+
+  const second = new Started()
+  await expect.poll(() => second.output, SOON).toContain('kubeconfig')
+  await expect.poll(readyReplicas, SOON).toBe(3)
+  expect(await second.kill('SIGTERM')).toBe(0)
+  expect(second.output).toContain('Stopped.')
+})
+
+test('a second one joins, and takes over at the same address', { timeout: 120_000 }, async () => {
+  const first = new Started('--port', '0')
+  await expect.poll(() => first.output, SOON).toContain('kubeconfig')
+  await createWeb()
+  await expect.poll(readyReplicas, SOON).toBe(3)
+  const second = new Started()
+  await expect.poll(() => second.output, SOON).toContain('joined it')
+
+  const { server } = await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })
+  await first.kill('SIGKILL')
+  await expect.poll(() => second.output, SOON).toContain('taking over')
+  await expect.poll(readyReplicas, SOON).toBe(3)
+  expect((await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })).server).toBe(server)
+  expect(await second.kill('SIGINT')).toBe(0)
+})
+
+test('a port that is none is refused in one line, and nothing is made', { timeout: 60_000 }, async () => {
+  rmSync(data, { recursive: true })
+  const started = new Started('--port', 'many')
+  await expect.poll(() => started.output, SOON).toContain('a port is a whole number from 0 to 65535')
+  expect(existsSync(data)).toBe(false)
+})
