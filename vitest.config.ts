@@ -13,7 +13,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
-          include: ['test/cluster/**/*.test.ts', 'packages/*/test/cluster/**/*.test.ts'],
+          include: ['test/cluster/**/*.test.ts', 'test/differential/**/*.test.ts', 'test/kubectl/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

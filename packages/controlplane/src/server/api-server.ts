@@ -17,6 +17,7 @@ import { encodeList, encodeObject } from './encode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { negotiate, WHOLE } from './negotiation.ts'
 import type { Representation } from './negotiation.ts'
+import { openApiV2 } from './openapi-v2.ts'
 import { OpenApi } from './openapi.ts'
 import { deleteOptionsFrom, parseQuery } from './query.ts'
 import { requestToken, reviewDefinitions, reviewFor } from './reviews.ts'
@@ -153,6 +154,8 @@ export class ApiServer {
         const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
         return { status: 200, headers: { 'content-type': type }, body: `${this.#discovery.aggregated(trimmed)}\n` }
       }
+      case '/openapi/v2':
+        return openApiV2(headers['accept'])
       case '/openapi/v3':
         return json(200, this.#openApi.index())
       default:

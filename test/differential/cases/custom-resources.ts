@@ -1,0 +1,309 @@
+import type { Case, CaseGroup, JsonObject } from '../case.ts'
+import { definition, version } from '../custom-resource.ts'
+import { widget } from '../objects.ts'
+import { CRDS, create, custom, get, MERGE_PATCH, patch, remove, update } from '../steps.ts'
+
+const widgets = custom('widgets')
+const at = custom('widgets', 'a')
+const one = (name: string, ...steps: Case['steps']): Case => ({ name: `custom resource ${name}`, steps })
+
+/** What the schema says of a spec. */
+const SPECS: readonly (readonly [string, JsonObject, number?])[] = [
+  ['with defaults', { size: 3 }],
+  [
+    'with everything',
+    {
+      size: 3,
+      replicas: 2,
+      mode: 'slow',
+      code: 'abc',
+      ratio: 1.5,
+      enabled: true,
+      when: '2020-01-01T00:00:00Z',
+      amount: '5%',
+      maybe: null,
+      tags: ['a', 'b'],
+      plain: [1, 1],
+      counts: { a: 1 },
+      ports: [{ port: 1 }],
+      nested: { inner: {} },
+      oneOf: { left: 'x' },
+    },
+  ],
+  [
+    'prunes what it does not know',
+    { size: 3, wrong: 1, nested: { depth: 1, odd: 2, inner: { more: 3 } }, ports: [{ port: 1, x: 2 }] },
+  ],
+  [
+    'keeps what it is told to',
+    {
+      size: 3,
+      free: { any: { thing: [1, 'two', null] } },
+      template: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', labels: { a: 'b' } }, data: { a: 1 } },
+    },
+  ],
+  ['without what is required', {}, 422],
+  ['with null for a default', { size: 3, mode: null, replicas: null }],
+  ['with null for what is required', { size: null }, 422],
+  ['below the minimum', { size: 0 }, 422],
+  ['above the maximum', { size: 101 }, 422],
+  ['with a text for a number', { size: 'three' }, 422],
+  ['with a fraction for an integer', { size: 1.5 }, 422],
+  ['with a number for a text', { size: 3, code: 5 }, 422],
+  ['outside of an enumeration', { size: 3, mode: 'odd' }, 422],
+  ['against a pattern', { size: 3, code: 'ABC' }, 422],
+  ['too long and too short', { size: 3, code: 'abcdefghijk', tags: ['abcdefghijklm'] }, 422],
+  ['too short', { size: 3, code: 'a' }, 422],
+  ['that is no multiple', { size: 3, ratio: 0.7 }, 422],
+  ['at an exclusive minimum', { size: 3, ratio: 0 }, 422],
+  ['with a bad time', { size: 3, when: 'yesterday' }, 422],
+  ['with a bad int-or-string', { size: 3, amount: true }, 422],
+  ['with a set that is none', { size: 3, tags: ['a', 'a'] }, 422],
+  ['with too many items', { size: 3, tags: ['a', 'b', 'c', 'd', 'e'] }, 422],
+  ['with the same keys twice', { size: 3, ports: [{ port: 1 }, { port: 1, protocol: 'TCP' }] }, 422],
+  ['with too many properties', { size: 3, counts: { a: 1, b: 2, c: 3, d: 4 } }, 422],
+  ['with a bad additional property', { size: 3, counts: { a: 'x' } }, 422],
+  ['with both of one', { size: 3, oneOf: { left: 'a', right: 'b' } }, 422],
+  ['with none of one', { size: 3, oneOf: {} }, 422],
+  ['with a list for an object', { size: 3, nested: [] }, 422],
+  ['with an object for a list', { size: 3, tags: {} }, 422],
+  ['with an embedded resource that is none', { size: 3, template: { metadata: { name: 'x' } } }, 422],
+  ['with many mistakes', { size: 0, mode: 'odd', code: 'A', ports: [{ note: 'x' }] }, 422],
+  ['against a rule', { size: 3, code: 'forbidden' }, 422],
+  ['against a rule with an expression for its message', { size: 3, replicas: 4 }, 422],
+  ['against a rule over a list', { size: 3, ports: [{ port: 2000 }] }, 422],
+]
+
+const VALIDATION: readonly Case[] = SPECS.map(([title, spec, status = 201]) =>
+  one(title, create(widgets, widget('a', spec), { status, unordered: true })),
+)
+
+const STRICT: readonly Case[] = ['Ignore', 'Warn', 'Strict'].map((level) =>
+  one(
+    `with unknown fields and fieldValidation=${level}`,
+    create(
+      `${widgets}?fieldValidation=${level}`,
+      { ...widget('a', { size: 3, wrong: 1, nested: { odd: 1 } }), extra: 1, metadata: { name: 'a', strange: 1 } },
+      level === 'Strict' ? { status: 400 } : {},
+    ),
+  ),
+)
+
+const OBJECTS: readonly Case[] = [
+  one(
+    'keeps an immutable field',
+    create(widgets, widget('a', { size: 3, immutable: 'x' })),
+    patch(MERGE_PATCH, at, { spec: { immutable: 'y' } }, { status: 422 }),
+    patch(MERGE_PATCH, at, { spec: { size: 4 } }),
+  ),
+  one(
+    'may keep what was always wrong',
+    create(widgets, widget('a')),
+    patch(MERGE_PATCH, at, { spec: { mode: 'odd' } }, { status: 422 }),
+  ),
+  one(
+    'counts generations',
+    create(widgets, widget('a')),
+    patch(MERGE_PATCH, at, { spec: { size: 4 } }),
+    patch(MERGE_PATCH, at, { metadata: { labels: { a: 'b' } } }),
+    patch(MERGE_PATCH, `${at}/status`, { status: { phase: 'Ready' } }),
+  ),
+  one(
+    'needs a version to be updated',
+    create(widgets, widget('a'), { save: { rv: 'metadata.resourceVersion' } }),
+    update(at, widget('a', { size: 4 }), { status: 422 }),
+    update(at, { ...widget('a', { size: 4 }), metadata: { name: 'a', resourceVersion: '{rv}' } }),
+  ),
+  one(
+    'has a status of its own',
+    create(widgets, widget('a', { size: 3 }, { status: { phase: 'Ready' } })),
+    patch(MERGE_PATCH, `${at}/status`, {
+      spec: { size: 9 },
+      metadata: { labels: { a: 'b' } },
+      status: { phase: 'Failed' },
+    }),
+    patch(MERGE_PATCH, at, { status: { phase: 'Ready' } }),
+    patch(MERGE_PATCH, `${at}/status`, { status: { phase: 'Odd' } }, { status: 422 }),
+    get(`${at}/status`),
+  ),
+  one(
+    'has a scale',
+    create(widgets, widget('a', { size: 9 })),
+    get(`${at}/scale`),
+    patch(MERGE_PATCH, `${at}/scale`, { spec: { replicas: 5 } }),
+    patch(MERGE_PATCH, `${at}/status`, { status: { replicas: 4, selector: 'app=a' } }),
+    get(`${at}/scale`),
+    patch(MERGE_PATCH, `${at}/scale`, { spec: { replicas: -1 } }, { status: 422 }),
+    update(`${at}/scale`, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name: 'a', namespace: '{ns}' },
+      spec: { replicas: 2 },
+    }),
+    patch(MERGE_PATCH, `${at}/scale`, { spec: { replicas: 50 } }, { status: 422 }),
+  ),
+  one(
+    'is served in both versions',
+    create(widgets, widget('a')),
+    get('/apis/{group}/v1beta1/namespaces/{ns}/widgets/a'),
+    get('/apis/{group}/v1beta1/namespaces/{ns}/widgets'),
+    patch(MERGE_PATCH, '/apis/{group}/v1beta1/namespaces/{ns}/widgets/a', { spec: { size: 5 } }),
+  ),
+  one(
+    'of the wrong kind',
+    create(widgets, { ...widget('a'), kind: 'Gadget' }, { status: 422 }),
+    create(widgets, { ...widget('a'), apiVersion: '{group}/v2' }, { status: 400 }),
+    create(widgets, { metadata: { name: 'a' }, spec: { size: 3 } }, { status: 400 }),
+  ),
+  one(
+    'without metadata',
+    create(widgets, { apiVersion: '{group}/v1', kind: 'Widget', spec: { size: 3 } }, { status: 422 }),
+  ),
+  one(
+    'with bad metadata',
+    create(widgets, { ...widget('a'), metadata: { name: 'a', labels: { a: 5 } } }, { status: 400 }),
+    create(widgets, { ...widget('a'), metadata: { name: 'A_' } }, { status: 422 }),
+  ),
+  one(
+    'without a status subresource',
+    create(custom('notes'), {
+      apiVersion: '{group}/v1',
+      kind: 'Note',
+      metadata: { name: 'a' },
+      text: 'hello',
+      status: 'mine',
+    }),
+    patch(MERGE_PATCH, custom('notes', 'a'), { status: 'changed', text: null }),
+    get(`${custom('notes', 'a')}/status`, { status: 404 }),
+    get(`${custom('notes', 'a')}/scale`, { status: 404 }),
+  ),
+  one(
+    'can be selected by its fields',
+    create(widgets, widget('a', { size: 1, mode: 'slow' })),
+    create(widgets, widget('b')),
+    get(`${widgets}?fieldSelector=spec.mode%3Dslow`),
+    get(`${widgets}?fieldSelector=spec.size%3D1`, { status: 400 }),
+  ),
+  one('deleted', create(widgets, widget('a')), remove(at), get(at, { status: 404 })),
+  one(
+    'deleted as a collection',
+    create(widgets, widget('a')),
+    create(widgets, widget('b')),
+    remove(widgets),
+    get(widgets),
+  ),
+]
+
+const own = '{run}.{ns}.test'
+const gadget = (schema: JsonObject, more: JsonObject = {}): JsonObject =>
+  definition({ plural: 'gadgets', kind: 'Gadget', group: own, versions: [version('v1', schema, more)] })
+const refused = (name: string, schema: JsonObject, more: JsonObject = {}): Case => ({
+  name: `definition refuses ${name}`,
+  steps: [create(CRDS, gadget(schema, more), { status: 422 })],
+})
+const withSpec = (spec: JsonObject): JsonObject => ({ type: 'object', properties: { spec } })
+
+const DEFINITIONS: readonly Case[] = [
+  {
+    name: 'definition lives and dies',
+    steps: [
+      create(CRDS, gadget(withSpec({ type: 'object', properties: { a: { type: 'string' } } })), { ignore: ['status'] }),
+      get(`/apis/${own}/v1/namespaces/{ns}/gadgets`, { eventually: true }),
+      get(`${CRDS}/gadgets.${own}`, { ignore: ['metadata.resourceVersion', 'metadata.managedFields'] }),
+      get(`/apis/${own}/v1`, { ignore: ['resources.*.storageVersionHash'] }),
+      create(`/apis/${own}/v1/namespaces/{ns}/gadgets`, {
+        apiVersion: `${own}/v1`,
+        kind: 'Gadget',
+        metadata: { name: 'a' },
+        spec: { a: 'b' },
+      }),
+      remove(`${CRDS}/gadgets.${own}`, undefined, {
+        ignore: ['metadata.resourceVersion', 'metadata.managedFields', 'status.conditions'],
+      }),
+      get(`${CRDS}/gadgets.${own}`, { eventually: true, status: 404 }),
+      get(`/apis/${own}/v1/namespaces/{ns}/gadgets`, { eventually: true, status: 404, ignore: ['message'] }),
+    ],
+  },
+  {
+    name: 'definition defaults',
+    steps: [create(`${CRDS}?dryRun=All`, gadget(withSpec({ type: 'object' })), { ignore: ['status'] })],
+  },
+  refused('a schema without a type', { properties: {} }),
+  refused('a property without a type', withSpec({ properties: { a: {} } })),
+  refused(
+    'a default that does not fit',
+    withSpec({ type: 'object', properties: { a: { type: 'integer', default: 'x' } } }),
+  ),
+  refused(
+    'a rule that does not compile',
+    withSpec({
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'self.b > 1' }],
+    }),
+  ),
+  refused(
+    'a rule that is no condition',
+    withSpec({
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      'x-kubernetes-validations': [{ rule: 'self.a' }],
+    }),
+  ),
+  refused(
+    'a rule that is too dear',
+    withSpec({
+      type: 'array',
+      items: { type: 'array', items: { type: 'string' } },
+      'x-kubernetes-validations': [{ rule: 'self.all(x, x.all(y, self.all(z, z.all(w, w == y))))' }],
+    }),
+  ),
+  refused('a bad pattern', withSpec({ type: 'string', pattern: '(' })),
+  refused(
+    'list keys that are not there',
+    withSpec({
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+      items: { type: 'object', properties: {} },
+    }),
+  ),
+  refused('a scale without paths', withSpec({ type: 'object' }), { subresources: { scale: {} } }),
+  refused('a bad column', withSpec({ type: 'object' }), {
+    additionalPrinterColumns: [{ name: '', type: 'text', jsonPath: 'spec' }],
+  }),
+  {
+    name: 'definition refuses a name that does not fit',
+    steps: [create(CRDS, { ...gadget({ type: 'object' }), metadata: { name: 'wrong.example.test' } }, { status: 422 })],
+  },
+  {
+    name: 'definition refuses two storage versions',
+    steps: [
+      create(
+        CRDS,
+        definition({
+          plural: 'gadgets',
+          kind: 'Gadget',
+          group: own,
+          versions: [version('v1', { type: 'object' }), version('v2', { type: 'object' })],
+        }),
+        { status: 422 },
+      ),
+    ],
+  },
+  {
+    name: 'definition refuses no versions',
+    steps: [create(CRDS, definition({ plural: 'gadgets', kind: 'Gadget', group: own, versions: [] }), { status: 422 })],
+  },
+  {
+    name: 'definition refuses an odd scope',
+    steps: [
+      create(CRDS, definition({ plural: 'gadgets', kind: 'Gadget', group: own, scope: 'Universe' }), { status: 422 }),
+    ],
+  },
+]
+
+export const customResourceCases: CaseGroup = {
+  name: 'custom resources',
+  cases: [...VALIDATION, ...STRICT, ...OBJECTS, ...DEFINITIONS],
+}

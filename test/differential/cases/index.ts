@@ -1,0 +1,27 @@
+/** The corpus. */
+import type { CaseGroup } from '../case.ts'
+import { applyCases } from './apply.ts'
+import { createCases } from './create.ts'
+import { customResourceCases } from './custom-resources.ts'
+import { deleteCases } from './delete.ts'
+import { discoveryCases } from './discovery.ts'
+import { errorCases } from './errors.ts'
+import { patchCases } from './patch.ts'
+import { readCases } from './read.ts'
+import { subresourceCases } from './subresources.ts'
+import { updateCases } from './update.ts'
+import { watchCases } from './watch.ts'
+
+export const CORPUS: readonly CaseGroup[] = [
+  createCases,
+  updateCases,
+  patchCases,
+  applyCases,
+  customResourceCases,
+  readCases,
+  watchCases,
+  deleteCases,
+  subresourceCases,
+  discoveryCases,
+  errorCases,
+]

@@ -1,0 +1,150 @@
+/** A server to send the corpus to. */
+import {
+  type ConnectionConfig,
+  HttpTransport,
+  loadConfig,
+  Secret,
+  type Transport,
+  type TransportRequest,
+} from '@tenure/kube'
+
+import type { Json, JsonObject, RequestStep } from './case.ts'
+import { valueAt } from './paths.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: JsonObject
+  readonly body: Json
+}
+
+/** Those that say something to the client. */
+const HEADERS = ['content-type', 'warning', 'allow', 'location']
+
+/** Begins the name of the field manager, where the request names none. */
+const USER_AGENT = 'differential/1.0 (test)'
+
+const open = (who: ConnectionConfig): Transport => new HttpTransport(who, { userAgent: USER_AGENT })
+
+export class ServerUnderTest {
+  readonly #transports: Readonly<Record<'admin' | NonNullable<RequestStep['as']>, Transport>>
+
+  private constructor(config: ConnectionConfig) {
+    const { certificate: _, ...tls } = config.tls
+    const nobody: ConnectionConfig = { ...config, tls, credential: { kind: 'none' } }
+    const stranger: ConnectionConfig = { ...nobody, credential: { kind: 'token', token: new Secret('stranger') } }
+    this.#transports = { admin: open(config), nobody: open(nobody), stranger: open(stranger) }
+  }
+
+  static async open(kubeconfigPath: string): Promise<ServerUnderTest> {
+    return new ServerUnderTest(await loadConfig({ kubeconfigPath, env: {} }))
+  }
+
+  async ask(step: RequestStep): Promise<Answer> {
+    const { method, path, body, headers, as = 'admin' } = step
+    const response = await this.#transports[as].request({
+      // The corpus has methods that no client of ours would send.
+      method: method as TransportRequest['method'],
+      path,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: response.status, headers: pickHeaders(response.headers), body: parsed(await response.body.text()) }
+  }
+
+  /** A watch: an answer that goes on. */
+  async watch(path: string, headers: Readonly<Record<string, string>>): Promise<EventReader | Answer> {
+    const abort = new AbortController()
+    const response = await this.#transports.admin.request({
+      method: 'GET',
+      path,
+      headers: { accept: 'application/json', ...headers },
+      stream: true,
+      signal: abort.signal,
+    })
+    if (response.status === 200) return new EventReader(response.body, () => abort.abort())
+    return { status: response.status, headers: pickHeaders(response.headers), body: parsed(await response.body.text()) }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.#transports).map((transport) => transport.close()))
+  }
+}
+
+function pickHeaders(headers: Readonly<Record<string, string | readonly string[] | undefined>>): JsonObject {
+  const named = HEADERS.map((name) => [name, headers[name]] as const)
+  // A header that is there twice says the same as one with a comma.
+  return Object.fromEntries(
+    named.flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat().join(', ')]])),
+  )
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** A bookmark that tells how far the watch is, whenever the server thinks of it. The one that ends the initial events counts. */
+const isIncidental = (event: Json): boolean =>
+  valueAt(event, 'type') === 'BOOKMARK' &&
+  valueAt(event, 'object>metadata>annotations>k8s.io/initial-events-end') === undefined
+
+/** How long an event may take. */
+const PATIENCE_MS = 10_000
+
+/** The lines of a watch, one event each. */
+export class EventReader {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  readonly #cancel: () => void
+  readonly #decoder = new TextDecoder()
+  #text = ''
+
+  constructor(body: AsyncIterable<Uint8Array>, cancel: () => void) {
+    this.#chunks = body[Symbol.asyncIterator]()
+    this.#cancel = cancel
+  }
+
+  /** So many events, or fewer and then why: the end, or nothing more to come. */
+  async read(count: number | 'all'): Promise<readonly Json[]> {
+    const events: Json[] = []
+    const most = count === 'all' ? Infinity : count
+    const patience = Promise.withResolvers<'silence'>()
+    const timer = setTimeout(() => patience.resolve('silence'), PATIENCE_MS)
+    try {
+      while (events.length < most) {
+        const line = await Promise.race([this.#line(), patience.promise.then(() => null)])
+        if (line === null) return [...events, `(nothing more within ${PATIENCE_MS / 1000} s)`]
+        if (line === undefined) return [...events, '(the end)']
+        const event = parsed(line)
+        if (!isIncidental(event)) events.push(event)
+      }
+      return events
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  close(): void {
+    this.#cancel()
+  }
+
+  async #line(): Promise<string | undefined> {
+    for (;;) {
+      const end = this.#text.indexOf('\n')
+      if (end >= 0) {
+        const line = this.#text.slice(0, end)
+        this.#text = this.#text.slice(end + 1)
+        return line
+      }
+      const { value, done } = await this.#chunks.next()
+      if (done === true) return undefined
+      this.#text += this.#decoder.decode(value, { stream: true })
+    }
+  }
+}
