@@ -309,9 +309,11 @@ describe('an informer of a server that streams no lists and compacts its history
       const { items } = await admin.list(ConfigMap, { namespace })
       // More than a page.
       expect(items.length).toBeGreaterThan(5)
-      const past = items[0]?.metadata.resourceVersion ?? ''
       proxy.set('refuse')
       await observed.whenDown()
+      // Newer than all that the informer has seen: once this is gone, so is the version that it would go on from.
+      const { metadata } = await admin.list(ConfigMap, { namespace })
+      const past = metadata.resourceVersion
       // The server tells nobody when it compacts; asking for the past shows it.
       await until('the past is compacted', () => isCompacted(admin, namespace, past))
       await moreWrites(20)
