@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -8,15 +9,30 @@ const root = path.dirname(import.meta.dirname)
  * measured, not type stripping.
  */
 export async function bundlePrograms(): Promise<string> {
-  const folder = path.join(root, 'node_modules/.cache/tenure-bench')
+  const folder = await bundle('tenure-bench', { main: 'bench/programs/main.ts' })
+  return path.join(folder, 'main.js')
+}
+
+/** The same of the embedded control plane, with the thread that writes for it. */
+export async function bundleControlPlane(): Promise<string> {
+  const folder = await bundle('tenure-bench-control-plane', {
+    main: 'bench/control-plane/programs/main.ts',
+    'sqlite-worker': 'packages/controlplane/src/storage/sqlite-worker.ts',
+  })
+  return path.join(folder, 'main.js')
+}
+
+async function bundle(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
+  const folder = path.join(root, 'node_modules/.cache', name)
   const bundle = await rolldown({
-    input: path.join(root, 'bench/programs/main.ts'),
+    input: Object.fromEntries(Object.entries(entries).map(([entry, file]) => [entry, path.join(root, file)])),
     platform: 'node',
     // Its parts are loaded one by one, so it stays a package.
     external: [/^undici/],
     logLevel: 'silent',
   })
-  await bundle.write({ dir: folder, format: 'esm', entryFileNames: 'main.mjs', chunkFileNames: '[name].mjs' })
+  await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' })
   await bundle.close()
-  return path.join(folder, 'main.mjs')
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n')
+  return folder
 }

@@ -1,10 +1,14 @@
-// npm run bench: the same work with Tenure and with controller-runtime, on the same cluster in the same run.
+// npm run bench: the same work with Tenure and with its peers, in the same run: its client and controllers beside
+// controller-runtime on one cluster, its embedded control plane beside kube-apiserver and etcd.
 //   --only <text>   only measurements whose name contains it
 //   --rounds <n>    runs of each side, of which the median counts (default 3)
 //   --kubeconfig <path>   use this cluster instead of starting one
 import { startCluster } from '../test/cluster/cluster.ts'
-import { bundlePrograms } from './bundle.ts'
+import { bundleControlPlane, bundlePrograms } from './bundle.ts'
+import { controlPlaneMeasurements } from './control-plane/measurements.ts'
+import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
 import { measurements, PRODUCTION_OPTIONS } from './measurements.ts'
+import type { Measurement } from './measurements.ts'
 import { buildPeer } from './peers/build.ts'
 import { flags } from './programs/usage.ts'
 import { isReached, table } from './rows.ts'
@@ -17,32 +21,54 @@ const rounds = Number(flag('rounds', '3'))
 const given = flag('kubeconfig', '')
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const isAsked = ({ name }: { readonly name: string }): boolean => name.includes(only)
 
-const peer = await buildPeer()
 const bundle = await bundlePrograms()
-const cluster = given ? undefined : await startCluster()
-const kubeconfig = cluster?.kubeconfig ?? given
-try {
-  const rows: Row[] = []
-  for (const measurement of measurements.filter(({ name }) => name.includes(only))) {
-    say(`▸ ${measurement.name}`)
-    const common = ['--kubeconfig', kubeconfig]
-    for (const args of measurement.prepare ?? []) await runProgram(peer, [...args, ...common])
-    const theirs = []
-    const ours = []
-    for (let round = 0; round < rounds; round++) {
-      // In turn, so that what else the machine does falls on both.
-      if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
-      const args = [...measurement.ours, ...common, '--writer', peer]
-      const options = [...PRODUCTION_OPTIONS, ...(measurement.node ?? []), '--expose-gc']
-      ours.push(await runProgram(process.execPath, [...options, bundle, ...args]))
-      say(`  round ${round + 1} of ${rounds}`)
+const controlPlaneBundle = await bundleControlPlane()
+const asked = measurements.filter(isAsked)
+const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
+const rows = asked.length > 0 ? await besideControllerRuntime(asked) : []
+const controlPlaneRows = await besideKubernetes(askedOfControlPlane)
+if (rows.length > 0) console.log(`\n${table(rows, 'controller-runtime')}`)
+if (controlPlaneRows.length > 0) console.log(`\n${table(controlPlaneRows, 'kube-apiserver + etcd')}`)
+const all = [...rows, ...controlPlaneRows]
+const missed = all.filter((row) => !isReached(row))
+console.log(missed.length === 0 ? '\nEvery figure was reached.' : `\n${missed.length} of ${all.length} were missed.`)
+
+async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<readonly Row[]> {
+  const peer = await buildPeer()
+  const cluster = given ? undefined : await startCluster()
+  const kubeconfig = cluster?.kubeconfig ?? given
+  try {
+    const rows: Row[] = []
+    for (const measurement of chosen) {
+      say(`▸ ${measurement.name}`)
+      const common = ['--kubeconfig', kubeconfig]
+      for (const args of measurement.prepare ?? []) await runProgram(peer, [...args, ...common])
+      const theirs = []
+      const ours = []
+      for (let round = 0; round < rounds; round++) {
+        // In turn, so that what else the machine does falls on both.
+        if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
+        const args = [...measurement.ours, ...common, '--writer', peer]
+        const options = [...PRODUCTION_OPTIONS, ...(measurement.node ?? []), '--expose-gc']
+        ours.push(await runProgram(process.execPath, [...options, bundle, ...args]))
+        say(`  round ${round + 1} of ${rounds}`)
+      }
+      rows.push(...measurement.rows(medians(ours), theirs.length > 0 ? medians(theirs) : {}))
     }
-    rows.push(...measurement.rows(medians(ours), theirs.length > 0 ? medians(theirs) : {}))
+    return rows
+  } finally {
+    await cluster?.stop()
   }
-  console.log(`\n${table(rows)}\n`)
-  const missed = rows.filter((row) => !isReached(row))
-  console.log(missed.length === 0 ? 'Every figure was reached.' : `${missed.length} of ${rows.length} were missed.`)
-} finally {
-  await cluster?.stop()
+}
+
+/** After the other: its cluster is gone, and neither side has to share the machine with it. */
+async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const measurement of chosen) {
+    say(`▸ ${measurement.name}`)
+    rows.push(...(await measurement.rows({ bundle: controlPlaneBundle, rounds, say })))
+  }
+  return rows
 }

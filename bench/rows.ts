@@ -33,8 +33,8 @@ export function isReached(row: Row): boolean {
   return is === 'at most' ? judged <= limit : judged >= limit
 }
 
-/** The rows as a Markdown table, readable as it is. */
-export function table(rows: readonly Row[]): string {
+/** The rows as a Markdown table, readable as it is; `peer` is whom we compare with. */
+export function table(rows: readonly Row[], peer: string): string {
   const cells = rows.map((row) => [
     row.what,
     `${round(row.ours)} ${row.unit}`,
@@ -43,7 +43,7 @@ export function table(rows: readonly Row[]): string {
     describeBound(row),
     row.bound ? (isReached(row) ? 'reached' : 'MISSED') : '',
   ])
-  const lines = [['', 'Tenure', 'controller-runtime', 'ratio', 'to reach', ''], ...cells]
+  const lines = [['', 'Tenure', peer, 'ratio', 'to reach', ''], ...cells]
   const widths = lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? []
   const format = (line: readonly string[]): string =>
     `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
@@ -54,7 +54,9 @@ export function table(rows: readonly Row[]): string {
 function describeBound({ bound, unit }: Row): string {
   if (!bound) return ''
   const sign = bound.is === 'at most' ? '≤' : '≥'
-  return bound.on === 'ratio' ? `${sign} ${bound.limit.toFixed(1)}×` : `${sign} ${round(bound.limit)} ${unit}`
+  return bound.on === 'ratio'
+    ? `${sign} ${bound.limit.toFixed(bound.limit < 1 ? 2 : 1)}×`
+    : `${sign} ${round(bound.limit)} ${unit}`
 }
 
 function round(value: number): string {

@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { startControlPlane } from '@tenure/controlplane'
+import type { Flags } from '../../programs/usage.ts'
+
+/** Serves until it is killed, or told to end, which lets a profile be written. */
+export async function serve(flag: Flags): Promise<undefined> {
+  const directory = flag('directory')
+  const plane = await startControlPlane({ directory, port: Number(flag('port')) })
+  writeFileSync(path.join(directory, 'kubeconfig'), plane.kubeconfig ?? '', { mode: 0o600 })
+  process.once('SIGTERM', () => void plane.stop())
+}
