@@ -21,14 +21,18 @@ test('one at a time, and each gets its turn', async () => {
   let inside = 0
   let most = 0
   let waits = 0
+  const othersWait = Promise.withResolvers<void>()
   const visit = (): Promise<void> =>
     withLock(
       file,
-      () => (waits += 1),
+      () => {
+        waits += 1
+        if (waits === 2) othersWait.resolve()
+      },
       async () => {
         inside += 1
         most = Math.max(most, inside)
-        await new Promise((resolve) => setImmediate(resolve))
+        await othersWait.promise
         inside -= 1
       },
     )
