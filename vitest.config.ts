@@ -6,14 +6,27 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'test/house/**/*.test.ts', 'test/docs/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'test/house/**/*.test.ts',
+            'test/docs/**/*.test.ts',
+            'test/seeds/**/*.test.ts',
+            'test/operators/**/*.test.ts',
+          ],
           testTimeout: 20_000,
         },
       },
       {
         test: {
           name: 'cluster',
-          include: ['test/cluster/**/*.test.ts', 'test/differential/**/*.test.ts', 'test/kubectl/**/*.test.ts'],
+          include: [
+            'test/cluster/**/*.test.ts',
+            'test/differential/**/*.test.ts',
+            'test/kubectl/**/*.test.ts',
+            'test/operators/**/*.test.ts',
+          ],
+          // Of the floors that need no cluster only.
+          exclude: ['test/operators/**/*.embedded.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

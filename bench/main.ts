@@ -7,8 +7,9 @@ import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
 import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
-import { measurements, PRODUCTION_OPTIONS } from './measurements.ts'
+import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
 import type { Measurement } from './measurements.ts'
+import { operatorMeasurements } from './operators/measurements.ts'
 import { buildPeer } from './peers/build.ts'
 import { flags } from './programs/usage.ts'
 import { isReached, table } from './rows.ts'
@@ -27,11 +28,14 @@ const bundle = await bundlePrograms()
 const controlPlaneBundle = await bundleControlPlane()
 const asked = measurements.filter(isAsked)
 const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
+const askedOfOperators = operatorMeasurements.filter(isAsked)
 const rows = asked.length > 0 ? await besideControllerRuntime(asked) : []
 const controlPlaneRows = await besideKubernetes(askedOfControlPlane)
+const operatorRows = askedOfOperators.length > 0 ? await besideBareClients() : []
 if (rows.length > 0) console.log(`\n${table(rows, 'controller-runtime')}`)
 if (controlPlaneRows.length > 0) console.log(`\n${table(controlPlaneRows, 'kube-apiserver + etcd')}`)
-const all = [...rows, ...controlPlaneRows]
+if (operatorRows.length > 0) console.log(`\n${table(operatorRows, 'without it')}`)
+const all = [...rows, ...controlPlaneRows, ...operatorRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(missed.length === 0 ? '\nEvery figure was reached.' : `\n${missed.length} of ${all.length} were missed.`)
 
@@ -51,7 +55,7 @@ async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<
         // In turn, so that what else the machine does falls on both.
         if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
         const args = [...measurement.ours, ...common, '--writer', peer]
-        const options = [...PRODUCTION_OPTIONS, ...(measurement.node ?? []), '--expose-gc']
+        const options = [...OPERATOR_OPTIONS, ...(measurement.node ?? [])]
         ours.push(await runProgram(process.execPath, [...options, bundle, ...args]))
         say(`  round ${round + 1} of ${rounds}`)
       }
@@ -71,4 +75,19 @@ async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Pro
     rows.push(...(await measurement.rows({ bundle: controlPlaneBundle, rounds, say })))
   }
   return rows
+}
+
+/** The operators, on a cluster of their own, beside a client that does the same by hand. */
+async function besideBareClients(): Promise<readonly Row[]> {
+  const cluster = given ? undefined : await startCluster({ durable: true })
+  try {
+    const rows: Row[] = []
+    for (const measurement of askedOfOperators) {
+      say(`▸ ${measurement.name}`)
+      rows.push(...(await measurement.rows({ kubeconfig: cluster?.kubeconfig ?? given, say })))
+    }
+    return rows
+  } finally {
+    await cluster?.stop()
+  }
 }

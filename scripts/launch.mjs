@@ -1,8 +1,9 @@
 // Runs a TypeScript program on a Node that can: this one if it is new enough, else the one that the
-// lockfile brought for this platform. Plain JavaScript, because an old Node must be able to read it.
+// lockfile brought for this platform. Plain JavaScript, because an old Node must be able to read it; and it imports by
+// name only what an old Node has.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire, enableCompileCache } from 'node:module'
+import * as modules from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import path from 'node:path'
 
@@ -17,7 +18,7 @@ function isNewEnough(version) {
 }
 
 function bundledNode() {
-  const require = createRequire(path.join(root, 'package.json'))
+  const require = modules.createRequire(path.join(root, 'package.json'))
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]
   for (const name of [...names, `node-${process.platform.replace('win32', 'win')}-${process.arch}`]) {
     try {
@@ -37,7 +38,7 @@ if (!program) {
 }
 
 if (isNewEnough(process.versions.node)) {
-  enableCompileCache()
+  modules.enableCompileCache()
   process.argv.splice(1, 2, path.resolve(root, program))
   await import(pathToFileURL(path.resolve(root, program)).href)
 } else {
@@ -49,7 +50,9 @@ if (isNewEnough(process.versions.node)) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), program, ...args], { stdio: 'inherit' })
+  // Options of Node itself are meant for the one that does the work.
+  const options = [...process.execArgv, fileURLToPath(import.meta.url), program, ...args]
+  const child = spawn(node, options, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     if (signal) {

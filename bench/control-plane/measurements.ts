@@ -96,6 +96,7 @@ export const controlPlaneMeasurements: readonly ControlPlaneMeasurement[] = [
         only('1,000 watchers, 100 events/s for 5 s: missing or out of order', '', lost, onValue(0)),
         only('… delay from the write, 99th percentile', 'ms', figure(watched, 'p99Ms'), onValue(100)),
         only('… delay from the write, median', 'ms', figure(watched, 'medianMs')),
+        only('… 99th percentile of the second before, while code is compiled', 'ms', figure(watched, 'firstP99Ms')),
         only('… who watches is on a processor', '%', figure(watched, 'generatorLoad') * 100),
       ]
     },

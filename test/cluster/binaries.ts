@@ -30,6 +30,8 @@ const PACKAGES: Readonly<Record<ProgramName, string>> = {
 
 const NAMES = Object.keys(PACKAGES) as ProgramName[]
 
+/** Ours: pods whose image can not be pulled, for tests of failure. */
+const OWN_STAGE = path.join(import.meta.dirname, 'stages', 'pod-pull-failure.yaml')
 /** In kwok's module, under kustomize/stage. `fast` makes pods ready at once; the lease keeps the node ready. */
 const STAGE_FOLDERS = ['node/fast', 'node/heartbeat-with-lease', 'pod/fast']
 
@@ -66,7 +68,7 @@ export async function findBinaries(progress: Progress): Promise<Binaries> {
   const stages = await readdir(path.join(cache, 'stages'))
   return {
     programs: Object.fromEntries(located) as Record<ProgramName, string>,
-    stages: stages.toSorted().map((name) => path.join(cache, 'stages', name)),
+    stages: [...stages.toSorted().map((name) => path.join(cache, 'stages', name)), OWN_STAGE],
   }
 }
 

@@ -29,6 +29,8 @@ export interface ClusterOptions {
   readonly nodes?: number
   /** Further flags for the API server, such as `--audit-log-path=…`. Default none. */
   readonly apiServerArgs?: readonly string[]
+  /** Further flags for the controller manager, which win over our own. Default none. */
+  readonly controllerManagerArgs?: readonly string[]
   /** Told what is going on. Default: standard error. */
   readonly progress?: Progress
 }
@@ -97,6 +99,7 @@ async function startOnce(binaries: Binaries, options: ClusterOptions): Promise<C
       apiServerPort,
       durable: options.durable ?? false,
       apiServerArgs: options.apiServerArgs ?? [],
+      controllerManagerArgs: options.controllerManagerArgs ?? [],
       stages: binaries.stages,
     },
   })

@@ -32,7 +32,12 @@ interface Scene {
  * An informer that is live and writers that are busy; then `act`; then the writers stop, and the cache must equal the
  * server. At the end nothing may be left.
  */
-async function play(cluster: Cluster, config: ConnectionConfig, act: (scene: Scene) => Promise<void>): Promise<void> {
+async function play(
+  cluster: Cluster,
+  config: ConnectionConfig,
+  act: (scene: Scene) => Promise<void>,
+  initialEvents = false,
+): Promise<void> {
   const before = activeResources()
   const writer = await connect(cluster.kubeconfig, {
     transport: IMPATIENT,
@@ -47,7 +52,7 @@ async function play(cluster: Cluster, config: ConnectionConfig, act: (scene: Sce
     return until(`${count} more writes`, () => churn.written.length >= goal)
   }
   await moreWrites(20)
-  const tuning = { idleTimeout: IDLE_TIMEOUT, initialEventsTimeout: IDLE_TIMEOUT, pageSize: 5 }
+  const tuning = { idleTimeout: IDLE_TIMEOUT, initialEventsTimeout: IDLE_TIMEOUT, pageSize: 5, initialEvents }
   const observed = new ObservedInformer(ConfigMap, namespace, { ...tuning, api: reader.client })
   try {
     await observed.whenSynced()
@@ -68,11 +73,12 @@ async function play(cluster: Cluster, config: ConnectionConfig, act: (scene: Sce
 async function playBehindProxy(
   cluster: Cluster,
   act: (proxy: FaultyProxy, scene: Scene) => Promise<void>,
+  initialEvents = false,
 ): Promise<void> {
   const before = activeResources()
   const proxy = await FaultyProxy.start(cluster)
   try {
-    await play(cluster, connectTo({ server: proxy.address }), (scene) => act(proxy, scene))
+    await play(cluster, connectTo({ server: proxy.address }), (scene) => act(proxy, scene), initialEvents)
     await until('the proxy has no connection left', () => proxy.connections === 0)
   } finally {
     await proxy.close()
@@ -304,26 +310,31 @@ describe('an informer of a server that streams no lists and compacts its history
 
   afterAll(() => cluster.stop())
 
-  test('lists in pages, and again when it was away for too long', async () => {
-    await playBehindProxy(cluster, async (proxy, { admin, namespace, observed, moreWrites }) => {
-      const { items } = await admin.list(ConfigMap, { namespace })
-      // More than a page.
-      expect(items.length).toBeGreaterThan(5)
-      proxy.set('refuse')
-      await observed.whenDown()
-      // Newer than all that the informer has seen: once this is gone, so is the version that it would go on from.
-      const { metadata } = await admin.list(ConfigMap, { namespace })
-      const past = metadata.resourceVersion
-      // The server tells nobody when it compacts; asking for the past shows it.
-      await until('the past is compacted', () => isCompacted(admin, namespace, past))
-      await moreWrites(20)
-      proxy.set('forward')
-      await observed.whenLive()
-      await until('it was told that its past is gone', () => observed.failures.some(isGone))
-      await moreWrites(20)
-    })
+  test.each([
+    { manner: 'in one piece', initialEvents: false },
+    { manner: 'in pages, refused what it would rather have', initialEvents: true },
+  ])('lists $manner, and again when it was away for too long', async ({ initialEvents }) => {
+    await playBehindProxy(cluster, beAwayForTooLong, initialEvents)
   })
 })
+
+async function beAwayForTooLong(proxy: FaultyProxy, { admin, namespace, observed, moreWrites }: Scene): Promise<void> {
+  const { items } = await admin.list(ConfigMap, { namespace })
+  // More than a page.
+  expect(items.length).toBeGreaterThan(5)
+  proxy.set('refuse')
+  await observed.whenDown()
+  // Newer than all that the informer has seen: once this is gone, so is the version that it would go on from.
+  const { metadata } = await admin.list(ConfigMap, { namespace })
+  const past = metadata.resourceVersion
+  // The server tells nobody when it compacts; asking for the past shows it.
+  await until('the past is compacted', () => isCompacted(admin, namespace, past))
+  await moreWrites(20)
+  proxy.set('forward')
+  await observed.whenLive()
+  await until('it was told that its past is gone', () => observed.failures.some(isGone))
+  await moreWrites(20)
+}
 
 interface Ref {
   readonly name: string

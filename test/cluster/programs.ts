@@ -15,6 +15,7 @@ export interface ProgramSettings {
   readonly durable: boolean
   /** Added to the API server's own flags; of two that are equal the last counts. */
   readonly apiServerArgs: readonly string[]
+  readonly controllerManagerArgs: readonly string[]
   readonly stages: Binaries['stages']
 }
 
@@ -100,6 +101,7 @@ function controllerManager(settings: ProgramSettings): readonly string[] {
     '--kube-api-qps=1000',
     '--kube-api-burst=2000',
     '--node-monitor-period=1s',
+    ...settings.controllerManagerArgs,
   ]
 }
 

@@ -252,7 +252,7 @@ describe('a user without rights', () => {
       expect(await observed.whenDown()).toMatchObject({
         code: 'TENURE_WATCH_FORBIDDEN',
         message: `Not allowed to watch configmaps/v1 in namespace ${namespace}: grant the verbs list and watch on it. Trying again.`,
-        cause: { status: 403, message: expect.stringContaining('User "watcher" cannot watch resource "configmaps"') },
+        cause: { status: 403, message: expect.stringContaining('User "watcher" cannot list resource "configmaps"') },
       })
       expect(observed.informer.synced).toBe(false)
       const name = 'watchers'

@@ -15,7 +15,7 @@ it.each(Object.keys(surface))('%s exports what it promises', async (name) => {
 })
 
 it('knows every package and entry', () => {
-  const entries = ['kube', 'runtime', 'controlplane'].flatMap((room) => {
+  const entries = ['kube', 'runtime', 'http', 'controlplane', 'applications', 'leases'].flatMap((room) => {
     const manifest = JSON.parse(readFileSync(path.join(root, 'packages', room, 'package.json'), 'utf8')) as {
       name: string
       exports: Record<string, string>

@@ -9,7 +9,7 @@ import type { Phase } from '../generators.ts'
 const Namespace = defineKind({ apiVersion: 'v1', kind: 'Namespace', namespaced: false })
 const NAMESPACE = 'bench'
 const WARM_UP = 200
-/** Of all processes together, each one after the other. */
+/** Of each client, one after the other. */
 const LISTS = 20
 const PAYLOAD = 'x'.repeat(1024)
 
@@ -41,7 +41,7 @@ export async function generate(flag: Flags): Promise<undefined> {
 }
 
 async function run(phase: Phase, load: Load, part: number): Promise<number> {
-  if (phase === 'list') return list(load.transport, LISTS / load.parts)
+  if (phase === 'list') return list(load, LISTS)
   if (phase === 'prepare') await prepare(load, part)
   else await each(phase, load)
   return 0
@@ -75,16 +75,16 @@ function each(phase: Exclude<Phase, 'prepare' | 'list'>, { client, names, client
   })
 }
 
-/** Whole lists, one after the other; they are counted and not parsed, which would take longer than to send them. */
-async function list(transport: HttpTransport, times: number): Promise<number> {
+/** Whole lists by every client; they are counted and not parsed, which would take longer than to send them. */
+async function list({ transport, clients }: Load, times: number): Promise<number> {
   const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
   const headers = { accept: 'application/json' }
   let bytes = 0
-  for (let turn = 0; turn < times; turn++) {
+  await inParallel(times * clients, clients, async () => {
     const { status, body } = await transport.request({ method: 'GET', path, headers })
     if (status !== 200) throw new Error(`a list was answered with ${status}`)
     for await (const chunk of body) bytes += chunk.length
-  }
+  })
   return bytes
 }
 

@@ -3,6 +3,12 @@ import { systemClock, systemRandom } from '@tenure/kube'
 import type { Logger, Metrics } from '@tenure/runtime'
 import { noMetrics, silentLogger } from '@tenure/runtime'
 import { createAdmission } from './admission/index.ts'
+import { inTurn } from './admission/in-turn.ts'
+import { LimitRanges } from './admission/quota/limit-ranges.ts'
+import { QuotaLedger } from './admission/quota/ledger.ts'
+import { keepQuotas } from './admission/quota/quota-keeper.ts'
+import { ResourceQuotas } from './admission/quota/resource-quotas.ts'
+import { RoleEscalation } from './admission/role-escalation.ts'
 import { fieldManagement } from './apply/index.ts'
 import { builtInControllers, startControllers } from './controllers/index.ts'
 import type { BuiltInControllersOptions } from './controllers/index.ts'
@@ -102,8 +108,16 @@ async function start(
     onError: (error) => log.error('A CustomResourceDefinition could not be kept up', { error }),
   })
   started.push(addresses.follow(storage), catalog.follow(storage), definitions.start())
-  const builtIn = new BuiltInAdmission({ storage, random, clock })
-  const admission = createAdmission({ storage, catalog, clock, random, log, builtIn })
+  const authorizer = new Authorizer(storage)
+  const builtIn = inTurn(
+    new BuiltInAdmission({ storage, random, clock, taintsNodes: options.controllers !== false }),
+    new LimitRanges(storage),
+    new RoleEscalation(storage, authorizer),
+  )
+  const ledger = new QuotaLedger(storage, clock)
+  const last = new ResourceQuotas(storage, clock, ledger)
+  const authorize: Authorizer['authorize'] = (question) => authorizer.authorize(question)
+  const admission = createAdmission({ storage, catalog, clock, random, log, builtIn, last, authorize })
   started.push(() => admission.close(), expireEvents(storage, clock, log))
   const registry = new GenericRegistry({
     storage,
@@ -117,7 +131,6 @@ async function start(
   })
   const accounts = new ServiceAccountTokens(credentials.authority.key, storage, clock, random)
   const authenticator = new Authenticator(new Map([[credentials.token, ADMIN]]), accounts)
-  const authorizer = new Authorizer(storage)
   const server = new ApiServer({ storage, catalog, registry, authenticator, authorizer, accounts, clock, random, log })
   const stopping = new AbortController()
   started.push(() => stopping.abort())
@@ -131,6 +144,7 @@ async function start(
   const transport = transportFor({})
   const url = port === false ? undefined : await serve(port, host)
   if (options.controllers !== false) {
+    started.push(keepQuotas({ storage, clock, log, ledger }))
     const { certificate: certificateAuthority } = credentials.authority
     const nodes = options.nodes === undefined ? {} : { nodes: options.nodes }
     const controllers = builtInControllers({ certificateAuthority, ...nodes })

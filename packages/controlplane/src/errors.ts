@@ -14,6 +14,8 @@ export class StatusError extends Error {
   readonly code: number
   readonly reason: string
   readonly details: StatusDetails | undefined
+  /** What else there was to say of the request: sent along, as with an answer. */
+  warnings: readonly string[] = []
 
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
     super(message)
@@ -59,6 +61,12 @@ export const forbidden = (of: Named, name: string, why: string): StatusError =>
 export const methodNotAllowed = (message: string): StatusError => new StatusError(405, 'MethodNotAllowed', message)
 
 export const gone = (message: string): StatusError => new StatusError(410, 'Expired', message)
+
+/** The error itself, with the warnings that were given on the way to it. */
+export function refusedWith(error: unknown, warnings: readonly string[]): unknown {
+  if (error instanceof StatusError && warnings.length > 0) error.warnings = warnings
+  return error
+}
 
 /** 422 with every complaint. */
 export function invalid(of: Named, name: string, errors: readonly FieldError[]): StatusError {

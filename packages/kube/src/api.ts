@@ -1,5 +1,5 @@
 import type { Kind } from './kind.ts'
-import type { KubeList, KubeObject, ObjectRef, Stored } from './object.ts'
+import type { KubeList, KubeObject, ListMeta, ObjectRef, Stored } from './object.ts'
 import type { Patch } from './patch.ts'
 
 export interface CallOptions {
@@ -93,6 +93,19 @@ export interface WriteObserver {
   deleted(kind: Kind, ref: ObjectRef, uid: string | undefined): void
 }
 
+/** A list as it comes: batches of its items. */
+export interface ListStream<T extends KubeObject> extends AsyncIterable<readonly Stored<T>[]> {
+  /** The list's own. Undefined until the last item was handed out. */
+  readonly metadata: ListMeta | undefined
+}
+
+export interface StreamListOptions extends ListOptions {
+  /** Give up when nothing at all arrives for this long, in milliseconds. Default 60,000. */
+  readonly idleTimeout?: number
+  /** Whose managedFields entries are wanted: those of others may be left out of the items. Default everybody's. */
+  readonly managedFieldsOf?: readonly string[] | undefined
+}
+
 /** The verbs of a Kubernetes API. `Client` implements it over a Transport. */
 export interface KubeApi {
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options?: GetOptions): Promise<Stored<T>>
@@ -101,6 +114,11 @@ export interface KubeApi {
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<KubeList<T>>
   /** Every page, `limit` (default 500) items at a time, as one consistent snapshot. */
   pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<KubeList<T>>
+  /**
+   * One answer, read as it comes: neither its text nor all of its items are ever in memory at once, but for those that
+   * the reader keeps. Tried once.
+   */
+  streamList<T extends KubeObject>(kind: Kind<T>, options?: StreamListOptions): ListStream<T>
   create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   /** Replaces the object. With a `metadata.resourceVersion` that is not the stored one: 409. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>

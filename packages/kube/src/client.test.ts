@@ -174,6 +174,41 @@ describe('reads', () => {
     await expect(pages.next()).rejects.toMatchObject({ status: 410 })
   })
 
+  it('streams a list, once, on a connection of its own', async () => {
+    const items = [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]
+    const { client, transport } = answering(
+      { body: { metadata: { resourceVersion: '9' }, items } },
+      failure(503, 'Busy'),
+    )
+    const list = client.streamList(Note, { namespace: 'a', labelSelector: 'app=web' })
+    expect([transport.requests.length, list.metadata]).toEqual([0, undefined])
+    const names: unknown[] = []
+    for await (const batch of list) names.push(...batch.map(({ kind, metadata }) => [kind, metadata.name]))
+    expect(names).toEqual([
+      ['Note', 'a'],
+      ['Note', 'b'],
+    ])
+    expect(list.metadata).toEqual({ resourceVersion: '9' })
+    expect(transport.requests[0]).toMatchObject({
+      path: '/apis/example.dev/v1/namespaces/a/notes?labelSelector=app%3Dweb',
+      stream: true,
+    })
+    const refused = client.streamList(Note)[Symbol.asyncIterator]()
+    await expect(refused.next()).rejects.toMatchObject({ status: 503 })
+    expect(transport.requests).toHaveLength(2)
+  })
+
+  it('gives up on a streamed list that stops coming', async () => {
+    const body = new FedBody()
+    const { client, clock } = setup(new ScriptedTransport(() => body.response()))
+    const first = client.streamList(Note, { idleTimeout: 5000 })[Symbol.asyncIterator]().next()
+    const failed = first.catch((thrown: unknown) => thrown)
+    body.push('{"metadata":')
+    await clock.advance(5001)
+    expect(await failed).toMatchObject({ code: 'TENURE_LIST_QUIET', fate: 'retry' })
+    expect(clock.pending).toBe(0)
+  })
+
   it('says so when the answer is no object', async () => {
     const { client } = answering({ body: '"hello"' })
     await expect(client.get(Note, ref)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE' })

@@ -6,8 +6,10 @@ import type {
   GetOptions,
   KubeApi,
   ListOptions,
+  ListStream,
   LiveRead,
   Selection,
+  StreamListOptions,
   WatchEvent,
   WatchOptions,
   WriteObserver,
@@ -16,12 +18,13 @@ import type {
 import { deleteBody, deletedFrom, nameOf, notAnObject, objectIn, refuseMetadataForm, withKind } from './bodies.ts'
 import { isStillThere } from './deletion.ts'
 import { isNotFound } from './errors.ts'
-import { acceptList, acceptOne, fitItem, JSON_TYPE } from './form.ts'
+import { acceptList, acceptOne, acceptStreamedList, fitItem, JSON_TYPE } from './form.ts'
 import type { Kind } from './kind.ts'
 import type { KubeList, KubeObject, ListMeta, ObjectRef, Stored } from './object.ts'
 import type { Patch } from './patch.ts'
+import { AnsweredList } from './list-stream.ts'
 import { Requester } from './requester.ts'
-import type { Answer, RequesterOptions } from './requester.ts'
+import type { Answer, ApiRequest, RequesterOptions } from './requester.ts'
 import { collectionPath, objectPath, requireNamespace, withQuery } from './resource-path.ts'
 import type { QueryValue } from './resource-path.ts'
 import { serverTimeOf } from './status-error.ts'
@@ -35,6 +38,7 @@ export interface ClientOptions extends RequesterOptions {
 }
 
 const DEFAULT_PAGE = 500
+const LIST_IDLE_TIMEOUT = 60_000
 
 /** The verbs of a Kubernetes API over a Transport. */
 export class Client implements KubeApi {
@@ -61,21 +65,7 @@ export class Client implements KubeApi {
   }
 
   async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
-    const { value } = await this.requester.json({
-      verb: 'list',
-      kind,
-      idempotent: true,
-      method: 'GET',
-      path: withQuery(collectionPath(kind, options.namespace), {
-        ...selectionQuery(options),
-        resourceVersion: options.resourceVersion,
-        resourceVersionMatch: options.resourceVersionMatch,
-        limit: options.limit,
-        continue: options.continue,
-      }),
-      headers: { accept: acceptList(kind) },
-      signal: options.signal,
-    })
+    const { value } = await this.requester.json(listRequest(kind, options))
     const list = value as { readonly items?: readonly KubeObject[] | null; readonly metadata?: ListMeta } | undefined
     if (!list?.metadata) throw notAnObject(kind)
     // An empty list of some servers has `items: null`.
@@ -93,6 +83,20 @@ export class Client implements KubeApi {
       page = await this.list(kind, { ...rest, limit, continue: page.metadata.continue })
       yield page
     }
+  }
+
+  streamList<T extends KubeObject>(kind: Kind<T>, options: StreamListOptions = {}): ListStream<T> {
+    return new AnsweredList<T>({
+      kind,
+      clock: this.requester.clock,
+      signal: options.signal,
+      idleTimeout: options.idleTimeout ?? LIST_IDLE_TIMEOUT,
+      managedFieldsOf: options.managedFieldsOf,
+      open: (signal) => {
+        const headers = { accept: acceptStreamedList(kind) }
+        return this.requester.stream({ ...listRequest(kind, options), headers, signal, stream: true })
+      },
+    })
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Stored<T>> {
@@ -301,6 +305,24 @@ export class Client implements KubeApi {
 
   #tell(call: (observer: WriteObserver) => void): void {
     for (const observer of this.#observers) call(observer)
+  }
+}
+
+function listRequest(kind: Kind, options: ListOptions): ApiRequest {
+  return {
+    verb: 'list',
+    kind,
+    idempotent: true,
+    method: 'GET',
+    path: withQuery(collectionPath(kind, options.namespace), {
+      ...selectionQuery(options),
+      resourceVersion: options.resourceVersion,
+      resourceVersionMatch: options.resourceVersionMatch,
+      limit: options.limit,
+      continue: options.continue,
+    }),
+    headers: { accept: acceptList(kind) },
+    signal: options.signal,
   }
 }
 

@@ -66,7 +66,7 @@ export class ResponseParser {
           if (bytes[at++] === NEWLINE) this.#sized()
           break
         case 'chunk end':
-          this.#takeChunkEnd(bytes[at++] ?? 0)
+          at = this.#takeNextSize(bytes, at, length)
           break
         case 'until close':
           this.#sink.onBody(bytes, at, length)
@@ -117,6 +117,30 @@ export class ResponseParser {
   #sized(): void {
     this.#digits = 0
     this.#state = this.#left === 0 ? 'trailer' : 'chunk'
+  }
+
+  /**
+   * From the end of a chunk to the beginning of the next, if all of that is there and as it mostly is; else one byte.
+   * There are thousands of them in a long list, and the small loop is soon compiled, as the large one is not.
+   */
+  #takeNextSize(bytes: Buffer, at: number, length: number): number {
+    if (bytes[at] === RETURN && bytes[at + 1] === NEWLINE) {
+      const start = at + 2
+      let end = start
+      let size = 0
+      for (let digit = hexDigit(bytes[end] ?? 0); digit >= 0 && end < length; digit = hexDigit(bytes[end] ?? 0)) {
+        size = size * 16 + digit
+        end++
+      }
+      const isUsual = size > 0 && end - start <= MOST_DIGITS && end + 1 < length
+      if (isUsual && bytes[end] === RETURN && bytes[end + 1] === NEWLINE) {
+        this.#left = size
+        this.#state = 'chunk'
+        return end + 2
+      }
+    }
+    this.#takeChunkEnd(bytes[at] ?? 0)
+    return at + 1
   }
 
   #takeChunkEnd(byte: number): void {

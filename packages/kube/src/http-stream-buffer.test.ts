@@ -32,7 +32,7 @@ test('what was taken stays as it is until the next is taken', () => {
   }
 })
 
-test('uses the same memory again, and lets large memory go when it is quiet', () => {
+test('uses the same memory again, and lets large memory go when it has been quiet for a while', () => {
   const buffer = new StreamBuffer()
   const memory = (size: number): ArrayBufferLike | undefined => {
     add(buffer, 'x'.repeat(size))
@@ -44,6 +44,12 @@ test('uses the same memory again, and lets large memory go when it is quiet', ()
   const large = memory(200_000)
   expect(large?.byteLength).toBeGreaterThanOrEqual(200_000)
   buffer.take()
-  memory(10)
+  memory(200_000)
+  expect(memory(200_000)).toBe(large)
+  for (let turn = 0; turn < 15; turn++) buffer.take()
+  add(buffer, 'waits')
+  const last = buffer.take()
+  expect(last?.toString()).toBe('waits')
+  expect(last?.buffer.byteLength).toBeLessThan(200_000)
   expect(memory(10)?.byteLength).toBeLessThan(200_000)
 })

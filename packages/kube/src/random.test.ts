@@ -21,3 +21,14 @@ it('suffixes fit a DNS label and use every letter about equally often', () => {
   expect(counts.size).toBe(27)
   for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(200)
 })
+
+it('bytes are as many as asked for, and never the same ones again', () => {
+  const seen = new Set<string>()
+  for (let turn = 0; turn < 2000; turn++) {
+    const length = 8 + (turn % 80)
+    const bytes = systemRandom.bytes(length)
+    expect(bytes.length).toBe(length)
+    seen.add(Buffer.from(bytes.subarray(0, 8)).toString('hex'))
+  }
+  expect(seen.size).toBe(2000)
+})

@@ -1,15 +1,34 @@
 import { writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { HostedServer, Member } from '@tenure/controlplane'
+import type { ControlPlane, HostedServer, Member } from '@tenure/controlplane'
 import { joinOrHost, startControlPlane } from '@tenure/controlplane'
-import { asError, systemClock } from '@tenure/kube'
+import type { Transport } from '@tenure/kube'
+import { asError, HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
+import { defineConfiguration } from '@tenure/runtime'
+import { SwitchingTransport } from './switching-transport.ts'
 
 /** Where people expect a Kubernetes API. */
 const USUAL_PORT = 6443
 /** How many ports after the usual one are tried, if nobody said which. */
 const PORTS_TRIED = 20
+
+export const controlPlaneConfiguration = defineConfiguration({
+  program: 'tenure controlplane',
+  summary: 'Runs the embedded control plane alone.',
+  options: {
+    data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Where everything is kept.' },
+    port: {
+      type: 'integer',
+      min: 0,
+      max: 65_535,
+      environment: 'TENURE_KUBERNETES_PORT',
+      meaning: 'Port of the Kubernetes API. Default: 6443, or the next that is free.',
+    },
+    verbose: { type: 'boolean', default: false, meaning: 'Log what happens.' },
+  },
+})
 
 export interface ControlPlaneSettings {
   /** Where everything is kept. */
@@ -21,31 +40,84 @@ export interface ControlPlaneSettings {
   readonly say: (line: string) => void
 }
 
-/** Hosts the control plane of the data directory, or joins who does, until `signal` aborts. */
-export async function runControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<void> {
+/** A control plane that is hosted here, or by another process on the same data directory. */
+export interface OpenControlPlane {
+  /** Reaches it wherever it is, as the operators' own user. */
+  readonly transport: Transport
+  /** Rejects when it can no longer be had. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
+
+/** Who the operators are, to webhooks and in audit: not the admin who uses kubectl. */
+const OPERATOR = { user: 'tenure', groups: ['system:masters', 'system:authenticated'] }
+
+/** Hosts the control plane of the data directory, or joins who does; takes over when that one is gone. */
+export async function openControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<OpenControlPlane> {
   const { log, say } = settings
   const directory = path.resolve(settings.directory)
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const ended = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<never>()
+  // Who does not wait for it is told by whatever fails next.
+  failed.promise.catch(() => undefined)
+  const transport = new SwitchingTransport()
+  let remote: HttpTransport | undefined
+  let hosted: Transport | undefined
+
+  const reach = async (kubeconfigPath: string): Promise<void> => {
+    const config = await loadConfig({ kubeconfigPath, env: {} })
+    remote = new HttpTransport({ ...config, impersonate: OPERATOR }, { userAgent: 'tenure' })
+    // Unless the host is gone already, and it is us.
+    if (!hosted) transport.switchTo(remote)
+  }
   const member = await joinOrHost({
     directory,
     clock: systemClock,
     log,
-    start: ({ address, former }) => host(settings, directory, portOf(address ?? former?.url), address !== undefined),
+    start: async ({ address, former }) => {
+      const { server, plane } = await host(settings, directory, portOf(address ?? former?.url), address !== undefined)
+      hosted = plane.transportFor({ user: { name: OPERATOR.user, groups: OPERATOR.groups } })
+      return server
+    },
     onChange: (membership) => {
       if (membership.state === 'taking over') say(`The host (pid ${membership.former.pid}) is gone: taking over.`)
-      if (membership.state === 'failed') ended.reject(membership.error)
+      if (membership.state === 'failed') failed.reject(membership.error)
       if (membership.state === 'hosting' || membership.state === 'joined') describe(membership, say)
+      if (membership.state === 'hosting') {
+        transport.switchTo(hosted)
+        void remote?.close()
+      }
     },
     signal,
   })
-  signal.addEventListener('abort', () => ended.resolve(), { once: true })
-  if (signal.aborted) ended.resolve()
-  try {
-    await ended.promise
-  } finally {
-    await member.close()
+  const { membership } = member
+  if (membership.state === 'joined') await reach(membership.host.kubeconfig)
+  return {
+    transport,
+    failed: failed.promise,
+    async close() {
+      await transport.close()
+      await remote?.close()
+      await member.close()
+    },
   }
+}
+
+/** Hosts or joins until `signal` aborts. */
+export async function runControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<void> {
+  const open = await openControlPlane(settings, signal)
+  try {
+    await Promise.race([open.failed, whenAborted(signal)])
+  } finally {
+    await open.close()
+  }
+}
+
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
 function describe(
@@ -68,7 +140,7 @@ async function host(
   directory: string,
   before: number | undefined,
   isFixed: boolean,
-): Promise<HostedServer> {
+): Promise<{ readonly server: HostedServer; readonly plane: ControlPlane }> {
   const first = (isFixed ? before : undefined) ?? settings.port ?? before ?? USUAL_PORT
   const last = isFixed || settings.port !== undefined ? first : first + PORTS_TRIED
   for (let port = first; ; port++) {
@@ -78,7 +150,7 @@ async function host(
       if (url === undefined || kubeconfig === undefined) throw new Error('the control plane serves no address')
       const file = path.join(directory, 'kubeconfig')
       writeFileSync(file, kubeconfig, { mode: 0o600 })
-      return { url, kubeconfig: file, close: () => plane.stop() }
+      return { server: { url, kubeconfig: file, close: () => plane.stop() }, plane }
     } catch (error) {
       if (!isTaken(error) || port >= last) throw error
       if (port === first) settings.say(`Port ${port} is taken; trying the next ones.`)

@@ -1,60 +1,62 @@
 import { readFileSync } from 'node:fs'
-import { Command, InvalidArgumentError } from 'commander'
+import { applicationsConfiguration } from '@tenure/applications'
 import { asError } from '@tenure/kube'
-import { createLogger } from '@tenure/runtime'
-import { runControlPlane } from './control-plane.ts'
+import { leasesConfiguration } from '@tenure/leases'
+import { createLogger, readConfiguration } from '@tenure/runtime'
+import type { Configuration, Table, Values } from '@tenure/runtime'
+import { Command } from 'commander'
+import { runApplications } from './applications.ts'
+import { controlPlaneConfiguration, runControlPlane } from './control-plane.ts'
+import { leaseCommand } from './lease.ts'
+import { leaseControllersConfiguration, runLeaseControllers } from './lease-controllers.ts'
+import { runLeases } from './leases.ts'
+import { say } from './say.ts'
+import { start, startConfiguration } from './start.ts'
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-
-interface Options {
-  readonly data: string
-  readonly port?: number
-  readonly verbose?: true
-}
 
 const program = new Command('tenure')
   .description('One Kubernetes operator for how long things live and what state they are kept in.')
   .version(manifest.version)
   .showSuggestionAfterError()
 
-const withControlPlane = (command: Command): Command =>
-  command
-    .option('--data <directory>', 'where everything is kept (TENURE_DATA)', process.env['TENURE_DATA'] || '.tenure')
-    .option('--port <number>', 'of the Kubernetes API (default: 6443, or the next that is free)', port)
-    .option('--verbose', 'log what happens')
-    .action(serve)
-
-withControlPlane(program.command('start')).description(
-  'start everything there is so far: a Kubernetes API in this process, with simulated nodes, kept on disk',
-)
-withControlPlane(program.command('controlplane')).description('run the embedded control plane alone')
-
-async function serve(options: Options): Promise<void> {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)))
+serving('start', startConfiguration, 'start everything, with nothing installed', async (settings, signal) => {
   say(`Tenure ${manifest.version}`)
-  await runControlPlane(
-    {
-      directory: options.data,
-      port: options.port,
-      log: await createLogger({ level: options.verbose ? 'info' : 'warn', format: 'text' }),
-      say,
-    },
-    stop.signal,
-  )
+  await start(settings, signal)
   say('Stopped.')
-}
+})
+serving('controlplane', controlPlaneConfiguration, 'run the embedded control plane alone', async (settings, signal) => {
+  say(`Tenure ${manifest.version}`)
+  const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
+  await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
+  say('Stopped.')
+})
+serving('applications', applicationsConfiguration, 'make workloads of the Applications of a cluster', runApplications)
+serving('leases', leasesConfiguration, 'keep the leases of one kind of a cluster', runLeases)
+serving(
+  'lease-controllers',
+  leaseControllersConfiguration,
+  'run a lease controller for every kind that a LeaseController names',
+  runLeaseControllers,
+)
+program.addCommand(leaseCommand())
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
-
-function port(text: string): number {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
-    throw new InvalidArgumentError('a port is a whole number from 0 to 65535.')
-  }
-  return value
+/** A command that runs until it is told to stop. Its settings come from its table, and so does its help. */
+function serving<T extends Table>(
+  name: string,
+  configuration: Configuration<T>,
+  summary: string,
+  run: (settings: Values<T>, signal: AbortSignal) => Promise<void>,
+): void {
+  const command = program.command(name).description(summary).helpOption(false)
+  command.allowUnknownOption().allowExcessArguments()
+  command.action(async () => {
+    const loaded = await readConfiguration(configuration, { argv: command.args, environment: process.env })
+    if (loaded.kind === 'help') return say(loaded.text)
+    const stop = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)))
+    return run(loaded.values, stop.signal)
+  })
 }
 
 try {

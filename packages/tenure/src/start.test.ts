@@ -30,7 +30,16 @@ class Started {
   output = ''
 
   constructor(...args: readonly string[]) {
-    const command = ['scripts/launch.mjs', 'packages/tenure/src/main.ts', 'start', '--data', data, ...args]
+    const command = [
+      'scripts/launch.mjs',
+      'packages/tenure/src/main.ts',
+      'start',
+      '--data',
+      data,
+      '--port',
+      '0',
+      ...args,
+    ]
     this.#child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
@@ -75,7 +84,7 @@ const createWeb = (): Promise<unknown> =>
   )
 
 test('a deployment becomes ready, and is still there after kill -9', { timeout: 120_000 }, async () => {
-  const first = new Started('--port', '0')
+  const first = new Started('--kubernetes-port', '0')
   await expect.poll(() => first.output, SOON).toContain('kubeconfig')
   await createWeb()
   await expect.poll(readyReplicas, SOON).toBe(3)
@@ -89,7 +98,7 @@ test('a deployment becomes ready, and is still there after kill -9', { timeout: 
 })
 
 test('a second one joins, and takes over at the same address', { timeout: 120_000 }, async () => {
-  const first = new Started('--port', '0')
+  const first = new Started('--kubernetes-port', '0')
   await expect.poll(() => first.output, SOON).toContain('kubeconfig')
   await createWeb()
   await expect.poll(readyReplicas, SOON).toBe(3)
@@ -107,6 +116,6 @@ test('a second one joins, and takes over at the same address', { timeout: 120_00
 test('a port that is none is refused in one line, and nothing is made', { timeout: 60_000 }, async () => {
   rmSync(data, { recursive: true })
   const started = new Started('--port', 'many')
-  await expect.poll(() => started.output, SOON).toContain('a port is a whole number from 0 to 65535')
+  await expect.poll(() => started.output, SOON).toContain('--port: "many" is not a whole number')
   expect(existsSync(data)).toBe(false)
 })

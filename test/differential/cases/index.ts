@@ -1,12 +1,15 @@
 /** The corpus. */
 import type { CaseGroup } from '../case.ts'
+import { accessCases } from './access.ts'
 import { applyCases } from './apply.ts'
 import { createCases } from './create.ts'
 import { customResourceCases } from './custom-resources.ts'
 import { deleteCases } from './delete.ts'
 import { discoveryCases } from './discovery.ts'
 import { errorCases } from './errors.ts'
+import { operatorCases } from './operators.ts'
 import { patchCases } from './patch.ts'
+import { quotaCases } from './quotas.ts'
 import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
 import { updateCases } from './update.ts'
@@ -24,4 +27,7 @@ export const CORPUS: readonly CaseGroup[] = [
   subresourceCases,
   discoveryCases,
   errorCases,
+  operatorCases,
+  accessCases,
+  quotaCases,
 ]

@@ -1,5 +1,5 @@
 import type { Case, CaseGroup } from '../case.ts'
-import { configMap, deployment, replicaSet, statefulSet } from '../objects.ts'
+import { configMap, container, deployment, pod, replicaSet, statefulSet } from '../objects.ts'
 import {
   BY_CONTROLLERS,
   core,
@@ -136,6 +136,18 @@ export const subresourceCases: CaseGroup = {
           { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
           { status: 404 },
         ),
+      ],
+    },
+    {
+      name: 'logs of pods that do not run',
+      steps: [
+        get(`${core('pods', 'none')}/log`, { status: 404 }),
+        create(core('pods'), pod('a'), { pick: ['kind'] }),
+        get(`${core('pods', 'a')}/log`, { status: 204 }),
+        get(`${core('pods', 'a')}/log?container=none`, { status: 400 }),
+        create(core('pods'), pod('b', { containers: [container('x'), container('y')] }), { pick: ['kind'] }),
+        get(`${core('pods', 'b')}/log`, { status: 400 }),
+        get(`${core('pods', 'b')}/log?container=y`, { status: 204 }),
       ],
     },
     {

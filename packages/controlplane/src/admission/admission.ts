@@ -3,6 +3,7 @@ import type { Logger } from '@tenure/runtime'
 import { silentLogger } from '@tenure/runtime'
 import { isEqual } from '../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../registry/request.ts'
+import { scaleOf } from '../registry/scale.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import type { CallContext, ResolveService } from './call-webhook.ts'
@@ -11,6 +12,7 @@ import type { WebhookCaller } from './caller.ts'
 import { CallFailure, denial, dryRunUnsupported, internalError } from './errors.ts'
 import { HttpsCaller } from './https-caller.ts'
 import { conditionsHold } from './match-conditions.ts'
+import type { Authorize } from './match-conditions.ts'
 import type { SeenObjects } from './matching.ts'
 import { WebhookMatching } from './matching.ts'
 import { checkPlace, patchedBy, settled } from './mutation.ts'
@@ -19,7 +21,7 @@ import type { ReviewRequest, Verdict } from './review.ts'
 import { requestOf } from './review.ts'
 import { isExempt } from './rules.ts'
 import { serviceResolver } from './service-resolver.ts'
-import { converted, scaleView, withScale } from './versions.ts'
+import { converted, hasOwnKind, withScale } from './versions.ts'
 import type { Webhook } from './webhook.ts'
 import { MUTATING, VALIDATING, WebhookSource } from './webhook-source.ts'
 
@@ -32,10 +34,14 @@ export interface AdmissionOptions {
   readonly random: Random
   /** The server's own plugins, which come before webhooks. Default: none. */
   readonly builtIn?: Admission | undefined
+  /** Asked when all others have agreed, and only to refuse: what it books is as good as stored. Default: nobody. */
+  readonly last?: Admission | undefined
   /** Carries reviews to webhooks. Default: HTTPS, on connections that are kept. */
   readonly caller?: WebhookCaller | undefined
   /** Where the service of a webhook is reached. Default: only services of type ExternalName are. */
   readonly resolveService?: ResolveService | undefined
+  /** Answers the `authorizer` of conditions. Default: nobody may do anything. */
+  readonly authorize?: Authorize | undefined
   /** Told of webhooks that failed and were ignored. Default: nobody is. */
   readonly log?: Logger | undefined
 }
@@ -63,6 +69,7 @@ export function createAdmission(options: AdmissionOptions): WebhookAdmission {
 
 class Chain implements WebhookAdmission {
   readonly #builtIn: Admission | undefined
+  readonly #last: Admission | undefined
   readonly #random: Random
   readonly #log: Logger
   readonly #caller: WebhookCaller
@@ -71,12 +78,14 @@ class Chain implements WebhookAdmission {
   readonly #validating: WebhookSource
   readonly #matching: WebhookMatching
   readonly #endCatalog: () => void
+  readonly #authorize: Authorize
   /** What `concerns` found, by definition; it is asked before every write. */
   #known = new WeakMap<ResourceDefinition, Map<string, boolean>>()
 
   constructor(options: AdmissionOptions) {
     const { storage, catalog, clock, random, builtIn, log = silentLogger } = options
     this.#builtIn = builtIn
+    this.#last = options.last
     this.#random = random
     this.#log = log
     this.#caller = options.caller ?? new HttpsCaller()
@@ -92,6 +101,7 @@ class Chain implements WebhookAdmission {
     this.#validating = new WebhookSource(storage, VALIDATING, forget)
     this.#matching = new WebhookMatching(storage, catalog)
     this.#endCatalog = catalog.onChange(forget)
+    this.#authorize = options.authorize ?? (() => ({ allowed: false, reason: '' }))
   }
 
   close(): void {
@@ -103,7 +113,8 @@ class Chain implements WebhookAdmission {
   }
 
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
-    if (this.#builtIn && (this.#builtIn.concerns?.(operation, definition, subresource) ?? true)) return true
+    const own = [this.#builtIn, this.#last]
+    if (own.some((plugin) => plugin && (plugin.concerns?.(operation, definition, subresource) ?? true))) return true
     let known = this.#known.get(definition)
     if (!known) this.#known.set(definition, (known = new Map()))
     const key = `${operation} ${subresource}`
@@ -133,6 +144,14 @@ class Chain implements WebhookAdmission {
   }
 
   async validate(attributes: AdmissionAttributes, warn: Warn): Promise<void> {
+    const { operation, definition, subresource } = attributes
+    await this.#validateWithWebhooks(attributes, warn)
+    if (this.#last && (this.#last.concerns?.(operation, definition, subresource) ?? true)) {
+      await this.#last.validate(attributes, warn)
+    }
+  }
+
+  async #validateWithWebhooks(attributes: AdmissionAttributes, warn: Warn): Promise<void> {
     const { operation, definition, subresource } = attributes
     if (this.#builtIn && (this.#builtIn.concerns?.(operation, definition, subresource) ?? true)) {
       await this.#builtIn.validate(attributes, warn)
@@ -199,6 +218,7 @@ class Chain implements WebhookAdmission {
     if (!patched || !object) return undefined
     const paths = subresource === 'scale' ? requested.scale : undefined
     if (paths) return withScale(object, paths, patched)
+    if (hasOwnKind(requested, subresource)) return patched
     if (operation === 'CREATE') checkPlace(webhook.name, object, patched)
     return converted(settled(definition, patched), definition, requested)
   }
@@ -211,7 +231,9 @@ class Chain implements WebhookAdmission {
     const seen = seenBy(definition, attributes)
     if (!this.#matching.selects(webhook, attributes, seen)) return undefined
     const request = requestOf(definition, attributes, seen, this.#random)
-    const isCalled = webhook.matchConditions.length === 0 || (await conditionsHold(webhook, attributes, request, seen))
+    const isCalled =
+      webhook.matchConditions.length === 0 ||
+      (await conditionsHold(webhook, attributes, request, seen, this.#authorize))
     return isCalled ? { webhook, definition, seen, request } : undefined
   }
 
@@ -240,7 +262,8 @@ class Chain implements WebhookAdmission {
   #excuse({ name, isFailureIgnored }: Webhook, error: unknown): void {
     if (!(error instanceof CallFailure)) throw error
     if (!isFailureIgnored) throw internalError(error.message)
-    this.#log.warn('webhook failed, and its failure is ignored', { webhook: name, error })
+    // Where in our code it was noticed helps nobody.
+    this.#log.warn('webhook failed, and its failure is ignored', { webhook: name, reason: error.message })
   }
 }
 
@@ -250,7 +273,9 @@ function seenBy(definition: ResourceDefinition, attributes: AdmissionAttributes)
   const paths = subresource === 'scale' ? requested.scale : undefined
   const view = (object: KubeObject | undefined): KubeObject | undefined => {
     if (!object) return undefined
-    return paths ? scaleView(object, paths, requested.isBuiltIn) : converted(object, requested, definition)
+    if (paths) return scaleOf(object, paths, requested.isBuiltIn)
+    // An eviction is no pod, in whatever version.
+    return hasOwnKind(requested, subresource) ? object : converted(object, requested, definition)
   }
   return { object: view(attributes.object), oldObject: view(attributes.oldObject) }
 }

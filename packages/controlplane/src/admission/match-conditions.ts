@@ -1,102 +1,51 @@
 import { forbidden } from '../errors.ts'
 import type { AdmissionAttributes } from '../registry/request.ts'
-import type { Program } from '../schema/cel/engine.ts'
-import type { CelType } from '../schema/cel/types.ts'
-import type { Schema } from '../schema/types.ts'
+import type { User } from '../registry/types.ts'
+import type { AccessQuestion, AskAccess } from '../schema/cel/authorizer.ts'
+import type { Condition } from '../schema/cel/conditions.ts'
 import type { SeenObjects } from './matching.ts'
 import type { ReviewRequest } from './review.ts'
-import type { MatchCondition, Webhook } from './webhook.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Answers who may do what. */
+export type Authorize = (
+  question: Omit<AccessQuestion, 'serviceAccount'> & { readonly user: User },
+) => ReturnType<AskAccess>
 
 /** What all conditions of a webhook may cost for one request. */
 const BUDGET = 2_500_000
 
-const TEXT: Schema = { type: 'string' }
-const named = (...names: readonly string[]): Schema => ({
-  type: 'object',
-  properties: Object.fromEntries(names.map((name) => [name, TEXT])),
-})
-const KIND = named('group', 'version', 'kind')
-const RESOURCE = named('group', 'version', 'resource')
-const REQUEST: Schema = {
-  type: 'object',
-  properties: {
-    ...named('uid', 'subResource', 'requestSubResource', 'name', 'namespace', 'operation').properties,
-    kind: KIND,
-    resource: RESOURCE,
-    requestKind: KIND,
-    requestResource: RESOURCE,
-    userInfo: {
-      type: 'object',
-      properties: {
-        ...named('username', 'uid').properties,
-        groups: { type: 'array', items: TEXT },
-        extra: { type: 'object', additionalProperties: { type: 'array', items: TEXT } },
-      },
-    },
-    dryRun: { type: 'boolean' },
-    // The one way to say `dyn` in a schema.
-    options: { intOrString: true },
-  },
-}
-
-interface Compiled {
-  readonly expression: string
-  readonly program: Program | undefined
-  readonly error: string
-}
-
-type Engine = Awaited<ReturnType<typeof loadEngine>>
-
-async function loadEngine() {
-  // Few webhooks have conditions, and CEL is large.
-  const [{ compileExpression }, { baseEnvironment }, { TypeFactory }, { metered }] = await Promise.all([
-    import('../schema/cel/engine.ts'),
-    import('../schema/cel/library.ts'),
-    import('../schema/cel/types.ts'),
-    import('../schema/cel/cost.ts'),
-  ])
-  const environment = baseEnvironment()
-  const types = new TypeFactory(environment)
-  const request = types.declare(REQUEST, false) as CelType
-  environment.registerVariable('object', 'dyn').registerVariable('oldObject', 'dyn')
-  environment.registerVariable('request', request.name)
-  const compile = ({ expression }: MatchCondition): Compiled => {
-    try {
-      const program = compileExpression(environment, expression, 'bool', types.fieldsOf)
-      return { expression, program, error: '' }
-    } catch (error) {
-      return { expression, program: undefined, error: `compilation error: compilation failed: ${wordsOf(error)}` }
-    }
-  }
-  return { compile, metered, request }
-}
-
-let engine: Promise<Engine> | undefined
-const compiled = new WeakMap<Webhook, readonly Compiled[]>()
+const compiled = new WeakMap<Webhook, readonly Condition[]>()
 
 /**
  * False if a condition is false: the webhook is not called. A condition that can not be judged is taken for false where
- * failures are ignored, and refuses the request where they are not. There is no `authorizer` here.
+ * failures are ignored, and refuses the request where they are not.
  */
 export async function conditionsHold(
   webhook: Webhook,
-  { definition, name }: AdmissionAttributes,
+  { definition, name, user }: AdmissionAttributes,
   request: ReviewRequest,
   { object, oldObject }: SeenObjects,
+  authorize: Authorize,
 ): Promise<boolean> {
-  const { compile, metered, request: requestType } = await (engine ??= loadEngine())
+  // Few webhooks have conditions, and CEL is large.
+  const [{ compileCondition, conditionContext }, { metered }] = await Promise.all([
+    import('../schema/cel/conditions.ts'),
+    import('../schema/cel/cost.ts'),
+  ])
   let conditions = compiled.get(webhook)
-  if (!conditions) compiled.set(webhook, (conditions = webhook.matchConditions.map(compile)))
-  const context = {
-    object: celValue(object ?? null),
-    oldObject: celValue(oldObject ?? null),
-    request: requestType.convert(request),
+  if (!conditions) {
+    conditions = webhook.matchConditions.map(({ expression }) => compileCondition(expression))
+    compiled.set(webhook, conditions)
   }
+  const ask: AskAccess = ({ serviceAccount: account, ...question }) =>
+    authorize({ ...question, user: account ? accountUser(account.namespace, account.name) : user })
+  const context = conditionContext({ object, oldObject, request, ask })
   let left = BUDGET
   const errors: string[] = []
-  for (const { expression, program, error } of conditions) {
+  for (const { expression, program, error = '' } of conditions) {
     if (!program) {
-      errors.push(error)
+      errors.push(`compilation error: ${error}`)
       continue
     }
     const { spent, result } = metered(left, () => program.run(context))
@@ -110,14 +59,11 @@ export async function conditionsHold(
   throw forbidden(definition, name, distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
-/** JSON without a schema: whole numbers are int, objects are maps. */
-function celValue(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
-  if (Array.isArray(value)) return value.map(celValue)
-  if (typeof value !== 'object' || value === null) return value
-  const map = new Map<string, unknown>()
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) map.set(key, celValue(item))
-  return map
+function accountUser(namespace: string, name: string): User {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  }
 }
 
 function wordsOf(error: unknown): string {

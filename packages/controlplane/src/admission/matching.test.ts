@@ -148,6 +148,8 @@ describe('match conditions', () => {
     ["!('system:masters' in request.userInfo.groups)", true],
     ['size(object.data) > 1', false],
     ["request.options.kind == 'CreateOptions'", true],
+    ["authorizer.group('').resource('pods').namespace('a').name('b').check('get').allowed()", false],
+    ["!authorizer.serviceAccount('a', 'b').path('/metrics').check('get').allowed()", true],
   ])('%s', async (expression, expected) => {
     expect(await isCalled(await AdmissionHarness.open(), condition(expression), {})).toBe(expected)
   })

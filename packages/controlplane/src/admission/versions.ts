@@ -1,7 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
-import { LabelMatcher } from '@tenure/kube'
 import { apiVersionOf } from '../registry/decode.ts'
-import { isObject, valueAt, withValueAt } from '../registry/json.ts'
+import { valueAt, withValueAt } from '../registry/json.ts'
 import type { ResourceDefinition, ScalePaths } from '../registry/types.ts'
 
 /** Which kind a request for a resource or subresource carries. */
@@ -19,6 +18,13 @@ export function kindFor({ group, version, kind, subresources }: ResourceDefiniti
   return listed ? { group: listed.group, version: listed.version, kind: listed.kind } : { group, version, kind }
 }
 
+/** True if what is sent to the subresource is no object of the resource, as with evictions and bindings. */
+export function hasOwnKind(definition: ResourceDefinition, subresource: string): boolean {
+  if (subresource === '') return false
+  const { group, kind } = kindFor(definition, subresource)
+  return kind !== definition.kind || group !== definition.group
+}
+
 /** An object of one served version as another of the same resource. */
 export function converted(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): KubeObject {
   const apiVersion = apiVersionOf(to)
@@ -26,34 +32,6 @@ export function converted(object: KubeObject, from: ResourceDefinition, to: Reso
   // What comes from storage may be of neither version: then it is the stored one.
   const stored = object.apiVersion === apiVersionOf(from) ? (from.conversion?.toStored(object) ?? object) : object
   return { ...(to.conversion?.fromStored(stored) ?? stored), kind: to.kind, apiVersion }
-}
-
-/** What webhooks for `scale` are shown of an object that has replicas. */
-export function scaleView(object: KubeObject, paths: ScalePaths, isBuiltIn: boolean): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata ?? {}
-  const replicas = valueAt(object, paths.specReplicas)
-  const current = valueAt(object, paths.statusReplicas)
-  // All built-in kinds have it in the same place.
-  const selectorPath = paths.labelSelector ?? (isBuiltIn ? 'spec.selector' : undefined)
-  const selector = selectorPath === undefined ? undefined : valueAt(object, selectorPath)
-  const metadata = { name, namespace, uid, resourceVersion, creationTimestamp } as KubeObject['metadata']
-  return {
-    kind: SCALE.kind,
-    apiVersion: `${SCALE.group}/${SCALE.version}`,
-    ...(metadata && { metadata }),
-    spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
-    status: {
-      replicas: typeof current === 'number' ? current : 0,
-      ...(selector !== undefined && { selector: selectorText(selector) }),
-    },
-  } as KubeObject
-}
-
-function selectorText(selector: unknown): string {
-  if (!isObject(selector)) return typeof selector === 'string' ? selector : ''
-  // ReplicationControllers have plain labels there.
-  const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector)
-  return LabelMatcher.from(isPlain ? { matchLabels: selector as Record<string, string> } : selector).toString()
 }
 
 /** The object with the replicas of a Scale that a webhook changed. */

@@ -29,6 +29,7 @@ import { kubelets } from './nodes/kubelet.ts'
 import { nodes, type NodesOptions } from './nodes/node.ts'
 import { scheduler } from './nodes/scheduler.ts'
 import type { PodTimes } from './nodes/simulation.ts'
+import { nodeTaints } from './nodes/taints.ts'
 import type { BuiltInController, Surroundings } from './surroundings.ts'
 import { claimBinding, volumeRelease } from './volumes/binding.ts'
 import { volumeProtection } from './volumes/protection.ts'
@@ -88,6 +89,7 @@ export function builtInControllers(options: BuiltInControllersOptions = {}): rea
     claimBinding,
     volumeRelease,
     component('volume-protection', volumeProtection),
+    nodeTaints,
     ...(simulated === false
       ? []
       : [

@@ -37,4 +37,4 @@ test('five hundred pods of fifty Deployments, and not one write when they stand'
   const addresses = (await world.list(Pod)).map(({ status }) => status?.podIP)
   expect(new Set(addresses).size).toBe(500)
   await world.end()
-})
+}, 60_000)

@@ -2,6 +2,7 @@ import type { KubeObject, Stored } from '@tenure/kube'
 
 import type { Json } from '../kinds/json.ts'
 import { asJson, asJsons, asList, asText, at, isJson } from '../kinds/json.ts'
+import { valueAt } from '../registry/json.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
 import { schemaFromOpenApi } from '../schema/convert.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
@@ -76,15 +77,20 @@ function scaleOf(version: Json): ScalePaths | undefined {
 
 function strategyOf(version: Json, hasStatus: boolean, schema: Schema | undefined): Strategy {
   const selectable = asJsons(version['selectableFields']).map(({ jsonPath }) => asText(jsonPath))
+  const scale = scaleOf(version)
+  const rules = schema && hasRules(schema) ? schema : undefined
+  const check = (object: KubeObject, old: KubeObject | undefined): FieldError[] => [
+    ...(scale ? checkReplicas(scale, object) : []),
+    ...(rules ? checkObject(rules, object, old) : []),
+  ]
   return {
     ...(selectable.length > 0 && { selectableFields: Object.fromEntries(selectable.map(selectableField)) }),
     // Without a subresource, status is a field like any other.
     ...(!hasStatus && { generation: withoutMetadata }),
-    ...(schema &&
-      hasRules(schema) && {
-        validate: (object: KubeObject) => checkObject(schema, object, undefined),
-        validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => checkObject(schema, object, old),
-      }),
+    ...((scale || rules) && {
+      validate: (object: KubeObject) => check(object, undefined),
+      validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => check(object, old),
+    }),
   }
 }
 
@@ -99,10 +105,26 @@ function hasRules(schema: Schema): boolean {
   return parts.some((part) => part !== undefined && hasRules(part))
 }
 
+const MAX_INT32 = 2_147_483_647
+
+/** Replicas are a count, whatever the schema says of them. */
+function checkReplicas({ specReplicas, statusReplicas }: ScalePaths, object: KubeObject): FieldError[] {
+  return [specReplicas, statusReplicas].flatMap((field) => {
+    const replicas = valueAt(object, field)
+    if (typeof replicas !== 'number' || (replicas >= 0 && replicas <= MAX_INT32)) return []
+    const why = replicas < 0 ? 'should be a non-negative integer' : `should be less than or equal to ${MAX_INT32}`
+    return [{ reason: 'FieldValueInvalid', field, message: `Invalid value: ${replicas}: ${why}` }]
+  })
+}
+
 /** The rules of the schema. They count on its types: an object that has those wrong is not put to them. */
 function checkObject(schema: Schema, object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const { errors } = process(schema, noRefs, object, { default: false, prune: false, ...(old && { old }) })
-  const blocking = blockingError(errors)
+  // A name that is missing counts as well.
+  const nameless: readonly FieldError[] = object.metadata?.name
+    ? []
+    : [{ reason: 'FieldValueRequired', field: 'metadata.name', message: '' }]
+  const blocking = blockingError([...errors, ...nameless])
   return blocking ? [blocking] : validateRules(schema, object, { old })
 }
 

@@ -27,7 +27,7 @@ export interface BuiltInAdmissionOptions {
   readonly clock: Clock
   /** How long a pod's creation waits for its service account, in milliseconds: that of a new namespace is made a moment after it. Default 1000. */
   readonly accountPatience?: number
-  /** New nodes get the taint that a node controller removes once they are ready. Default false: our nodes are ready at once. */
+  /** New nodes get the taint that a node controller removes once they are ready. Default false: there may be none. */
   readonly taintsNodes?: boolean
 }
 

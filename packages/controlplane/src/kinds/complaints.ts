@@ -9,6 +9,7 @@ export {
   notSupported,
   required,
   tooLong,
+  tooMany,
 } from '../schema/field-errors.ts'
 
 export const notFoundValue = (field: string, value: unknown): FieldError => ({

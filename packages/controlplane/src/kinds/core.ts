@@ -166,7 +166,7 @@ function validateConfigMap(object: Json): FieldError[] {
     wrong.push(...keyComplaints('binaryData', key))
     bytes += Buffer.byteLength(asText(binary[key]), 'base64')
   }
-  if (bytes > MOST_DATA) wrong.push(tooLong('', MOST_DATA))
+  if (bytes > MOST_DATA) wrong.push(tooLong('[]', MOST_DATA))
   return wrong
 }
 

@@ -37,7 +37,12 @@ export const DAEMON_SETS: KindTable = {
     ],
     rules: {
       newStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-      defaults: inSpec(defaultDaemonSet),
+      // A number of the old versions, which lives on as an annotation and is there from the moment it is read.
+      defaults: (object) =>
+        withTemplateGeneration(
+          inSpec(defaultDaemonSet)(object),
+          at(object, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 0,
+        ),
       prepareForCreate: (object) => withTemplateGeneration(object, 1),
       prepareForUpdate: (object, old) => {
         const before = Number(at(old, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 1)
@@ -53,7 +58,7 @@ export const DAEMON_SETS: KindTable = {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
-function withTemplateGeneration(object: Json, generation: number): Json {
+function withTemplateGeneration(object: Json, generation: unknown): Json {
   return withinField(object, 'metadata', (metadata) =>
     withField(metadata, 'annotations', {
       ...asJson(metadata['annotations']),

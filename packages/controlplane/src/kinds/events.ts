@@ -117,29 +117,37 @@ const involved =
   (event: KubeObject): string =>
     asText(at(asCore(event as unknown as Json), 'involvedObject', field))
 
+const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const reason = (event: KubeObject): string => asText(at(event, 'reason'))
+const type = (event: KubeObject): string => asText(at(event, 'type'))
+const reporting = (event: KubeObject): string => asText(at(asCore(event as unknown as Json), 'reportingComponent'))
+
 const selectableFields = {
-  ...Object.fromEntries(
-    ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map((field) => [
-      `involvedObject.${field}`,
-      involved(field),
-    ]),
-  ),
-  reason: (event: KubeObject) => asText(at(event, 'reason')),
-  reportingComponent: (event: KubeObject) => asText(at(asCore(event as unknown as Json), 'reportingComponent')),
+  ...Object.fromEntries(REFERENCE.map((field) => [`involvedObject.${field}`, involved(field)])),
+  reason,
+  reportingComponent: reporting,
   source: (event: KubeObject) => {
     const core = asCore(event as unknown as Json)
     return asText(at(core, 'source', 'component')) || asText(core['reportingComponent'])
   },
-  type: (event: KubeObject) => asText(at(event, 'type')),
+  type,
 }
 
-const shared = { generation: false, allowsCreateOnUpdate: true, selectableFields } as const
+/** The same under the names of the newer group, which has no `source`. */
+const newerSelectableFields = {
+  ...Object.fromEntries(REFERENCE.map((field) => [`regarding.${field}`, involved(field)])),
+  reason,
+  reportingController: reporting,
+  type,
+}
+
+const shared = { generation: false, allowsCreateOnUpdate: true } as const
 
 /** Events of both groups: one storage. */
 export const EVENTS: KindTable = {
   events: {
     cells: eventCells,
-    rules: { ...shared, validate: (event) => validateEvent(event, 'reportingComponent') },
+    rules: { ...shared, selectableFields, validate: (event) => validateEvent(event, 'reportingComponent') },
   },
   'events.events.k8s.io': {
     bucket: 'events',
@@ -147,6 +155,7 @@ export const EVENTS: KindTable = {
     cells: eventCells,
     rules: {
       ...shared,
+      selectableFields: newerSelectableFields,
       validate: (event) => validateNewEvent(asCore(event)),
       validateChange: (event, old) => {
         const [next, before] = [asCore(event), asCore(old)]

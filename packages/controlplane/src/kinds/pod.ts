@@ -1,7 +1,7 @@
 import type { FieldError } from '../schema/types.ts'
 import { forbiddenField, invalidValue, required } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asText, at, isSemanticallyEqual, isUnset, withField, withinField } from './json.ts'
+import { asJson, asJsons, asText, at, filled, isSemanticallyEqual, isUnset, withField, withinField } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { mustBeBetween } from './names.ts'
 import { podCells } from './pod-cells.ts'
@@ -19,8 +19,11 @@ export const PODS: KindTable = {
         const status = { phase: 'Pending', ...(gated && { conditions: [GATED] }), qosClass: qosClass(pod) }
         return withField(pod, 'status', status)
       },
-      // The grace of a deletion stands in metadata: only that is judged later.
-      prepareForUpdate: (pod) => pod,
+      // Set once, and kept by who forgets it.
+      prepareForUpdate: (pod, old) => {
+        const qosClass = at(old, 'status', 'qosClass')
+        return qosClass === undefined ? pod : withField(pod, 'status', filled(asJson(pod['status']), { qosClass }))
+      },
       validate(pod) {
         return validatePodSpec(asJson(pod['spec']), 'spec')
       },

@@ -13,11 +13,7 @@ import { isEmptySelector, matcherOf, validateSelector } from './selectors.ts'
 export const specOf = (object: Json): Json => asJson(object['spec'])
 export const selectorOf = (spec: Json): LabelSelector | undefined =>
   isJson(spec['selector']) ? spec['selector'] : undefined
-export const REPLICAS = {
-  specReplicas: '.spec.replicas',
-  statusReplicas: '.status.replicas',
-  labelSelector: '.status.selector',
-}
+export const REPLICAS = { specReplicas: '.spec.replicas', statusReplicas: '.status.replicas' }
 
 export const inSpec =
   (change: (spec: Json) => Json) =>

@@ -1,12 +1,13 @@
 import type { LabelSelector } from '@tenure/kube'
 
+import { compileCondition } from '../schema/cel/conditions.ts'
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, nameOf } from './cells.ts'
-import { duplicate, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from './complaints.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asText, at, filled, isJson, isUnset, withinField, withinItems } from './json.ts'
 import type { KindTable } from './kind-table.ts'
-import { dns1035Label, dnsSubdomain, portNumber } from './names.ts'
+import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from './names.ts'
 import { validateSelector } from './selectors.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -122,10 +123,31 @@ function validateWebhook(webhook: Json, field: string, isMutating: boolean): Fie
   for (const selector of ['namespaceSelector', 'objectSelector']) {
     wrong.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
   }
+  wrong.push(...validateConditions(asJsons(webhook['matchConditions']), `${field}.matchConditions`))
   if (isMutating) {
     wrong.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   }
   return [...wrong, ...validateClientConfig(asJson(clientConfig), `${field}.clientConfig`)]
+}
+
+const MOST_CONDITIONS = 64
+
+function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  if (conditions.length > MOST_CONDITIONS) wrong.push(tooMany(field, conditions.length, MOST_CONDITIONS))
+  const names = new Set<string>()
+  for (const [index, condition] of conditions.entries()) {
+    const at = `${field}[${index}]`
+    const [name, expression] = [asText(condition['name']), asText(condition['expression']).trim()]
+    const { error } = expression ? compileCondition(expression) : {}
+    if (!expression) wrong.push(required(`${at}.expression`))
+    else if (error !== undefined) wrong.push(invalidValue(`${at}.expression`, expression, error))
+    if (!name) wrong.push(required(`${at}.name`))
+    else wrong.push(...invalidEach(`${at}.name`, name, qualifiedName(name)))
+    if (name && names.has(name)) wrong.push(duplicate(`${at}.name`, name))
+    names.add(name)
+  }
+  return wrong
 }
 
 function validateQualified(name: string, field: string): FieldError[] {

@@ -31,6 +31,7 @@ export const WORKLOADS: KindTable = {
     rules: {
       defaults: (object) => withinField(object, 'template', defaultPodTemplate),
       validate: (object) => validatePodTemplate(asJson(object['template']), 'template'),
+      returnsDeletedObject: true,
     },
   },
   replicationcontrollers: {

@@ -18,13 +18,13 @@ export function encodeContinue({ revision, after, remaining }: ContinueToken): s
 export function decodeContinue(text: string): ContinueToken {
   let token: { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown; readonly n?: unknown }
   try {
-    token = parseJson(Buffer.from(text, 'base64url').toString()).value ?? {}
+    token = parseJson(Buffer.from(text, 'base64url').toString('latin1'), 'bytes').value ?? {}
   } catch (error) {
     throw unreadable(`continue key is not valid: ${error instanceof Error ? error.message : String(error)}`)
   }
   if (token.v !== 'meta.k8s.io/v1')
     throw unreadable(
-      `continue key is not valid: server does not recognize this encoded version ${JSON.stringify(token.v)}`,
+      `continue key is not valid: server does not recognize this encoded version ${typeof token.v === 'string' ? token.v : ''}`,
     )
   if (typeof token.rv !== 'number' || !Number.isInteger(token.rv) || token.rv === 0) {
     throw unreadable('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')

@@ -1,12 +1,13 @@
 import type { KubeObject } from '@tenure/kube'
 import { randomSuffix } from '@tenure/kube'
-import { StatusError } from '../errors.ts'
+import { refusedWith, StatusError } from '../errors.ts'
 import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
 import { decode, processed, undecodable } from './decode.ts'
 import type { Decoded } from './decode.ts'
 import { inVersion } from './derived.ts'
 import { without } from './json.ts'
+import { finalizerAdvice } from './metadata.ts'
 import { checkWriteOptions } from './options.ts'
 import { wrongNamespace } from './placement.ts'
 import { book, checkNamespace, dropDuplicateOwners, finishCreate } from './prepare.ts'
@@ -22,6 +23,18 @@ const LONGEST_PREFIX = 58
 export async function create(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
   checkWriteOptions('CreateOptions', request.options)
   const warnings: string[] = []
+  try {
+    return await createWarning(context, request, warnings)
+  } catch (error) {
+    throw refusedWith(error, warnings)
+  }
+}
+
+async function createWarning(
+  context: RegistryContext,
+  request: ResourceRequest,
+  warnings: string[],
+): Promise<ResourceAnswer> {
   const warn = (warning: string): void => void warnings.push(warning)
   const decoded = decodeWhole(context, request, warn)
   const { generateName, name } = decoded.object.metadata ?? {}
@@ -29,9 +42,8 @@ export async function create(context: RegistryContext, request: ResourceRequest)
   let last: unknown
   for (let attempt = 0; attempt < MOST_NAMES; attempt++) {
     const drawn = generateName.slice(0, LONGEST_PREFIX) + randomSuffix(context.random)
-    const object = { ...decoded.object, metadata: { ...decoded.object.metadata, name: drawn } }
     try {
-      return await createNamed(context, request, { ...decoded, object }, warnings)
+      return await createNamed(context, request, decoded, warnings, drawn)
     } catch (error) {
       if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
       const message = `${error.message}, the server was not able to generate a unique name for the object`
@@ -52,7 +64,7 @@ function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (
   }
   const { metadata = {} } = decoded.object
   const { uid: _, creationTimestamp: __, deletionTimestamp: ___, ...kept } = metadata
-  const { deletionGracePeriodSeconds: ____, selfLink: _____, generation: ______, ...rest } = kept
+  const { deletionGracePeriodSeconds: ____, selfLink: _____, ...rest } = kept
   if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
   const placed = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
   let object: KubeObject = { ...decoded.object, metadata: placed }
@@ -65,22 +77,30 @@ async function createNamed(
   request: ResourceRequest,
   decoded: Decoded,
   warnings: string[],
+  drawn?: string,
 ): Promise<ResourceAnswer> {
   const { definition, namespace } = request
-  const name = decoded.object.metadata?.name ?? ''
-  const booked = book(context, request, undefined, decoded.object)
-  const { stored } = await write(context, request, keyFor(namespace, name), (warning) => warnings.push(warning), {
+  const { name, generateName = '' } = decoded.object.metadata ?? {}
+  const booked = book(context, request, undefined, decoded.object, request.body)
+  const warn = (warning: string): void => void warnings.push(warning)
+  const { stored } = await write(context, request, keyFor(namespace, name ?? ''), warn, {
     draft() {
-      checkNamespace(context, request, name)
+      checkNamespace(context, request, name ?? generateName)
       return { operation: 'CREATE', object: booked, old: undefined }
     },
     finish(_, object) {
       // What a webhook made of it must fit the schema as well.
       const { object: fit, errors } =
         object === booked ? { object, errors: decoded.errors } : processed(context, definition, object, [], undefined)
-      return finishCreate(context, request, fit, errors)
+      // Admission sees it without a name, and may give it one.
+      const isNameless = drawn !== undefined && !fit.metadata?.name
+      const named = isNameless ? { ...fit, metadata: { ...fit.metadata, name: drawn } } : fit
+      const next = finishCreate(context, request, named, errors)
+      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, undefined).forEach(warn)
+      return next
     },
-    mustNotExist: name,
+    keyOf: ({ metadata }) => keyFor(namespace, metadata?.name ?? ''),
+    mustNotExist: true,
   })
   return { type: 'object', status: 201, stored: inVersion(stored, definition), warnings }
 }

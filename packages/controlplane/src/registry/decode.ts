@@ -33,6 +33,7 @@ export function decode(
   const { definition } = request
   if (!isObject(body))
     throw new DecodeError(`json: cannot unmarshal ${typeName(body)} into Go value of type v1.${definition.kind}`)
+  if (!definition.isBuiltIn && !isOwn(definition, body)) return decodeForeign(context, request, body, warn)
   checkKind(context, definition, body)
   const unknown: string[] = []
   const { apiVersion: _, kind: __, ...rest } = body
@@ -40,6 +41,63 @@ export function decode(
   const decoded = processed(context, definition, raw, unknown, old)
   report(request, unknown, warn)
   return decoded
+}
+
+const isOwn = (definition: ResourceDefinition, { apiVersion, kind }: JsonObject): boolean =>
+  apiVersion === apiVersionOf(definition) && kind === definition.kind
+
+/**
+ * What is sent as a custom resource under another name: nothing is known of its fields, so they are neither defaulted nor
+ * pruned, and the name is what is wrong with it.
+ */
+function decodeForeign(
+  context: RegistryContext,
+  request: ResourceRequest,
+  body: JsonObject,
+  warn: (warning: string) => void,
+): Decoded {
+  const { definition } = request
+  const expected = apiVersionOf(definition)
+  const { apiVersion = '', kind } = body
+  if (kind === undefined || kind === null || kind === '') {
+    throw new DecodeError(`Object 'Kind' is missing in '${JSON.stringify(deeplySorted(body))}'`)
+  }
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+    throw new DecodeError(mistypedKind(body))
+  }
+  if (apiVersion !== expected && kind === definition.kind && apiVersion.startsWith(`${definition.group}/`)) {
+    const version = apiVersion.slice(definition.group.length + 1)
+    const { apiVersion: _, kind: __, metadata: ___, ...rest } = body
+    // Of a version that is not served, no field is known.
+    const isServed = context.catalog.find(definition.group, version, definition.plural) !== undefined
+    report(request, isServed ? [] : Object.keys(rest).toSorted(), warn)
+  }
+  if (apiVersion !== expected && request.verb !== 'patch') throw otherVersion(apiVersion, expected)
+  const metadata = decodeMetadata(body['metadata'] ?? {})
+  if (metadata.error !== undefined) throw new DecodeError(metadata.error)
+  return {
+    object: { ...body, metadata: metadata.object as ObjectMeta },
+    errors: [
+      ...(kind === definition.kind ? [] : [misnamed('kind', kind, definition.kind)]),
+      ...(apiVersion === expected ? [] : [misnamed('apiVersion', apiVersion, expected)]),
+    ],
+  }
+}
+
+const misnamed = (field: string, value: string, right: string): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${JSON.stringify(value)}: must be ${right}`,
+})
+
+const otherVersion = (sent: string, expected: string): StatusError =>
+  badRequest(`the API version in the data (${sent}) does not match the expected API version (${expected})`)
+
+/** Why what names a kind can not be read; undefined if it can. */
+export function mistypedKind({ apiVersion = '', kind = '' }: JsonObject): string {
+  const field = typeof apiVersion === 'string' ? 'kind' : 'apiVersion'
+  const what = typeName(field === 'kind' ? kind : apiVersion)
+  return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${field} of type string`
 }
 
 /** Types, defaults and schema of an object that has its kind: also after admission changed it. */
@@ -83,23 +141,22 @@ function checkKind({ catalog }: RegistryContext, definition: ResourceDefinition,
   const { apiVersion = expected, kind = definition.kind } = body
   if (apiVersion === expected && kind === definition.kind) return
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    const field = typeof apiVersion === 'string' ? 'kind' : 'apiVersion'
-    throw new DecodeError(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(body[field])} into Go struct field .${field} of type string`,
-    )
+    throw new DecodeError(mistypedKind(body))
   }
   if (apiVersion === '' || kind === '') return
-  const isKnown = catalog.all().some((other) => other.kind === kind && apiVersionOf(other) === apiVersion)
-  if (!isKnown) {
+  const known = catalog.all().find((other) => other.kind === kind && apiVersionOf(other) === apiVersion)
+  if (!known) {
     throw new DecodeError(
       `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
     )
   }
   if (kind === definition.kind) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    )
+    throw otherVersion(apiVersion, expected)
   }
+  // It is read as what it says it is, before it is found to be the wrong thing.
+  const { schema } = known
+  const { error } = known.isBuiltIn && schema ? decodeBuiltIn(schema, (ref) => known.resolve(ref), body) : {}
+  if (error !== undefined) throw new DecodeError(error)
   const slash = apiVersion.indexOf('/')
   throw new DecodeError(
     `converting (${apiVersion.slice(slash + 1)}.${kind}) to (${definition.group.split('.')[0] || 'core'}.${definition.kind}): unknown conversion`,
@@ -131,13 +188,13 @@ export function undecodable(definition: ResourceDefinition, body: unknown, { mes
   )
 }
 
-/** The refusal of a patch whose result could not be decoded. */
-export function unpatchable(patched: unknown, { message }: DecodeError): StatusError {
+/** The refusal of a patch whose result could not be decoded; of a custom resource, whose fields have no other order. */
+export function unpatchable(patched: unknown, { message }: DecodeError, isBuiltIn = true): StatusError {
   return invalid({ group: '', plural: '', kind: '' }, '', [
     {
       reason: 'FieldValueInvalid',
       field: 'patch',
-      message: `Invalid value: ${JSON.stringify(JSON.stringify(sorted(patched)))}: ${message}`,
+      message: `Invalid value: ${JSON.stringify(JSON.stringify(isBuiltIn ? sorted(patched) : deeplySorted(patched)))}: ${message}`,
     },
   ])
 }
@@ -145,4 +202,11 @@ export function unpatchable(patched: unknown, { message }: DecodeError): StatusE
 /** Go writes the fields of a patched object by name; what is inside them was not touched. */
 function sorted(value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+}
+
+function deeplySorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(deeplySorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, deeplySorted(item)])
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { forbidden } from '../errors.ts'
 import { KINDS } from './catalog.testing.ts'
 import { Harness } from './registry.testing.ts'
+import type { Admission } from './request.ts'
+import type { ResourceDefinition } from './types.ts'
 
 const { budget, configMap, namespace, pod } = KINDS
 const MERGE = 'application/merge-patch+json'
@@ -49,8 +52,10 @@ test('finalizers hold it, none can be added, and the last one to go takes it alo
   await harness.object('delete', configMap, { name: 'a' })
   expect(harness.storage.revision).toBe(revision)
   expect(await harness.refusal('patch', configMap, finalizers('x.dev/one', 'x.dev/three'))).toMatchObject({ code: 422 })
-  await harness.object('patch', configMap, finalizers('x.dev/two'))
-  await harness.object('patch', configMap, finalizers())
+  const last = await harness.object('patch', configMap, finalizers('x.dev/two'))
+  const released = await harness.object('patch', configMap, finalizers())
+  expect(released.metadata).not.toHaveProperty('finalizers')
+  expect(released.metadata?.resourceVersion).toBe(last.metadata?.resourceVersion)
   expect(await harness.refusal('get', configMap, { name: 'a' })).toMatchObject({ code: 404 })
 })
 
@@ -146,4 +151,48 @@ test('a binding puts a pod on a node, once', async () => {
   await harness.object('create', pod, bind)
   expect(await harness.object('get', pod, { name: 'web' })).toMatchObject({ spec: { nodeName: 'n1' } })
   expect(await harness.refusal('create', pod, bind)).toMatchObject({ code: 409 })
+})
+
+test('evictions and bindings are admitted as what they are, and what an eviction deletes is not asked for again', async () => {
+  const asked: string[] = []
+  const admission: Admission = {
+    concerns: (_, { bucket }, subresource) => bucket === 'pods' && subresource !== '',
+    async mutate({ object }) {
+      return object
+    },
+    async validate({ operation, subresource, object }) {
+      asked.push(`${operation} ${subresource} ${object?.kind} ${object?.metadata?.namespace}`)
+      if (object?.metadata?.labels?.['bad']) throw forbidden(pod, 'web', 'so it is')
+    },
+  }
+  const harness = await Harness.start({ admission })
+  await harness.object('create', pod, { body: podBody('web') })
+  const target = { target: { name: 'n1' } }
+  const bind = (metadata: object) => ({ name: 'web', subresource: 'binding', body: { metadata, ...target } })
+  expect(await harness.refusal('create', pod, bind({ name: 'web', labels: { bad: '1' } }))).toMatchObject({ code: 403 })
+  expect(await harness.object('get', pod, { name: 'web' })).not.toMatchObject(target)
+  await harness.object('create', pod, bind({ name: 'web' }))
+  await harness.object('create', pod, evict('web'))
+  expect(asked).toEqual([
+    'CREATE binding Binding default',
+    'CREATE binding Binding default',
+    'CREATE eviction Eviction default',
+  ])
+})
+
+test('a kind may say what its deletion begins with', async () => {
+  const harness = await Harness.start()
+  const held: ResourceDefinition = {
+    ...configMap,
+    strategy: {
+      ...configMap.strategy,
+      beginDeletion: (object) => ({ ...object, metadata: { ...object.metadata, finalizers: ['x.dev/hold'] } }),
+    },
+  }
+  await harness.object('create', held, { body: { metadata: { name: 'a' } } })
+  expect(await harness.object('delete', held, { name: 'a' })).toMatchObject({
+    metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x.dev/hold'] },
+  })
+  await harness.object('patch', held, finalizers())
+  expect(await harness.refusal('get', held, { name: 'a' })).toMatchObject({ code: 404 })
 })

@@ -149,6 +149,11 @@ function step(context: RegistryContext, request: ResourceRequest, { object }: St
   const { strategy } = definition
   const { metadata } = object
   const now = context.clock.now()
+  if (strategy.beginDeletion && metadata.deletionTimestamp === undefined) {
+    const marked = { ...object, metadata: { ...metadata, deletionTimestamp: timestamp(now) } }
+    const mark = strategy.beginDeletion(marked)
+    return { mark: { ...mark, metadata: orderMetadata(mark.metadata ?? {}) }, thenRemove: false }
+  }
   const asked = options.gracePeriodSeconds === undefined ? undefined : grace(options.gracePeriodSeconds)
   const usual = strategy.gracePeriod?.(object)
   let next: ObjectMeta = metadata

@@ -17,6 +17,10 @@ class Derived implements StoredObject {
     this.object = object
   }
 
+  get apiVersion(): string {
+    return this.object.apiVersion ?? ''
+  }
+
   get json(): string {
     return (this.#json ??= JSON.stringify(this.object))
   }
@@ -27,7 +31,7 @@ const versions = new WeakMap<StoredObject, Map<string, StoredObject>>()
 /** The object as the version that was asked for: most differ in nothing but the apiVersion. */
 export function inVersion(stored: StoredObject, definition: ResourceDefinition): StoredObject {
   const apiVersion = apiVersionOf(definition)
-  if (stored.object.apiVersion === apiVersion) return stored
+  if (stored.apiVersion === apiVersion) return stored
   let others = versions.get(stored)
   if (!others) versions.set(stored, (others = new Map()))
   let other = others.get(apiVersion)

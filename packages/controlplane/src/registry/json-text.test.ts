@@ -32,3 +32,12 @@ test('nesting has an end', () => {
   expect(() => parseJson(nested(DEEPEST + 1))).toThrow('exceeded max depth')
   expect(() => parseJson(nested(1_000_000))).toThrow('exceeded max depth')
 })
+
+test('half of a letter becomes the one that stands for it', () => {
+  expect(parseJson(String.raw`{"a\ud800":["\udc00x","\ud83d\ude00"]}`).value).toEqual({ 'a\uFFFD': ['\uFFFDx', '😀'] })
+})
+
+test('what is not understood is shown as Go shows it: by its first byte', () => {
+  expect(() => parseJson('\uFEFF{}')).toThrow("invalid character 'ï' looking for beginning of value")
+  expect(() => parseJson('\u009E', 'bytes')).toThrow(String.raw`invalid character '\u009e' looking for`)
+})

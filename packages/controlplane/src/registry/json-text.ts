@@ -8,24 +8,46 @@ export class JsonSyntaxError extends Error {}
 /** Nesting beyond any real object's; what walks objects recursively must not run out of stack. */
 export const DEEPEST = 500
 
+/** What a text was made of: characters, or bytes that stand for themselves. */
+type Letters = 'characters' | 'bytes'
+
+/** Half of a surrogate pair may be written so. */
+const HALF_LETTER = /\\u[dD][89a-fA-F]/
+
 /** Parses a body. Throws a JsonSyntaxError with Go's words. */
-export function parseJson(text: string): { readonly value: unknown; readonly duplicates: readonly string[] } {
+export function parseJson(
+  text: string,
+  letters: Letters = 'characters',
+): { readonly value: unknown; readonly duplicates: readonly string[] } {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    new Scanner(text).scan()
+    new Scanner(text, letters).scan()
     // Go takes it, we do not: a lone surrogate or the like.
     throw new JsonSyntaxError(cause instanceof Error ? cause.message : 'invalid JSON')
   }
   const keys = countKeys(text)
-  if (keys.depth > DEEPEST) throw new JsonSyntaxError('exceeded max depth')
-  if (keys.count === keysIn(value)) return { value, duplicates: [] }
-  return { value, duplicates: new Scanner(text).scan() }
+  if (keys.depth > DEEPEST) throw tooDeep(text.charAt(keys.tooDeepAt))
+  const isDoubled = keys.count !== keysIn(value)
+  if (HALF_LETTER.test(text)) value = wellFormed(value)
+  return { value, duplicates: isDoubled ? new Scanner(text, letters).scan() : [] }
+}
+
+const tooDeep = (letter: string): JsonSyntaxError =>
+  new JsonSyntaxError(`invalid character '${letter}' exceeded max depth`)
+
+/** Halves of letters become U+FFFD, as Go has it. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(wellFormed)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]))
 }
 
 /** Colons outside of strings: as many as keys were written. */
-function countKeys(text: string): { readonly count: number; readonly depth: number } {
+function countKeys(text: string): { readonly count: number; readonly depth: number; readonly tooDeepAt: number } {
+  let tooDeepAt = -1
   let count = 0
   let depth = 0
   let deepest = 0
@@ -39,7 +61,10 @@ function countKeys(text: string): { readonly count: number; readonly depth: numb
         break
       case 91: // [
       case 123: // {
-        if (++depth > deepest) deepest = depth
+        if (++depth > deepest) {
+          deepest = depth
+          if (depth === DEEPEST + 1) tooDeepAt = at
+        }
         break
       case 93: // ]
       case 125: // }
@@ -48,7 +73,7 @@ function countKeys(text: string): { readonly count: number; readonly depth: numb
       default:
     }
   }
-  return { count, depth: deepest }
+  return { count, depth: deepest, tooDeepAt }
 }
 
 function isEscaped(text: string, quote: number): boolean {
@@ -70,12 +95,14 @@ function keysIn(value: unknown): number {
 
 class Scanner {
   readonly #text: string
+  readonly #letters: Letters
   readonly #duplicates: string[] = []
   #at = 0
   #depth = 0
 
-  constructor(text: string) {
+  constructor(text: string, letters: Letters) {
     this.#text = text
+    this.#letters = letters
   }
 
   /** The paths of keys that are there twice. */
@@ -100,8 +127,8 @@ class Scanner {
   }
 
   #enter(): void {
+    if (++this.#depth > DEEPEST) throw tooDeep(this.#peek())
     this.#at++
-    if (++this.#depth > DEEPEST) throw new JsonSyntaxError('exceeded max depth')
   }
 
   #object(path: string): void {
@@ -204,10 +231,18 @@ class Scanner {
   #unexpected(where: string): JsonSyntaxError {
     const letter = this.#peek()
     if (letter === '') return new JsonSyntaxError('unexpected end of JSON input')
-    const shown =
-      letter === "'" ? String.raw`'\''` : letter === '"' ? `'"'` : letter < ' ' ? quoteControl(letter) : `'${letter}'`
+    const shown = letter === "'" ? String.raw`'\''` : letter === '"' ? `'"'` : quoteLetter(letter, this.#letters)
     return new JsonSyntaxError(`invalid character ${shown} ${where}`)
   }
+}
+
+/** Go reads bytes, and shows the one that it does not understand as if it were a letter. */
+function quoteLetter(letter: string, letters: Letters): string {
+  if (letter < ' ') return quoteControl(letter)
+  if (letter <= '~') return `'${letter}'`
+  const byte = letters === 'bytes' ? letter.charCodeAt(0) : (Buffer.from(letter)[0] ?? 0)
+  const isShown = byte > 0xa0 && byte !== 0xad
+  return isShown ? `'${String.fromCharCode(byte)}'` : String.raw`'\u00${byte.toString(16).padStart(2, '0')}'`
 }
 
 function quoteControl(letter: string): string {

@@ -2,7 +2,14 @@ import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference, Stored
 import type { FieldError } from '../schema/types.ts'
 import { isEqual, without } from './json.ts'
 import type { JsonObject } from './json.ts'
-import { checkLabelName, checkLabelValue, checkName, checkNamePrefix, checkQualifiedName } from './names.ts'
+import {
+  checkLabelName,
+  checkLabelValue,
+  checkName,
+  checkNamePrefix,
+  checkPathSegment,
+  checkQualifiedName,
+} from './names.ts'
 import type { ResourceDefinition } from './types.ts'
 
 /** The fields of ObjectMeta, in the order in which the real server writes them. */
@@ -23,9 +30,13 @@ const FIELDS: readonly (keyof ObjectMeta)[] = [
   'finalizers',
   'managedFields',
 ]
+let last = { second: Number.NaN, text: '' }
+
 /** RFC 3339 in whole seconds, as the real server writes times. */
 export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(milliseconds / 1000)
+  if (second !== last.second) last = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` }
+  return last.text
 }
 
 /** Metadata with fields in their order; undefined ones removed. */
@@ -44,12 +55,85 @@ const invalidValue = (field: string, value: unknown, why: string): FieldError =>
 /** Annotations may hold this many bytes, all together. */
 const MOST_ANNOTATIONS = 256 * 1024
 
-/** What every object's metadata must be. */
-export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefinition): FieldError[] {
+const NONE: readonly FieldError[] = []
+
+/** What the metadata of a new object must be. */
+export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefinition): readonly FieldError[] {
+  const parts = partsOf(metadata)
+  return whole(metadata, definition, parts, {
+    name: (name) => checkName(definition.bucket, name),
+    prefix: (prefix) => checkNamePrefix(definition.bucket, prefix),
+  }).concat(definition.isBuiltIn ? unqualifiedFinalizers(metadata.finalizers) : [])
+}
+
+/** The least that every name must be, whatever the kind. */
+const SEGMENT: NameRules = { name: checkPathSegment, prefix: checkPathSegment }
+
+/** Built-in kinds that are looked at as if they were new when they are updated, metadata and all. */
+const LOOKED_AT_AGAIN = new Set([
+  'configmaps',
+  'endpoints',
+  'nodes',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'secrets',
+  'serviceaccounts',
+  'statefulsets.apps',
+  'endpointslices.discovery.k8s.io',
+  'ingressclasses.networking.k8s.io',
+  'roles.rbac.authorization.k8s.io',
+  'rolebindings.rbac.authorization.k8s.io',
+  'clusterroles.rbac.authorization.k8s.io',
+  'clusterrolebindings.rbac.authorization.k8s.io',
+  'csinodes.storage.k8s.io',
+  'volumeattachments.storage.k8s.io',
+  'volumeattributesclasses.storage.k8s.io',
+])
+
+/**
+ * What metadata must be after an update. It is looked at more than once, for every kind and by the kind itself, as the
+ * causes of a real refusal show.
+ */
+export function validateMetadataUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  definition: ResourceDefinition,
+): readonly FieldError[] {
+  const parts = partsOf(metadata)
+  const changed = [...changeErrors(metadata, old), ...parts.maps, ...parts.owners, ...parts.managed]
+  const unqualified = definition.isBuiltIn ? unqualifiedFinalizers(metadata.finalizers) : []
+  const all = [...whole(metadata, definition, parts, SEGMENT), ...changed, ...changed, ...unqualified]
+  if (!definition.isBuiltIn || !LOOKED_AT_AGAIN.has(definition.bucket)) return all
+  return [...all, ...whole(metadata, definition, parts, SEGMENT), ...unqualified]
+}
+
+/** What is wrong with the parts of metadata that are looked at on every occasion. */
+interface Parts {
+  readonly maps: readonly FieldError[]
+  readonly owners: readonly FieldError[]
+  readonly finalizers: readonly FieldError[]
+  readonly managed: readonly FieldError[]
+}
+
+function partsOf(metadata: ObjectMeta): Parts {
+  return {
+    maps: mapErrors(metadata),
+    owners: ownerErrors(metadata.ownerReferences),
+    finalizers: finalizerErrors(metadata.finalizers),
+    managed: managedErrors(metadata.managedFields),
+  }
+}
+
+interface NameRules {
+  name(name: string): readonly string[]
+  prefix(prefix: string): readonly string[]
+}
+
+function whole(metadata: ObjectMeta, definition: ResourceDefinition, parts: Parts, rules: NameRules): FieldError[] {
   const errors: FieldError[] = []
-  const { name, generateName, namespace } = metadata
+  const { name, generateName, namespace, generation } = metadata
   if (generateName !== undefined) {
-    for (const why of checkNamePrefix(definition.bucket, generateName)) {
+    for (const why of rules.prefix(generateName)) {
       errors.push(invalidValue('metadata.generateName', generateName, why))
     }
   }
@@ -60,7 +144,7 @@ export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefin
       message: 'Required value: name or generateName is required',
     })
   } else {
-    for (const why of checkName(definition.bucket, name)) errors.push(invalidValue('metadata.name', name, why))
+    for (const why of rules.name(name)) errors.push(invalidValue('metadata.name', name, why))
   }
   if (definition.namespaced && namespace === undefined) {
     errors.push({ reason: 'FieldValueRequired', field: 'metadata.namespace', message: 'Required value' })
@@ -73,14 +157,16 @@ export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefin
       message: 'Forbidden: not allowed on this type',
     })
   }
-  validateMaps(metadata, errors)
-  validateOwners(metadata.ownerReferences, errors)
-  validateFinalizers(metadata.finalizers, errors)
-  validateManaged(metadata.managedFields, errors)
+  if (generation !== undefined && generation < 0) {
+    errors.push(invalidValue('metadata.generation', generation, 'must be greater than or equal to 0'))
+  }
+  errors.push(...parts.maps, ...parts.owners, ...parts.finalizers, ...parts.managed)
   return errors
 }
 
-function validateMaps({ labels, annotations }: ObjectMeta, errors: FieldError[]): void {
+function mapErrors({ labels, annotations }: ObjectMeta): readonly FieldError[] {
+  if (!labels && !annotations) return NONE
+  const errors: FieldError[] = []
   for (const key in labels) {
     for (const why of checkQualifiedName(key)) errors.push(invalidValue('metadata.labels', key, why))
     for (const why of checkLabelValue(labels[key] ?? '')) errors.push(invalidValue('metadata.labels', labels[key], why))
@@ -97,11 +183,14 @@ function validateMaps({ labels, annotations }: ObjectMeta, errors: FieldError[])
       message: `Too long: may not be more than ${MOST_ANNOTATIONS} bytes`,
     })
   }
+  return errors
 }
 
-function validateOwners(owners: readonly OwnerReference[] | undefined, errors: FieldError[]): void {
+function ownerErrors(owners: readonly OwnerReference[] | undefined): readonly FieldError[] {
+  if (!owners) return NONE
+  const errors: FieldError[] = []
   let controller: string | undefined
-  for (const owner of owners ?? []) {
+  for (const owner of owners) {
     const at = 'metadata.ownerReferences'
     if (owner.apiVersion === '') errors.push(invalidValue(`${at}.apiVersion`, '', 'version must not be empty'))
     for (const key of ['kind', 'name', 'uid'] as const) {
@@ -118,28 +207,51 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, errors: F
       errors.push(invalidValue(at, owners, why))
     }
   }
+  return errors
 }
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'foregroundDeletion', 'orphan'])
 
-function validateFinalizers(finalizers: readonly string[] | undefined, errors: FieldError[]): void {
-  if (!finalizers) return
-  for (const [index, finalizer] of finalizers.entries()) {
-    const complaints = checkQualifiedName(finalizer)
-    for (const why of complaints) errors.push(invalidValue('metadata.finalizers', finalizer, why))
-    if (complaints.length === 0 && !finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-      const why = 'name is neither a standard finalizer name nor is it fully qualified'
-      errors.push(invalidValue(`metadata.finalizers[${index}]`, finalizer, why))
-    }
+function finalizerErrors(finalizers: readonly string[] | undefined): readonly FieldError[] {
+  if (!finalizers) return NONE
+  const errors: FieldError[] = []
+  for (const finalizer of finalizers) {
+    for (const why of checkQualifiedName(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, why))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set'
     errors.push(invalidValue('metadata.finalizers', finalizers, why))
   }
+  return errors
 }
 
-function validateManaged(entries: readonly ManagedFieldsEntry[] | undefined, errors: FieldError[]): void {
-  for (const [index, entry] of (entries ?? []).entries()) {
+/** Of built-in kinds: a finalizer says whose it is, unless it is one of Kubernetes itself. */
+function unqualifiedFinalizers(finalizers: readonly string[] | undefined): readonly FieldError[] {
+  if (!finalizers) return []
+  const why = 'name is neither a standard finalizer name nor is it fully qualified'
+  return finalizers.flatMap((finalizer, index) =>
+    finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
+      ? []
+      : [invalidValue(`metadata.finalizers[${index}]`, finalizer, why)],
+  )
+}
+
+/** Of custom resources, the same is only advice: on those that are new. */
+export function finalizerAdvice(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !old?.finalizers?.includes(finalizer))
+  return [...new Set(added)].toSorted().flatMap((finalizer) => {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return []
+    const path = finalizer.includes('.') ? ' including a path (/)' : ''
+    return [
+      `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+    ]
+  })
+}
+
+function managedErrors(entries: readonly ManagedFieldsEntry[] | undefined): readonly FieldError[] {
+  if (!entries) return NONE
+  const errors: FieldError[] = []
+  for (const [index, entry] of entries.entries()) {
     const at = `metadata.managedFields[${index}]`
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
       errors.push(invalidValue(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
@@ -148,6 +260,7 @@ function validateManaged(entries: readonly ManagedFieldsEntry[] | undefined, err
       errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
     }
   }
+  return errors
 }
 
 const IMMUTABLE = [
@@ -160,7 +273,7 @@ const IMMUTABLE = [
 ] as const
 
 /** What an update may not do to metadata. */
-export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
+function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
     const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))

@@ -24,7 +24,9 @@ function explain(message: string, pattern: string, ...examples: readonly string[
   return `${message} (e.g. ${list}regex used for validation is '${pattern}')`
 }
 
+// The real server counts bytes in all of them, and says so of some.
 const tooLong = (limit: number): string => `must be no more than ${limit} bytes`
+const nameTooLong = (limit: number): string => `must be no more than ${limit} characters`
 
 function isSubdomain(value: string): boolean {
   return value.split('.').every((part) => IS_LABEL.test(part))
@@ -32,16 +34,16 @@ function isSubdomain(value: string): boolean {
 
 export function checkLabelName(value: string): readonly string[] {
   const errors: string[] = []
-  if (value.length > 63) errors.push(tooLong(63))
+  if (value.length > 63) errors.push(nameTooLong(63))
   if (!IS_LABEL.test(value)) {
     errors.push(isSubdomain(value) ? 'must not contain dots' : explain(MESSAGES.label, LABEL, 'my-name', '123-abc'))
   }
   return errors
 }
 
-export function checkSubdomainName(value: string): readonly string[] {
+export function checkSubdomainName(value: string, tellLength = nameTooLong): readonly string[] {
   const errors: string[] = []
-  if (value.length > 253) errors.push(tooLong(253))
+  if (value.length > 253) errors.push(tellLength(253))
   if (!isSubdomain(value)) errors.push(explain(MESSAGES.subdomain, SUBDOMAIN, 'example.com'))
   return errors
 }
@@ -64,7 +66,8 @@ export function checkQualifiedName(value: string): readonly string[] {
   const name = parts.at(-1) ?? ''
   const prefix = parts.length === 2 ? parts[0] : undefined
   if (prefix === '') errors.push('prefix part must be non-empty')
-  else if (prefix !== undefined) errors.push(...checkSubdomainName(prefix).map((error) => `prefix part ${error}`))
+  else if (prefix !== undefined)
+    errors.push(...checkSubdomainName(prefix, tooLong).map((error) => `prefix part ${error}`))
   if (name === '') errors.push('name part must be non-empty')
   else if (name.length > 63) errors.push(`name part ${tooLong(63)}`)
   if (!IS_QUALIFIED.test(name)) {
@@ -93,7 +96,7 @@ const RULES = new Map<string, (name: string) => readonly string[]>([
 ])
 
 export function checkName(bucket: string, name: string): readonly string[] {
-  return (RULES.get(bucket) ?? checkSubdomainName)(name)
+  return RULES.get(bucket)?.(name) ?? checkSubdomainName(name)
 }
 
 /** A generateName is judged as if it ended in a letter, since what is appended will. */

@@ -47,11 +47,13 @@ function patched(
     decoded = decode(context, request, result, warn, current.object)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw patchType === STRATEGIC_PATCH ? strategicUnpatchable(body, error) : unpatchable(result, error)
+    throw patchType === STRATEGIC_PATCH
+      ? strategicUnpatchable(body, error)
+      : unpatchable(result, error, definition.isBuiltIn)
   }
   checkVersion(request, decoded.object, current)
   const object = dropDuplicateOwners(placed(request, decoded.object, current.object), warn)
-  return { ...decoded, object: book(context, request, current.object, object) }
+  return { ...decoded, object: book(context, request, current.object, object, result) }
 }
 
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
@@ -73,13 +75,25 @@ function patchWith(
   }
 }
 
+/** A strategic patch is put into Go's types by other code than a body, with words of its own for what does not fit. */
+function restored(message: string): string {
+  const found = /^json: cannot unmarshal (\w+).* of type (.*)$/.exec(message)
+  if (!found) return message
+  const [, from = '', type = ''] = found
+  const go = { object: 'map', array: 'slice', number: 'int64' }[from] ?? from
+  if (type.startsWith('[]')) return `cannot restore slice from ${go}`
+  if (type.startsWith('map[')) return `cannot restore map from ${go}`
+  if (/^[a-z]+\d*$/.test(type)) return `cannot convert ${go} to ${type}`
+  return /^v\d\w*\.[A-Z]\w*$/.test(type) ? `cannot restore struct from: ${go}` : message
+}
+
 /** A strategic patch is shown as Go prints a map. */
 function strategicUnpatchable(body: unknown, { message }: DecodeError): StatusError {
   return invalid({ group: '', plural: '', kind: '' }, '', [
     {
       reason: 'FieldValueInvalid',
       field: 'patch',
-      message: `Invalid value: ${JSON.stringify(goValue(body))}: ${message}`,
+      message: `Invalid value: ${JSON.stringify(goValue(body))}: ${restored(message)}`,
     },
   ])
 }

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
+import { defaultResetFields } from '../apply/reset.ts'
 import { badRequest, conflict, invalid, StatusError } from '../errors.ts'
 import type { StoredObject } from '../storage/types.ts'
 import { isObject, without } from './json.ts'
@@ -77,6 +78,7 @@ export function placed(request: ResourceRequest, next: KubeObject, old: KubeObje
     case 'status':
       return statusOnly(definition, object, old)
     case 'finalize':
+      return withStatusOf(object, old)
     case 'ephemeralcontainers':
     case 'resize':
       return object
@@ -102,10 +104,16 @@ function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
 function statusOnly(definition: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {
   const { status } = object as { readonly status?: unknown }
   const { managedFields } = object.metadata ?? {}
-  // Built-in kinds take labels and annotations along; of a custom resource nothing else counts.
-  const metadata = definition.isBuiltIn
-    ? { ...object.metadata, ownerReferences: old.metadata?.ownerReferences }
-    : { ...old.metadata, resourceVersion: object.metadata?.resourceVersion, managedFields }
+  const resets = defaultResetFields(definition, 'status')
+  const isReset = (field: string): boolean => resets.some(([part, name]) => part === 'metadata' && name === field)
+  const was: JsonObject = { ...old.metadata }
+  // Most built-in kinds take metadata along; of a custom resource nothing but the status counts.
+  const metadata = resets.some((path) => path.length === 1 && path[0] === 'metadata')
+    ? { ...old.metadata, resourceVersion: object.metadata?.resourceVersion, managedFields }
+    : {
+        ...object.metadata,
+        ...Object.fromEntries(['labels', 'ownerReferences'].filter(isReset).map((field) => [field, was[field]])),
+      }
   const base = without(old, 'status')
   return {
     ...base,

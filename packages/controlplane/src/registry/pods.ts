@@ -10,7 +10,7 @@ import { find, keyFor } from './read.ts'
 import type { RequestOptions, ResourceAnswer, ResourceRequest } from './request.ts'
 import { isDryRun } from './writer.ts'
 
-const SUCCESS: ResourceAnswer = {
+const SUCCESS: Extract<ResourceAnswer, { type: 'object' }> = {
   type: 'object',
   status: 201,
   object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as KubeObject,
@@ -33,9 +33,44 @@ function checkBody({ body, name = '' }: ResourceRequest, kind: string): Readonly
   return body
 }
 
+/** What admission makes of what is sent to a pod: its eviction or its binding. */
+async function admitted(
+  { admission }: RegistryContext,
+  request: ResourceRequest,
+  type: { readonly apiVersion: string; readonly kind: string },
+  warn: (warning: string) => void,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { definition, subresource, namespace, name = '', user, options } = request
+  const body = checkBody(request, type.kind)
+  if (!admission || !(admission.concerns?.('CREATE', definition, subresource) ?? true)) return body
+  const metadata = { ...(isObject(body['metadata']) ? body['metadata'] : {}), ...(namespace && { namespace }) }
+  const attributes = {
+    operation: 'CREATE',
+    definition,
+    subresource,
+    namespace,
+    name,
+    object: { ...body, ...type, metadata } as KubeObject,
+    oldObject: undefined,
+    options: {
+      kind: 'CreateOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...(isDryRun(request) && { dryRun: ['All'] }),
+      ...(options.fieldManager && { fieldManager: options.fieldManager }),
+    },
+    user,
+    dryRun: isDryRun(request),
+  } as const
+  const object = await admission.mutate(attributes, warn)
+  await admission.validate({ ...attributes, object }, warn)
+  return (object ?? attributes.object) as KubeObject & Readonly<Record<string, unknown>>
+}
+
 /** Deletes a pod if its disruption budget allows. */
 export async function evict(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
-  const body = checkBody(request, 'Eviction')
+  const warnings: string[] = []
+  const warn = (warning: string): void => void warnings.push(warning)
+  const body = await admitted(context, request, { apiVersion: 'policy/v1', kind: 'Eviction' }, warn)
   const pod = find(context, request)
   const options = {
     ...request.options,
@@ -49,8 +84,9 @@ export async function evict(context: RegistryContext, request: ResourceRequest):
     phase === 'Pending' ||
     pod.object.metadata.deletionTimestamp !== undefined
   if (!isFree) await takeFromBudget(context, request, pod)
-  await remove(context, deletion)
-  return SUCCESS
+  // The eviction was admitted; that it deletes is its own affair.
+  await remove({ ...context, admission: undefined }, deletion)
+  return { ...SUCCESS, warnings }
 }
 
 async function takeFromBudget(context: RegistryContext, request: ResourceRequest, pod: StoredObject): Promise<void> {
@@ -109,7 +145,9 @@ interface Condition {
 export async function bind(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
   const { storage, clock } = context
   const { definition, namespace, name = '' } = request
-  const body = checkBody(request, 'Binding')
+  const warnings: string[] = []
+  const warn = (warning: string): void => void warnings.push(warning)
+  const body = await admitted(context, request, { apiVersion: 'v1', kind: 'Binding' }, warn)
   const node = valueAt(body, 'target.name')
   if (typeof node !== 'string' || node === '') {
     throw new StatusError(422, 'Invalid', `Binding "${name}" is invalid: target.name: Required value`, {
@@ -153,5 +191,5 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
       } as KubeObject,
     }
   })
-  return SUCCESS
+  return { ...SUCCESS, warnings }
 }

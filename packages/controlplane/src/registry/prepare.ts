@@ -1,32 +1,36 @@
 import type { KubeObject, ObjectMeta, OwnerReference, Random, Stored } from '@tenure/kube'
+import { asksToClear } from '../apply/managers.ts'
 import { defaultResetFields } from '../apply/reset.ts'
 import { invalid, notFound, StatusError } from '../errors.ts'
+import type { Named } from '../errors.ts'
 import type { FieldError } from '../schema/types.ts'
 import type { RegistryContext } from './context.ts'
 import { apiVersionOf } from './decode.ts'
-import { isEqual } from './json.ts'
+import { isEqual, isObject, valueAt } from './json.ts'
 import type { JsonObject } from './json.ts'
 import { orderMetadata, timestamp, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import type { ResourceRequest } from './request.ts'
 import type { ResourceDefinition } from './types.ts'
 
 /** Who writes, for managedFields: the field manager that was named, or the program. */
-export function managerOf({ options, userAgent }: ResourceRequest): string {
+export function managerOf({ options, userAgent }: Pick<ResourceRequest, 'options' | 'userAgent'>): string {
   if (options.fieldManager) return options.fieldManager
   return (userAgent.split('/')[0] ?? '').replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, 128)
 }
 
-/** Books what a create or update changed to its writer. */
+/** Books what a create or update changed to its writer. `sent` is what it was made of, before it was decoded. */
 export function book(
   context: RegistryContext,
   request: ResourceRequest,
   live: KubeObject | undefined,
   next: KubeObject,
+  sent: unknown,
 ): KubeObject {
   const { definition, subresource } = request
-  return context.fields.update({
+  const shown = withSentManagers(withEmptyLists(definition, next, sent), sent)
+  const { metadata } = context.fields.update({
     live,
-    next,
+    next: shown,
     manager: managerOf(request),
     apiVersion: apiVersionOf(definition),
     subresource,
@@ -35,6 +39,27 @@ export function book(
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
   })
+  return metadata === next.metadata || !metadata ? next : { ...next, metadata }
+}
+
+/** An empty list is stored as none, but who sent it has said something. */
+function withEmptyLists(definition: ResourceDefinition, object: KubeObject, sent: unknown): KubeObject {
+  if (!definition.isBuiltIn || !isObject(sent)) return object
+  const lists = Object.keys(sent).filter((name) => {
+    const value = sent[name]
+    return Array.isArray(value) && value.length === 0 && definition.schema?.properties?.[name]?.default === null
+  })
+  return lists.length === 0 ? object : { ...object, ...Object.fromEntries(lists.map((name) => [name, []])) }
+}
+
+/**
+ * A list of managers with nothing in it is a request to forget them all, though an object that has none looks the same
+ * once it is decoded.
+ */
+function withSentManagers(object: KubeObject, sent: unknown): KubeObject {
+  const managedFields = valueAt(sent, 'metadata.managedFields')
+  if (!asksToClear(managedFields)) return object
+  return { ...object, metadata: { ...object.metadata, managedFields: [] } }
 }
 
 /** New content is only taken by a namespace that exists and stays. */
@@ -106,7 +131,7 @@ export function finishCreate(
     ...validateMetadata(object.metadata ?? {}, definition),
     ...distinct([...schemaErrors, ...(strategy.validate?.(object) ?? [])]),
   ]
-  if (errors.length > 0) throw invalid(definition, metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalid(refusedKind(definition, draft), metadata.name ?? '', errors)
   if (sent.resourceVersion !== undefined) {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   }
@@ -138,17 +163,19 @@ export function finishUpdate(
   if (strategy.generation !== false && !isEqual(counted(object, definition), counted(old, definition))) {
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
   }
-  const forbidden = validateMetadataUpdate(object.metadata ?? {}, was)
   const own = strategy.validateUpdate?.(object, old) ?? strategy.validate?.(object) ?? []
   const errors = [
-    ...validateMetadata(object.metadata ?? {}, definition),
-    // Twice: for every kind and by the kind itself, as the causes of a real refusal show.
-    ...forbidden,
-    ...forbidden,
+    ...validateMetadataUpdate(object.metadata ?? {}, was, definition),
     ...distinct([...schemaErrors, ...own]),
   ]
-  if (errors.length > 0) throw invalid(definition, was.name, errors)
+  if (errors.length > 0) throw invalid(refusedKind(definition, draft), was.name, errors)
   return ordered(object)
+}
+
+/** A refusal names the kind that was sent, and the group that it is stored in. */
+function refusedKind(definition: ResourceDefinition, { kind = definition.kind }: KubeObject): Named {
+  const { plural, bucket } = definition
+  return { group: bucket.slice(plural.length + 1), plural, kind }
 }
 
 function distinct(errors: readonly FieldError[]): readonly FieldError[] {

@@ -1,11 +1,12 @@
-import { gone, notFound, StatusError } from '../errors.ts'
+import { badRequest, gone, notFound, StatusError } from '../errors.ts'
 import { RevisionCompacted } from '../storage/types.ts'
 import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { ContinueExpired, decodeContinue, encodeContinue } from './continue-token.ts'
 import type { ContinueToken } from './continue-token.ts'
 import { inVersion } from './derived.ts'
-import { checkListOptions, listRevision } from './options.ts'
+import { checkPathSegment } from './names.ts'
+import { checkListOptions, listRevision, parseRevision } from './options.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
 import { parseSelection } from './selection.ts'
 
@@ -23,6 +24,8 @@ function tooLarge(revision: number, current: number): StatusError {
 /** The object that a request names. 404 without it. */
 export function find({ storage }: RegistryContext, request: ResourceRequest): StoredObject {
   const { definition, namespace, name = '', at } = request
+  const wrong = checkPathSegment(name)
+  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong.join(';')}`)
   const key = keyFor(namespace, name)
   const stored = at === undefined ? storage.get(definition.bucket, key) : findAt(storage, definition.bucket, key, at)
   if (!stored) throw notFound(definition, name)
@@ -42,7 +45,11 @@ function findAt(
 }
 
 export function get(context: RegistryContext, request: ResourceRequest): ResourceAnswer {
-  const wanted = listRevision(request.options)
+  const { resourceVersion } = request.options
+  const wanted = parseRevision(
+    resourceVersion,
+    (why) => new StatusError(500, '', `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${why}`),
+  )
   if (wanted !== undefined && wanted > context.storage.revision) throw tooLarge(wanted, context.storage.revision)
   return { type: 'object', status: 200, stored: inVersion(find(context, request), request.definition), warnings: [] }
 }

@@ -1,42 +1,46 @@
 import type { KubeObject } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
-import { badRequest, conflict, invalid, notFound } from '../errors.ts'
+import { entriesAfterScale, scaleEntries } from '../apply/scale.ts'
+import { badRequest, conflict, invalid, notFound, refusedWith } from '../errors.ts'
+import { builtInSchema, resolveBuiltIn } from '../schema/builtin.ts'
 import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
-import { unpatchable } from './decode.ts'
+import { apiVersionOf, processed, unpatchable } from './decode.ts'
 import { isObject, valueAt, withValueAt } from './json.ts'
-import { orderMetadata } from './metadata.ts'
+import { orderMetadata, timestamp } from './metadata.ts'
 import { checkPatchOptions, checkWriteOptions } from './options.ts'
-import { book, finishUpdate } from './prepare.ts'
+import { APPLY_PATCH } from './patch.ts'
+import { finishUpdate, managerOf } from './prepare.ts'
 import { find, keyFor } from './read.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
-import type { ScalePaths } from './types.ts'
-import { APPLY_PATCH } from './patch.ts'
+import type { ResourceDefinition, ScalePaths } from './types.ts'
 import { MODIFIED, write } from './writer.ts'
 
-interface Scale extends KubeObject {
+export interface Scale extends KubeObject {
   readonly spec: { readonly replicas?: number }
   readonly status: { readonly replicas: number; readonly selector?: string }
 }
 
+const SCALE_VERSION = 'autoscaling/v1'
+
 /** An object as its Scale: the same view of every kind that has replicas. */
-function scaleOf({ object }: StoredObject, paths: ScalePaths, isBuiltIn: boolean): Scale {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+export function scaleOf(object: KubeObject, paths: ScalePaths, isBuiltIn: boolean): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata ?? {}
   const replicas = valueAt(object, paths.specReplicas)
   const current = valueAt(object, paths.statusReplicas)
-  // All built-in kinds have it in the same place.
-  const selectorPath = paths.labelSelector ?? (isBuiltIn ? 'spec.selector' : undefined)
+  // All built-in kinds have it in the same place; custom resources say where their text is.
+  const selectorPath = isBuiltIn ? 'spec.selector' : paths.labelSelector
   const selector = selectorPath === undefined ? undefined : selectorText(valueAt(object, selectorPath))
   return {
     kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
+    apiVersion: SCALE_VERSION,
     metadata: orderMetadata({
-      name,
-      uid,
-      resourceVersion,
-      creationTimestamp,
+      ...(name !== undefined && { name }),
       ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
     }),
     spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
     status: { replicas: typeof current === 'number' ? current : 0, ...(selector && { selector }) },
@@ -57,67 +61,129 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
   const { definition, verb, name = '', namespace } = request
   const paths = definition.scale
   if (!paths) throw notFound(definition, name)
+  const view = (object: KubeObject): Scale => scaleOf(object, paths, definition.isBuiltIn)
   if (verb === 'get') {
-    return {
-      type: 'object',
-      status: 200,
-      object: scaleOf(find(context, request), paths, definition.isBuiltIn),
-      warnings: [],
-    }
+    return { type: 'object', status: 200, object: view(find(context, request).object), warnings: [] }
   }
-  const isApply = request.patchType === APPLY_PATCH
-  if (verb === 'patch') checkPatchOptions(request.options, isApply)
+  if (verb === 'patch') checkPatchOptions(request.options, request.patchType === APPLY_PATCH)
   else checkWriteOptions('UpdateOptions', request.options)
   const warnings: string[] = []
-  const { stored } = await write(context, request, keyFor(namespace, name), (warning) => warnings.push(warning), {
-    draft(current) {
-      if (!current) throw notFound(definition, name)
-      const next = nextScale(context, request, scaleOf(current, paths, definition.isBuiltIn))
-      checkScale(request, next, current)
-      const object = withValueAt(current.object as KubeObject, paths.specReplicas, next.spec?.replicas ?? 0)
-      return { operation: 'UPDATE', object: book(context, request, current.object, object), old: current.object }
-    },
-    finish({ old }, object) {
-      return old ? finishUpdate(request, object, old, []) : object
-    },
-  })
-  return { type: 'object', status: 200, object: scaleOf(stored, paths, definition.isBuiltIn), warnings }
+  const warn = (warning: string): void => void warnings.push(warning)
+  try {
+    const { stored } = await write(context, request, keyFor(namespace, name), warn, {
+      draft(current) {
+        if (!current) throw notFound(definition, name)
+        const { object } = current
+        return { operation: 'UPDATE', object: scaled(context, request, current, paths), old: object }
+      },
+      finish({ old }, object) {
+        if (!old) return object
+        const { errors } = definition.isBuiltIn ? { errors: [] } : processed(context, definition, object, [], old)
+        return finishUpdate(request, object, old, errors)
+      },
+    })
+    return { type: 'object', status: 200, object: view(stored.object), warnings }
+  } catch (error) {
+    throw refusedWith(error, warnings)
+  }
 }
 
-function nextScale({ patches }: RegistryContext, request: ResourceRequest, current: Scale): Partial<Scale> {
-  const { verb, patchType, body } = request
-  if (verb === 'update') {
-    const error = isObject(body) ? mistyped(body) : 'it is no object'
-    if (error !== undefined) throw badRequest(`Scale in version "v1" cannot be handled as a Scale: ${error}`)
-    return body as Partial<Scale>
+/** The object with the replicas of the Scale that was sent, and with who wrote them. */
+function scaled(
+  context: RegistryContext,
+  request: ResourceRequest,
+  { object }: StoredObject,
+  paths: ScalePaths,
+): KubeObject {
+  const { definition } = request
+  const replicas = paths.specReplicas.split('.').filter((key) => key !== '')
+  const { managedFields } = object.metadata
+  const plain = scaleOf(object, paths, definition.isBuiltIn)
+  const entries = scaleEntries(managedFields, replicas)
+  const live: Scale = entries ? { ...plain, metadata: { ...plain.metadata, managedFields: entries } } : plain
+  const next = nextScale(context, request, live)
+  checkScale(request, next, object)
+  const changed = withValueAt<KubeObject>(object, paths.specReplicas, next.spec?.replicas ?? 0)
+  const owners = entriesAfterScale(managedFields, next.metadata?.managedFields, {
+    apiVersion: apiVersionOf(definition),
+    replicas,
+  })
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...changed, metadata: owners ? { ...metadata, managedFields: owners } : metadata }
+}
+
+/** The Scale as it is to be, its writer booked in it. */
+function nextScale(context: RegistryContext, request: ResourceRequest, live: Scale): Partial<Scale> {
+  const { patches, fields, clock } = context
+  const { verb, patchType, body, options } = request
+  const managed = {
+    manager: managerOf(request),
+    apiVersion: SCALE_VERSION,
+    subresource: request.subresource,
+    schema: builtInSchema('autoscaling', 'v1', 'Scale'),
+    resolve: resolveBuiltIn,
+    now: timestamp(clock.now()),
+    resetFields: [],
   }
-  // A Scale has no lists, so that the other kinds of patch come to the same.
-  const isJsonPatch = patchType === 'application/json-patch+json'
-  const patched = isJsonPatch ? patches.json(current, body) : patches.merge(current, body)
-  const error = mistyped(patched)
-  if (error !== undefined) throw unpatchable(patched, new DecodeError(error))
-  return patched
+  if (patchType === APPLY_PATCH) {
+    const applied = (isObject(body) ? body : {}) as KubeObject
+    const merged = fields.apply({ ...managed, live, applied, force: options.force ?? false })
+    refuseMistyped(merged, (error) => unpatchable(merged, new DecodeError(error)))
+    return merged
+  }
+  let next: Partial<Scale>
+  if (verb === 'update') {
+    checkKind(body)
+    refuseMistyped(body, (error) => badRequest(`Scale in version "v1" cannot be handled as a Scale: ${error}`))
+    next = body as Partial<Scale>
+  } else {
+    // A Scale has no lists, so that the other kinds of patch come to the same.
+    const isJsonPatch = patchType === 'application/json-patch+json'
+    const patched = isJsonPatch ? patches.json(live, body) : patches.merge(live, body)
+    refuseMistyped(patched, (error) => unpatchable(patched, new DecodeError(error)))
+    next = patched
+  }
+  const { apiVersion = '', kind = '' } = live
+  return fields.update({ ...managed, live, next: { ...next, apiVersion, kind } })
+}
+
+function checkKind(body: unknown): void {
+  if (!isObject(body)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
+  const what = typeof body['kind'] === 'string' && body['kind'] ? body['kind'] : 'Scale'
+  const version = typeof body['apiVersion'] === 'string' && body['apiVersion'] ? body['apiVersion'] : SCALE_VERSION
+  if (what === 'Scale' && version === SCALE_VERSION) return
+  throw badRequest(
+    `${what} in version "${version.split('/').at(-1)}" cannot be handled as a Scale: no kind "${what}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`,
+  )
 }
 
 /** What Go would say of replicas that are no whole number. */
-function mistyped(body: unknown): string | undefined {
+function refuseMistyped(body: unknown, refusal: (error: string) => Error): void {
   const replicas = valueAt(body, 'spec.replicas')
-  if (replicas === undefined || replicas === null || Number.isInteger(replicas)) return undefined
+  if (replicas === undefined || replicas === null || Number.isInteger(replicas)) return
   const what = typeof replicas === 'number' ? `number ${replicas}` : typeof replicas
-  return `json: cannot unmarshal ${what} into Go struct field ScaleSpec.spec.replicas of type int32`
+  throw refusal(`json: cannot unmarshal ${what} into Go struct field ScaleSpec.spec.replicas of type int32`)
 }
 
-function checkScale(request: ResourceRequest, next: Partial<Scale>, current: StoredObject): void {
+function checkScale(request: ResourceRequest, next: Partial<Scale>, current: KubeObject): void {
   const { definition, name = '' } = request
-  const { name: sentName, resourceVersion } = next.metadata ?? {}
+  const { name: sentName, resourceVersion, uid } = next.metadata ?? {}
   if (sentName !== undefined && sentName !== name) {
     throw badRequest(`the name of the object (${sentName}) does not match the name on the URL (${name})`)
   }
-  if (resourceVersion && resourceVersion !== current.object.metadata.resourceVersion) {
+  checkReplicas(definition, name, next.spec?.replicas ?? 0)
+  if (definition.isBuiltIn && uid && uid !== current.metadata?.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata?.uid}`
+    throw conflict({ ...definition, plural: `${definition.plural}/scale` }, name, why)
+  }
+  if (resourceVersion && resourceVersion !== current.metadata?.resourceVersion) {
     throw conflict(definition, name, MODIFIED)
   }
-  const replicas = next.spec?.replicas ?? 0
-  if (replicas >= 0) return
+}
+
+/** Custom resources judge their replicas themselves. */
+function checkReplicas({ isBuiltIn }: ResourceDefinition, name: string, replicas: number): void {
+  if (replicas >= 0 || !isBuiltIn) return
   throw invalid({ group: 'autoscaling', plural: 'scales', kind: 'Scale' }, name, [
     {
       reason: 'FieldValueInvalid',

@@ -3,7 +3,7 @@ import type { ResourceDefinition, Subresource } from './types.ts'
 const READ_WRITE = ['get', 'patch', 'update']
 
 /** What cannot be served without containers, though the real server lists it. */
-const UNSERVED = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+const UNSERVED = new Set(['attach', 'exec', 'portforward', 'proxy'])
 
 /** What is below the objects of a resource, in order of names. */
 export function subresourcesOf(definition: ResourceDefinition): readonly Subresource[] {

@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { conflict, notFound } from '../errors.ts'
+import { conflict, notFound, refusedWith } from '../errors.ts'
 import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
@@ -7,7 +7,7 @@ import { decode, processed, undecodable } from './decode.ts'
 import type { Decoded } from './decode.ts'
 import { inVersion } from './derived.ts'
 import { isObject } from './json.ts'
-import { isSameContent } from './metadata.ts'
+import { finalizerAdvice, isSameContent, orderMetadata } from './metadata.ts'
 import { checkWriteOptions } from './options.ts'
 import { checkIdentity, checkVersion, namespaceFinalizers, placed } from './placement.ts'
 import { book, checkNamespace, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
@@ -23,7 +23,8 @@ export type Change = (current: StoredObject | undefined, warn: Warn) => Decoded
 export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
   checkWriteOptions('UpdateOptions', request.options)
   const { definition, name = '', body } = request
-  if (isObject(body)) checkIdentity(request, body)
+  // What is no metadata at all is said by who decodes it.
+  if (isObject(body) && isObject(body['metadata'] ?? {})) checkIdentity(request, body)
   return change(context, request, definition.strategy.allowsCreateOnUpdate === true, (current, warn) => {
     let decoded: Decoded
     try {
@@ -43,7 +44,7 @@ export async function update(context: RegistryContext, request: ResourceRequest)
     }
     checkVersion(request, decoded.object, current)
     const object = dropDuplicateOwners(placed(request, decoded.object, current?.object), warn)
-    return { ...decoded, object: book(context, request, current?.object, object) }
+    return { ...decoded, object: book(context, request, current?.object, object, body) }
   })
 }
 
@@ -53,12 +54,27 @@ export async function change(
   allowsCreate: boolean,
   next: Change,
 ): Promise<ResourceAnswer> {
+  const warnings: string[] = []
+  try {
+    return await changeWarning(context, request, allowsCreate, next, warnings)
+  } catch (error) {
+    throw refusedWith(error, warnings)
+  }
+}
+
+async function changeWarning(
+  context: RegistryContext,
+  request: ResourceRequest,
+  allowsCreate: boolean,
+  next: Change,
+  warnings: string[],
+): Promise<ResourceAnswer> {
   const { definition, namespace, name = '' } = request
-  let warnings: string[] = []
   const warn: Warn = (warning) => void warnings.push(warning)
   let decoded: Decoded
+  let released: KubeObject | undefined
   const draft = (current: StoredObject | undefined): Draft => {
-    warnings = []
+    warnings.length = 0
     if (!current && (!allowsCreate || request.subresource)) throw notFound(definition, name)
     decoded = next(current, warn)
     if (current) return { operation: 'UPDATE', object: decoded.object, old: current.object }
@@ -70,16 +86,24 @@ export async function change(
     finish({ object, old }, admitted) {
       if (admitted === old) return old
       const fit = admitted === object ? decoded : processed(context, definition, admitted, [], old)
-      return old
+      const next = old
         ? finishUpdate(request, placed(request, fit.object, old), old, fit.errors)
         : finishCreate(context, request, withoutSystemFields(fit.object), fit.errors)
+      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, old?.metadata).forEach(warn)
+      return next
     },
     decide({ old }, object) {
       if (!old) return { put: object }
-      if (isReleased(request, object, old)) return { remove: true }
+      if (isReleased(request, object, old)) {
+        const metadata = orderMetadata({ ...object.metadata, resourceVersion: old.metadata.resourceVersion })
+        released = { ...object, metadata }
+        return { remove: true }
+      }
       return object === old || isSameContent(object, old) ? { keep: true } : { put: object }
     },
   })
+  // What was let go is shown as the write would have left it, under the version that it had.
+  if (released) return { type: 'object', status: 200, object: released, warnings }
   return { type: 'object', status: wasCreated ? 201 : 200, stored: inVersion(stored, definition), warnings }
 }
 

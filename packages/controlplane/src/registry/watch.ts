@@ -1,13 +1,14 @@
-import type { KubeObject, Timer } from '@tenure/kube'
+import type { Timer } from '@tenure/kube'
 import { gone, StatusError } from '../errors.ts'
 import { RevisionCompacted } from '../storage/types.ts'
-import type { Change, StoredObject } from '../storage/types.ts'
+import type { Change } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
-import { departedAt, inVersion } from './derived.ts'
+import { inVersion } from './derived.ts'
 import { checkWatchOptions, parseRevision } from './options.ts'
-import type { ResourceAnswer, ResourceRequest, WatchItem, WatchSession } from './request.ts'
+import type { RequestOptions, ResourceAnswer, ResourceRequest, WatchItem, WatchSession } from './request.ts'
 import { parseSelection } from './selection.ts'
-import type { ResourceDefinition } from './types.ts'
+import { shareSelection } from './watch-selection.ts'
+import type { WatchSelection, WatchSelectionOptions } from './watch-selection.ts'
 
 const SECOND = 1000
 /** How often a watch is told how far the server is, if it asks. */
@@ -33,9 +34,8 @@ export function watch(context: RegistryContext, request: ResourceRequest): Resou
       ? options.timeoutSeconds * SECOND
       : SHORTEST_WATCH * (1 + context.random.fraction())
   const session = new Session(context, {
-    definition,
-    namespace,
-    matches,
+    selecting: { definition, namespace, matches },
+    selectors: options,
     from: from ?? 0,
     // Unset and "0" show what is there first, unless that is declined.
     initial: sendInitialEvents ?? (from ?? 0) === 0,
@@ -48,9 +48,8 @@ export function watch(context: RegistryContext, request: ResourceRequest): Resou
 }
 
 interface SessionOptions {
-  readonly definition: ResourceDefinition
-  readonly namespace: string | undefined
-  readonly matches: ((object: KubeObject) => boolean) | undefined
+  readonly selecting: WatchSelectionOptions
+  readonly selectors: RequestOptions
   readonly from: number
   readonly initial: boolean
   readonly endOfInitial: boolean
@@ -62,7 +61,8 @@ interface SessionOptions {
 class Session implements WatchSession {
   readonly #context: RegistryContext
   readonly #options: SessionOptions
-  readonly #prefix: string | undefined
+  #selection: WatchSelection | undefined
+  #release: (() => void) | undefined
   #send: ((item: WatchItem) => void) | undefined
   #ended: (() => void) | undefined
   #stopWatching: (() => void) | undefined
@@ -74,15 +74,18 @@ class Session implements WatchSession {
   constructor(context: RegistryContext, options: SessionOptions) {
     this.#context = context
     this.#options = options
-    this.#prefix = options.namespace === undefined ? undefined : `${options.namespace}/`
   }
 
   open(send: (item: WatchItem) => void, ended: () => void): void {
     const { storage, clock } = this.#context
-    const { definition, from, initial, endOfInitial, bookmarks, timeout, signal } = this.#options
+    const { selecting, selectors, from, initial, endOfInitial, bookmarks, timeout, signal } = this.#options
+    const { definition, namespace } = selecting
     this.#send = send
     this.#ended = ended
     if (signal.aborted) return this.close()
+    const { selection, release } = shareSelection(selecting, selectors)
+    this.#selection = selection
+    this.#release = release
     signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#timeout = clock.setTimer(timeout, () => this.#expire())
     if (bookmarks) this.#armBookmark()
@@ -90,9 +93,9 @@ class Session implements WatchSession {
     let start = Math.min(from, storage.revision)
     if (initial) {
       start = storage.revision
-      for (const stored of storage.range(definition.bucket, { namespace: this.#options.namespace })) {
+      for (const stored of storage.range(definition.bucket, { namespace })) {
         if (this.#isClosed) return
-        if (this.#selects(stored)) send({ type: 'ADDED', stored: inVersion(stored, definition) })
+        if (selection.selects(stored)) send({ type: 'ADDED', stored: inVersion(stored, definition) })
       }
       if (endOfInitial && !this.#isClosed) send({ type: 'BOOKMARK', revision: start, initialEventsEnd: true })
     } else if (from === 0) start = storage.revision
@@ -116,28 +119,15 @@ class Session implements WatchSession {
     this.#timeout?.cancel()
     this.#bookmark?.cancel()
     this.#stopWatching?.()
+    this.#release?.()
     this.#ended?.()
     this.#send = undefined
   }
 
-  #selects(stored: StoredObject | undefined): boolean {
-    return stored !== undefined && (this.#options.matches?.(stored.object) ?? true)
-  }
-
   #onChange(change: Change): void {
-    const { definition, from } = this.#options
-    if (this.#isClosed || change.revision <= from) return
-    if (this.#prefix !== undefined && !change.key.startsWith(this.#prefix)) return
-    const { previous, current, deleted, revision } = change
-    const was = this.#selects(previous)
-    const is = this.#selects(current)
-    if (current && is) {
-      this.#send?.({ type: was ? 'MODIFIED' : 'ADDED', stored: inVersion(current, definition) })
-    } else if (was && previous) {
-      // Gone, or out of sight: both are the end of it for who watches the selection.
-      const last = current ? departedAt(previous, revision) : (deleted ?? departedAt(previous, revision))
-      this.#send?.({ type: 'DELETED', stored: inVersion(last, definition) })
-    }
+    if (this.#isClosed || change.revision <= this.#options.from) return
+    const item = this.#selection?.itemFor(change)
+    if (item) this.#send?.(item)
   }
 
   #armBookmark(): void {

@@ -7,6 +7,7 @@ import type { Admission } from './request.ts'
 const { configMap, deployment, lease, namespace, widget } = KINDS
 const MERGE = 'application/merge-patch+json'
 const APPLY = 'application/apply-patch+yaml'
+const WIDGET = { apiVersion: 'example.dev/v1', kind: 'Widget' }
 const map = (name: string, data: object = {}): object => ({ metadata: { name }, data })
 
 test('create gives what the server gives, in its order', async () => {
@@ -121,8 +122,9 @@ test('an update that changes nothing writes nothing', async () => {
 
 test('custom resources are updated only with a version; leases are created by an update', async () => {
   const harness = await Harness.start()
-  await harness.object('create', widget, { body: { metadata: { name: 'a' } } })
-  expect(await harness.refusal('update', widget, { name: 'a', body: { metadata: { name: 'a' } } })).toMatchObject({
+  await harness.object('create', widget, { body: { ...WIDGET, metadata: { name: 'a' } } })
+  const body = { ...WIDGET, metadata: { name: 'a' } }
+  expect(await harness.refusal('update', widget, { name: 'a', body })).toMatchObject({
     code: 422,
     message:
       'widgets.example.dev "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
@@ -134,7 +136,7 @@ test('custom resources are updated only with a version; leases are created by an
 test('generation counts the spec, and status is written apart', async () => {
   const harness = await Harness.start()
   const created = await harness.object('create', widget, {
-    body: { metadata: { name: 'a', generation: 7 }, spec: {}, status: { x: 1 } },
+    body: { ...WIDGET, metadata: { name: 'a', generation: 7 }, spec: {}, status: { x: 1 } },
   })
   expect(created).toMatchObject({ metadata: { generation: 1 }, spec: { size: 3 } })
   expect(created).not.toHaveProperty('status')
@@ -157,9 +159,8 @@ test('generation counts the spec, and status is written apart', async () => {
 
 test('what a schema does not allow is refused with every complaint', async () => {
   const harness = await Harness.start()
-  expect(
-    await harness.refusal('create', widget, { body: { metadata: { name: 'B_' }, spec: { size: -1 } } }),
-  ).toMatchObject({
+  const body = { ...WIDGET, metadata: { name: 'B_' }, spec: { size: -1 } }
+  expect(await harness.refusal('create', widget, { body })).toMatchObject({
     code: 422,
     details: {
       name: 'B_',
@@ -263,4 +264,79 @@ test('admission sees the newest object, changes and refuses, and is asked again 
   await expect(
     harness.call('patch', configMap, { name: 'a', patchType: MERGE, body: { data: { bad: '' } } }),
   ).rejects.toThrow('refused')
+})
+
+const named = (type: object): object => ({ ...type, metadata: { name: 'a' } })
+
+test('a custom resource names its kind, or nothing of it is kept', async () => {
+  const harness = await Harness.start()
+  const refused = (type: object) => harness.refusal('create', widget, { body: named(type) })
+  expect(await refused({})).toMatchObject({
+    code: 400,
+    message: expect.stringContaining("Object 'Kind' is missing in"),
+  })
+  expect(await refused({ ...WIDGET, kind: 'Gadget' })).toMatchObject({
+    code: 422,
+    message: 'Gadget.example.dev "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+  })
+  expect(await refused({ ...WIDGET, apiVersion: 'example.dev/v2' })).toMatchObject({
+    code: 400,
+    message: 'the API version in the data (example.dev/v2) does not match the expected API version (example.dev/v1)',
+  })
+  expect((await harness.list(widget)).items).toEqual([])
+  await harness.object('create', widget, { body: named(WIDGET) })
+  const renamed = { name: 'a', patchType: MERGE, body: { kind: 'Gadget' } }
+  expect(await harness.refusal('patch', widget, renamed)).toMatchObject({ code: 422 })
+})
+
+test('finalizers of custom resources need no domain, but are warned of; others do', async () => {
+  const harness = await Harness.start()
+  const body = { ...WIDGET, metadata: { name: 'a', finalizers: ['mine'] } }
+  expect(await harness.call('create', widget, { body })).toMatchObject({
+    warnings: [expect.stringContaining('"mine": prefer a domain-qualified finalizer name')],
+  })
+  const other = { metadata: { name: 'a', finalizers: ['mine'] } }
+  expect(await harness.refusal('create', configMap, { body: other })).toMatchObject({ code: 422 })
+})
+
+test('what was warned of is said also when it is refused', async () => {
+  const harness = await Harness.start()
+  const body = { metadata: { name: 'B_' }, unknown: 1 }
+  await expect(harness.call('create', configMap, { body })).rejects.toMatchObject({
+    code: 422,
+    warnings: ['unknown field "unknown"'],
+  })
+})
+
+test('admission sees a generated name only when it is drawn, and may choose another', async () => {
+  const seen: unknown[] = []
+  const admission: Admission = {
+    async mutate({ object, name }) {
+      seen.push(['mutate', name, object?.metadata?.name])
+      return object?.metadata?.labels?.['as']
+        ? { ...object, metadata: { ...object.metadata, name: object.metadata.labels['as'] } }
+        : object
+    },
+    async validate({ object, name }) {
+      seen.push(['validate', name === object?.metadata?.name])
+    },
+  }
+  const harness = await Harness.start({ admission })
+  seen.length = 0
+  const drawn = await harness.object('create', configMap, { body: { metadata: { generateName: 'a-' } } })
+  expect(drawn.metadata?.name).toMatch(/^a-.{5}$/)
+  expect(seen).toEqual([
+    ['mutate', '', undefined],
+    ['validate', true],
+  ])
+  const labels = { as: 'chosen' }
+  await harness.object('create', configMap, { body: { metadata: { generateName: 'a-', labels } } })
+  expect(await harness.object('get', configMap, { name: 'chosen' })).toMatchObject({ metadata: { labels } })
+})
+
+test('an empty list of managers forgets them all', async () => {
+  const harness = await Harness.start()
+  await harness.object('create', configMap, { body: map('a', { x: '1' }) })
+  const body = { metadata: { name: 'a', managedFields: [] }, data: { x: '1' } }
+  expect((await harness.object('update', configMap, { name: 'a', body })).metadata).not.toHaveProperty('managedFields')
 })

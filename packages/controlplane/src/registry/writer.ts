@@ -18,8 +18,10 @@ export interface WriteSteps {
   draft(current: StoredObject | undefined): Draft
   /** Server-set fields and validation, after mutating admission; throws what is wrong. */
   finish(draft: Draft, object: KubeObject): KubeObject
-  /** A creation: refused if there is something already. The name, for the refusal. */
-  readonly mustNotExist?: string
+  /** A creation: refused if there is something already. */
+  readonly mustNotExist?: true
+  /** Where the finished object belongs, if that is only known then. Default: where the write was asked for. */
+  keyOf?(next: KubeObject): string
   /** What becomes of it; default: it is stored. */
   decide?(draft: Draft, next: KubeObject): Decision<undefined>
 }
@@ -65,7 +67,7 @@ export async function write(
   const dryRun = isDryRun(request)
   const decide = (draft: Draft, next: KubeObject, current: StoredObject | undefined): Decision<undefined> => {
     // Last, as in the real server: what is wrong with an object is said before it is said to exist.
-    if (steps.mustNotExist !== undefined) refuseExisting(request, current, steps.mustNotExist)
+    if (steps.mustNotExist) refuseExisting(request, current, next.metadata?.name ?? '')
     const decision = steps.decide?.(draft, next) ?? { put: next }
     return conversion && 'put' in decision ? { put: conversion.toStored(decision.put) } : decision
   }
@@ -73,6 +75,12 @@ export async function write(
   const isAsked = concerns(context, request)
   if (!dryRun && !isAsked) {
     let wasCreated = false
+    if (steps.keyOf && steps.mustNotExist) {
+      const draft = steps.draft(undefined)
+      const next = steps.finish(draft, draft.object)
+      const { stored } = await storage.write(bucket, steps.keyOf(next), (current) => decide(draft, next, current))
+      return { stored, wasCreated: true }
+    }
     const { stored } = await storage.write(bucket, key, (current) => {
       const draft = steps.draft(served(current))
       wasCreated = draft.operation === 'CREATE'
@@ -87,16 +95,18 @@ export async function write(
     const attributes = attributesOf(request, key, draft, dryRun)
     const admitted = isAsked ? await admission?.mutate(attributes, warn) : draft.object
     const next = steps.finish(draft, admitted ?? draft.object)
-    if (isAsked) await admission?.validate({ ...attributes, object: next }, warn)
+    const name = attributes.name || (next.metadata?.name ?? '')
+    if (isAsked) await admission?.validate({ ...attributes, name, object: next }, warn)
+    const place = steps.keyOf?.(next) ?? key
     const wasCreated = draft.operation === 'CREATE'
     if (dryRun) {
-      decide(draft, next, current)
-      return { stored: dryRunResult(key, next, current), wasCreated }
+      decide(draft, next, place === key ? current : storage.get(bucket, place))
+      return { stored: dryRunResult(place, next, current), wasCreated }
     }
     try {
       const seen = current?.revision
-      const { stored } = await storage.write(bucket, key, (newest) => {
-        if (newest?.revision !== seen && steps.mustNotExist === undefined) throw new Changed(newest)
+      const { stored } = await storage.write(bucket, place, (newest) => {
+        if (newest?.revision !== seen && !steps.mustNotExist) throw new Changed(newest)
         return decide(draft, next, newest)
       })
       return { stored, wasCreated }

@@ -72,9 +72,10 @@ function mapSchemas(source: JsonObject): Readonly<Record<string, Schema>> {
   return schemas
 }
 
-/** The other way, for OpenAPI documents. References become `$ref`s into `components/schemas`. */
-export function schemaToOpenApi(schema: Schema): JsonObject {
+/** The other way, for OpenAPI documents. References become `$ref`s into `components/schemas`; `refer` is told of each. */
+export function schemaToOpenApi(schema: Schema, refer: (ref: string) => void = () => undefined): JsonObject {
   const target: Record<string, unknown> = {}
+  const convert = (part: Schema): JsonObject => schemaToOpenApi(part, refer)
   for (const name of SAME) if (schema[name] !== undefined) target[name] = schema[name]
   for (const [to, from] of RENAMED) if (schema[from] !== undefined) target[to] = schema[from] satisfies unknown
   if (schema.patchStrategy !== undefined) target['x-kubernetes-patch-strategy'] = schema.patchStrategy
@@ -82,19 +83,20 @@ export function schemaToOpenApi(schema: Schema): JsonObject {
   if (schema.default !== undefined && schema.default !== null) target['default'] = schema.default
   if (schema.properties) {
     target['properties'] = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, property]) => [name, schemaToOpenApi(property)]),
+      Object.entries(schema.properties).map(([name, property]) => [name, convert(property)]),
     )
   }
   const additional = schema.additionalProperties
   if (additional !== undefined) {
-    target['additionalProperties'] = typeof additional === 'object' ? schemaToOpenApi(additional) : additional
+    target['additionalProperties'] = typeof additional === 'object' ? convert(additional) : additional
   }
-  if (schema.items) target['items'] = schemaToOpenApi(schema.items)
+  if (schema.items) target['items'] = convert(schema.items)
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
-    if (schema[name]) target[name] = schema[name].map(schemaToOpenApi)
+    if (schema[name]) target[name] = schema[name].map(convert)
   }
-  if (schema.not) target['not'] = schemaToOpenApi(schema.not)
+  if (schema.not) target['not'] = convert(schema.not)
   if (schema.ref !== undefined) {
+    refer(schema.ref)
     const ref = { $ref: `#/components/schemas/${schema.ref}` }
     // OpenAPI ignores what stands beside a $ref.
     if (Object.keys(target).length === 0) return ref

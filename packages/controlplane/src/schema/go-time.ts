@@ -8,9 +8,19 @@ export class TimeError extends Error {}
 const SECONDS = '2006-01-02T15:04:05Z07:00'
 const MICROS = '2006-01-02T15:04:05.000000Z07:00'
 
+/** Objects name the same few times again and again: when they were made, and who wrote them when. */
+const recent = new Map<string, string>()
+const MOST_RECENT = 500
+
 /** RFC 3339 in UTC, seconds only: metav1.Time. */
 export function canonicalTime(text: string): string {
-  return `${toUtc(text, false).slice(0, 19)}Z`
+  let time = recent.get(text)
+  if (time === undefined) {
+    time = `${toUtc(text, false).slice(0, 19)}Z`
+    if (recent.size >= MOST_RECENT) recent.clear()
+    recent.set(text, time)
+  }
+  return time
 }
 
 /** With exactly six digits of a second: metav1.MicroTime. */

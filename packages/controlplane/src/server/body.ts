@@ -47,9 +47,11 @@ const LONGEST_SUMMARY = 30
 
 function summarize(text: string): string {
   if (text === '') return '<empty>'
-  const isLong = text.length > LONGEST_SUMMARY
-  const start = isLong ? text.slice(0, LONGEST_SUMMARY) : text
-  return `${text.startsWith('{') ? start : Buffer.from(start).toString('hex')}${isLong ? ' ...' : ''}`
+  // Cut by bytes, as Go does; no more of them than are needed are looked at.
+  const bytes = Buffer.from(text.slice(0, LONGEST_SUMMARY + 1))
+  const start = bytes.subarray(0, LONGEST_SUMMARY)
+  const shown = start.toString(text.startsWith('{') ? 'utf8' : 'hex')
+  return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown
 }
 
 /** A body in JSON or YAML. Throws a 400 with the real server's words. */

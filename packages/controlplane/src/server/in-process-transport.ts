@@ -5,8 +5,9 @@ import { statusBody } from '../errors.ts'
 import type { StatusError } from '../errors.ts'
 import type { User } from '../registry/types.ts'
 import type { ApiServer } from './api-server.ts'
+import { ListBody } from './list-body.ts'
 import type { ServerResponse } from './replies.ts'
-import type { WatchFeed } from './watch-feed.ts'
+import { WatchFeed } from './watch-feed.ts'
 
 /** What goes wrong with a request, for tests. Everything is optional, and may be combined. */
 export interface Fault {
@@ -74,11 +75,12 @@ export class InProcessTransport implements Transport {
         })
     const { body } = response
     if (fault?.isAnswerLost || this.#isDown || signal?.aborted) {
-      if (typeof body !== 'string') body.close()
+      if (body instanceof WatchFeed) body.close()
       throw signal?.aborted ? abortReason(signal) : lost()
     }
     const headers = { ...response.headers, date: this.#dateHeader() }
     if (typeof body === 'string') return { status: response.status, headers, body: new TextBody(body) }
+    if (body instanceof ListBody) return { status: response.status, headers, body: new LongBody(body) }
     const feed = new FeedBody(body, fault?.breaksAfter ?? Infinity, (ended) => this.#watches.delete(ended))
     this.#watches.add(feed)
     return { status: response.status, headers, body: feed }
@@ -155,6 +157,27 @@ class TextBody implements ResponseBody {
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     yield Buffer.from(this.#text)
+  }
+}
+
+class LongBody implements ResponseBody {
+  readonly #list: ListBody
+
+  constructor(list: ListBody) {
+    this.#list = list
+  }
+
+  text(): Promise<string> {
+    return Promise.resolve(this.#list.text())
+  }
+
+  cancel(): void {
+    // There is nothing to free.
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const buffer = Buffer.allocUnsafeSlow(CHUNK)
+    for (let size = this.#list.fill(buffer); size > 0; size = this.#list.fill(buffer)) yield buffer.subarray(0, size)
   }
 }
 

@@ -7,6 +7,8 @@ export interface Representation {
   readonly form: 'whole' | 'table' | 'metadata' | 'aggregated'
   /** `v1` of meta.k8s.io, or the version of apidiscovery.k8s.io. */
   readonly version: string
+  /** It was asked for as the form of a list. */
+  readonly isList?: true
 }
 
 export const WHOLE: Representation = { format: 'json', form: 'whole', version: 'v1' }
@@ -17,12 +19,14 @@ interface Clause {
   readonly quality: number
 }
 
-const remembered = new Map<string, Representation | StatusError>()
+type Refusal = 'unknown type' | 'unknown form' | 'protobuf'
+
+const remembered = new Map<string, Representation | Refusal>()
 /** Programs send one of a handful of Accept headers; a limit keeps others from filling the memory. */
 const MOST_REMEMBERED = 200
 
 /** The first representation in an Accept header that we have. Protobuf is none: clients then take JSON. */
-export function negotiate(accept: string | undefined): Representation {
+export function negotiate(accept: string | undefined, isCollection = false): Representation {
   if (!accept || accept === 'application/json' || accept === '*/*') return WHOLE
   let chosen = remembered.get(accept)
   if (!chosen) {
@@ -30,38 +34,41 @@ export function negotiate(accept: string | undefined): Representation {
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     remembered.set(accept, chosen)
   }
-  if (chosen instanceof StatusError) throw chosen
+  if (typeof chosen === 'string') throw refused(chosen, isCollection)
   return chosen
 }
 
-function choose(accept: string): Representation | StatusError {
+const JSON_TYPES = 'application/json, application/yaml'
+const TYPES = `${JSON_TYPES}, application/vnd.kubernetes.protobuf`
+const WATCHED = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+
+/** In the words of the real server, except that who asks for protobuf and nothing else is not sent in circles. */
+function refused(why: Refusal, isCollection: boolean): StatusError {
+  if (why !== 'unknown type') {
+    const types = why === 'protobuf' ? JSON_TYPES : TYPES
+    return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
+  }
+  const available = isCollection ? TYPES + WATCHED : TYPES
+  return new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available}`, {})
+}
+
+/** What is named as it is; a type with a star for a half of it does not count as that. */
+const NAMED = new Set(['application/json', 'application/yaml', '*/*'])
+const BINARY = new Set(['application/vnd.kubernetes.protobuf', 'application/cbor'])
+
+function choose(accept: string): Representation | Refusal {
   const clauses = accept
     .split(',')
     .map(parseClause)
     .toSorted((a, b) => b.quality - a.quality)
-  let isKnownType = false
+  const isNamed = clauses.some(({ type }) => NAMED.has(type))
+  if (!isNamed && !clauses.some(({ type }) => BINARY.has(type))) return 'unknown type'
   for (const { type, parameters } of clauses) {
     const format = formatOf(type)
-    if (!format) {
-      isKnownType ||= type === 'application/vnd.kubernetes.protobuf' || type === 'application/cbor'
-      continue
-    }
-    isKnownType = true
-    const form = formOf(parameters)
+    const form = format && formOf(parameters)
     if (form) return { format, ...form }
   }
-  return isKnownType
-    ? new StatusError(
-        406,
-        'NotAcceptable',
-        'only the following media types are accepted: application/json, application/yaml',
-      )
-    : new StatusError(
-        406,
-        'NotAcceptable',
-        '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch',
-        {},
-      )
+  return isNamed ? 'unknown form' : 'protobuf'
 }
 
 function parseClause(text: string): Clause {
@@ -99,7 +106,6 @@ function formOf(parameters: ReadonlyMap<string, string>): Omit<Representation, '
   }
   if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
   if (as === 'Table') return { form: 'table', version }
-  return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
-    ? { form: 'metadata', version }
-    : undefined
+  if (as === 'PartialObjectMetadata') return { form: 'metadata', version }
+  return as === 'PartialObjectMetadataList' ? { form: 'metadata', version, isList: true } : undefined
 }

@@ -1,44 +1,10 @@
 import { createHash } from 'node:crypto'
 import { subresourcesOf } from '../registry/subresources.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
+import { schemaToOpenApi } from '../schema/convert.ts'
 import type { Schema } from '../schema/types.ts'
 
 type Json = Readonly<Record<string, unknown>>
-
-/** Names that our schemas have for the extensions of OpenAPI. */
-const EXTENSIONS: readonly (readonly [keyof Schema, string])[] = [
-  ['intOrString', 'x-kubernetes-int-or-string'],
-  ['preserveUnknown', 'x-kubernetes-preserve-unknown-fields'],
-  ['embeddedResource', 'x-kubernetes-embedded-resource'],
-  ['listType', 'x-kubernetes-list-type'],
-  ['listMapKeys', 'x-kubernetes-list-map-keys'],
-  ['mapType', 'x-kubernetes-map-type'],
-  ['patchStrategy', 'x-kubernetes-patch-strategy'],
-  ['patchMergeKey', 'x-kubernetes-patch-merge-key'],
-  ['rules', 'x-kubernetes-validations'],
-]
-const PLAIN: readonly (keyof Schema)[] = [
-  'type',
-  'format',
-  'nullable',
-  'default',
-  'enum',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'required',
-  'description',
-]
 
 /** OpenAPI v3, a document per group and version, each made when somebody asks: kubectl wants it to validate and explain. */
 export class OpenApi {
@@ -96,8 +62,14 @@ function schemaName({ group, version, kind, schema }: ResourceDefinition): strin
   return `${domain}.${version}.${kind}`
 }
 
+const PATCH = 'io.k8s.apimachinery.pkg.apis.meta.v1.Patch'
+const PATCH_SCHEMA = {
+  description: 'Patch is provided to give a concrete name and type to the Kubernetes PATCH request body.',
+  type: 'object',
+}
+
 function document(definitions: readonly ResourceDefinition[]): string {
-  const schemas = new Map<string, Json>()
+  const schemas = new Map<string, Json>([[PATCH, PATCH_SCHEMA]])
   const paths: Record<string, Json> = {}
   for (const definition of definitions) {
     addSchemas(definition, schemas)
@@ -115,7 +87,7 @@ function addSchemas(definition: ResourceDefinition, schemas: Map<string, Json>):
   const { group, version, kind, listKind } = definition
   const pending = new Map<string, Schema>()
   const encode = (schema: Schema): Json =>
-    encodeSchema(schema, (ref) => {
+    schemaToOpenApi(schema, (ref) => {
       if (!schemas.has(ref) && !pending.has(ref)) pending.set(ref, definition.resolve(ref))
     })
   const name = schemaName(definition)
@@ -150,40 +122,6 @@ function withMeta(schema: Json): Json {
       ...properties,
     },
   }
-}
-
-function encodeSchema(schema: Schema, refer: (ref: string) => void): Json {
-  if (schema.ref !== undefined) {
-    refer(schema.ref)
-    const target = { $ref: `#/components/schemas/${schema.ref}` }
-    const { description, default: value } = schema
-    if (description === undefined && value === undefined) return target
-    return {
-      ...(description !== undefined && { description }),
-      ...(value !== undefined && { default: value }),
-      allOf: [target],
-    }
-  }
-  const result: Record<string, unknown> = {}
-  for (const name of PLAIN) if (schema[name] !== undefined) result[name] = schema[name]
-  for (const [name, extension] of EXTENSIONS) if (schema[name] !== undefined) result[extension] = schema[name]
-  const each = (list: readonly Schema[]): readonly Json[] => list.map((item) => encodeSchema(item, refer))
-  if (schema.properties) {
-    result['properties'] = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, property]) => [name, encodeSchema(property, refer)]),
-    )
-  }
-  const { additionalProperties, items, allOf, anyOf, oneOf, not } = schema
-  if (additionalProperties !== undefined) {
-    result['additionalProperties'] =
-      typeof additionalProperties === 'boolean' ? additionalProperties : encodeSchema(additionalProperties, refer)
-  }
-  if (items) result['items'] = encodeSchema(items, refer)
-  if (allOf) result['allOf'] = each(allOf)
-  if (anyOf) result['anyOf'] = each(anyOf)
-  if (oneOf) result['oneOf'] = each(oneOf)
-  if (not) result['not'] = encodeSchema(not, refer)
-  return result
 }
 
 const parameter = (name: string, type: string): Json => ({ name, in: 'query', schema: { type, uniqueItems: true } })
@@ -253,7 +191,8 @@ function patchOperation(definition: ResourceDefinition): Json {
     'application/merge-patch+json',
     ...(definition.isBuiltIn ? ['application/strategic-merge-patch+json'] : []),
   ]
-  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'object' } }]))
+  const schema = { $ref: `#/components/schemas/${PATCH}` }
+  const content = Object.fromEntries(types.map((type) => [type, { schema }]))
   return {
     ...operation(definition, 'patch', [...WRITE, parameter('force', 'boolean')]),
     requestBody: { content, required: true },

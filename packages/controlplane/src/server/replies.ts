@@ -1,10 +1,11 @@
+import { ListBody } from './list-body.ts'
 import type { WatchFeed } from './watch-feed.ts'
 
-/** An answer: its text, or the feed of a watch. */
+/** An answer: its text, a list that is long, or the feed of a watch. */
 export interface ServerResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | WatchFeed
+  readonly body: string | ListBody | WatchFeed
 }
 
 export const text = (status: number, body: string): ServerResponse => ({
@@ -17,9 +18,9 @@ export const json = (status: number, body: string): ServerResponse => reply(stat
 
 export const PLAIN_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
-export function reply(status: number, body: string, warnings: readonly string[] = []): ServerResponse {
+export function reply(status: number, body: string | ListBody, warnings: readonly string[] = []): ServerResponse {
   const headers = warnings.length === 0 ? PLAIN_HEADERS : { ...PLAIN_HEADERS, warning: warningHeader(warnings) }
-  return { status, headers, body: `${body}\n` }
+  return { status, headers, body: typeof body === 'string' ? `${body}\n` : body }
 }
 
 /** Each warning once, in order, and no more of them than a header may hold. */
@@ -37,12 +38,12 @@ function warningHeader(warnings: readonly string[]): string {
 
 /** For who asks to read it as YAML. Loaded then: hardly anybody does. */
 export async function asYaml(response: ServerResponse): Promise<ServerResponse> {
-  if (typeof response.body !== 'string' || !response.headers['content-type']?.startsWith('application/json'))
-    return response
+  const body = response.body instanceof ListBody ? response.body.text() : response.body
+  if (typeof body !== 'string' || !response.headers['content-type']?.startsWith('application/json')) return response
   const { dump } = await import('js-yaml')
   return {
     ...response,
     headers: { ...response.headers, 'content-type': 'application/yaml' },
-    body: dump(JSON.parse(response.body), { sortKeys: true, lineWidth: -1, noRefs: true }),
+    body: dump(JSON.parse(body), { sortKeys: true, lineWidth: -1, noRefs: true }),
   }
 }

@@ -1,9 +1,11 @@
-import { badRequest, StatusError } from '../errors.ts'
+import { badRequest, notFound, StatusError } from '../errors.ts'
 import type { ResourceVerb } from '../registry/request.ts'
 import { subresourcesOf } from '../registry/subresources.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { APPLY_PATCH } from '../registry/patch.ts'
-import { objectPurpose, parseBody } from './body.ts'
+import { mistypedKind } from '../registry/decode.ts'
+import { isObject } from '../registry/json.ts'
+import { objectPurpose, parseBody, patchPurpose } from './body.ts'
 import type { ParsedBody } from './body.ts'
 import type { ResourceRoute } from './route.ts'
 
@@ -13,17 +15,41 @@ export const noSuchResource = (): StatusError =>
 export const notAllowed = (): StatusError => new StatusError(405, 'MethodNotAllowed', METHOD_NOT_ALLOWED, {})
 
 /** A body that must be an object. */
-export async function parseObject(body: string, yaml: boolean, kind: string): Promise<ParsedBody> {
+export async function parseObject(
+  body: string,
+  yaml: boolean,
+  kind: string,
+  mustNameKind = false,
+): Promise<ParsedBody> {
   const purpose = objectPurpose(kind, body)
   const parsed = await parseBody(body, yaml, purpose)
-  const { value } = parsed
-  if (value === null) return { ...parsed, value: {} }
-  if (typeof value === 'object' && !Array.isArray(value)) return parsed
+  const value = parsed.value ?? {}
+  if (isObject(value)) {
+    const { apiVersion = '', kind: named = '' } = value
+    if (typeof (apiVersion ?? '') !== 'string' || typeof (named ?? '') !== 'string') {
+      throw badRequest(purpose.yaml(mistypedKind(value)))
+    }
+    if (String(apiVersion).split('/').length > 2) {
+      throw badRequest(purpose.yaml(`unexpected GroupVersion string: ${String(apiVersion)}`))
+    }
+    if (mustNameKind && !named) throw badRequest(purpose.yaml(`Object 'Kind' is missing in '${body}'`))
+    return { ...parsed, value }
+  }
   const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
   throw badRequest(
     purpose.json(
       String.raw`json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
     ),
+  )
+}
+
+/** What is applied: an object, as JSON or YAML. */
+export async function parseApplied(body: string): Promise<ParsedBody> {
+  const parsed = await parseBody(body, true, patchPurpose(APPLY_PATCH))
+  if (isObject(parsed.value)) return parsed
+  const type = Array.isArray(parsed.value) ? 'array' : typeof parsed.value === 'boolean' ? 'bool' : typeof parsed.value
+  throw badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
   )
 }
 
@@ -38,7 +64,8 @@ export function verbOf(
   switch (method) {
     case 'GET':
     case 'HEAD':
-      if (isWatch || asksToWatch) return 'watch'
+      // Of a single object by its name, the real server does not look whether it is to be watched.
+      if (isWatch || (asksToWatch && name === undefined)) return 'watch'
       return name === undefined ? 'list' : 'get'
     case 'POST':
       return 'create'
@@ -59,6 +86,8 @@ export function checkPlace(definition: ResourceDefinition, route: ResourceRoute,
   if (namespace !== undefined && !definition.namespaced) throw noSuchResource()
   if (subresource) {
     const found = subresourcesOf(definition).find((candidate) => candidate.name === subresource)
+    // What is below custom resources is looked for by other code of the real server's, which says what it did not find.
+    if (!found && !definition.isBuiltIn) throw notFound(definition, name ?? '')
     if (!found || (definition.namespaced && namespace === undefined)) throw noSuchResource()
     if (!found.verbs.includes(verb)) throw notAllowed()
     return
@@ -83,7 +112,7 @@ export function isYaml(type: string): boolean {
   throw new StatusError(
     415,
     'UnsupportedMediaType',
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
   )
 }
 

@@ -1,9 +1,11 @@
 import type { Clock, KubeObject } from '@tenure/kube'
+import { fieldManagement } from '../apply/field-management.ts'
 import { badRequest, invalid, notFound } from '../errors.ts'
 import { isObject, valueAt } from '../registry/json.ts'
 import type { JsonObject } from '../registry/json.ts'
 import { timestamp } from '../registry/metadata.ts'
 import type { ResourceDefinition, User } from '../registry/types.ts'
+import { builtInSchema, resolveBuiltIn } from '../schema/builtin.ts'
 import type { FieldError } from '../schema/types.ts'
 import type { Storage } from '../storage/types.ts'
 import type { Authenticator } from './authentication.ts'
@@ -184,10 +186,14 @@ function reviewOwnRules(context: ReviewContext, request: ReviewRequest): KubeObj
 
 function check(spec: JsonObject, isSelf: boolean): void {
   const errors: FieldError[] = []
-  const isOne = isObject(spec['resourceAttributes']) !== isObject(spec['nonResourceAttributes'])
+  const other = spec['nonResourceAttributes']
   const wrong = (field: string, value: string, why: string): void =>
     void errors.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${value}: ${why}` })
-  if (!isOne)
+  if (isObject(spec['resourceAttributes']) && isObject(other)) {
+    const shown = JSON.stringify({ Path: other['path'] ?? '', Verb: other['verb'] ?? '' })
+    wrong('spec.nonResourceAttributes', shown, 'cannot be specified in combination with resourceAttributes')
+  }
+  if (!isObject(spec['resourceAttributes']) && !isObject(other))
     wrong(
       'spec.resourceAttributes',
       'null',
@@ -221,12 +227,49 @@ function attributesFrom(spec: JsonObject, user: User): AccessAttributes {
   }
 }
 
+/** An answer with who asked in its managedFields: to the real server a review is an object that is created. */
+export function withAsker(answer: KubeObject, manager: string, now: number): KubeObject {
+  const { apiVersion = '', kind = '' } = answer
+  const [group = '', version = ''] = apiVersion.split('/')
+  const { status: _, ...next } = answer as KubeObject & JsonObject
+  const { metadata } = fieldManagement.update({
+    live: undefined,
+    next,
+    manager,
+    apiVersion,
+    subresource: '',
+    schema: builtInSchema(group, version, kind),
+    resolve: resolveBuiltIn,
+    now: timestamp(now),
+    resetFields: [],
+  })
+  return { ...answer, ...(metadata && { metadata }) }
+}
+
+const MOST_SECONDS = 2 ** 32
+const FEWEST_SECONDS = 600
+
+function checkLifetime(seconds: unknown): void {
+  if (typeof seconds !== 'number') return
+  const why =
+    seconds < FEWEST_SECONDS
+      ? 'may not specify a duration less than 10 minutes'
+      : seconds > MOST_SECONDS
+        ? 'may not specify a duration larger than 2^32 seconds'
+        : undefined
+  if (why === undefined) return
+  throw invalid({ group: AUTHENTICATION, plural: '', kind: 'TokenRequest' }, '', [
+    { reason: 'FieldValueInvalid', field: 'spec.expirationSeconds', message: `Invalid value: ${seconds}: ${why}` },
+  ])
+}
+
 /** A token for a service account, as pods and people order them. */
 export function requestToken(context: ReviewContext, namespace: string, name: string, body: unknown): KubeObject {
   const account = context.storage.get('serviceaccounts', `${namespace}/${name}`)
   if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
   const asked = valueAt(body, 'spec.audiences')
   const seconds = valueAt(body, 'spec.expirationSeconds')
+  checkLifetime(seconds)
   const bound = valueAt(body, 'spec.boundObjectRef')
   const pod =
     isObject(bound) && bound['kind'] === 'Pod'

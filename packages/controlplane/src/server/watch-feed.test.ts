@@ -4,6 +4,7 @@ import { unstored } from '../registry/derived.ts'
 import type { WatchItem, WatchSession } from '../registry/request.ts'
 import type { StoredObject } from '../storage/types.ts'
 import { WHOLE } from './negotiation.ts'
+import type { Representation } from './negotiation.ts'
 import { WatchFeed } from './watch-feed.ts'
 
 class FakeSession implements WatchSession {
@@ -61,6 +62,28 @@ test('the bytes of an event are made once for all who watch', () => {
     return feed.take(1000)
   }
   expect(take()).toBe(take())
+})
+
+const added = (name: string): WatchItem => ({ type: 'ADDED', stored: stored(name) })
+
+function taken(told: readonly WatchItem[], representation: Representation = WHOLE): Buffer | undefined {
+  const feed = new WatchFeed(new FakeSession(told), { ...OPTIONS, representation })
+  feed.open(() => undefined)
+  return feed.take(10_000)
+}
+
+test('several events in a row become bytes once for all who watch the same, and only for them', () => {
+  const [first, second, third] = [added('a'), added('b'), added('c')]
+  const bytes = taken([first, second, third])
+  expect(taken([first, second, third])).toBe(bytes)
+  const lines = bytes?.toString().trimEnd().split('\n') ?? []
+  expect(lines).toHaveLength(3)
+  // Who was told of fewer, or of something in between, gets his own.
+  expect(taken([first, second])?.toString()).toBe(`${lines.slice(0, 2).join('\n')}\n`)
+  const bookmark: WatchItem = { type: 'BOOKMARK', revision: 8, initialEventsEnd: false }
+  expect(taken([first, bookmark, second, third])?.toString().trimEnd().split('\n')).toHaveLength(4)
+  const metadata = taken([first, second, third], { format: 'json', form: 'metadata', version: 'v1' })
+  expect(metadata?.toString()).toContain('PartialObjectMetadata')
 })
 
 test('who does not read is cut off, and holds nothing any more', () => {

@@ -1,9 +1,13 @@
+import { zeroOf } from '../apply/zero.ts'
 import { StatusError, statusBody } from '../errors.ts'
 import { apiVersionOf } from '../registry/decode.ts'
 import type { WatchItem, WatchSession } from '../registry/request.ts'
+import type { ResourceDefinition } from '../registry/types.ts'
 import type { StoredObject } from '../storage/types.ts'
 import { partial, tableEvent } from './encode.ts'
 import type { EncodeOptions } from './encode.ts'
+import { sharedBytes } from './shared-bytes.ts'
+import type { SharedBytes } from './shared-bytes.ts'
 
 /** A reader this many events behind is cut off: it lists and watches again, as after any broken connection. */
 const MOST_WAITING = 20_000
@@ -15,6 +19,8 @@ const MOST_WAITING = 20_000
 export class WatchFeed {
   readonly #session: WatchSession
   readonly #options: EncodeOptions
+  /** Undefined: a table is written for one reader. */
+  readonly #shared: SharedBytes | undefined
   #waiting: WatchItem[] = []
   #next = 0
   #limit = Infinity
@@ -26,6 +32,8 @@ export class WatchFeed {
   constructor(session: WatchSession, options: EncodeOptions) {
     this.#session = session
     this.#options = options
+    const { form, version } = options.representation
+    this.#shared = form === 'table' ? undefined : sharedBytes(`${form}/${version}`)
   }
 
   /** Begins; `onReadable` is called whenever there may be something to take, or the end was reached. */
@@ -61,15 +69,34 @@ export class WatchFeed {
 
   /** The next events, about `most` bytes of them; undefined if there are none now. */
   take(most: number): Buffer | undefined {
+    const first = this.#waiting[this.#next]
+    if (!first) return undefined
+    const sent = this.#shared?.batch(this.#waiting, this.#next)
+    if (sent) {
+      this.#next += sent.count
+      this.#letGo()
+      return sent.bytes
+    }
+    const start = this.#next
     const chunks: Buffer[] = []
     let size = 0
+    let last = first
     while (this.#next < this.#waiting.length && size < most) {
-      const item = this.#waiting[this.#next++]
-      if (!item) break
-      const chunk = this.#encode(item)
+      last = this.#waiting[this.#next++] ?? last
+      const chunk = this.#encode(last)
       chunks.push(chunk)
       size += chunk.length
     }
+    const count = this.#next - start
+    this.#letGo()
+    if (count === 1) return chunks[0]
+    const bytes = Buffer.concat(chunks, size)
+    this.#shared?.keepBatch(first, { last, count, bytes })
+    return bytes
+  }
+
+  /** What has been taken is not held on to. */
+  #letGo(): void {
     if (this.#next >= this.#waiting.length) {
       this.#waiting = []
       this.#next = 0
@@ -77,7 +104,6 @@ export class WatchFeed {
       this.#waiting.splice(0, this.#next)
       this.#next = 0
     }
-    return chunks.length > 1 ? Buffer.concat(chunks, size) : chunks[0]
   }
 
   #push(item: WatchItem): void {
@@ -106,7 +132,8 @@ export class WatchFeed {
           representation.form === 'metadata'
             ? ['PartialObjectMetadata', `meta.k8s.io/${representation.version}`]
             : [definition.kind, apiVersionOf(definition)]
-        const object = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${item.revision}"${annotations}}}`
+        const rest = representation.form === 'metadata' ? '' : emptyFields(definition)
+        const object = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${item.revision}"${annotations}}${rest}}`
         return Buffer.from(
           `{"type":"BOOKMARK","object":${representation.form === 'table' ? bookmarkTable(object, item.revision) : object}}\n`,
         )
@@ -123,31 +150,28 @@ export class WatchFeed {
       this.#isFirst = false
       return Buffer.from(`{"type":"${type}","object":${text}}\n`)
     }
-    return shared(stored, `${type}/${form}/${version}`, () => {
+    const line = (): string => {
       const text = form === 'metadata' ? partial(stored.object, version) : stored.json
       return `{"type":"${type}","object":${text}}\n`
-    })
+    }
+    return this.#shared?.event(type, stored, line) ?? Buffer.from(line())
   }
+}
+
+const empties = new WeakMap<ResourceDefinition, string>()
+
+/** What a bookmark of a built-in kind carries besides its metadata: a Go object writes some fields though nothing is in them. */
+function emptyFields(definition: ResourceDefinition): string {
+  let text = empties.get(definition)
+  if (text === undefined) {
+    const { kind, schema, resolve } = definition
+    const { metadata: _, kind: __, ...zero } = zeroOf(schema, resolve, { kind })
+    const parts = Object.entries(zero).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    empties.set(definition, (text = parts.join('')))
+  }
+  return text
 }
 
 function bookmarkTable(object: string, revision: number): string {
   return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"${revision}"},"columnDefinitions":null,"rows":[{"cells":[],"object":${object}}]}`
-}
-
-/** The last events' bytes. Few are enough: all watches send an event at about the same time. */
-const recent = new Map<StoredObject, Map<string, Buffer>>()
-const MOST_RECENT = 256
-
-function shared(stored: StoredObject, form: string, text: () => string): Buffer {
-  let forms = recent.get(stored)
-  if (!forms) {
-    if (recent.size >= MOST_RECENT) {
-      const oldest = recent.keys().next()
-      if (!oldest.done) recent.delete(oldest.value)
-    }
-    recent.set(stored, (forms = new Map()))
-  }
-  let bytes = forms.get(form)
-  if (!bytes) forms.set(form, (bytes = Buffer.from(text())))
-  return bytes
 }

@@ -1,4 +1,5 @@
 import { getCompileCacheDir } from 'node:module'
+import { setImmediate as nextTurn } from 'node:timers'
 import { Worker } from 'node:worker_threads'
 import { TenureError } from '@tenure/kube'
 import { StatusError } from '../errors.ts'
@@ -11,6 +12,11 @@ export interface LogReader {
   opened(oldest: number): void
   row(revision: number, resource: string, key: string, json: string | null): void
 }
+
+/** So many revisions that hold nothing are reported at once, though nothing else is to be said. */
+const MOST_SUPERSEDED = 1024
+/** One that is being committed, and one that is ready when it is. */
+const MOST_UNDER_WAY = 2
 
 /** Beside this file, in its form: TypeScript as it stands, JavaScript in a bundle that has the worker as an entry. */
 function workerUrl(): URL {
@@ -32,7 +38,11 @@ export class SqliteLog implements ChangeLog {
   readonly #worker: Worker
   #listener: ChangeLogListener | undefined
   #rows: FlatRows = []
+  #oldest: number | undefined
+  #superseded: number[] = []
   #isScheduled = false
+  /** The last revisions of what the thread was sent and has not made durable. */
+  #underWay: number[] = []
   #epoch = 0
   #broken: Error | undefined
   #closed: (() => void) | undefined
@@ -63,13 +73,14 @@ export class SqliteLog implements ChangeLog {
   append({ revision, resource, key, current }: Change): void {
     if (this.#broken) throw this.#broken
     this.#rows.push(revision, resource, key, current ? current.json : null)
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    queueMicrotask(() => this.#flush())
+    this.#schedule()
   }
 
+  /** Goes along with the next changes: there is no hurry to let go of something. */
   forget(oldest: number, superseded: readonly number[]): void {
-    this.#post({ type: 'forget', oldest, superseded })
+    this.#oldest = oldest
+    for (const revision of superseded) this.#superseded.push(revision)
+    if (this.#superseded.length >= MOST_SUPERSEDED) this.#schedule()
   }
 
   async close(): Promise<void> {
@@ -84,12 +95,25 @@ export class SqliteLog implements ChangeLog {
     await this.#worker.terminate()
   }
 
+  // To wake the thread costs more than to tell it of a change, so it is told of all that one turn of the loop brings,
+  // and of nothing while it has its next commit waiting.
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay.length >= MOST_UNDER_WAY) return
+    this.#isScheduled = true
+    nextTurn(() => this.#flush())
+  }
+
   #flush(): void {
     this.#isScheduled = false
-    if (this.#rows.length === 0) return
     const rows = this.#rows
+    const oldest = this.#oldest
+    const superseded = this.#superseded
+    if (rows.length === 0 && oldest === undefined) return
     this.#rows = []
-    this.#post({ type: 'append', epoch: this.#epoch, rows })
+    this.#oldest = undefined
+    this.#superseded = []
+    if (rows.length > 0) this.#underWay.push(rows.at(-4) as number)
+    this.#post({ type: 'append', epoch: this.#epoch, rows, oldest, superseded })
   }
 
   #read(file: string, reader: LogReader): Promise<void> {
@@ -120,6 +144,8 @@ export class SqliteLog implements ChangeLog {
   #onMessage(message: FromWorker): void {
     switch (message.type) {
       case 'durable':
+        this.#underWay = this.#underWay.filter((revision) => revision > message.revision)
+        if (this.#rows.length > 0) this.#schedule()
         this.#listener?.durable(message.revision)
         return
       case 'failed':
@@ -141,6 +167,7 @@ export class SqliteLog implements ChangeLog {
   #lose(error: Error): void {
     this.#epoch++
     this.#rows = []
+    this.#underWay = []
     this.#listener?.failed(error)
   }
 

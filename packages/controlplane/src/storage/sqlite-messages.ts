@@ -13,9 +13,13 @@ export type ToWorker =
       readonly type: 'append'
       /** Counts failures. What was sent before the main thread heard of a failure is built on lost changes. */
       readonly epoch: number
+      /** Perhaps none. */
       readonly rows: FlatRows
+      /** States before it are no longer asked for. Undefined: as before. */
+      readonly oldest: number | undefined
+      /** Revisions that hold nothing any more. */
+      readonly superseded: readonly number[]
     }
-  | { readonly type: 'forget'; readonly oldest: number; readonly superseded: readonly number[] }
   | { readonly type: 'close' }
 
 export type RefusalCode =

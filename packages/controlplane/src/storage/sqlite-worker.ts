@@ -36,16 +36,14 @@ class Committer {
     for (let message: ToWorker | undefined = first; message; message = next()) {
       switch (message.type) {
         case 'append':
+          this.#oldest = message.oldest ?? this.#oldest
+          if (message.superseded.length > 0) this.#superseded = this.#superseded.concat(message.superseded)
           if (message.epoch <= this.#failedEpoch) break
           epoch = message.epoch
           rows = rows.length === 0 ? message.rows : rows.concat(message.rows)
           if (rows.length < MOST_ROWS * 4) break
           this.#commit(rows, epoch)
           rows = []
-          break
-        case 'forget':
-          this.#oldest = message.oldest
-          this.#superseded = this.#superseded.concat(message.superseded)
           break
         case 'close':
           if (rows.length > 0) this.#commit(rows, epoch)

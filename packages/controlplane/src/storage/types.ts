@@ -6,6 +6,9 @@ export interface StoredObject {
   readonly key: string
   /** The revision that wrote it: its `metadata.resourceVersion`. */
   readonly revision: number
+  /** Of the object, without parsing it if that can be avoided. */
+  readonly apiVersion: string
+  /** Parsed when asked for, and let go of in time: two reads may give two equal objects. */
   readonly object: Stored<KubeObject>
   /** The object as JSON, its resourceVersion in it, made when first asked for and kept: lists and watches send these bytes. */
   readonly json: string

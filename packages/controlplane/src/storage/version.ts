@@ -1,4 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
+import { noteParsed } from './recently-parsed.ts'
 import type { StoredObject } from './types.ts'
 
 /**
@@ -23,7 +24,9 @@ export class Version implements StoredObject {
 
   /** `object` as written by `revision`. */
   static ofObject(key: string, revision: number, object: KubeObject): Version {
-    return new Version(key, revision, withRevision(object, revision), undefined)
+    const version = new Version(key, revision, withRevision(object, revision), undefined)
+    noteParsed(version)
+    return version
   }
 
   /** What `json` of another version said, its resourceVersion being in it. */
@@ -32,14 +35,20 @@ export class Version implements StoredObject {
   }
 
   get object(): Stored<KubeObject> {
-    return (this.#object ??= JSON.parse(this.#json ?? '') as Stored<KubeObject>)
+    if (this.#object) return this.#object
+    // First, as it may be this one that has been in the way for longest.
+    noteParsed(this)
+    return (this.#object = JSON.parse(this.#json ?? '') as Stored<KubeObject>)
   }
 
   get json(): string {
     return (this.#json ??= JSON.stringify(this.#object))
   }
 
-  /** Keeps the JSON only, if it is there: history is rarely read, and the parsed form is the larger half. */
+  get apiVersion(): string {
+    return this.#object?.apiVersion ?? apiVersionIn(this.#json ?? '') ?? this.object.apiVersion ?? ''
+  }
+
   fold(): void {
     if (this.#json !== undefined) this.#object = undefined
   }
@@ -62,12 +71,30 @@ export class Tombstone implements StoredObject {
   }
 
   get object(): Stored<KubeObject> {
-    return (this.#object ??= withRevision(this.older.object, this.revision))
+    if (this.#object) return this.#object
+    const last = this.older.object
+    noteParsed(this)
+    return (this.#object = withRevision(last, this.revision))
   }
 
   get json(): string {
     return (this.#json ??= JSON.stringify(this.object))
   }
+
+  get apiVersion(): string {
+    return this.older.apiVersion
+  }
+
+  /** Keeps nothing of its own: all of it can be made again from the state before. */
+  fold(): void {
+    this.#object = undefined
+    this.#json = undefined
+  }
+}
+
+/** As everything is written here, kind and apiVersion come first. Undefined: it was not written here. */
+function apiVersionIn(json: string): string | undefined {
+  return /^\{"kind":"[^"\\]*","apiVersion":"([^"\\]*)"/.exec(json)?.[1]
 }
 
 // A spread keeps an own `__proto__` key as the plain key that it is.

@@ -78,6 +78,8 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 }
 
 async function parseYaml(text: string, file: string): Promise<unknown> {
+  const json = parseJson(text)
+  if (json !== undefined) return json
   // Loaded here, because a pod that uses its service account never needs it.
   const { CORE_SCHEMA, YAMLException, loadAll, mergeTag } = await import('js-yaml')
   try {
@@ -91,6 +93,16 @@ async function parseYaml(text: string, file: string): Promise<unknown> {
       // Not the error itself: its message quotes the file, and with it perhaps a token.
       new Error(error.reason),
     )
+  }
+}
+
+/** JSON is YAML, and a file of it, as programs write them, needs no parser to be loaded. Undefined if it is none. */
+function parseJson(text: string): unknown {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -82,6 +82,19 @@ contexts: [{ name: shared, context: { cluster: none, user: none } }, { name: oth
   const files = { '/a/one': first, '/b/two': second, '/c/three': third, '/b/ca.crt': PEM }
   const env = { KUBECONFIG: ['', '/a/one', '/missing', '/b/two', '/c/three', '/a/one'].join(delimiter) }
 
+  test.each([
+    [
+      'JSON',
+      '{"current-context":"c","clusters":[{"name":"k","cluster":{"server":"https://a"}}],"contexts":[{"name":"c","context":{"cluster":"k"}}]}',
+    ],
+    [
+      'YAML that begins like JSON',
+      '{current-context: c, clusters: [{name: k, cluster: {server: "https://a"}}], contexts: [{name: c, context: {cluster: k}}]}',
+    ],
+  ])('is read from %s', async (_what, text) => {
+    expect((await load({ '/home/me/.kube/config': text })).server).toBe('https://a')
+  })
+
   test('the first file to name an entry wins it whole, and the first current-context counts', async () => {
     const config = await load(files, { env })
     expect(config.server).toBe('https://k')

@@ -4,6 +4,7 @@ interface Pending {
   readonly due: number
   readonly order: number
   readonly callback: () => void
+  isOver: boolean
 }
 
 /**
@@ -14,7 +15,9 @@ export class VirtualClock implements Clock {
   #monotonic = 0
   #wallOffset: number
   #order = 0
-  readonly #pending = new Set<Pending>()
+  /** A binary heap, soonest first. What was cancelled stays until it comes up. */
+  readonly #heap: Pending[] = []
+  #pending = 0
 
   /** `start` is the wall time, in milliseconds since 1970. Default 2026-01-01T00:00:00Z. */
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -30,14 +33,16 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(delay: number, callback: () => void): Timer {
-    const pending: Pending = { due: this.#monotonic + Math.max(delay, 0), order: this.#order++, callback }
-    this.#pending.add(pending)
-    return { cancel: () => void this.#pending.delete(pending) }
+    const due = this.#monotonic + Math.max(delay, 0)
+    const pending: Pending = { due, order: this.#order++, callback, isOver: false }
+    this.#push(pending)
+    this.#pending++
+    return { cancel: () => this.#end(pending) }
   }
 
   /** How many timers are armed: zero after a clean stop. */
   get pending(): number {
-    return this.#pending.size
+    return this.#pending
   }
 
   /** Milliseconds until the next timer, undefined if there is none. */
@@ -57,7 +62,7 @@ export class VirtualClock implements Clock {
     await settle()
     for (let next = this.#next(); next && next.due <= end; next = this.#next()) {
       this.#monotonic = Math.max(this.#monotonic, next.due)
-      this.#pending.delete(next)
+      this.#end(next)
       next.callback()
       await settle()
     }
@@ -76,13 +81,49 @@ export class VirtualClock implements Clock {
     }
   }
 
-  #next(): Pending | undefined {
-    let next: Pending | undefined
-    for (const pending of this.#pending) {
-      if (!next || pending.due < next.due || (pending.due === next.due && pending.order < next.order)) next = pending
-    }
-    return next
+  #end(pending: Pending): void {
+    if (pending.isOver) return
+    pending.isOver = true
+    this.#pending--
   }
+
+  #next(): Pending | undefined {
+    while (this.#heap[0]?.isOver) this.#pop()
+    return this.#heap[0]
+  }
+
+  #push(pending: Pending): void {
+    const heap = this.#heap
+    let at = heap.push(pending) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const parent = heap[above]
+      if (!parent || isSooner(parent, pending)) break
+      heap[at] = parent
+      at = above
+    }
+    heap[at] = pending
+  }
+
+  #pop(): void {
+    const heap = this.#heap
+    const last = heap.pop()
+    if (!last || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      const left = heap[2 * at + 1]
+      const right = heap[2 * at + 2]
+      const child = left && right && isSooner(right, left) ? right : left
+      if (!child || isSooner(last, child)) break
+      heap[at] = child
+      at = child === right ? 2 * at + 2 : 2 * at + 1
+    }
+    heap[at] = last
+  }
+}
+
+function isSooner(a: Pending, b: Pending): boolean {
+  return a.due < b.due || (a.due === b.due && a.order < b.order)
 }
 
 /** Lets every promise that can settle without I/O do so. */

@@ -1,6 +1,6 @@
 import { defineKind, TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { call, requeueAfter } from '../actions/index.ts'
+import { call, event, type EventContent, requeueAfter } from '../actions/index.ts'
 import { createMetrics } from '../metrics-prometheus.ts'
 import { controller } from './index.ts'
 import { World } from './world.testing.ts'
@@ -55,4 +55,30 @@ test("counts under controller-runtime's names", async () => {
   hanging.resolve()
   await stop()
   expect((await metrics.expose()).text).toContain('controller_runtime_active_workers{controller="probe"} 0')
+})
+
+test("tells the operator how each reconcile ended, and records with the operator's own recorder", async () => {
+  const world = new World()
+  for (const name of ['later', 'well', 'wrong']) world.server.seed(Probe, { metadata: { name, namespace: 'default' } })
+  const outcomes: string[] = []
+  const recorded: EventContent[] = []
+  const { stop } = await world.start(
+    controller(Probe, {
+      concurrency: 1,
+      plan: ({ object }) => {
+        const { name } = object.metadata
+        if (name === 'wrong') throw new TenureError('TENURE_TEST_WRONG', 'Wrong.')
+        return name === 'later'
+          ? [requeueAfter(3_600_000)]
+          : [event({ type: 'Normal', reason: 'Seen', message: 'Well.' })]
+      },
+      recorder: { record: (_object, content) => void recorded.push(content) },
+      onReconciled: ({ result, seconds }) => void outcomes.push(`${result} ${seconds >= 0}`),
+    }),
+  )
+  await world.until(() => outcomes.length === 3)
+  expect(outcomes.toSorted()).toEqual(['error true', 'requeue_after true', 'success true'])
+  expect(recorded.map(({ reason }) => reason)).toEqual(['Seen'])
+  expect(world.events).toEqual([])
+  await stop()
 })

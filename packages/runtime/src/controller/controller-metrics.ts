@@ -1,10 +1,10 @@
 import type { Counter, Histogram, Metrics } from '../metrics.ts'
 
 /** How a reconcile ended, in controller-runtime's words. */
-export type Result = 'success' | 'requeue' | 'requeue_after' | 'error'
+export type ReconcileResult = 'success' | 'requeue' | 'requeue_after' | 'error'
 
 export interface ControllerInstruments {
-  readonly results: Readonly<Record<Result, Counter>>
+  readonly results: Readonly<Record<ReconcileResult, Counter>>
   readonly errors: Counter
   readonly terminalErrors: Counter
   readonly time: Histogram
@@ -60,7 +60,7 @@ export function controllerInstruments(
   most.with({ controller }).set(concurrency)
   const activeGauge = active.with({ controller })
   const stop = metrics.onCollect(() => activeGauge.set(activeWorkers()))
-  const counterOf = (result: Result): Counter => total.with({ controller, result })
+  const counterOf = (result: ReconcileResult): Counter => total.with({ controller, result })
   return {
     results: {
       success: counterOf('success'),

@@ -1,8 +1,9 @@
 import { type Kind, type KubeObject, type ObjectRef, type Selection, type Stored, TenureError } from '@tenure/kube'
-import type { Actions, CallContext } from '../actions/index.ts'
+import type { Actions, CallContext, Recorder } from '../actions/index.ts'
 import type { Cache } from '../informer/types.ts'
 import type { Backoff } from '../queue/index.ts'
 import type { PlanContext, ReconcileContext } from './context.ts'
+import type { ReconcileResult } from './controller-metrics.ts'
 
 /** The values under which an index files an object; of a method's type, so that a controller of any kind is a controller. */
 export type Index<T extends KubeObject> = { of(object: Stored<T>): readonly string[] }['of']
@@ -47,6 +48,12 @@ export function watch<C extends KubeObject>(
   return { kind, selection, indexes, map: map as Mapping }
 }
 
+/** One look at one object, when it is over. */
+export interface ReconcileOutcome {
+  readonly result: ReconcileResult
+  readonly seconds: number
+}
+
 export interface ControllerOptions<T extends KubeObject> {
   /** Names the controller in logs and metrics. Default: the kind in lower case. */
   readonly name?: string
@@ -84,6 +91,10 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly backoff?: Backoff
   /** Milliseconds between looks at all objects although nothing changed. Default: never. */
   readonly resync?: number
+  /** Where its events go. Default: where those of the manager go. */
+  readonly recorder?: Recorder | undefined
+  /** Told how each reconcile ended, for metrics of the operator's own: cheap, and never throwing. Default: nobody. */
+  readonly onReconciled?: ((outcome: ReconcileOutcome) => void) | undefined
 }
 
 /** A controller as data: run it with a ControllerRunner, or through a manager. */

@@ -2,6 +2,7 @@ import { defineKind, type KubeObject, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, call, requeueAfter, requeueAt, status } from '../actions/index.ts'
+import { jsonAnswer, Refusal, statusOf } from '../testing/memory-answer.ts'
 import { refuse } from '../testing/memory-api.ts'
 import { controller } from './index.ts'
 import { World } from './world.testing.ts'
@@ -107,6 +108,42 @@ describe('the fate of an error', () => {
     world.server.unseed(ConfigMap, ref)
     await world.until(() => world.server.peek(ConfigMap, ref) !== undefined)
     expect(world.linesAt('warn').length).toBeGreaterThan(0)
+  })
+
+  test('what a namespace refuses because it is being deleted is no trouble, and tried again', async () => {
+    const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated' }]
+    const ending = new Refusal(403, 'Forbidden', 'it is being terminated', { causes })
+    let refusals = 0
+    world.server.intercept(({ verb, at }) => {
+      if (verb !== 'apply' || ++refusals > 3) return undefined
+      attempts.push(at)
+      return jsonAnswer(403, statusOf(ending))
+    })
+    const outcomes: string[] = []
+    await world.start(
+      controller(Job, {
+        owns: [ConfigMap],
+        backoff: { base: 100, max: 1000 },
+        plan: () => [apply(ConfigMap, { metadata: { name: 'job' }, data: { a: '1' } })],
+        onReconciled: ({ result }) => void outcomes.push(result),
+      }),
+    )
+    await world.until(() => world.server.peek(ConfigMap, ref) !== undefined)
+    expect(waits()).toEqual([100, 200])
+    expect(outcomes.filter((result) => result === 'error')).toEqual([])
+    expect([...world.linesAt('warn'), ...world.linesAt('error')]).toEqual([])
+    const line = { message: 'namespace is being deleted, trying again', during: 'apply ConfigMap job', name: 'job' }
+    expect(world.linesAt('debug').filter(({ message }) => message === line.message)).toMatchObject([line, line, line])
+  })
+
+  test('any other refusal for want of rights is told', async () => {
+    let refusals = 0
+    world.server.intercept(({ verb }) =>
+      verb === 'apply' && ++refusals === 1 ? apiError(403, 'Forbidden') : undefined,
+    )
+    await world.start(controller(Job, { plan: ({ object }) => [status({ round: object.spec.round })] }))
+    await world.until(() => refusals === 2)
+    expect(world.linesAt('warn')).toMatchObject([{ message: 'reconcile failed, trying again' }])
   })
 
   test('a server that says when to come back is not asked before', async () => {

@@ -1,4 +1,5 @@
 export type { PlanContext, Reads, ReconcileContext } from './context.ts'
+export type { ReconcileResult } from './controller-metrics.ts'
 export {
   controller,
   type ControllerDefinition,
@@ -6,6 +7,7 @@ export {
   type Index,
   type Mapping,
   type OwnedKind,
+  type ReconcileOutcome,
   watch,
   type Watch,
   type WatchedKindOptions,

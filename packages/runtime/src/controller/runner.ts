@@ -99,13 +99,13 @@ export class ControllerRunner {
         fieldManager,
         records: this.#records,
         obstacles: this.#obstacles,
-        recorder,
+        recorder: definition.recorder ?? recorder,
         onStep,
         declared: (kind) => kinds.find(kind),
       }),
     }
     this.#reconciler = new Reconciler(definition, around)
-    this.#verdict = new Verdict(around, this.#queue, this.#instruments)
+    this.#verdict = new Verdict(around, this.#queue, this.#instruments, definition.onReconciled)
   }
 
   /** True if nothing is waiting to be done now and nothing is being done. What waits for its time does not count. */

@@ -1,7 +1,8 @@
 import { abortReason, ApiError, asError, type Clock, fateOf, isConflict } from '@tenure/kube'
-import { describeAction } from '../actions/index.ts'
+import { describeAction, isNamespaceEnding } from '../actions/index.ts'
 import type { WorkQueue } from '../queue/index.ts'
-import type { ControllerInstruments, Result } from './controller-metrics.ts'
+import type { ControllerInstruments, ReconcileResult } from './controller-metrics.ts'
+import type { ReconcileOutcome } from './definition.ts'
 import { type Attempt, timeoutError, type TurnSurroundings } from './turn.ts'
 
 /** Conflicts in a row on one object that are part of the day's work; more of them, and somebody should know. */
@@ -13,12 +14,19 @@ export class Verdict {
   readonly #queue: WorkQueue
   readonly #instruments: ControllerInstruments
   readonly #clock: Clock
+  readonly #tell: ((outcome: ReconcileOutcome) => void) | undefined
 
-  constructor(around: TurnSurroundings, queue: WorkQueue, instruments: ControllerInstruments) {
+  constructor(
+    around: TurnSurroundings,
+    queue: WorkQueue,
+    instruments: ControllerInstruments,
+    tell?: (outcome: ReconcileOutcome) => void,
+  ) {
     this.#around = around
     this.#queue = queue
     this.#instruments = instruments
     this.#clock = around.clock
+    this.#tell = tell
   }
 
   succeeded(attempt: Attempt): void {
@@ -49,8 +57,9 @@ export class Verdict {
     const during = attempt.current && describeAction(attempt.current)
     const error = attempt.timedOut ? timeoutError(this.#around, during, thrown) : asError(thrown)
     const failures = this.#queue.failures(key)
-    if (isConflict(error) && failures < USUAL_CONFLICTS) {
-      attempt.log.debug('conflict, trying again', { during, error })
+    const excuse = excuseOf(error, failures)
+    if (excuse !== undefined) {
+      attempt.log.debug(excuse, { during, error })
       this.#queue.retry(key, this.#queue.priority(key))
       this.#count(attempt, 'requeue')
       return
@@ -69,8 +78,17 @@ export class Verdict {
     else attempt.log.warn('reconcile failed, trying again', { during, error, failures: failures + 1 })
   }
 
-  #count(attempt: Attempt, result: Result): void {
+  #count(attempt: Attempt, result: ReconcileResult): void {
+    const seconds = (this.#clock.monotonic() - attempt.started) / 1000
     this.#instruments.results[result].inc()
-    this.#instruments.time.observe((this.#clock.monotonic() - attempt.started) / 1000)
+    this.#instruments.time.observe(seconds)
+    this.#tell?.({ result, seconds })
   }
+}
+
+/** Why a failure is part of the day's work, as a line for the log; undefined if it is not. */
+function excuseOf(error: Error, failures: number): string | undefined {
+  if (isConflict(error) && failures < USUAL_CONFLICTS) return 'conflict, trying again'
+  // What it is made for goes too, and that is a change: until then there is nothing that anybody could put right.
+  return isNamespaceEnding(error) ? 'namespace is being deleted, trying again' : undefined
 }

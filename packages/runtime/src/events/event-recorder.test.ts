@@ -1,50 +1,8 @@
-import type { KubeObject } from '@tenure/kube'
-import { Client } from '@tenure/kube'
-import { VirtualClock, seededRandom, settle } from '@tenure/kube/testing'
+import { settle } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import type { Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
-import { noMetrics } from '../metrics.ts'
-import { MemoryApi, refuse } from '../testing/memory-api.ts'
-import type { EventRecorderOptions } from './event-recorder.ts'
-import { EventRecorder } from './event-recorder.ts'
-import { cutToBytes, eventName, kubeEvent } from './event.ts'
-
-const web: KubeObject = {
-  apiVersion: 'example.dev/v1',
-  kind: 'Website',
-  metadata: { name: 'web', namespace: 'shop', uid: 'u-1', resourceVersion: '7' },
-}
-const about = (name: string): KubeObject => ({ ...web, metadata: { ...web.metadata, name } })
-const ready = { type: 'Normal', reason: 'Ready', message: 'It serves.' } as const
-
-function world(options: Partial<EventRecorderOptions> = {}) {
-  const clock = new VirtualClock()
-  const api = new MemoryApi({ clock })
-  const random = seededRandom()
-  const dropped: Record<string, number> = {}
-  const warnings: string[] = []
-  const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
-  const metrics = {
-    ...noMetrics,
-    counter: () => ({
-      with: ({ reason = '' }) => ({ inc: () => void (dropped[reason] = (dropped[reason] ?? 0) + 1) }),
-      remove: () => undefined,
-    }),
-  }
-  const recorder = new EventRecorder({
-    api: new Client({ transport: api, clock, random, retry: { attempts: 1 } }),
-    clock,
-    random,
-    controller: 'example.dev/websites',
-    instance: 'pod-1',
-    log,
-    metrics,
-    ...options,
-  })
-  const writes = () => api.requests.map(({ verb }) => verb)
-  return { clock, api, recorder, dropped, warnings, writes, events: () => api.objects(kubeEvent) }
-}
+import { refuse } from '../testing/memory-api.ts'
+import { kubeEvent } from './event.ts'
+import { about, ready, web, world } from './world.testing.ts'
 
 describe('EventRecorder', () => {
   it('creates an event with all that events.k8s.io asks for', async () => {
@@ -286,33 +244,5 @@ describe('EventRecorder', () => {
     expect(slow.recorder.pending).toBe(0)
     expect(slow.dropped).toEqual({ closed: 8 })
     expect(slow.clock.pending).toBe(0)
-  })
-})
-
-describe('names and notes', () => {
-  it('cuts a note between characters, to what the server takes', () => {
-    expect(cutToBytes('short', 1_024)).toBe('short')
-    for (const text of [
-      'x'.repeat(2_000),
-      'ü'.repeat(600),
-      '🙂'.repeat(300),
-      `a${'🙂'.repeat(300)}`,
-      '漢'.repeat(342),
-    ]) {
-      const cut = cutToBytes(text, 1_024)
-      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(1_024)
-      expect(Buffer.byteLength(cut)).toBeGreaterThan(1_017)
-      expect(text.startsWith(cut.slice(0, -1))).toBe(true)
-      expect(cut).not.toContain('\uFFFD')
-    }
-  })
-
-  it('makes names that the server takes', () => {
-    const random = seededRandom()
-    expect(eventName('web', random)).toMatch(/^web\.[0-9a-f]{16}$/)
-    expect(eventName('system:node', random)).toMatch(/^[0-9a-f]{16}$/)
-    expect(eventName('', random)).toMatch(/^[0-9a-f]{16}$/)
-    const long = eventName(`${'a'.repeat(235)}.${'b'.repeat(17)}`, random)
-    expect(long).toMatch(/^a{235}\.[0-9a-f]{16}$/)
   })
 })

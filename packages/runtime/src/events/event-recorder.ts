@@ -6,10 +6,11 @@ import { silentLogger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { noMetrics } from '../metrics.ts'
 import { microTime } from '../micro-time.ts'
+import { EventQueue } from './event-queue.ts'
 import type { Series } from './event-writer.ts'
-import { EventWriter, isNamespaceEnding } from './event-writer.ts'
+import { EventWriter, isNamespaceGone } from './event-writer.ts'
 import { LONGEST_NOTE, LONGEST_WORD, cutToBytes, eventName, referenceTo } from './event.ts'
-import { TokenBuckets } from './token-bucket.ts'
+import { TokenBucket, TokenBuckets } from './token-bucket.ts'
 
 export interface EventRecorderOptions {
   readonly api: KubeApi
@@ -19,10 +20,17 @@ export interface EventRecorderOptions {
   readonly controller: string
   /** Which of its processes. Default: the host's name. */
   readonly instance?: string
-  /** Events that wait to be written; beyond it the oldest are dropped. Default 1,000. */
+  /** Events that wait to be written; beyond it the oldest are dropped, warnings last. Default 5,000. */
   readonly buffer?: number
   /** Writes at once. Default 4. */
   readonly concurrency?: number
+  /** Events that are written as fast as that goes, before the pace is kept; Infinity keeps none. Default 50. */
+  readonly burst?: number
+  /**
+   * Events written per second after that: however much happens, telling of it takes little of the API server's time.
+   * Warnings do not wait for others. Default 20.
+   */
+  readonly rate?: number
   /** How often a write is tried. Default 6, over about half a minute. */
   readonly attempts?: number
   /** How long, in milliseconds, a repeated event counts up the same series. Default 360,000: six minutes. */
@@ -66,14 +74,17 @@ export class EventRecorder {
   readonly #window: number
   /** In order of last occurrence, oldest first. */
   readonly #series = new Map<string, Series>()
-  readonly #queue = new Set<Series>()
+  readonly #queue = new EventQueue()
   readonly #tokens: TokenBuckets
+  readonly #pace: TokenBucket
   readonly #dropped: (reason: string) => void
   readonly #aborter = new AbortController()
   #writing = 0
   #sweep: Timer | undefined
+  /** Set while something waits for nothing but the pace. */
+  #paceTimer: Timer | undefined
   #closed = false
-  #onIdle: (() => void)[] = []
+  readonly #onIdle = new Set<() => void>()
   #complainedAt = -Infinity
 
   constructor(options: EventRecorderOptions) {
@@ -90,6 +101,7 @@ export class EventRecorder {
     this.#instance = (options.instance ?? hostname()).slice(0, LONGEST_WORD)
     this.#window = options.seriesWindow ?? 360_000
     this.#tokens = new TokenBuckets(options.clock, SPAM_BURST, SPAM_REFILL, MOST_SERIES)
+    this.#pace = new TokenBucket(options.clock, Math.max(options.burst ?? 50, 1), 1_000 / (options.rate ?? 20))
     const dropped = (options.metrics ?? noMetrics).counter({
       name: 'tenure_events_dropped_total',
       help: 'Kubernetes Events that were not written, by why.',
@@ -117,16 +129,22 @@ export class EventRecorder {
     }
   }
 
-  /** Writes everything there is, series too; resolves when that is done or `timeout` (default 5,000 ms) passed. */
+  /**
+   * Writes everything there is, series too, without keeping the pace; resolves when that is done or `timeout`
+   * (default 5,000 ms) passed.
+   */
   async flush(timeout = 5_000): Promise<void> {
     for (const series of this.#series.values()) if (series.count > series.written) this.#enqueue(series)
     if (this.pending === 0) return
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimer(timeout, resolve)
-      this.#onIdle.push(() => {
+      const end = (): void => {
         timer.cancel()
+        this.#onIdle.delete(end)
         resolve()
-      })
+      }
+      const timer = this.#clock.setTimer(timeout, end)
+      this.#onIdle.add(end)
+      this.#pump()
     })
   }
 
@@ -134,8 +152,9 @@ export class EventRecorder {
   async close(timeout = 5_000): Promise<void> {
     this.#closed = true
     await this.flush(timeout)
-    for (const series of this.#queue) this.#forget(series, 'closed')
+    for (let left = this.#queue.next; left; left = this.#queue.next) this.#forget(left, 'closed')
     this.#aborter.abort(new TenureError('TENURE_EVENTS_CLOSED', 'The event recorder was closed.'))
+    this.#pump()
     this.#sweep?.cancel()
     this.#sweep = undefined
     this.#series.clear()
@@ -245,22 +264,43 @@ export class EventRecorder {
     if (series.state !== 'idle') return
     series.state = 'queued'
     this.#queue.add(series)
-    if (this.#queue.size > (this.#options.buffer ?? 1_000)) {
-      const [oldest] = this.#queue
-      if (oldest) this.#forget(oldest, 'buffer')
+    if (this.#queue.size > (this.#options.buffer ?? 5_000)) {
+      const least = this.#queue.leastMissed
+      if (least) this.#forget(least, 'buffer')
     }
     this.#pump()
   }
 
+  /** Writes what may be written now, and comes back when more may. */
   #pump(): void {
-    while (this.#writing < (this.#options.concurrency ?? 4) && !this.#aborter.signal.aborted) {
-      const [series] = this.#queue
+    while (this.#isReady && (this.#pace.take() || this.#isFlushing)) {
+      const series = this.#queue.next
       if (!series) break
       this.#queue.delete(series)
       this.#writing++
       void this.#write(series)
     }
-    if (this.pending === 0) for (const onIdle of this.#onIdle.splice(0)) onIdle()
+    if (this.#isReady) {
+      this.#paceTimer ??= this.#clock.setTimer(this.#pace.wait, () => {
+        this.#paceTimer = undefined
+        this.#pump()
+      })
+    } else {
+      this.#paceTimer?.cancel()
+      this.#paceTimer = undefined
+    }
+    if (this.pending === 0) for (const end of this.#onIdle) end()
+  }
+
+  /** Something waits, and but for the pace nothing holds it up. */
+  get #isReady(): boolean {
+    const { concurrency = 4 } = this.#options
+    return this.#queue.size > 0 && this.#writing < concurrency && !this.#aborter.signal.aborted
+  }
+
+  /** Somebody waits for everything to be written. */
+  get #isFlushing(): boolean {
+    return this.#onIdle.size > 0
   }
 
   /** Never rejects. */
@@ -271,7 +311,7 @@ export class EventRecorder {
       series.state = 'idle'
       if (series.count > series.written && this.#mayWriteAgain(series)) this.#enqueue(series)
     } catch (error) {
-      const why = this.#aborter.signal.aborted ? 'closed' : isNamespaceEnding(error) ? 'namespace' : 'failed'
+      const why = this.#aborter.signal.aborted ? 'closed' : isNamespaceGone(error) ? 'namespace' : 'failed'
       this.#forget(series, why)
       if (why === 'failed') this.#complain(asError(error))
     } finally {
@@ -282,7 +322,7 @@ export class EventRecorder {
 
   /** It happened again meanwhile. The last word on a series is always written, others as the object's tokens allow. */
   #mayWriteAgain(series: Series): boolean {
-    const ended = this.#series.get(series.key) !== series || this.#onIdle.length > 0
+    const ended = this.#series.get(series.key) !== series || this.#isFlushing
     return ended || this.#tokens.take(series.object)
   }
 

@@ -11,6 +11,7 @@ import {
   sleep,
   withTimeout,
 } from '@tenure/kube'
+import { isNamespaceEnding } from '../actions/namespace-ending.ts'
 import { microTime } from '../micro-time.ts'
 import type { KubeEvent } from './event.ts'
 import { eventName, kubeEvent } from './event.ts'
@@ -113,16 +114,14 @@ function summaryOf(series: Series): NonNullable<KubeEvent['series']> {
   return { count: series.count, lastObservedTime: microTime(series.lastObserved) }
 }
 
-/** The namespace ends or has ended: nobody will miss the event. */
-export function isNamespaceEnding(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false
-  const ending = error.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false
-  return error.status === 404 || (error.status === 403 && ending)
+/** The namespace ends or has ended, which is all that a create can not find: nobody will miss the event. */
+export function isNamespaceGone(error: unknown): boolean {
+  return isNotFound(error) || isNamespaceEnding(error)
 }
 
 /** Trying again would give the same answer. */
 function isHopeless(error: unknown): boolean {
-  return fateOf(error) !== 'retry' || isNamespaceEnding(error)
+  return fateOf(error) !== 'retry' || isNamespaceGone(error)
 }
 
 function timedOut(time: number): TenureError {

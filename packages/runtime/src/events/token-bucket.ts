@@ -1,20 +1,53 @@
 import type { Clock } from '@tenure/kube'
 
-interface Bucket {
-  tokens: number
-  at: number
+/** A bucket that holds `burst` tokens and gets one back every `refill` milliseconds, on the monotonic clock. */
+export class TokenBucket {
+  readonly #clock: Clock
+  readonly #burst: number
+  readonly #refill: number
+  #tokens: number
+  #at: number
+
+  constructor(clock: Clock, burst: number, refill: number) {
+    this.#clock = clock
+    this.#burst = burst
+    this.#refill = refill
+    this.#tokens = burst
+    this.#at = clock.monotonic()
+  }
+
+  /** When it was last asked for a token. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** Takes a token, if there is one. */
+  take(): boolean {
+    const now = this.#clock.monotonic()
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) / this.#refill)
+    this.#at = now
+    if (this.#tokens < 1) return false
+    this.#tokens -= 1
+    return true
+  }
+
+  /** Milliseconds until there is a token; 0 if there is one. Whole, so that whoever waits as long never wakes too soon. */
+  get wait(): number {
+    const left = (1 - this.#tokens) * this.#refill - (this.#clock.monotonic() - this.#at)
+    return Math.max(0, Math.ceil(left))
+  }
 }
 
 /**
- * A bucket of tokens per key, on the monotonic clock. Holds at most `most` keys: the one longest unused is forgotten
- * first, and one that has been full again for long is as good as forgotten.
+ * A bucket of tokens per key. Holds at most `most` keys: the one longest unused is forgotten first, and one that has
+ * been full again for long is as good as forgotten.
  */
 export class TokenBuckets {
   readonly #clock: Clock
   readonly #burst: number
   readonly #refill: number
   readonly #most: number
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new Map<string, TokenBucket>()
 
   /** `refill`: milliseconds per token. */
   constructor(clock: Clock, burst: number, refill: number, most: number) {
@@ -29,20 +62,17 @@ export class TokenBuckets {
   }
 
   take(key: string): boolean {
-    const now = this.#clock.monotonic()
-    const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, at: now }
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + (now - bucket.at) / this.#refill)
-    bucket.at = now
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#clock, this.#burst, this.#refill)
+    const isTaken = bucket.take()
     // Moved to the end: the map is in order of last use.
     this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
-    this.#trim(now)
-    if (bucket.tokens < 1) return false
-    bucket.tokens -= 1
-    return true
+    this.#trim()
+    return isTaken
   }
 
-  #trim(now: number): void {
+  #trim(): void {
+    const now = this.#clock.monotonic()
     for (const [key, { at }] of this.#buckets) {
       const full = now - at >= this.#burst * this.#refill
       if (!full && this.#buckets.size <= this.#most) return

@@ -8,6 +8,7 @@ import type { ListenAddress } from './address.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { metricsHandler } from './metrics-handler.ts'
 import type { Probes } from './probes.ts'
+import { SilentConnections } from './silent-connections.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -64,9 +65,15 @@ export async function serve(handler: Handler, options: ServeOptions): Promise<Se
   server.maxRequestsPerSocket = 1_000
   // An answer that is not read does not hold its connection for ever.
   server.setTimeout(60_000)
+  const silent = new SilentConnections(server)
   await listen(server, wanted, options)
   const { address: host, port } = server.address() as AddressInfo
-  return { host, port, address: formatAddress({ host, port }), close: (grace) => close(server, options.clock, grace) }
+  return {
+    host,
+    port,
+    address: formatAddress({ host, port }),
+    close: (grace) => close(server, silent, options.clock, grace),
+  }
 }
 
 function listen(server: Server, wanted: ListenAddress, options: ServeOptions): Promise<void> {
@@ -80,7 +87,7 @@ function listen(server: Server, wanted: ListenAddress, options: ServeOptions): P
   })
 }
 
-function close(server: Server, clock: Clock, grace = 2_000): Promise<void> {
+function close(server: Server, silent: SilentConnections, clock: Clock, grace = 2_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(grace, () => server.closeAllConnections())
     server.close((error) => {
@@ -90,21 +97,27 @@ function close(server: Server, clock: Clock, grace = 2_000): Promise<void> {
       else resolve()
     })
     server.closeIdleConnections()
+    silent.closeAll()
   })
 }
 
-function cannotListen(
+/** Says in one sentence why a server can not listen, and what to do about it. */
+export function cannotListen(
   error: NodeJS.ErrnoException,
   wanted: ListenAddress,
-  { what, setting }: ServeOptions,
+  options: Pick<ServeOptions, 'what' | 'setting'> & {
+    /** Who has the port, if that can be told. Default `another program`. */
+    readonly takenBy?: string
+  },
 ): TenureError {
+  const { what, setting, takenBy = 'another program' } = options
   const elsewhere = setting ? `choose another with ${setting}` : 'choose another'
   const where = formatAddress(wanted)
   switch (error.code) {
     case 'EADDRINUSE':
       return new TenureError(
         'TENURE_PORT_TAKEN',
-        `Port ${wanted.port} for ${what} (${where}) is taken by another program; stop that, or ${elsewhere}.`,
+        `Port ${wanted.port} for ${what} (${where}) is taken by ${takenBy}; stop that, or ${elsewhere}.`,
         { cause: error },
       )
     case 'EACCES':

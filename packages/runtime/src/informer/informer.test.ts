@@ -1,6 +1,14 @@
-import { Client, defineKind, type KubeObject, mergePatch, metadataOf, type Selection } from '@tenure/kube'
+import {
+  Client,
+  defineKind,
+  type KubeObject,
+  mergePatch,
+  metadataOf,
+  type ResponseBody,
+  type Selection,
+} from '@tenure/kube'
 import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type Labels, noMetrics } from '../metrics.ts'
 import { EventModel, versionsOf } from '../testing/event-model.ts'
 import { MemoryApi, type MemoryApiOptions, refuse } from '../testing/memory-api.ts'
@@ -19,6 +27,8 @@ const map = (name: string, value = '1', labels: Record<string, string> = {}): Ma
   data: { value },
 })
 const ref = (name: string) => ({ namespace: 'default', name })
+/** The first state as events of a watch, where the default is a list. */
+const streamed = { initialEvents: true }
 
 interface SetUp {
   readonly server?: Partial<MemoryApiOptions>
@@ -63,8 +73,80 @@ function setUp({ server, informers: tuning, selection }: SetUp = {}) {
 }
 
 describe('first state', () => {
-  it('is streamed, in one watch that goes on', async () => {
+  it('is listed, and watched on from there', async () => {
     const t = setUp()
+    for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
+    // Between the list and the watch.
+    t.api.intercept(({ verb }) => {
+      if (verb === 'watch' && t.api.objects(ConfigMap).length === 2) t.api.seed(ConfigMap, map('c'))
+      return undefined
+    })
+    await t.start()
+    expect(t.model.log).toEqual(['added default/a@2', 'added default/b@3', 'added default/c@4'])
+    expect(t.verbs()).toEqual(['list', 'watch'])
+    expect(t.api.requests[0]?.query).toEqual({})
+    expect(t.api.requests[1]?.query['resourceVersion']).toBe('3')
+    await t.expectClean()
+  })
+
+  it.each(['{"kind":"ConfigMapList","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"', 'no list'])(
+    'is listed in pages when the list comes as %s',
+    async (body) => {
+      const t = setUp({ informers: { pageSize: 1 } })
+      for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
+      const end = t.api.intercept(() => ({ status: 200, headers: {}, body: textBody(body) }))
+      await t.start()
+      end()
+      expect([t.informer.synced, t.informer.cache.size]).toEqual([false, 0])
+      expect(t.informer.health).toMatchObject({ state: 'down', error: { code: 'TENURE_LIST_UNREADABLE' } })
+      await t.clock.advance(1000)
+      expect(t.verbs()).toEqual(['list', 'list', 'page', 'watch'])
+      expect(t.model.log).toEqual(['added default/a@2', 'added default/b@3'])
+      await t.expectClean()
+    },
+  )
+
+  it('is listed with the managedFields that are kept, as Go servers write them', async () => {
+    const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
+    for (let index = 0; index < 500; index++) t.api.seed(ConfigMap, map(`m${index}`, 'x'.repeat(200)))
+    const list = vi.spyOn(t.client, 'streamList')
+    t.api.intercept(({ verb }) => {
+      if (verb !== 'list') return undefined
+      const items = t.api.objects(ConfigMap).map(({ metadata, data }, index) => ({
+        metadata: { ...metadata, managedFields: [{ manager: index % 10 === 0 ? 'me' : 'you' }, { manager: 'them' }] },
+        data,
+      }))
+      const body = textBody(JSON.stringify({ metadata: { resourceVersion: '501' }, items }))
+      return { status: 200, headers: {}, body }
+    })
+    await t.start()
+    const cached = t.informer.cache.list()
+    expect(cached).toHaveLength(500)
+    expect(new Set(cached.map(({ kind, data }) => `${kind} ${data?.['value']?.length}`))).toEqual(
+      new Set(['ConfigMap 200']),
+    )
+    const kept = cached.map(({ metadata }) => metadata.managedFields).filter((fields) => fields !== undefined)
+    expect(kept).toEqual(Array.from({ length: 50 }, () => [{ manager: 'me' }]))
+    // So that those of others need not even be parsed.
+    expect(list.mock.calls[0]?.[1]).toMatchObject({ managedFieldsOf: ['me'] })
+    await t.expectClean()
+  })
+
+  it('is listed anew when the list stops in the middle, and the connection stays', async () => {
+    const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    const end = t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
+    await t.start()
+    end()
+    await t.clock.advance(59_000)
+    expect(t.informer.synced).toBe(false)
+    await t.clock.advance(3000)
+    expect(t.informer.cache.size).toBe(1)
+    await t.expectClean()
+  })
+
+  it('is streamed where that is asked for, in one watch that goes on', async () => {
+    const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.seed(ConfigMap, map('b'))
     expect(t.informer.health).toEqual({ state: 'starting' })
@@ -91,7 +173,7 @@ describe('first state', () => {
     { initialEvents: 'refuse', waits: 0 },
     { initialEvents: 'ignore', waits: 10_000 },
   ] as const)('is listed in pages by a server that would $initialEvents', async ({ initialEvents, waits }) => {
-    const t = setUp({ server: { initialEvents }, informers: { pageSize: 2 } })
+    const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 2 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
     await t.clock.advance(waits)
@@ -108,7 +190,7 @@ describe('first state', () => {
   })
 
   it('is listed when a lively server that ignores sendInitialEvents never falls silent', async () => {
-    const t = setUp({ server: { initialEvents: 'ignore' } })
+    const t = setUp({ server: { initialEvents: 'ignore' }, informers: streamed })
     await t.start()
     for (let second = 0; second < 70 && !t.informer.synced; second++) {
       t.api.seed(ConfigMap, map('a', String(second)))
@@ -120,7 +202,7 @@ describe('first state', () => {
   })
 
   it('is listed in one piece when a continue token expires', async () => {
-    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { pageSize: 1 } })
+    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     t.api.intercept(({ query }) => {
       if (query['continue']) t.api.compact()
@@ -166,7 +248,7 @@ describe('stopping', () => {
     ['between two pages', 'refuse', 150],
     ['while it waits for the end of the initial events', 'ignore', 5000],
   ] as const)('leaves nothing behind %s', async (_when, initialEvents, after) => {
-    const t = setUp({ server: { initialEvents }, informers: { pageSize: 1 } })
+    const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     t.api.delayAnswers(({ verb }) => (verb === 'list' || after === 0 ? 100 : 0))
     await t.start()
@@ -179,6 +261,16 @@ describe('stopping', () => {
     t.api.clearRequests()
     await t.clock.advance(600_000)
     expect(t.api.requests).toEqual([])
+  })
+
+  it('leaves nothing behind in the middle of a list', async () => {
+    const t = setUp()
+    t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
+    await t.start()
+    expect(t.clock.pending).toBe(1)
+    t.stop.abort(new Error('stop'))
+    await t.informers.whenStopped()
+    expect(t.clock.pending).toBe(0)
   })
 
   it('leaves nothing behind while it backs off, and takes no more writes', async () => {
@@ -196,7 +288,7 @@ describe('stopping', () => {
 
 describe('a watch that breaks', () => {
   it('in the middle of the first state shows none of it', async () => {
-    const t = setUp()
+    const t = setUp({ informers: streamed })
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     t.api.holdWatches()
     await t.start()
@@ -223,7 +315,7 @@ describe('a watch that breaks', () => {
     expect(t.informer.health).toMatchObject({ state: 'down', error: { code: 'TENURE_CONNECTION_LOST' } })
     await t.clock.advance(1000)
     expect(t.informer.health.state).toBe('live')
-    expect(t.verbs()).toEqual(['stream', 'watch'])
+    expect(t.verbs()).toEqual(['list', 'watch', 'watch'])
     expect(t.model.log).toEqual(['added default/a@2', 'added default/b@3', 'deleted default/a@4'])
     await t.expectClean()
   })
@@ -243,7 +335,7 @@ describe('a watch that breaks', () => {
     await t.start()
     // Bookmarks keep a quiet watch alive, far beyond the idle time-out.
     await t.clock.advance(200_000)
-    expect(t.verbs()).toEqual(['stream'])
+    expect(t.verbs()).toEqual(['list', 'watch'])
     t.api.stallWatches()
     t.api.seed(ConfigMap, map('b'))
     // The last bookmark came 20 seconds ago.
@@ -251,7 +343,7 @@ describe('a watch that breaks', () => {
     expect(t.informer.cache.size).toBe(1)
     await t.clock.advance(3000)
     expect(t.informer.cache.size).toBe(2)
-    expect(t.verbs()).toEqual(['stream', 'watch'])
+    expect(t.verbs()).toEqual(['list', 'watch', 'watch'])
     await t.expectClean()
   })
 
@@ -266,8 +358,9 @@ describe('a watch that breaks', () => {
     await settle()
     expect(t.informer.cache.get(ref('a'))?.data?.['value']).toBe('59')
     expect(t.verbs().filter((verb) => verb === 'watch').length).toBeGreaterThan(5)
-    expect(t.verbs().filter((verb) => verb !== 'watch')).toEqual(['stream'])
-    const timeouts = t.api.requests.map(({ query }) => Number(query['timeoutSeconds']))
+    expect(t.verbs().filter((verb) => verb !== 'watch')).toEqual(['list'])
+    const watches = t.api.requests.filter(({ verb }) => verb === 'watch')
+    const timeouts = watches.map(({ query }) => Number(query['timeoutSeconds']))
     expect(Math.min(...timeouts)).toBeGreaterThanOrEqual(300)
     expect(Math.max(...timeouts)).toBeLessThan(600)
     expect(new Set(timeouts).size).toBeGreaterThan(3)
@@ -288,36 +381,44 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it.each(['stream', 'status'] as const)('lists anew and tells the difference on a 410 by %s', async (expiry) => {
-    const t = setUp({ server: { expiry } })
-    for (const name of ['same', 'changed', 'gone', 'remade']) t.api.seed(ConfigMap, map(name))
-    await t.start()
-    const same = t.informer.cache.get(ref('same'))
-    t.api.dropWatches()
-    t.api.seed(ConfigMap, map('changed', '2'))
-    t.api.unseed(ConfigMap, ref('gone'))
-    t.api.unseed(ConfigMap, ref('remade'))
-    t.api.seed(ConfigMap, map('remade'))
-    t.api.seed(ConfigMap, map('new'))
-    t.api.compact()
-    t.model.log.length = 0
-    await t.clock.advance(30_000)
-    expect(t.verbs()).toEqual(['stream', 'watch', 'stream'])
-    expect(t.model.log.toSorted()).toEqual([
-      'added default/new@10',
-      'added default/remade@9',
-      'deleted default/gone@4',
-      'deleted default/remade@5',
-      'modified default/changed@6',
-    ])
-    // What did not change is the same object: a relist costs no memory.
-    expect(t.informer.cache.get(ref('same'))).toBe(same)
-    expect(t.informer.health.state).toBe('live')
-    await t.expectClean()
-  })
+  it.each([
+    { expiry: 'stream', initialEvents: false, verbs: ['list', 'watch', 'watch', 'list', 'watch'] },
+    { expiry: 'status', initialEvents: false, verbs: ['list', 'watch', 'watch', 'list', 'watch'] },
+    { expiry: 'stream', initialEvents: true, verbs: ['stream', 'watch', 'stream'] },
+    { expiry: 'status', initialEvents: true, verbs: ['stream', 'watch', 'stream'] },
+  ] as const)(
+    'lists anew and tells the difference on a 410 by $expiry: $verbs',
+    async ({ expiry, initialEvents, verbs }) => {
+      const t = setUp({ server: { expiry }, informers: { initialEvents } })
+      for (const name of ['same', 'changed', 'gone', 'remade']) t.api.seed(ConfigMap, map(name))
+      await t.start()
+      const same = t.informer.cache.get(ref('same'))
+      t.api.dropWatches()
+      t.api.seed(ConfigMap, map('changed', '2'))
+      t.api.unseed(ConfigMap, ref('gone'))
+      t.api.unseed(ConfigMap, ref('remade'))
+      t.api.seed(ConfigMap, map('remade'))
+      t.api.seed(ConfigMap, map('new'))
+      t.api.compact()
+      t.model.log.length = 0
+      await t.clock.advance(30_000)
+      expect(t.verbs()).toEqual(verbs)
+      expect(t.model.log.toSorted()).toEqual([
+        'added default/new@10',
+        'added default/remade@9',
+        'deleted default/gone@4',
+        'deleted default/remade@5',
+        'modified default/changed@6',
+      ])
+      // What did not change is the same object: a relist costs no memory.
+      expect(t.informer.cache.get(ref('same'))).toBe(same)
+      expect(t.informer.health.state).toBe('live')
+      await t.expectClean()
+    },
+  )
 
   it('never shows a half-empty cache while it lists anew', async () => {
-    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { pageSize: 1 } })
+    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
     const sizes = new Set<number>()
@@ -408,7 +509,7 @@ describe('a watch that breaks', () => {
   })
 
   it('does not go back to a list from before what it has shown, unless the server insists', async () => {
-    const t = setUp()
+    const t = setUp({ informers: streamed })
     for (const value of ['1', '2', '3']) t.api.seed(ConfigMap, map('a', value))
     await t.start()
     const lagging = t.api.intercept(({ query }) => {
@@ -441,13 +542,29 @@ describe('a watch that breaks', () => {
   })
 })
 
-function linesBody(events: readonly object[]) {
-  const bytes = new TextEncoder().encode(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+function linesBody(events: readonly object[]): ResponseBody {
+  return textBody(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+}
+
+function textBody(text: string): ResponseBody {
   return {
-    text: () => Promise.resolve(''),
+    text: () => Promise.resolve(text),
     cancel: () => undefined,
     async *[Symbol.asyncIterator]() {
-      yield bytes
+      yield new TextEncoder().encode(text)
+    },
+  }
+}
+
+/** One that has a beginning and then nothing, until it is cancelled. */
+function stalledBody(beginning: string): ResponseBody {
+  const over = Promise.withResolvers<void>()
+  return {
+    text: () => over.promise.then(() => beginning),
+    cancel: () => over.resolve(),
+    async *[Symbol.asyncIterator]() {
+      yield new TextEncoder().encode(beginning)
+      await over.promise
     },
   }
 }
@@ -469,8 +586,23 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('made before the first state is there are shown too, and stay', async () => {
+  it('made while the first list is on its way are shown too, and stay', async () => {
     const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    t.api.intercept(async ({ verb }) => {
+      if (verb === 'list') await t.client.create(ConfigMap, map('b'))
+      return undefined
+    })
+    t.api.holdWatches()
+    await t.start()
+    expect(t.informer.synced).toBe(true)
+    expect(t.model.log.toSorted()).toEqual(['added default/a@2', 'added default/b@3'])
+    t.api.releaseWatches()
+    await t.expectClean()
+  })
+
+  it('made before the first state is there are shown too, and stay', async () => {
+    const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.holdWatches()
     await t.start()
@@ -575,7 +707,7 @@ describe('our own writes', () => {
   })
 
   it('are kept through a list from before them', async () => {
-    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { pageSize: 1 } })
+    const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
     t.api.dropWatches()

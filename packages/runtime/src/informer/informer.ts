@@ -34,6 +34,11 @@ export interface InformerTuning {
    */
   readonly idleTimeout?: number
   /**
+   * Ask for the whole state as the first events of a watch (`sendInitialEvents`) instead of as a list: API servers before
+   * 1.33 need less memory for it, and all of them three times the CPU. Default false.
+   */
+  readonly initialEvents?: boolean
+  /**
    * Milliseconds of silence after which a server that was asked to stream its list, and did not say where the list
    * ends, is taken not to know how; it is then listed in pages. Default 10,000.
    */
@@ -68,7 +73,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   #health: InformerHealth = { state: 'starting' }
 
   constructor(options: InformerOptions<T>) {
-    const { kind, selection, clock } = options
+    const { kind, selection, clock, keepManagedFieldsOf = [] } = options
     this.kind = kind
     this.selection = selection
     this.#clock = clock
@@ -81,10 +86,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       selection,
       clock,
       store: this.#store,
-      intake: new Intake(kind, {
-        keepManagedFieldsOf: options.keepManagedFieldsOf ?? [],
-        freeze: options.freeze ?? false,
-      }),
+      intake: new Intake(kind, { keepManagedFieldsOf, freeze: options.freeze ?? false }),
       publish: (events) => this.#broadcaster.publish(events),
     })
     this.#watcher = new Watcher({
@@ -97,7 +99,9 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       onTransition: (machine, outcome) => this.#onTransition(machine, outcome),
       idleTimeout: options.idleTimeout ?? 150_000,
       initialEventsTimeout: options.initialEventsTimeout ?? 10_000,
+      manner: options.initialEvents ? 'streamed' : 'whole',
       pageSize: options.pageSize ?? 500,
+      keepManagedFieldsOf,
     })
   }
 

@@ -29,7 +29,9 @@ export class Intake<T extends KubeObject> {
 
   /** Of an object that was just parsed and that nobody else holds: it is changed in place. */
   take(object: Stored<T>): Stored<T> {
-    const owned: Writable<Stored<KubeObject>> = Object.isFrozen(object) ? { ...object } : object
+    // Not of those who keep what they hand out, frozen: in-process transports may.
+    if (Object.isFrozen(object)) return this.copy(object)
+    const owned: Writable<Stored<KubeObject>> = object
     owned.apiVersion = this.#kind.apiVersion
     owned.kind = this.#kind.kind
     owned.metadata = this.#takeMetadata(object.metadata)
@@ -49,8 +51,7 @@ export class Intake<T extends KubeObject> {
   }
 
   #takeMetadata(given: Metadata): Metadata {
-    const isAsIs = given.managedFields === undefined && !Object.isFrozen(given)
-    const metadata: Writable<Metadata> = isAsIs ? given : this.#withoutOthersFields(given)
+    const metadata: Writable<Metadata> = given.managedFields === undefined ? given : this.#withoutOthersFields(given)
     if (metadata.namespace !== undefined) metadata.namespace = this.#interner.intern(metadata.namespace)
     // Objects made together are often listed together, and were made in the same second.
     if (metadata.creationTimestamp === this.#lastTime) metadata.creationTimestamp = this.#lastTime
@@ -59,16 +60,21 @@ export class Intake<T extends KubeObject> {
     return metadata
   }
 
-  #withoutOthersFields(metadata: Metadata): Metadata {
-    const { managedFields, ...rest } = metadata
-    const kept = managedFields?.filter(this.#isKept)
-    return kept?.length ? { ...rest, managedFields: kept } : rest
+  #withoutOthersFields(metadata: Writable<Metadata>): Metadata {
+    const kept = this.#keep.size === 0 ? undefined : metadata.managedFields?.filter(this.#isKept)
+    if (kept?.length) {
+      metadata.managedFields = kept
+      return metadata
+    }
+    // Not `delete`, which makes an object a slow one, twice as large.
+    const { managedFields: _, ...rest } = metadata
+    return rest
   }
 
   readonly #isKept = (entry: ManagedFieldsEntry): boolean => this.#keep.has(entry.manager ?? '')
 
   #internValues(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-    const own = (Object.isFrozen(labels) ? { ...labels } : labels) as Record<string, string>
+    const own = labels as Record<string, string>
     for (const key in own) {
       const value = own[key]
       if (value !== undefined) own[key] = this.#interner.intern(value)

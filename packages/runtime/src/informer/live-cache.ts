@@ -123,6 +123,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
 
   /** The cached object if it is the same state, so that a relist of what did not change costs no memory. */
   #known(object: Stored<T>): Stored<T> | undefined {
+    if (this.#store.size === 0) return undefined
     const shown = this.#store.at(object)
     const isSame =
       shown?.metadata.resourceVersion === object.metadata.resourceVersion &&
@@ -148,6 +149,26 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     if (this.isStale(resourceVersion)) this.#own.clear()
     const events: InformerEvent<T>[] = []
     const stillListed = new Set<string>()
+    if (this.#store.size === 0 && this.#own.size === 0) this.#showAll(staging, events)
+    else this.#showDifference(staging, resourceVersion, events, stillListed)
+    this.#seen = resourceVersion
+    this.#listed = true
+    if (this.#own.size > 0) this.#own.listed(resourceVersion, staging.startedAt, stillListed, this.#now())
+    this.#options.publish(events)
+  }
+
+  /** There is nothing to compare with. */
+  #showAll({ objects }: Staging<T>, events: InformerEvent<T>[]): void {
+    this.#store.adopt(objects)
+    for (const object of objects) events.push({ type: 'added', object, initial: !this.#listed })
+  }
+
+  #showDifference(
+    staging: Staging<T>,
+    resourceVersion: string,
+    events: InformerEvent<T>[],
+    stillListed: Set<string>,
+  ): void {
     const keeps = (shown: Stored<T>): boolean => this.#own.isNewerThan(shown.metadata.uid, resourceVersion)
     for (const shown of this.#store) {
       if (staging.objects.at(shown) || keeps(shown)) continue
@@ -167,10 +188,6 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
       this.#store.set(object)
       pushChange(events, object, shown, !this.#listed)
     }
-    this.#seen = resourceVersion
-    this.#listed = true
-    if (this.#own.size > 0) this.#own.listed(resourceVersion, staging.startedAt, stillListed, this.#now())
-    this.#options.publish(events)
   }
 
   // ---- our own writes ----

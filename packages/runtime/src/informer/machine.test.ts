@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { answered, type Machine, next, type Outcome, START, type Step } from './machine.ts'
+import { answered, type Machine, next, type Outcome, startWith, type Step } from './machine.ts'
 
 const random = seededRandom(3)
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')
@@ -9,10 +9,11 @@ const api = (status: number, retryAfter?: number): ApiError => new ApiError('no'
 
 const streaming: Step = { at: 'streaming' }
 const paging: Step = { at: 'listing', paged: true }
+const whole: Step = { at: 'listing', paged: false }
 const watching: Step = { at: 'watching', resourceVersion: '5', continued: false }
 const failed = (error: Error, lasted = 0): Outcome => ({ type: 'failed', error, resourceVersion: '7', lasted })
 const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
-  next({ ...START, step, ...more }, outcome, random)
+  next({ ...startWith('streamed'), step, ...more }, outcome, random)
 
 describe('the informer machine', () => {
   it.each<{ from: Step; by: Outcome; more?: Partial<Machine>; to: object }>([
@@ -33,14 +34,15 @@ describe('the informer machine', () => {
       by: { type: 'listed', resourceVersion: '9', open: false },
       to: { at: 'watching', continued: false },
     },
-    { from: paging, by: failed(api(410)), to: { at: 'listing', paged: false } },
-    { from: { at: 'listing', paged: false }, by: failed(api(410)), to: { at: 'waiting', resume: undefined } },
+    { from: paging, by: failed(api(410)), to: whole },
+    { from: whole, by: failed(api(410)), to: { at: 'waiting', resume: undefined } },
     { from: paging, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
     // The watch.
     { from: watching, by: failed(lost), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(500)), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(410)), to: streaming },
-    { from: watching, by: failed(api(410)), more: { streams: false }, to: paging },
+    { from: watching, by: failed(api(410)), more: { manner: 'paged' }, to: paging },
+    { from: watching, by: failed(api(410)), more: { manner: 'whole' }, to: whole },
     { from: watching, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(404)), to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(400)), to: { at: 'waiting', resume: undefined } },
@@ -62,7 +64,7 @@ describe('the informer machine', () => {
     {
       from: { at: 'waiting', delay: 1, resume: undefined },
       by: { type: 'waited' },
-      more: { streams: false },
+      more: { manner: 'paged' },
       to: paging,
     },
   ])('goes from $from.at by $by.type to $to', ({ from, by, more, to }) => {
@@ -70,10 +72,23 @@ describe('the informer machine', () => {
   })
 
   it('remembers a server that can not stream lists, and only one that showed it', () => {
-    expect(after(streaming, failed(api(422))).streams).toBe(false)
-    expect(after(streaming, { type: 'endless', certain: true }).streams).toBe(false)
-    expect(after(streaming, { type: 'endless', certain: false }).streams).toBe(true)
-    expect(after(streaming, failed(lost)).streams).toBe(true)
+    expect(after(streaming, failed(api(422))).manner).toBe('paged')
+    expect(after(streaming, { type: 'endless', certain: true }).manner).toBe('paged')
+    expect(after(streaming, { type: 'endless', certain: false }).manner).toBe('streamed')
+    expect(after(streaming, failed(lost)).manner).toBe('streamed')
+  })
+
+  it('lists in pages what did not come in one piece, and the other way round', () => {
+    const start = startWith('whole')
+    expect(start.step).toEqual(whole)
+    const waited = (machine: Machine): Machine => next(machine, { type: 'waited' }, random)
+    const second = waited(next(start, failed(lost), random))
+    expect(second.step).toEqual(paging)
+    const third = waited(next(second, failed(api(504)), random))
+    expect(third.step).toEqual(whole)
+    // An answer, if a bad one: the manner is not to blame.
+    expect(waited(next(third, failed(api(403)), random)).step).toEqual(whole)
+    expect(waited(next(third, failed(api(429)), random)).step).toEqual(whole)
   })
 
   it('is in error from a failure until an answer', () => {

@@ -1,10 +1,16 @@
 import { ApiError, isGone, isNotFound, jitter, type Random, TenureError } from '@tenure/kube'
 
+/**
+ * How the whole state is asked for. In one answer, which takes a server the least time; as the first events of a watch
+ * (`sendInitialEvents`), which takes a server from before 1.33 the least memory; or in pages, where neither goes through.
+ */
+export type Manner = 'whole' | 'streamed' | 'paged'
+
 /** What an informer is doing. Each step is carried out by the watcher and ends with an Outcome, which decides the next. */
 export type Step =
   /** A watch that begins with the whole state and goes on with changes. */
   | { readonly at: 'streaming' }
-  /** A list, in pages of one snapshot or in one piece; a watch follows it. */
+  /** A list, in one piece or in pages of one snapshot; a watch follows it. */
   | { readonly at: 'listing'; readonly paged: boolean }
   /** A watch from a resourceVersion; `continued` is the one that brought the state and is still open. */
   | { readonly at: 'watching'; readonly resourceVersion: string; readonly continued: boolean }
@@ -31,8 +37,7 @@ export type Outcome =
 
 export interface Machine {
   readonly step: Step
-  /** Whether the server is asked to stream its lists. */
-  readonly streams: boolean
+  readonly manner: Manner
   /** Failures since the last healthy stretch: they set the pause. */
   readonly failures: number
   /** Lists in a row that were older than what was already seen. */
@@ -53,12 +58,8 @@ const STUCK_AFTER = 5
 /** So many stale lists in a row are no lag: the server was restored from a backup, and what it says counts. */
 export const STALE_LISTS = 3
 
-export const START: Machine = {
-  step: { at: 'streaming' },
-  streams: true,
-  failures: 0,
-  staleLists: 0,
-  error: undefined,
+export function startWith(manner: Manner): Machine {
+  return { step: listStep(manner), manner, failures: 0, staleLists: 0, error: undefined }
 }
 
 /** Every transition there is. Pure but for the jitter. */
@@ -72,14 +73,14 @@ export function next(machine: Machine, outcome: Outcome, random: Random): Machin
     case 'stale':
       return pause({ ...machine, staleLists: machine.staleLists + 1 }, undefined, outcome.error, random)
     case 'endless':
-      return { ...machine, streams: machine.streams && !outcome.certain, step: { at: 'listing', paged: true } }
+      return { ...machine, manner: outcome.certain ? 'paged' : machine.manner, step: listStep('paged') }
     case 'closed':
       return afterClose(rested(machine, outcome.lasted), outcome, random)
     case 'failed':
       return afterFailure(rested(machine, outcome.lasted), outcome, random)
     case 'waited': {
       const resume = machine.step.at === 'waiting' ? machine.step.resume : undefined
-      return { ...machine, step: resume === undefined ? listStep(machine) : watchStep(resume) }
+      return { ...machine, step: resume === undefined ? listStep(machine.manner) : watchStep(resume) }
     }
     default:
       return outcome satisfies never
@@ -91,8 +92,8 @@ export function answered(machine: Machine): Machine {
   return machine.error ? { ...machine, error: undefined } : machine
 }
 
-function listStep(machine: Machine): Step {
-  return machine.streams ? { at: 'streaming' } : { at: 'listing', paged: true }
+function listStep(manner: Manner): Step {
+  return manner === 'streamed' ? { at: 'streaming' } : { at: 'listing', paged: manner === 'paged' }
 }
 
 function watchStep(resourceVersion: string): Step {
@@ -113,17 +114,17 @@ function afterFailure(machine: Machine, outcome: Outcome & { type: 'failed' }, r
   const { error, resourceVersion } = outcome
   switch (machine.step.at) {
     case 'streaming':
-      if (isRefused(error)) return { ...machine, streams: false, step: { at: 'listing', paged: true } }
+      if (isRefused(error)) return { ...machine, manner: 'paged', step: listStep('paged') }
       return pause(machine, undefined, error, random)
     case 'listing':
       // The snapshot behind the pages expired: too many pages for it to live through, so all in one piece.
       if (isGone(error) && machine.step.paged && machine.failures === 0) {
-        return { ...machine, failures: 1, step: { at: 'listing', paged: false } }
+        return { ...machine, failures: 1, step: listStep('whole') }
       }
-      return pause(machine, undefined, error, random)
+      return pause(isAnswer(error) ? machine : inOtherManner(machine), undefined, error, random)
     case 'watching':
     case 'waiting':
-      if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine) }
+      if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine.manner) }
       return pause(machine, mustList(machine, error) ? undefined : resourceVersion, error, random)
     default:
       return machine.step satisfies never
@@ -141,6 +142,17 @@ function pause(machine: Machine, resume: string | undefined, error: Error | unde
     step: { at: 'waiting', delay, resume },
     error: error ?? machine.error,
   }
+}
+
+/** A list that is cut short on its way, or takes a server too long, may go through in the other manner. */
+function inOtherManner(machine: Machine): Machine {
+  const isPaged = machine.step.at === 'listing' && machine.step.paged
+  return machine.manner === 'streamed' ? machine : { ...machine, manner: isPaged ? 'whole' : 'paged' }
+}
+
+/** Whether the server said no, rather than nothing or that it can not. */
+function isAnswer(error: Error): boolean {
+  return error instanceof ApiError && error.status < 500
 }
 
 /** 400 and 422 are how servers say that they do not know `sendInitialEvents`, or not for this kind. */

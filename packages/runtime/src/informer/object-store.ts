@@ -10,7 +10,7 @@ interface Index<T extends KubeObject> {
 
 /** The objects of a cache and its indexes, kept in step. Knows nothing of time or versions. */
 export class ObjectStore<T extends KubeObject> implements Cache<T> {
-  readonly #objects = new ObjectTable<T>()
+  #objects = new ObjectTable<T>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #onIndexFailure: (index: string, error: unknown) => void
 
@@ -82,6 +82,12 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
       table.add(object)
     }
     this.#objects.set(object)
+  }
+
+  /** Takes over a whole table, which is the store's from now on, while there is nothing else. */
+  adopt(objects: ObjectTable<T>): void {
+    this.#objects = objects
+    for (const { table } of this.#indexes.values()) for (const object of objects) table.add(object)
   }
 
   remove(object: Stored<T>): void {

@@ -45,7 +45,13 @@ export class ObjectTable<T extends KubeObject> {
     return all
   }
 
-  *[Symbol.iterator](): Generator<Stored<T>> {
+  /** In most cases of one namespace, which then needs no generator. */
+  [Symbol.iterator](): Iterator<Stored<T>> {
+    const [only, ...others] = this.#namespaces.values()
+    return only && others.length === 0 ? only.values() : this.#all()
+  }
+
+  *#all(): Generator<Stored<T>> {
     for (const names of this.#namespaces.values()) yield* names.values()
   }
 }

@@ -12,7 +12,16 @@ import {
   type WatchEvent,
 } from '@tenure/kube'
 import type { LiveCache, Staging } from './live-cache.ts'
-import { answered, type Machine, next, type Outcome, STALE_LISTS, START, type Step } from './machine.ts'
+import {
+  answered,
+  type Machine,
+  type Manner,
+  next,
+  type Outcome,
+  STALE_LISTS,
+  startWith,
+  type Step,
+} from './machine.ts'
 import { QuietTimer } from './quiet-timer.ts'
 
 export interface WatcherOptions<T extends KubeObject> {
@@ -28,8 +37,12 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly idleTimeout: number
   /** Milliseconds of silence after which initial events without an end are taken for all there will be. */
   readonly initialEventsTimeout: number
+  /** How the whole state is asked for at first. */
+  readonly manner: Manner
   /** Items per page of a list. */
   readonly pageSize: number
+  /** Whose managedFields entries the cache keeps. */
+  readonly keepManagedFieldsOf: readonly string[]
 }
 
 /** However lively it is, no server takes this long for its initial events. */
@@ -47,11 +60,12 @@ interface OpenStream<T extends KubeObject> {
 /** Carries out the steps of the machine against an API, forever. */
 export class Watcher<T extends KubeObject> {
   readonly #options: WatcherOptions<T>
-  #machine: Machine = START
+  #machine: Machine
   #stream: OpenStream<T> | undefined
 
   constructor(options: WatcherOptions<T>) {
     this.#options = options
+    this.#machine = startWith(options.manner)
   }
 
   /** Ends when `signal` aborts, and only then. */
@@ -149,15 +163,17 @@ export class Watcher<T extends KubeObject> {
     return undefined
   }
 
+  /** No resourceVersion: the latest state, which is never older than what was seen before. */
   async #list(paged: boolean, signal: AbortSignal): Promise<Outcome> {
-    const { api, kind, selection, cache, pageSize } = this.#options
+    const { api, kind, selection, cache, pageSize, keepManagedFieldsOf } = this.#options
     const staging = cache.stage()
+    if (!paged) {
+      const list = api.streamList(kind, { ...selection, managedFieldsOf: keepManagedFieldsOf, signal })
+      for await (const items of list) for (const item of items) cache.add(staging, item)
+      return this.#commit(staging, list.metadata?.resourceVersion ?? '', false)
+    }
     let resourceVersion = ''
-    // No resourceVersion: the latest state, which is never older than what was seen before.
-    const pages = paged
-      ? api.pages(kind, { ...selection, limit: pageSize, signal })
-      : [await api.list(kind, { ...selection, signal })]
-    for await (const page of pages) {
+    for await (const page of api.pages(kind, { ...selection, limit: pageSize, signal })) {
       resourceVersion ||= page.metadata.resourceVersion
       for (const item of page.items) cache.add(staging, item)
     }

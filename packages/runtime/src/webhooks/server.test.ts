@@ -219,6 +219,19 @@ describe('an admission server', () => {
     expect(served.source.listeners.size).toBe(0)
   })
 
+  it('waits for nobody who has asked nothing', async () => {
+    // Time stands still: it is over without any.
+    const served = await serve({ clock: new VirtualClock() })
+    const socket = tlsConnect({ port: served.server.port, host: '127.0.0.1', ca: authority.certificate })
+    await new Promise((resolve) => socket.once('secureConnect', resolve))
+    // So that the connections before it are the server's by now.
+    expect(await call(served)).toMatchObject({ status: 200 })
+    const gone = ended(socket)
+    await served.server.close()
+    await gone
+    expect(socket.destroyed).toBe(true)
+  })
+
   it('cuts what does not finish in time, and tells its handler', async () => {
     const clock = new VirtualClock()
     const entered = gate()

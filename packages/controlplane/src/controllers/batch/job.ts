@@ -3,6 +3,7 @@ import { Job, Pod } from '@tenure/kube/kinds'
 import {
   type Component,
   controller,
+  isNamespaceEnding,
   OWNER_UID_INDEX,
   type ReconcileContext,
   remove,
@@ -17,7 +18,6 @@ import { updateStatus } from '../common/status.ts'
 import { conditionOf } from '../common/conditions.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { isNamespaceTerminating } from '../workloads/replica-set.ts'
 import { isTracked, newJobPod, untrack } from './job-pods.ts'
 import { isJobFinished, planJob } from './job-plan.ts'
 
@@ -55,7 +55,7 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
   await Promise.all(plan.remove.map((pod) => removePod(context, pod, events)))
   const results = await Promise.allSettled(plan.create.map((index) => createPod(context, index, events)))
   const failed = results.find((result) => result.status === 'rejected')
-  if (failed && !isNamespaceTerminating(failed.reason)) throw asError(failed.reason)
+  if (failed && !isNamespaceEnding(failed.reason)) throw asError(failed.reason)
   // What was let go now counts: the status is behind until the next look, which these changes bring.
   return plan.at === undefined ? [] : [requeueAt(plan.at)]
 }
@@ -69,7 +69,7 @@ async function createPod(
     const { metadata } = await api.create(Pod, newJobPod(job, index), { signal })
     events.record(job, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
   } catch (error) {
-    if (!isNamespaceTerminating(error)) {
+    if (!isNamespaceEnding(error)) {
       events.record(job, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
     }
     throw error

@@ -1,8 +1,7 @@
 import { type KubeObject, type ObjectRef, type Stored } from '@tenure/kube'
 import { ConfigMap, Namespace, ServiceAccount } from '@tenure/kube/kinds'
-import { type Actions, controller, create, watch } from '@tenure/runtime'
+import { type Actions, controller, create, isNamespaceEnding, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { isNamespaceTerminating } from '../workloads/replica-set.ts'
 import type { BuiltInController } from '../surroundings.ts'
 
 const ROOT_CA = 'kube-root-ca.crt'
@@ -41,7 +40,7 @@ export function rootCertificates(authority: string): BuiltInController {
         }
         if (there.data?.['ca.crt'] === authority && !there.metadata.deletionTimestamp) return []
         await api.update<ConfigMap>(ConfigMap, { ...there, data }, { signal }).catch((error: unknown) => {
-          if (!isNamespaceTerminating(error)) throw error
+          if (!isNamespaceEnding(error)) throw error
         })
         return []
       },

@@ -1,21 +1,19 @@
 import { isNotFound, type Stored } from '@tenure/kube'
 import { type DiscoveryEndpointPort, type Endpoint, EndpointSlice, Pod, Service } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson, sameJson } from '../common/json.ts'
 import { controllerReference } from '../common/owners.ts'
 import { isReady } from '../common/pods.ts'
-import { isNamespaceTerminating } from '../workloads/replica-set.ts'
 import {
-  copiedLabels,
+  endpointLabels,
   hasEndpoints,
-  isHeadless,
   isReachable,
+  placeOf,
   podIndexes,
-  portOn,
+  portsOn,
   selectedPods,
   serviceIndexes,
-  targetRef,
   toServices,
   TRIGGER_TIME,
 } from './selection.ts'
@@ -98,7 +96,7 @@ async function write(
       { signal },
     )
     .catch((error: unknown) => {
-      if (!isNamespaceTerminating(error)) throw error
+      if (!isNamespaceEnding(error)) throw error
     })
 }
 
@@ -108,8 +106,7 @@ function unlessGone(error: unknown): void {
 
 function labelsFor(service: Stored<Service>): Readonly<Record<string, string>> {
   return {
-    ...copiedLabels(service),
-    ...(isHeadless(service) && { 'service.kubernetes.io/headless': '' }),
+    ...endpointLabels(service),
     [MANAGED_BY]: MANAGER,
     [SERVICE_NAME]: service.metadata.name,
   }
@@ -148,26 +145,13 @@ function byAddress(a: Endpoint, b: Endpoint): number {
   return (a.addresses[0] ?? '') < (b.addresses[0] ?? '') ? -1 : 1
 }
 
-function portsOn(service: Service, pod: Pod): readonly DiscoveryEndpointPort[] {
-  return (service.spec?.ports ?? []).flatMap((each): DiscoveryEndpointPort[] => {
-    const port = portOn(pod, each)
-    if (port === undefined) return []
-    const { appProtocol, name = '', protocol = 'TCP' } = each
-    return [{ name, port, protocol, ...(appProtocol && { appProtocol }) }]
-  })
-}
-
 function endpointFor(service: Service, pod: Stored<Pod>): Endpoint {
   const terminating = Boolean(pod.metadata.deletionTimestamp)
   const serving = isReady(pod)
   const ready = Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating)
-  const { hostname, nodeName, subdomain } = pod.spec ?? {}
-  const isNamed = hostname && subdomain === service.metadata?.name
   return {
     addresses: [pod.status?.podIP ?? ''],
     conditions: { ready, serving, terminating },
-    ...(isNamed && { hostname }),
-    ...(nodeName && { nodeName }),
-    targetRef: targetRef(pod),
+    ...placeOf(service, pod),
   }
 }

@@ -7,21 +7,19 @@ import {
   Pod,
   Service,
 } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson, sameJson } from '../common/json.ts'
 import { isReady } from '../common/pods.ts'
-import { isNamespaceTerminating } from '../workloads/replica-set.ts'
 import {
-  copiedLabels,
+  endpointLabels,
   hasEndpoints,
-  isHeadless,
   isReachable,
+  placeOf,
   podIndexes,
-  portOn,
+  portsOn,
   selectedPods,
   serviceIndexes,
-  targetRef,
   toServices,
   TRIGGER_TIME,
 } from './selection.ts'
@@ -52,8 +50,7 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   const pods = selectedPods(context)
   const subsets = subsetsFor(service, pods)
   const labels = {
-    ...copiedLabels(service),
-    ...(isHeadless(service) && { 'service.kubernetes.io/headless': '' }),
+    ...endpointLabels(service),
     'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
   }
   if (there && sameJson(there.subsets ?? [], subsets) && sameJson(there.metadata.labels ?? {}, labels)) return
@@ -70,7 +67,7 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   await api
     .create<Endpoints>(Endpoints, { metadata, ...(subsets.length > 0 && { subsets }) }, { signal })
     .catch((error: unknown) => {
-      if (!isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error
+      if (!isNamespaceEnding(error) && !isAlreadyExists(error)) throw error
     })
 }
 
@@ -85,7 +82,7 @@ function subsetsFor(service: Stored<Service>, pods: readonly Stored<Pod>[]): rea
   for (const pod of pods) {
     const isLeft = pod.metadata.deletionTimestamp && !service.spec?.publishNotReadyAddresses
     if (!isReachable(pod) || isLeft) continue
-    const ports = portsOn(service, pod)
+    const ports = portsOn(service, pod).map(({ name, ...port }) => ({ ...(name && { name }), ...port }))
     if (ports.length === 0 && (service.spec?.ports?.length ?? 0) > 0) continue
     const key = canonicalJson(ports)
     const subset = found.get(key) ?? { ports, ready: [], notReady: [] }
@@ -104,21 +101,6 @@ function byIp(a: EndpointAddress, b: EndpointAddress): number {
   return a.ip < b.ip ? -1 : 1
 }
 
-function portsOn(service: Service, pod: Pod): readonly EndpointPort[] {
-  return (service.spec?.ports ?? []).flatMap((each): EndpointPort[] => {
-    const port = portOn(pod, each)
-    if (port === undefined) return []
-    const { appProtocol, name, protocol = 'TCP' } = each
-    return [{ ...(name && { name }), port, protocol, ...(appProtocol && { appProtocol }) }]
-  })
-}
-
 function addressFor(service: Service, pod: Stored<Pod>): EndpointAddress {
-  const { hostname, nodeName, subdomain } = pod.spec ?? {}
-  return {
-    ip: pod.status?.podIP ?? '',
-    ...(hostname && subdomain === service.metadata?.name && { hostname }),
-    ...(nodeName && { nodeName }),
-    targetRef: targetRef(pod),
-  }
+  return { ip: pod.status?.podIP ?? '', ...placeOf(service, pod) }
 }

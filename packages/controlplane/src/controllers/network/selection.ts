@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef, Stored } from '@tenure/kube'
-import { Pod, type Service } from '@tenure/kube/kinds'
+import { type EndpointPort, Pod, type Service } from '@tenure/kube/kinds'
 import type { Cache, ReconcileContext } from '@tenure/runtime'
 import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
 import { isFinished } from '../common/pods.ts'
@@ -41,7 +41,7 @@ export function isReachable(pod: Pod): boolean {
 }
 
 /** The number of a Service's port on a pod; undefined if the pod has no port of that name. */
-export function portOn(pod: Pod, port: NonNullable<NonNullable<Service['spec']>['ports']>[number]): number | undefined {
+function portOn(pod: Pod, port: NonNullable<NonNullable<Service['spec']>['ports']>[number]): number | undefined {
   const { port: number, protocol = 'TCP', targetPort = number } = port
   if (typeof targetPort === 'number') return targetPort === 0 ? number : targetPort
   if (/^\d+$/.test(targetPort)) return Number(targetPort)
@@ -52,17 +52,38 @@ export function portOn(pod: Pod, port: NonNullable<NonNullable<Service['spec']>[
   return undefined
 }
 
-/** Labels of a Service that its endpoints carry too. */
-export function copiedLabels(service: Stored<Service>): Record<string, string> {
+export interface PortOn {
+  /** Empty if the Service's only port has none. */
+  readonly name: string
+  readonly port: number
+  readonly protocol: NonNullable<EndpointPort['protocol']>
+  readonly appProtocol?: string
+}
+
+/** The ports of a Service on a pod, as far as the pod has them. */
+export function portsOn(service: Service, pod: Pod): readonly PortOn[] {
+  return (service.spec?.ports ?? []).flatMap((each): PortOn[] => {
+    const port = portOn(pod, each)
+    if (port === undefined) return []
+    const { appProtocol, name = '', protocol = 'TCP' } = each
+    return [{ name, port, protocol, ...(appProtocol && { appProtocol }) }]
+  })
+}
+
+/** The name and place of a pod, which both forms of endpoints tell. */
+export function placeOf(service: Service, pod: Stored<Pod>) {
+  const { hostname, nodeName, subdomain } = pod.spec ?? {}
+  const isNamed = hostname && subdomain === service.metadata?.name
+  return { ...(isNamed && { hostname }), ...(nodeName && { nodeName }), targetRef: targetRef(pod) }
+}
+
+/** The labels that the endpoints of a Service carry: its own, and whether it is headless. */
+export function endpointLabels(service: Stored<Service>): Record<string, string> {
   const { 'service.kubernetes.io/headless': _, ...labels } = service.metadata.labels ?? {}
-  return labels
+  return { ...labels, ...(service.spec?.clusterIP === 'None' && { 'service.kubernetes.io/headless': '' }) }
 }
 
-export function isHeadless(service: Service): boolean {
-  return service.spec?.clusterIP === 'None'
-}
-
-export function targetRef(pod: Stored<Pod>): { kind: string; namespace: string; name: string; uid: string } {
+function targetRef(pod: Stored<Pod>): { kind: string; namespace: string; name: string; uid: string } {
   const { name, namespace = '', uid } = pod.metadata
   return { kind: 'Pod', namespace, name, uid }
 }

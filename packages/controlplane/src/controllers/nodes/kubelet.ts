@@ -21,6 +21,9 @@ interface Memory {
   since: number
 }
 
+/** Milliseconds after which a pod whose node is gone is deleted. */
+const QUARANTINE = 40_000
+
 /** Plays the kubelets of all simulated nodes: takes pods through their lives, without containers. */
 export function kubelets(around: Surroundings, options: KubeletOptions): Component {
   return new Kubelets(around, options).component
@@ -74,7 +77,8 @@ class Kubelets {
     if (!pod) return undefined
     const nodeName = pod.spec?.nodeName
     const node = nodeName === undefined ? undefined : informers.informer(Node).cache.get({ name: nodeName })
-    if (!node && !pod.metadata.deletionTimestamp) return undefined
+    if (!node && !pod.metadata.deletionTimestamp && nodeName === undefined) return undefined
+    if (!node && nodeName !== undefined) return this.#orphaned(pod, signal)
     const stage = stageOf(pod)
     const elapsed = this.#elapsed(pod, stage)
     const step = nextStep({ pod, script: scriptOf(pod, this.#options.times), stage, elapsed, now: clock.now() })
@@ -84,6 +88,18 @@ class Kubelets {
       if (isNotFound(error)) return undefined
       // Somebody wrote before us: that event may already have passed.
       if (isConflict(error)) return 20
+      throw error
+    }
+  }
+
+  /** A pod on a node that is not there: nobody can stop it, so it is given up, but not before the node had time to come. */
+  async #orphaned(pod: Stored<Pod>, signal: AbortSignal): Promise<number | undefined> {
+    const left = QUARANTINE - this.#elapsed(pod, 'orphaned')
+    if (left > 0) return Math.ceil(left)
+    try {
+      return await this.#carryOut(pod, { type: 'delete' }, undefined, signal)
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return undefined
       throw error
     }
   }
@@ -122,7 +138,7 @@ class Kubelets {
   }
 
   /** Milliseconds since the pod is in its stage, as far as is known. */
-  #elapsed(pod: Stored<Pod>, stage: Stage): number {
+  #elapsed(pod: Stored<Pod>, stage: Stage | 'orphaned'): number {
     const { clock } = this.#around
     const count = pod.status?.containerStatuses?.[0]?.restartCount ?? 0
     // Ready or not, it runs since it runs.
@@ -131,7 +147,10 @@ class Kubelets {
     if (known?.stage === name) return clock.monotonic() - known.since
     const startedAt = pod.status?.containerStatuses?.[0]?.state?.running?.startedAt
     // Seen for the first time, and already running: it was there before we were.
-    const ran = known || !startedAt || stage === 'stopping' ? 0 : Math.max(clock.now() - Date.parse(startedAt), 0)
+    const ran =
+      known || !startedAt || stage === 'stopping' || stage === 'orphaned'
+        ? 0
+        : Math.max(clock.now() - Date.parse(startedAt), 0)
     this.#memory.set(pod.metadata.uid, { stage: name, since: clock.monotonic() - ran })
     return ran
   }

@@ -188,3 +188,34 @@ test('a cordoned node takes no new pods', async () => {
   await world.api.delete(Pod, { name: 'pod' })
   await world.until(async () => (await pod()) === undefined, 'one that never ran goes at once')
 })
+
+test('a pod on a node that is not there is given up, but not at once', async () => {
+  await run({}, { nodeName: 'nowhere' })
+  await world.api.delete(Pod, { name: 'pod', namespace: 'default' }, { gracePeriodSeconds: 600 })
+  await world.clock.advance(30_000)
+  expect((await pod())?.metadata.deletionTimestamp).toBeDefined()
+  await world.until(async () => (await pod()) === undefined, 'gone', 60_000, 1000)
+})
+
+test('a node is kept free of pods until it is ready, and while somebody wants it so', async () => {
+  const taints = async (): Promise<unknown> => (await world.get(Node, 'other', ''))?.spec?.taints?.map(({ key }) => key)
+  const marked = (...names: readonly string[]): Promise<void> => {
+    const wanted = JSON.stringify(names.map((name) => `node.kubernetes.io/${name}`))
+    return world.until(async () => JSON.stringify((await taints()) ?? []) === wanted, wanted)
+  }
+  const ready = (status: string): Promise<unknown> =>
+    world.api.patch(Node, { name: 'other' }, mergePatch({ status: { conditions: [{ type: 'Ready', status }] } }), {
+      subresource: 'status',
+    })
+  await world.api.create<Node>(Node, { metadata: { name: 'other' } })
+  expect(await taints()).toEqual(['node.kubernetes.io/not-ready'])
+  await ready('True')
+  await marked()
+  await world.api.patch(Node, { name: 'other' }, mergePatch({ spec: { unschedulable: true } }))
+  await marked('unschedulable')
+  await ready('Unknown')
+  await marked('unschedulable', 'unreachable')
+  await world.api.patch(Node, { name: 'other' }, mergePatch({ spec: { unschedulable: false } }))
+  await ready('True')
+  await marked()
+})

@@ -102,7 +102,8 @@ export function nextStep(seen: LifeSeen): PodStep {
 }
 
 function wait(after: number | undefined): PodStep {
-  return { type: 'wait', after: after === Infinity ? undefined : after }
+  // Whole milliseconds: what is left of a sum of fractions may be too little to move the clock, and would be waited for for ever.
+  return { type: 'wait', after: after === undefined || after === Infinity ? undefined : Math.ceil(after) }
 }
 
 function write(

@@ -2,7 +2,7 @@ import { isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } 
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { quantity } from '../common/amounts.ts'
+import { compareQuantities } from '../../kinds/quantity.ts'
 import type { Events } from '../common/core-events.ts'
 import { updateStatus } from '../common/status.ts'
 import { PROVISIONER } from '../namespaces/bootstrap.ts'
@@ -66,7 +66,7 @@ function defaultClass({ list }: Context): string | undefined {
 
 function findVolume({ list, object: claim, read }: Context): Stored<PersistentVolume> | undefined {
   if (claim.spec?.volumeName) return read(PersistentVolume, { name: claim.spec.volumeName })
-  const wanted = quantity(claim.spec?.resources?.requests?.['storage'])
+  const wanted = claim.spec?.resources?.requests?.['storage'] ?? 0
   const className = claim.spec?.storageClassName ?? ''
   return list(PersistentVolume)
     .filter((volume) => {
@@ -82,14 +82,14 @@ function findVolume({ list, object: claim, read }: Context): Stored<PersistentVo
       return (
         storageClassName === className &&
         volumeMode === (claim.spec?.volumeMode ?? 'Filesystem') &&
-        quantity(capacity?.['storage']) >= wanted &&
+        compareQuantities(capacity?.['storage'] ?? 0, wanted) >= 0 &&
         (claim.spec?.accessModes ?? []).every((mode) => accessModes.includes(mode))
       )
     })
     .toSorted(
       (a, b) =>
         Number(isFor(b, claim)) - Number(isFor(a, claim)) ||
-        quantity(a.spec?.capacity?.['storage']) - quantity(b.spec?.capacity?.['storage']),
+        compareQuantities(a.spec?.capacity?.['storage'] ?? 0, b.spec?.capacity?.['storage'] ?? 0),
     )[0]
 }
 

@@ -8,7 +8,7 @@ import {
   type PodSpec,
   type Toleration,
 } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { scaled } from '../common/amounts.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
@@ -17,7 +17,6 @@ import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { isAvailable, isFinished, isReady, nextAvailable, podFromTemplate } from '../common/pods.ts'
 import { count, updateStatus } from '../common/status.ts'
 import { obstacle } from '../nodes/placement.ts'
-import { isNamespaceTerminating } from './replica-set.ts'
 import { currentRevision, truncateHistory } from './revisions.ts'
 
 const HASH = 'controller-revision-hash'
@@ -151,7 +150,7 @@ async function manage(
       const { metadata } = await api.create(Pod, pod, { signal })
       events.record(set, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
     } catch (error) {
-      if (isNamespaceTerminating(error)) return undefined
+      if (isNamespaceEnding(error)) return undefined
       events.record(set, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
       return error
     }

@@ -1,6 +1,13 @@
 import { asError, isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
 import { Deployment, type DeploymentStatus, Pod, ReplicaSet } from '@tenure/kube/kinds'
-import { controller, OWNER_UID_INDEX, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import {
+  controller,
+  isNamespaceEnding,
+  OWNER_UID_INDEX,
+  type ReconcileContext,
+  requeueAt,
+  watch,
+} from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import type { Events } from '../common/core-events.ts'
@@ -20,7 +27,6 @@ import {
   TEMPLATE_HASH,
 } from './deployment-sets.ts'
 import { deploymentStatus, progressDeadline } from './deployment-status.ts'
-import { isNamespaceTerminating } from './replica-set.ts'
 
 type Context = ReconcileContext<Deployment>
 
@@ -166,7 +172,7 @@ async function createSet(
     }
     return { changed: true, created }
   } catch (error) {
-    if (isNamespaceTerminating(error)) return { changed: false }
+    if (isNamespaceEnding(error)) return { changed: false }
     if (isAlreadyExists(error) && name) {
       const there = await api.get(ReplicaSet, { name, namespace }, { signal })
       const isOurs =

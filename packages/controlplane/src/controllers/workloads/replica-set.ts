@@ -1,6 +1,6 @@
-import { ApiError, asError, isNotFound, type KubeApi, type Stored } from '@tenure/kube'
+import { asError, isNotFound, type KubeApi, type Stored } from '@tenure/kube'
 import { Pod, ReplicaSet, type ReplicaSetStatus } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import { conditionOf, withCondition, withoutCondition } from '../common/conditions.ts'
@@ -85,7 +85,7 @@ async function scale(context: Context, active: Stored<Pod>[], events: Events): P
   if (missing > 0) {
     const pod = podFromTemplate({ ownerKind: ReplicaSet, owner: set, template: set.spec?.template })
     const { error } = await slowStart(Math.min(missing, MOST_AT_ONCE), () => createPod(api, set, pod, events, signal))
-    if (error === undefined || isNamespaceTerminating(error)) return undefined
+    if (error === undefined || isNamespaceEnding(error)) return undefined
     return { reason: 'FailedCreate', error: asError(error) }
   }
   if (missing === 0) return undefined
@@ -119,7 +119,7 @@ async function createPod(
     const { metadata } = await api.create(Pod, pod, { signal })
     events.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
   } catch (error) {
-    if (!isNamespaceTerminating(error)) {
+    if (!isNamespaceEnding(error)) {
       events.record(owner, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
     }
     throw error
@@ -141,14 +141,6 @@ async function deletePod(
     events.record(owner, 'Warning', 'FailedDelete', `Error deleting: ${asError(error).message}`)
     throw error
   }
-}
-
-/** Nothing can be made in a namespace that ends, and nobody minds. */
-export function isNamespaceTerminating(error: unknown): boolean {
-  return (
-    error instanceof ApiError &&
-    (error.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
-  )
 }
 
 function statusOf(

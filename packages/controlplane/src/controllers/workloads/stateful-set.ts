@@ -1,13 +1,12 @@
 import { asError, isAlreadyExists, isNotFound, type Stored } from '@tenure/kube'
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type StatefulSetStatus } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, patchOwners, toPossibleAdopters } from '../common/claim.ts'
 import type { Events } from '../common/core-events.ts'
 import { controllerOf, controllerReference, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { isAvailable, isReady, nextAvailable, podFromTemplate } from '../common/pods.ts'
 import { count, updateStatus } from '../common/status.ts'
-import { isNamespaceTerminating } from './replica-set.ts'
 import { currentRevision, type Revision, templateOf, truncateHistory } from './revisions.ts'
 import {
   ordinalOf,
@@ -80,7 +79,7 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
   )
   const status = statusOf({ ...seen, pods })
   await updateStatus(api, StatefulSet, set, status, signal)
-  if (failure !== undefined && !isNamespaceTerminating(failure)) throw asError(failure)
+  if (failure !== undefined && !isNamespaceEnding(failure)) throw asError(failure)
   const used = new Set([current.metadata.name, update.metadata.name, ...pods.map(revisionOf)])
   await truncateHistory(api, revisions, used, set.spec.revisionHistoryLimit ?? 10, signal)
   const next = nextAvailable(pods, set.spec.minReadySeconds ?? 0, context.now)
@@ -119,7 +118,7 @@ async function carryOut(
   } catch (error) {
     if (isAlreadyExists(error)) return
     const message = `Create Pod ${podName} in StatefulSet ${name} failed error: ${asError(error).message}`
-    if (!isNamespaceTerminating(error)) events.record(set, 'Warning', 'FailedCreate', message)
+    if (!isNamespaceEnding(error)) events.record(set, 'Warning', 'FailedCreate', message)
     throw error
   }
 }

@@ -95,7 +95,8 @@ class Compiler {
   }
 }
 
-function tryCompile(
+/** An expression, or what is wrong with it. */
+export function tryCompile(
   environment: Environment,
   expression: string,
   returns: 'bool' | 'string',

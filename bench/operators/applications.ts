@@ -1,0 +1,265 @@
+import { request as httpRequest, Agent } from 'node:http'
+import { Application } from '@tenure/applications'
+import type { Client, Kind, KubeObject, Stored } from '@tenure/kube'
+import { Deployment, Namespace } from '@tenure/kube/kinds'
+import { startCluster } from '../../test/cluster/cluster.ts'
+import { freePorts } from '../../test/cluster/free-ports.ts'
+import { connect, inParallel } from '../programs/cluster.ts'
+import { OPERATOR_OPTIONS } from '../measurements.ts'
+import type { Row } from '../rows.ts'
+import { OperatorProcess, pause, quantile, writesOf } from './operator-process.ts'
+import { SseReaders } from './sse-readers.ts'
+
+const APPLICATIONS = 1_000
+const AT_ONCE = 16
+const HTTP_CREATES = 300
+const READERS = 500
+const CHANGES = 200
+
+export interface OperatorContext {
+  readonly kubeconfig: string
+  readonly say: (text: string) => void
+}
+
+/** As kube-controller-manager comes: what real clusters have, and what a burst of Deployments then waits for. */
+const AS_IT_COMES = { durable: true, controllerManagerArgs: ['--kube-api-qps=20', '--kube-api-burst=30'] }
+
+/** The Applications operator as a process, on a real cluster, beside the same work without it. */
+export async function applicationRows({ kubeconfig, say }: OperatorContext): Promise<readonly Row[]> {
+  const { client, transport } = await connect(kubeconfig)
+  const { operator, port, url } = await startOperator(kubeconfig)
+  try {
+    const bare = await convergeDeployments(client)
+    say(`  ${APPLICATIONS} Deployments available after ${Math.round(bare.took)} ms`)
+    await removeNamespace(client, bare.namespace)
+    const before = await writesOf(`${url}/metrics`)
+    const ours = await convergeApplications(client)
+    const writes = ((await writesOf(`${url}/metrics`)) - before) / APPLICATIONS
+    say(`  ${APPLICATIONS} Applications Running after ${Math.round(ours.took)} ms`)
+    await removeNamespace(client, ours.namespace)
+    const creates = await compareCreates(client, url)
+    say('  HTTP creates measured')
+    const late = await readersBehind(client, port)
+    return [
+      runningRow('1,000 Applications Running, all processors busy', ours.took, bare.took),
+      row('API writes per Application', 'writes', writes, undefined, { on: 'value', is: 'at most', limit: 5 }),
+      row('HTTP create p50', 'ms', creates.http, creates.bare, { on: 'ratio', is: 'at most', limit: 1.3 }),
+      row('500 SSE readers behind the watch, p99', 'ms', late, undefined, { on: 'value', is: 'at most', limit: 100 }),
+    ]
+  } finally {
+    await operator.stop()
+    await transport.close()
+  }
+}
+
+/** The same on clusters of their own, where nothing needs to be removed: that would take longer than all else. */
+export async function unhurriedApplicationRows({ say }: OperatorContext): Promise<readonly Row[]> {
+  const bare = await onCluster(({ client }) => convergeDeployments(client))
+  say(`  ${APPLICATIONS} Deployments available after ${Math.round(bare.took)} ms`)
+  const ours = await onCluster(async ({ client, kubeconfig }) => {
+    const { operator } = await startOperator(kubeconfig)
+    try {
+      return await convergeApplications(client)
+    } finally {
+      await operator.stop()
+    }
+  })
+  say(`  ${APPLICATIONS} Applications Running after ${Math.round(ours.took)} ms`)
+  return [runningRow('1,000 Applications Running, controller manager as it comes', ours.took, bare.took)]
+}
+
+async function onCluster<R>(
+  work: (cluster: { readonly client: Client; readonly kubeconfig: string }) => Promise<R>,
+): Promise<R> {
+  const cluster = await startCluster(AS_IT_COMES)
+  try {
+    const { client, transport } = await connect(cluster.kubeconfig)
+    try {
+      return await work({ client, kubeconfig: cluster.kubeconfig })
+    } finally {
+      await transport.close()
+    }
+  } finally {
+    await cluster.stop()
+  }
+}
+
+/** Ready, and leading. */
+async function startOperator(
+  kubeconfig: string,
+): Promise<{ readonly operator: OperatorProcess; readonly port: number; readonly url: string }> {
+  const [port = 0] = await freePorts(1)
+  const url = `http://127.0.0.1:${port}`
+  const environment = { KUBECONFIG: kubeconfig, PORT: String(port), LOG_LEVEL: 'warn' }
+  const operator = new OperatorProcess(['applications'], environment, OPERATOR_OPTIONS)
+  try {
+    await operator.ready(`${url}/readyz`)
+    await whenLeading(url)
+    return { operator, port, url }
+  } catch (error) {
+    await operator.stop()
+    throw error
+  }
+}
+
+const convergeDeployments = (client: Client): Promise<Converged> =>
+  converge(client, Deployment, deployment, ({ status }) => status?.availableReplicas === 1)
+
+const convergeApplications = (client: Client): Promise<Converged> =>
+  converge(client, Application, application, ({ status }) => status?.phase === 'Running')
+
+const runningRow = (what: string, ours: number, bare: number): Row =>
+  row(what, 'ms', ours, bare, { on: 'ratio', is: 'at most', limit: 1.2 })
+
+function row(what: string, unit: string, ours: number, peer: number | undefined, bound: Row['bound']): Row {
+  return { what, unit, ours, peer, bound }
+}
+
+async function whenLeading(url: string): Promise<void> {
+  for (;;) {
+    const { isLeader } = (await (await fetch(`${url}/leader`)).json()) as { isLeader: boolean }
+    if (isLeader) return
+    await pause(100)
+  }
+}
+
+const application = (name: string, namespace: string, replicas = 1): Application => ({
+  apiVersion: Application.apiVersion,
+  kind: Application.kind,
+  metadata: { name, namespace },
+  spec: { replicas, image: 'gcr.io/bench/web:1' },
+})
+
+const deployment = (name: string, namespace: string): Deployment => ({
+  metadata: { name, namespace },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'web', image: 'gcr.io/bench/web:1' }] },
+    },
+  },
+})
+
+interface Converged {
+  /** Milliseconds from the first create until all are as they should be. */
+  readonly took: number
+  readonly namespace: string
+}
+
+async function converge<T extends KubeObject>(
+  client: Client,
+  kind: Kind<T>,
+  make: (name: string, namespace: string) => T,
+  isDone: (object: Stored<T>) => boolean,
+): Promise<Converged> {
+  const namespace = await newNamespace(client)
+  const done = new Set<string>()
+  const resourceVersion = (await client.list(kind, { namespace })).metadata.resourceVersion
+  const failed = new AbortController()
+  const watching = client.watch(kind, { namespace, resourceVersion, signal: failed.signal })
+  const began = performance.now()
+  const creating = inParallel(APPLICATIONS, AT_ONCE, (index) => client.create(kind, make(`web-${index}`, namespace)))
+  creating.catch((error: unknown) => failed.abort(error))
+  for await (const events of watching) {
+    for (const event of events) {
+      if (event.type === 'ADDED' || event.type === 'MODIFIED') {
+        if (isDone(event.object)) done.add(event.object.metadata.name)
+      }
+    }
+    if (done.size === APPLICATIONS) break
+  }
+  const took = performance.now() - began
+  await creating
+  return { took, namespace }
+}
+
+async function newNamespace(client: Client): Promise<string> {
+  const { metadata } = await client.create(Namespace, { metadata: { generateName: 'bench-applications-' } })
+  return metadata.name
+}
+
+/** Waits until it is gone, so that its end is no load on what comes next. */
+async function removeNamespace(client: Client, name: string): Promise<void> {
+  await client.delete(Namespace, { name })
+  while (
+    await client.get(Namespace, { name }).then(
+      () => true,
+      () => false,
+    )
+  ) {
+    await pause(200)
+  }
+}
+
+/** The same create through the operator and straight to the API server, in turn. */
+async function compareCreates(client: Client, url: string): Promise<{ readonly http: number; readonly bare: number }> {
+  const namespace = await newNamespace(client)
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+  const path = `${url}/apis/cloudnative.elide.dev/v1/namespaces/${namespace}/applications`
+  const http: number[] = []
+  const bare: number[] = []
+  await inParallel(HTTP_CREATES, 1, async (index) => {
+    await timed(bare, () => client.create(Application, application(`bare-${index}`, namespace, 0)))
+    await timed(http, () => post(agent, path, application(`http-${index}`, namespace, 0)))
+  })
+  agent.destroy()
+  await removeNamespace(client, namespace)
+  return { http: quantile(http, 0.5), bare: quantile(bare, 0.5) }
+}
+
+async function timed(times: number[], work: () => Promise<unknown>): Promise<void> {
+  const began = performance.now()
+  await work()
+  times.push(performance.now() - began)
+}
+
+function post(agent: Agent, url: string, object: KubeObject): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => (response.statusCode === 201 ? resolve() : reject(new Error(text))))
+    })
+    request.end(JSON.stringify(object))
+  })
+}
+
+/** How long after the API server's own watch the readers see an event, p99 over all readers and events. */
+async function readersBehind(client: Client, port: number): Promise<number> {
+  const namespace = await newNamespace(client)
+  const readers = await SseReaders.open(port, READERS)
+  const atWatch = new Map<string, number>()
+  const resourceVersion = (await client.list(Application, { namespace })).metadata.resourceVersion
+  const ended = new AbortController()
+  const watching = (async () => {
+    for await (const events of client.watch(Application, { namespace, resourceVersion, signal: ended.signal })) {
+      const now = performance.now()
+      for (const event of events) {
+        if (event.type !== 'BOOKMARK') atWatch.set(event.object.metadata.resourceVersion, now)
+      }
+    }
+  })().catch((error: unknown) => {
+    if (!ended.signal.aborted) throw error
+  })
+  for (let index = 0; index < CHANGES; index++) {
+    await client.create(Application, application(`seen-${index}`, namespace, 0))
+    await pause(20)
+  }
+  await pause(2_000)
+  ended.abort()
+  await watching
+  readers.close()
+  const delays = readers.seen.flatMap((seen) =>
+    [...atWatch].map(([version, at]) => {
+      const then = seen.get(version)
+      if (then === undefined) throw new Error(`a reader missed resourceVersion ${version}`)
+      return Math.max(0, then - at)
+    }),
+  )
+  await removeNamespace(client, namespace)
+  return quantile(delays, 0.99)
+}

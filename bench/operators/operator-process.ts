@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import path from 'node:path'
+
+const MAIN = path.resolve(import.meta.dirname, '../../packages/tenure/src/main.ts')
+
+/** An operator of ours, as `tenure <command>` runs it against a cluster. */
+export class OperatorProcess {
+  readonly #child: ChildProcess
+  readonly #exited: Promise<unknown>
+
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>>, options: readonly string[] = []) {
+    this.#child = spawn(process.execPath, [...options, MAIN, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    this.#exited = new Promise((resolve) => this.#child.once('exit', resolve))
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Waits until `url` answers 200. */
+  async ready(url: string): Promise<void> {
+    for (;;) {
+      if (this.#child.exitCode !== null) throw new Error(`the operator ended with ${this.#child.exitCode}`)
+      const status = await fetch(url).then(
+        (response) => response.status,
+        () => 0,
+      )
+      if (status === 200) return
+      await pause(100)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await this.#exited
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+/** Requests that change something, by the operator's own count. Its PUTs only renew its lease, and are left out. */
+export async function writesOf(metricsUrl: string): Promise<number> {
+  const text = await (await fetch(metricsUrl)).text()
+  let sum = 0
+  for (const [, labels = '', value] of text.matchAll(/^rest_client_requests_total\{(.*)\} (\d+)$/gm)) {
+    if (/method="(POST|PATCH|DELETE)"/.test(labels)) sum += Number(value)
+  }
+  return sum
+}
+
+/** The value below which `share` of the values are. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

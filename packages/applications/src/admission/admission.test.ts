@@ -1,0 +1,251 @@
+import { ConnectionError, type TransportResponse } from '@tenure/kube'
+import { SelfSubjectReview } from '@tenure/kube/kinds'
+import { seededRandom, VirtualClock } from '@tenure/kube/testing'
+import { createMetrics, handleReview, manager, type Webhook } from '@tenure/runtime'
+import { MemoryApi, refuse } from '@tenure/runtime/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FINALIZER } from '../api.ts'
+import { ApplicationMetrics } from '../metrics.ts'
+import { applicationsOperator } from '../operator.ts'
+import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission.ts'
+import { applied, type Added } from './patch.testing.ts'
+
+const username = 'system:serviceaccount:elide-system:elide-operator'
+
+let clock: VirtualClock
+let stops: (() => Promise<void>)[]
+
+beforeEach(() => {
+  clock = new VirtualClock()
+  stops = []
+})
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()))
+})
+
+/** The operator's admission in a manager of the name `elide-operator`, at a server that answers so who we are. */
+async function start(whoAmI: () => TransportResponse, options: ApplicationAdmissionOptions = {}) {
+  const server = new MemoryApi({ clock })
+  server.intercept((request) => (request.plural === SelfSubjectReview.plural ? whoAmI() : undefined))
+  const metrics = await createMetrics({ processMetrics: false })
+  const measured = new ApplicationMetrics()
+  const admission = new ApplicationAdmission({ metrics: measured, ...options })
+  const end = new AbortController()
+  const subject = manager({
+    name: 'elide-operator',
+    transport: server,
+    clock,
+    random: seededRandom(5),
+    metrics,
+    components: [measured.component, admission.component],
+  })
+  const ended = subject.run(end.signal)
+  stops.push(async () => {
+    end.abort()
+    await clock.advance(60_000)
+    await ended
+  })
+  await clock.advance(1_000)
+  return { admission, metrics }
+}
+
+/** The server knows us. */
+function known(): TransportResponse {
+  const text = JSON.stringify({ metadata: {}, status: { userInfo: { username } } })
+  const body = {
+    text: () => Promise.resolve(text),
+    cancel: () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield await Promise.resolve(new TextEncoder().encode(text))
+    },
+  }
+  return { status: 201, headers: { 'content-type': 'application/json' }, body }
+}
+
+function review(fieldManager: string, image = 'ubuntu', more: object = {}): unknown {
+  const kind = { group: 'cloudnative.elide.dev', version: 'v1', kind: 'Application' }
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'u',
+      kind,
+      resource: { group: kind.group, version: kind.version, resource: 'applications' },
+      operation: 'CREATE',
+      userInfo: { username },
+      options: { fieldManager },
+      object: { metadata: { name: 'a' }, spec: { replicas: 1, image } },
+      ...more,
+    },
+  }
+}
+
+function webhook(admission: ApplicationAdmission, type: Webhook['type']): Webhook {
+  const found = admission.webhooks.find((each) => each.type === type)
+  if (!found) throw new Error(`there is no ${type} webhook`)
+  return found
+}
+
+/** The patch that the API server gets, for an Application with these fields that is being created. */
+async function patchOf(fields: object, more: object = {}, namespace?: string): Promise<readonly Added[]> {
+  const admission = new ApplicationAdmission({ namespace })
+  const object = { spec: { replicas: 1, image: 'nginx:1', strategy: 'Recreate' }, ...fields }
+  const mutating = webhook(admission, 'mutating')
+  const { status, body } = await handleReview(mutating, review('kubectl', '', { object, ...more }), { clock })
+  const { response } = body as { readonly response: { readonly allowed: boolean; readonly patch?: string } }
+  expect([status, response.allowed]).toEqual([200, true])
+  return JSON.parse(Buffer.from(response.patch ?? '', 'base64').toString() || '[]') as readonly Added[]
+}
+
+const ofFinalizers = (patch: readonly Added[]): readonly Added[] =>
+  patch.filter(({ path }) => path.startsWith('/metadata/finalizers'))
+
+const allowed = (value: boolean): object => ({ status: 200, body: { response: { uid: 'u', allowed: value } } })
+
+test('declares its webhooks as the contract has them', () => {
+  const { webhooks } = new ApplicationAdmission()
+  expect(webhooks).toMatchObject([
+    { type: 'validating', path: '/validate', failurePolicy: 'Fail' },
+    { type: 'mutating', path: '/mutate', failurePolicy: 'Fail' },
+  ])
+  for (const each of webhooks) {
+    expect(each).toMatchObject({
+      name: 'applications.cloudnative.elide.dev',
+      sideEffects: 'None',
+      matchConditions: [{ name: 'judged-parts-change', expression: expect.stringContaining('object.spec') }],
+      rules: [
+        {
+          apiGroups: ['cloudnative.elide.dev'],
+          apiVersions: ['v1'],
+          operations: ['CREATE', 'UPDATE'],
+          resources: ['applications'],
+        },
+      ],
+    })
+  }
+  expect(new ApplicationAdmission({ failurePolicy: 'Ignore' }).webhooks[0]?.failurePolicy).toBe('Ignore')
+})
+
+test('excepts what the operator itself writes, by the name it learned and its field manager', async () => {
+  const { admission } = await start(known)
+  expect(admission.validate(review('elide-operator'))).toMatchObject(allowed(true))
+  expect(admission.validate(review('kubectl-create'))).toMatchObject(allowed(false))
+  const validating = webhook(admission, 'validating')
+  expect(await handleReview(validating, review('elide-operator'), { clock })).toMatchObject(allowed(true))
+  expect(await handleReview(validating, review('kubectl-create'), { clock })).toMatchObject({
+    status: 200,
+    body: {
+      response: {
+        allowed: false,
+        status: {
+          code: 403,
+          message: "Base image 'ubuntu' is not allowed. Use distroless or specific application images.",
+        },
+      },
+    },
+  })
+})
+
+test('excepts nothing where the policy applies to all, nor where the server does not tell who we are', async () => {
+  const strict = await start(known, { policyOnRest: true })
+  expect(strict.admission.validate(review('elide-operator'))).toMatchObject(allowed(false))
+  const nameless = await start(() => refuse(404, 'NotFound'))
+  expect(nameless.admission.validate(review('elide-operator'))).toMatchObject(allowed(false))
+})
+
+test('asks again until the server answers', async () => {
+  let failures = 3
+  const { admission } = await start(() => {
+    if (failures-- > 0) throw new ConnectionError('TENURE_TEST_DOWN', 'Down.')
+    return known()
+  })
+  expect(admission.validate(review('elide-operator'))).toMatchObject(allowed(false))
+  await clock.advance(60_000)
+  expect(admission.validate(review('elide-operator'))).toMatchObject(allowed(true))
+})
+
+test('puts the finalizer on what is created, once', async () => {
+  for (const fields of [
+    {},
+    { metadata: null },
+    { metadata: { name: 'a' } },
+    { metadata: { name: 'a', finalizers: null } },
+    { metadata: { name: 'a', finalizers: [] } },
+    { metadata: { name: 'a', finalizers: ['b/c'], labels: { d: 'e' } } },
+  ]) {
+    const before = (fields.metadata as { readonly finalizers?: readonly string[] } | undefined)?.finalizers ?? []
+    const after = applied(fields, await patchOf(fields)) as { readonly metadata: object }
+    expect(after).toMatchObject({ metadata: { finalizers: [...before, FINALIZER] } })
+    expect(await patchOf(after)).toEqual([])
+    expect(await patchOf(fields, { dryRun: true })).toEqual(await patchOf(fields))
+  }
+  const finalizers = ['b/c']
+  expect(ofFinalizers(await patchOf({ metadata: { finalizers } }))).toEqual([
+    { op: 'add', path: '/metadata/finalizers/-', value: FINALIZER },
+  ])
+})
+
+test('puts no finalizer where it would be wrong', async () => {
+  const metadata = { name: 'a' }
+  const bare = { metadata, spec: { replicas: 1, image: 'nginx:1' } }
+  const update = { operation: 'UPDATE', oldObject: { ...bare, metadata: { ...metadata, finalizers: [FINALIZER] } } }
+  // Somebody takes it off.
+  expect(ofFinalizers(await patchOf(bare, update))).toEqual([])
+  expect(ofFinalizers(await patchOf({ metadata: { ...metadata, finalizers: 'x' } }))).toEqual([])
+  expect(await patchOf({ metadata: [] })).toEqual([])
+  expect(await patchOf({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })).toEqual([])
+  const kind = { group: 'apps', version: 'v1', kind: 'Deployment' }
+  expect(await patchOf(bare, { kind })).toEqual([])
+})
+
+test('puts no finalizer where no controller would take it off', async () => {
+  const fields = { metadata: { name: 'a' } }
+  const isHeld = async (served: string | undefined, namespace: string | undefined): Promise<boolean> => {
+    const patch = await patchOf(fields, { namespace }, served)
+    // All else is done for everybody.
+    expect(patch.map(({ path }) => path)).toEqual(expect.arrayContaining(['/metadata/labels', '/metadata/annotations']))
+    return ofFinalizers(patch).length > 0
+  }
+  expect(await isHeld(undefined, 'default')).toBe(true)
+  expect(await isHeld('default', 'default')).toBe(true)
+  expect(await isHeld('default', 'other')).toBe(false)
+  expect(await isHeld('default', undefined)).toBe(false)
+  // What the object says of its namespace does not count, what the API server says does.
+  const lying = { metadata: { name: 'a', namespace: 'default' } }
+  expect(ofFinalizers(await patchOf(lying, { namespace: 'other' }, 'default'))).toEqual([])
+})
+
+test("takes the operator's namespace for that of its webhook", async () => {
+  const { webhooks } = applicationsOperator({ namespace: 'default' })
+  const mutating = webhooks.find(({ type }) => type === 'mutating')
+  if (!mutating) throw new Error('there is no mutating webhook')
+  const patches = ['default', 'other'].map(async (namespace) => {
+    const { body } = await handleReview(mutating, review('kubectl', 'nginx:1', { namespace }), { clock })
+    const { response } = body as { readonly response: { readonly patch: string } }
+    return Buffer.from(response.patch, 'base64').toString().includes(FINALIZER)
+  })
+  expect(await Promise.all(patches)).toEqual([true, false])
+})
+
+test('answers the API server and posted reviews alike, but for the finalizer, and counts both', async () => {
+  const { admission, metrics } = await start(known)
+  const finalized = { metadata: { name: 'a', finalizers: [FINALIZER] }, spec: { replicas: 1, image: 'nginx:1' } }
+  const posted = review('kubectl', '', { object: finalized })
+  const mutating = await handleReview(webhook(admission, 'mutating'), posted, { clock })
+  expect(mutating).toEqual(admission.mutate(posted))
+  const validating = await handleReview(webhook(admission, 'validating'), review('kubectl', 'nginx'), { clock })
+  expect(validating).toEqual(admission.validate(review('kubectl', 'nginx')))
+  admission.validate(review('kubectl', 'ubuntu'))
+  admission.validate({})
+  const { text } = await metrics.expose()
+  for (const line of [
+    'webhook_requests_total{webhook="mutate",operation="CREATE",allowed="true"} 2',
+    'webhook_requests_total{webhook="validate",operation="CREATE",allowed="true"} 2',
+    'webhook_requests_total{webhook="validate",operation="CREATE",allowed="false"} 1',
+    'webhook_requests_total{webhook="validate",operation="INVALID",allowed="false"} 1',
+    'webhook_duration_seconds_count{webhook="validate"} 4',
+  ]) {
+    expect(text).toContain(`${line}\n`)
+  }
+})

@@ -1,0 +1,74 @@
+import { helpText, readConfiguration, referenceMarkdown } from '@tenure/runtime'
+import { expect, test } from 'vitest'
+import { applicationsConfiguration, imagePolicyOf, type ApplicationsSettings } from './config.ts'
+import { defaultImagePolicy } from './policy.ts'
+
+async function settings(
+  environment: Readonly<Record<string, string>>,
+  argv: readonly string[] = [],
+): Promise<ApplicationsSettings> {
+  const loaded = await readConfiguration(applicationsConfiguration, { argv, environment })
+  if (loaded.kind !== 'values') throw new Error('help was printed')
+  return loaded.values
+}
+
+test("starts with the seeds' defaults", async () => {
+  const values = await settings({})
+  expect(values).toMatchObject({
+    port: 3000,
+    enableLeaderElection: true,
+    podName: undefined,
+    readyzLeaderOnly: false,
+    createNamespaces: false,
+    eventHistoryLimit: 10_000,
+    webhookFailurePolicy: 'Fail',
+    imagePolicyOnRest: false,
+  })
+  expect(imagePolicyOf(values)).toEqual(defaultImagePolicy)
+})
+
+test("reads the seeds' variables and our own", async () => {
+  const values = await settings(
+    {
+      PORT: '8080',
+      ENABLE_LEADER_ELECTION: 'false',
+      POD_NAME: 'operator-1',
+      READYZ_LEADER_ONLY: 'true',
+      CREATE_NAMESPACES: 'true',
+      EVENT_HISTORY_LIMIT: '5',
+      BLOCKED_BASE_IMAGES: 'none',
+      ALLOWED_REGISTRIES: 'quay.io, *.example.com',
+      IMAGE_POLICY_ON_REST: 'true',
+      WEBHOOK_FAILURE_POLICY: 'Ignore',
+      AUTH: 'none',
+    },
+    ['--port', '0'],
+  )
+  expect(values).toMatchObject({
+    port: 0,
+    enableLeaderElection: false,
+    podName: 'operator-1',
+    readyzLeaderOnly: true,
+    createNamespaces: true,
+    eventHistoryLimit: 5,
+    imagePolicyOnRest: true,
+    webhookFailurePolicy: 'Ignore',
+    auth: 'none',
+  })
+  expect(imagePolicyOf(values)).toEqual({ blockedBases: [], allowedRegistries: ['quay.io', '*.example.com'] })
+})
+
+test.each([
+  [{ PORT: '70000' }, 'PORT'],
+  [{ WEBHOOK_FAILURE_POLICY: 'Maybe' }, 'WEBHOOK_FAILURE_POLICY'],
+  [{ EVENT_HISTORY_LIMIT: '0' }, 'EVENT_HISTORY_LIMIT'],
+])('refuses %o and says which it is', async (environment, name) => {
+  await expect(settings(environment)).rejects.toThrow(name)
+})
+
+test('help and reference name every setting', () => {
+  for (const { flag, environment } of applicationsConfiguration.rows) {
+    expect(helpText(applicationsConfiguration)).toContain(`${flag}`)
+    expect(referenceMarkdown(applicationsConfiguration)).toContain(`\`${environment}\``)
+  }
+})

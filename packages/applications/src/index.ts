@@ -1,0 +1,7 @@
+export * from './api.ts'
+export { applicationsConfiguration, applicationsTable, imagePolicyOf, type ApplicationsSettings } from './config.ts'
+export { applicationDefinition } from './crd.ts'
+export { applicationsOperator, type ApplicationsOptions } from './operator.ts'
+export { defaultImagePolicy, type ImagePolicy } from './policy.ts'
+export { applicationsController, type ApplicationsControllerOptions } from './reconcile.ts'
+export { type ApplicationsRights, clusterRules, homeRules, type PolicyRule, workloadRules } from './rights.ts'

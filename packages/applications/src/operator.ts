@@ -1,0 +1,61 @@
+import type { Operator } from '@tenure/http'
+import { type ComponentDefinition, installDefinitions } from '@tenure/runtime'
+import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission/index.ts'
+import { FIELD_MANAGER, OPERATOR } from './api.ts'
+import { applicationDefinition } from './crd.ts'
+import { EventHistory } from './event-history.ts'
+import { ApplicationMetrics } from './metrics.ts'
+import { defaultImagePolicy } from './policy.ts'
+import { applicationsController, type ApplicationsControllerOptions } from './reconcile.ts'
+import { applicationRoutes, type ApplicationRoutesOptions } from './routes.ts'
+
+export interface ApplicationsOptions
+  extends
+    ApplicationsControllerOptions,
+    Omit<ApplicationAdmissionOptions, 'metrics'>,
+    Omit<ApplicationRoutesOptions, 'events' | 'reviews' | 'policy'> {
+  /** Install and upgrade the CustomResourceDefinition at the start; false: wait until it is there. Default true. */
+  readonly installDefinitions?: boolean | undefined
+  /** Events that `/events` remembers. Default 10,000. */
+  readonly eventHistoryLimit?: number | undefined
+}
+
+/** The operator that makes a real, watched, guarded workload of every Application. */
+export function applicationsOperator(options: ApplicationsOptions = {}): Operator {
+  const { namespace, policy, policyOnRest, identity } = options
+  const metrics = new ApplicationMetrics({ namespace })
+  const history = new EventHistory({ metrics, limit: options.eventHistoryLimit, identity, namespace })
+  const admission = new ApplicationAdmission({ ...options, metrics })
+  const definition = installDefinitions([applicationDefinition], {
+    fieldManager: FIELD_MANAGER,
+    install: options.installDefinitions ?? true,
+    manifest: 'deploy/crds/applications.cloudnative.elide.dev.yaml',
+  })
+  const components: readonly ComponentDefinition[] = [
+    definition,
+    metrics.component,
+    metrics.termComponent,
+    history.component,
+    admission.component,
+  ]
+  return {
+    name: OPERATOR,
+    controllers: [
+      {
+        ...applicationsController({ namespace, concurrency: options.concurrency, backoff: options.backoff }),
+        recorder: history.recorder,
+        onReconciled: metrics.reconciled,
+      },
+    ],
+    components,
+    webhooks: admission.webhooks,
+    routes: [
+      applicationRoutes({
+        ...options,
+        events: history,
+        reviews: admission,
+        policy: policyOnRest ? (policy ?? defaultImagePolicy) : undefined,
+      }),
+    ],
+  }
+}

@@ -1,0 +1,42 @@
+import type { Route } from '@tenure/http'
+import { described, HttpError, json, route } from '@tenure/http'
+import type { ReviewAnswer } from '@tenure/runtime'
+import type { Reviews } from './options.ts'
+import { failure } from './schemas.ts'
+
+const review = described({ type: 'object', description: 'An AdmissionReview of admission.k8s.io/v1' })
+
+/** A review of an update holds two objects, each as large as the API server takes them. */
+const BODY_LIMIT = 7 * 1024 * 1024
+
+/** `POST /validate` and `/mutate`: AdmissionReviews, judged as the API server's webhooks are. They change nothing. */
+export function reviewRoutes(reviews: Reviews): readonly Route[] {
+  return [
+    reviewRoute('/validate', 'Judge an AdmissionReview', (body) => reviews.validate(body)),
+    reviewRoute('/mutate', 'Complete the object of an AdmissionReview, as a JSON patch', (body) =>
+      reviews.mutate(body),
+    ),
+  ]
+}
+
+function reviewRoute(path: string, summary: string, answer: (body: unknown) => ReviewAnswer): Route {
+  return route({
+    method: 'POST',
+    path,
+    summary,
+    tags: ['admission'],
+    body: review,
+    bodyLimit: BODY_LIMIT,
+    // The API server calls webhooks without a token, and there is nothing here to be had that the caller did not bring.
+    access: 'public',
+    responses: {
+      200: { description: 'The review with its response', schema: review },
+      400: failure('What was sent is no review that can be answered'),
+    },
+    handle: ({ body }) => {
+      if (body === undefined) throw new HttpError('TENURE_HTTP_INVALID_JSON', 400, 'Invalid JSON')
+      const answered = answer(body)
+      return json(answered.status, answered.body)
+    },
+  })
+}

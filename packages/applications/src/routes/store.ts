@@ -1,0 +1,191 @@
+import type { RequestHead } from '@tenure/http'
+import { invalidRequest, unavailable } from '@tenure/http'
+import type { KubeApi, ObjectRef, Stored } from '@tenure/kube'
+import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/kube'
+import { Namespace } from '@tenure/kube/kinds'
+import type { Informer, ManagerContext } from '@tenure/runtime'
+import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api.ts'
+import type { ValidationOptions } from '../validation.ts'
+import { validateApplication } from '../validation.ts'
+import type { ApplicationRoutesOptions } from './options.ts'
+import { conflict, isMissingNamespace, refusalOf, resourceNotFound } from './refusals.ts'
+
+/** How long a request waits for the cache to be filled, in milliseconds, before it is told to come back. */
+const SYNC_TIMEOUT = 5_000
+/** Each try loses only to somebody else's success, so that many lost ones in a row mean something is wrong. */
+const MOST_TRIES = 20
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Applications for the HTTP API: read from the cache, written to the API server. */
+export class ApplicationStore {
+  readonly informer: Informer<Application>
+  readonly #api: KubeApi
+  readonly #context: ManagerContext
+  readonly #options: ApplicationRoutesOptions
+
+  constructor(context: ManagerContext, options: ApplicationRoutesOptions) {
+    this.#api = context.api
+    this.#context = context
+    this.#options = options
+    this.informer = context.informers.informer(Application, { namespace: options.namespace })
+  }
+
+  async list(namespace: string | undefined, signal: AbortSignal): Promise<readonly Stored<Application>[]> {
+    await this.#whenSynced(signal)
+    return this.informer.cache.list(namespace)
+  }
+
+  async get(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
+    await this.#whenSynced(signal)
+    const object = this.informer.cache.get(ref)
+    if (!object) throw resourceNotFound()
+    return object
+  }
+
+  /** As `get`, but asks the API server about what the cache does not have: before it is said that there is nothing to change. */
+  async find(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
+    return this.informer.cache.get(ref) ?? this.#read(ref, signal)
+  }
+
+  async create(namespace: string, body: unknown, request: RequestHead): Promise<Stored<Application>> {
+    if (!NAMESPACE.test(namespace)) {
+      const message = `Namespace must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or digit`
+      throw invalidRequest([{ field: 'metadata.namespace', message, value: namespace }])
+    }
+    const { metadata = {}, ...rest } = this.#validated(body, { namespace })
+    const { name, generateName, labels, annotations, ownerReferences } = metadata
+    const finalizers = this.#finalizersOf(namespace, metadata.finalizers)
+    const object = {
+      ...rest,
+      metadata: {
+        namespace,
+        ...(name !== undefined && { name }),
+        ...(generateName !== undefined && { generateName }),
+        ...(labels && { labels }),
+        ...(annotations && { annotations }),
+        ...(finalizers && { finalizers }),
+        ...(ownerReferences && { ownerReferences }),
+      },
+    }
+    const { signal } = request
+    try {
+      return await this.#api.create(Application, object, { signal })
+    } catch (error) {
+      if (!isMissingNamespace(error) || !this.#options.createNamespaces) throw refusalOf(error)
+    }
+    await this.#createNamespace(namespace, request)
+    return this.#api.create(Application, object, { signal }).catch(throwRefusal)
+  }
+
+  /**
+   * Puts the body in the place of what is there. Labels and annotations are replaced where the body has any; finalizers,
+   * owners and status are not the caller's to replace. With a resourceVersion it must be the latest; without, the last wins.
+   */
+  async replace(ref: ObjectRef, body: unknown, signal: AbortSignal): Promise<Stored<Application>> {
+    const application = this.#validated(body, ref)
+    const { resourceVersion, uid } = application.metadata ?? {}
+    let current = await this.find(ref, signal)
+    for (let tries = 1; ; tries++) {
+      if (uid !== undefined && uid !== current.metadata.uid) {
+        throw conflict('The resource was deleted and made anew since it was read', 'metadata.uid', uid)
+      }
+      try {
+        return await this.#api.update(Application, replacement(application, current, resourceVersion), { signal })
+      } catch (error) {
+        if (!isConflict(error)) throw refusalOf(error)
+        if (resourceVersion !== undefined || tries >= MOST_TRIES) {
+          const message = 'The resource has changed since it was read; read it again, or send no resourceVersion'
+          throw conflict(message, 'metadata.resourceVersion', resourceVersion)
+        }
+      }
+      current = await this.#read(ref, signal)
+    }
+  }
+
+  async remove(ref: ObjectRef, signal: AbortSignal): Promise<void> {
+    await this.#api.delete(Application, ref, { signal }).catch(throwRefusal)
+  }
+
+  #validated(body: unknown, where: ValidationOptions): Application {
+    const { policy, events } = this.#options
+    const validation = validateApplication(body, { ...where, policy })
+    if (validation.ok) return validation.application
+    const message = validation.details.map((each) => `${each.field}: ${each.message}`).join('; ')
+    events.record({
+      type: 'Warning',
+      reason: REASONS.validationFailed,
+      message,
+      involvedObject: {
+        apiVersion: Application.apiVersion,
+        kind: Application.kind,
+        namespace: where.namespace,
+        name: where.name ?? nameIn(body) ?? '',
+      },
+    })
+    throw invalidRequest(validation.details)
+  }
+
+  /** With the controller's own, so that it need not add it: only where it will take it off again. */
+  #finalizersOf(namespace: string, given: readonly string[] | undefined): readonly string[] | undefined {
+    const { namespace: served = namespace } = this.#options
+    return served === namespace ? [...new Set([...(given ?? []), FINALIZER])] : given
+  }
+
+  async #read(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
+    return this.#api.get(Application, ref, { signal }).catch((error: unknown) => {
+      throw isNotFound(error) ? resourceNotFound() : error
+    })
+  }
+
+  async #createNamespace(name: string, { authorize, signal, log }: RequestHead): Promise<void> {
+    await authorize({ group: '', resource: Namespace.plural, verb: 'create' })
+    const labels = { 'app.kubernetes.io/managed-by': OPERATOR }
+    try {
+      await this.#api.create(Namespace, { metadata: { name, labels } }, { signal })
+      log.info('namespace created', { namespace: name, group: GROUP })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw refusalOf(error)
+    }
+  }
+
+  async #whenSynced(signal: AbortSignal): Promise<void> {
+    if (this.informer.synced) return
+    const limit = withTimeout(this.#context.clock, SYNC_TIMEOUT, () => new Error('the cache is not filled yet'), signal)
+    try {
+      await this.informer.whenSynced(limit.signal)
+    } catch (error) {
+      throw unavailable('Applications can not be read yet', error)
+    } finally {
+      limit.dispose()
+    }
+  }
+}
+
+function replacement(
+  application: Application,
+  current: Stored<Application>,
+  resourceVersion: string | undefined,
+): Application {
+  const { labels, annotations } = application.metadata ?? {}
+  const { managedFields: _, ...kept } = current.metadata
+  return {
+    ...application,
+    metadata: {
+      ...kept,
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  }
+}
+
+function throwRefusal(error: unknown): never {
+  throw refusalOf(error)
+}
+
+function nameIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('metadata' in body)) return undefined
+  const { metadata } = body
+  if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return undefined
+  return typeof metadata.name === 'string' ? metadata.name.slice(0, 253) : undefined
+}

@@ -1,0 +1,106 @@
+import { isObject, valueAt } from '../../registry/json.ts'
+import type { JsonObject } from '../../registry/json.ts'
+import { formatQuantity, parseQuantity, QuantityError } from '../../schema/quantity.ts'
+import type { Quantity } from '../../schema/quantity.ts'
+
+/** Amounts of resources, by name: `requests.cpu`, `pods`, `count/jobs.batch`. */
+export type Amounts = ReadonlyMap<string, Quantity>
+
+const NOTHING: Quantity = { nanos: 0n, format: 'DecimalSI' }
+
+export const whole = (count: number): Quantity => ({ nanos: BigInt(count) * 1_000_000_000n, format: 'DecimalSI' })
+
+/** Resources as an object has them; what is no amount is left out, as it was refused before. */
+export function amountsAt(object: unknown, path: string): Amounts {
+  const list = valueAt(object, path)
+  return amountsOf(isObject(list) ? list : {})
+}
+
+export function amountsOf(list: JsonObject): Amounts {
+  const found = new Map<string, Quantity>()
+  for (const [name, text] of Object.entries(list)) {
+    try {
+      found.set(name, parseQuantity(String(text)))
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error
+    }
+  }
+  return found
+}
+
+function sumOf(a: Quantity, b: Quantity): Quantity {
+  return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format }
+}
+
+export function sum(...all: readonly Amounts[]): Amounts {
+  const total = new Map<string, Quantity>()
+  for (const amounts of all) {
+    for (const [name, amount] of amounts) total.set(name, sumOf(total.get(name) ?? NOTHING, amount))
+  }
+  return total
+}
+
+/** The larger of each. */
+export function largest(a: Amounts, b: Amounts): Amounts {
+  const result = new Map(a)
+  for (const [name, amount] of b) {
+    const known = result.get(name)
+    if (!known || known.nanos < amount.nanos) result.set(name, amount)
+  }
+  return result
+}
+
+/** What `a` has more than `b`. */
+export function excess(a: Amounts, b: Amounts): Amounts {
+  const result = new Map<string, Quantity>()
+  for (const [name, amount] of a) {
+    const nanos = amount.nanos - (b.get(name)?.nanos ?? 0n)
+    if (nanos > 0n) result.set(name, { nanos, format: amount.format })
+  }
+  return result
+}
+
+/** Only those of these names. */
+export function only(amounts: Amounts, names: Iterable<string>): Amounts {
+  const wanted = new Set(names)
+  return new Map([...amounts].filter(([name]) => wanted.has(name)))
+}
+
+export const textOf = (amount: Quantity | undefined): string => formatQuantity(amount ?? NOTHING)
+
+/** As an object holds them, in the order of their names. */
+export function asObject(amounts: Amounts): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...amounts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, amount]) => [name, textOf(amount)]),
+  )
+}
+
+/** `cpu=500m,pods=1`. */
+export function shown(amounts: Amounts): string {
+  return Object.entries(asObject(amounts))
+    .map(([name, text]) => `${name}=${text}`)
+    .join(',')
+}
+
+/** What a pod's containers ask for together: init containers run before the others, sidecars beside them. */
+export function podAmounts(pod: unknown, kind: 'requests' | 'limits'): Amounts {
+  const listAt = (path: string): readonly JsonObject[] => {
+    const list = valueAt(pod, path)
+    return Array.isArray(list) ? list.filter(isObject) : []
+  }
+  let total = sum(...listAt('spec.containers').map((container) => amountsAt(container, `resources.${kind}`)))
+  let sidecars: Amounts = new Map()
+  let first: Amounts = new Map()
+  for (const container of listAt('spec.initContainers')) {
+    const own = amountsAt(container, `resources.${kind}`)
+    if (container['restartPolicy'] === 'Always') {
+      sidecars = sum(sidecars, own)
+      first = largest(first, sidecars)
+    } else first = largest(first, sum(sidecars, own))
+  }
+  total = largest(sum(total, sidecars), first)
+  const overhead = amountsAt(pod, 'spec.overhead')
+  if (overhead.size === 0) return total
+  // A limit that nobody set stays unset.
+  return kind === 'requests' ? sum(total, overhead) : sum(total, only(overhead, total.keys()))
+}

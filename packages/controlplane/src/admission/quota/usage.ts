@@ -1,0 +1,185 @@
+import { isObject, valueAt } from '../../registry/json.ts'
+import type { JsonObject } from '../../registry/json.ts'
+import { qosClass } from '../../kinds/pod.ts'
+import { amountsAt, podAmounts, sum, whole } from './amounts.ts'
+import type { Amounts } from './amounts.ts'
+
+/** What an object uses up of a quota. */
+
+export const PODS = 'pods'
+export const SERVICES = 'services'
+export const CLAIMS = 'persistentvolumeclaims'
+
+/** Kinds that quotas knew before they could count any kind. */
+const ALIASES = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
+const COMPUTED = ['cpu', 'memory', 'ephemeral-storage']
+/** Where a quota limits these, every container must say how much it wants. */
+const EXPLICIT = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+
+/** `now` in milliseconds: a pod that should be gone by then does not count. */
+export function usageOf(bucket: string, object: unknown, now: number): Amounts {
+  const counted: Amounts = new Map([[`count/${bucket}`, whole(1)]])
+  switch (bucket) {
+    case PODS:
+      return isCounted(object, now) ? sum(counted, computeUsage(object)) : counted
+    case SERVICES:
+      return sum(counted, serviceUsage(object))
+    case CLAIMS:
+      return sum(counted, claimUsage(object))
+    default:
+      return ALIASES.has(bucket) ? sum(counted, new Map([[bucket, whole(1)]])) : counted
+  }
+}
+
+/** The resources of a quota that objects of this kind use up. */
+export function isUsedBy(bucket: string, resource: string): boolean {
+  if (resource === `count/${bucket}`) return true
+  switch (bucket) {
+    case PODS:
+      if (resource === PODS || COMPUTED.includes(resource)) return true
+      return /^(?:requests|limits)\./.test(resource) && resource !== 'requests.storage'
+    case SERVICES:
+      return resource === SERVICES || resource.startsWith('services.')
+    case CLAIMS:
+      return (
+        resource === CLAIMS || resource === 'requests.storage' || resource.includes('.storageclass.storage.k8s.io/')
+      )
+    default:
+      return ALIASES.has(bucket) && resource === bucket
+  }
+}
+
+/** The kind that a resource of a quota counts. */
+export function bucketOf(resource: string): string {
+  if (resource.startsWith('count/')) return resource.slice('count/'.length)
+  if (ALIASES.has(resource)) return resource
+  return [SERVICES, CLAIMS].find((bucket) => isUsedBy(bucket, resource)) ?? PODS
+}
+
+function isCounted(pod: unknown, now: number): boolean {
+  const phase = valueAt(pod, 'status.phase')
+  if (phase === 'Failed' || phase === 'Succeeded') return false
+  const [deleted, grace] = [
+    valueAt(pod, 'metadata.deletionTimestamp'),
+    valueAt(pod, 'metadata.deletionGracePeriodSeconds'),
+  ]
+  if (typeof deleted !== 'string' || typeof grace !== 'number') return true
+  return now <= Date.parse(deleted) + grace * 1000
+}
+
+function computeUsage(pod: unknown): Amounts {
+  return computed(podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))
+}
+
+function computed(requests: Amounts, limits: Amounts): Amounts {
+  const usage = new Map([[PODS, whole(1)]])
+  for (const [name, amount] of requests) {
+    const isSized = name.startsWith('hugepages-')
+    if (COMPUTED.includes(name) || isSized) usage.set(name, amount)
+    if (COMPUTED.includes(name) || isSized || name.includes('/')) usage.set(`requests.${name}`, amount)
+  }
+  for (const [name, amount] of limits) if (COMPUTED.includes(name)) usage.set(`limits.${name}`, amount)
+  return usage
+}
+
+function serviceUsage(service: unknown): Amounts {
+  const ports = valueAt(service, 'spec.ports')
+  const all = Array.isArray(ports) ? ports.filter(isObject) : []
+  const type = valueAt(service, 'spec.type')
+  const isBalanced = type === 'LoadBalancer'
+  const isSparing = isBalanced && valueAt(service, 'spec.allocateLoadBalancerNodePorts') === false
+  const open = isSparing ? all.filter((port) => port['nodePort']) : type === 'NodePort' || isBalanced ? all : []
+  return new Map([
+    [SERVICES, whole(1)],
+    ['services.loadbalancers', whole(isBalanced ? 1 : 0)],
+    ['services.nodeports', whole(open.length)],
+  ])
+}
+
+function claimUsage(claim: unknown): Amounts {
+  const usage = new Map([[CLAIMS, whole(1)]])
+  const storage = amountsAt(claim, 'spec.resources.requests').get('storage')
+  if (storage) usage.set('requests.storage', storage)
+  const name = valueAt(claim, 'spec.storageClassName')
+  if (typeof name === 'string' && name !== '') {
+    const of = `${name}.storageclass.storage.k8s.io`
+    usage.set(`${of}/${CLAIMS}`, whole(1))
+    if (storage) usage.set(`${of}/requests.storage`, storage)
+  }
+  return usage
+}
+
+/** What a pod fails to say that a quota with these resources wants to know; undefined if it says all. */
+export function unsaid(pod: unknown, resources: Iterable<string>): string | undefined {
+  const wanted = [...resources].filter((name) => EXPLICIT.has(name)).toSorted()
+  const missing = wanted.flatMap((resource) => {
+    const silent = containersOf(pod)
+      .filter((container) => {
+        const amounts = computed(amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits'))
+        return !amounts.has(resource)
+      })
+      .map((container) => String(container['name']))
+    return silent.length > 0 ? [`${resource} for: ${[...new Set(silent)].toSorted().join(',')}`] : []
+  })
+  return missing.length > 0 ? `must specify ${missing.join('; ')}` : undefined
+}
+
+function containersOf(pod: unknown): readonly JsonObject[] {
+  return ['containers', 'initContainers'].flatMap((list) => {
+    const containers = valueAt(pod, `spec.${list}`)
+    return Array.isArray(containers) ? containers.filter(isObject) : []
+  })
+}
+
+interface Scope {
+  readonly scopeName: string
+  readonly operator: string
+  readonly values: readonly unknown[]
+}
+
+/** True if a quota is for such an object: those with scopes are for some pods only. */
+export function isInScope(quota: unknown, bucket: string, object: unknown): boolean {
+  return scopesOf(quota).every((scope) => bucket === PODS && isPodInScope(scope, object))
+}
+
+function scopesOf(quota: unknown): readonly Scope[] {
+  const [names, expressions] = [valueAt(quota, 'spec.scopes'), valueAt(quota, 'spec.scopeSelector.matchExpressions')]
+  const plain = (Array.isArray(names) ? names : []).map((name) => ({
+    scopeName: String(name),
+    operator: 'Exists',
+    values: [],
+  }))
+  const selected = (Array.isArray(expressions) ? expressions.filter(isObject) : []).map(
+    ({ scopeName, operator, values }) => ({
+      scopeName: String(scopeName),
+      operator: String(operator),
+      values: Array.isArray(values) ? values : [],
+    }),
+  )
+  return [...plain, ...selected]
+}
+
+function isPodInScope({ scopeName, operator, values }: Scope, pod: unknown): boolean {
+  switch (scopeName) {
+    case 'Terminating':
+      return hasDeadline(pod)
+    case 'NotTerminating':
+      return !hasDeadline(pod)
+    case 'BestEffort':
+      return isBestEffort(pod)
+    case 'NotBestEffort':
+      return !isBestEffort(pod)
+    case 'PriorityClass': {
+      const name = valueAt(pod, 'spec.priorityClassName')
+      const isNamed = typeof name === 'string' && name !== ''
+      if (operator === 'Exists') return isNamed
+      if (operator === 'DoesNotExist') return !isNamed
+      return values.includes(name) === (operator === 'In')
+    }
+    default:
+      return false
+  }
+}
+
+const hasDeadline = (pod: unknown): boolean => typeof valueAt(pod, 'spec.activeDeadlineSeconds') === 'number'
+const isBestEffort = (pod: unknown): boolean => qosClass(isObject(pod) ? pod : {}) === 'BestEffort'

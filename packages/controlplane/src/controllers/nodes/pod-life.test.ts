@@ -1,0 +1,24 @@
+import type { Stored } from '@tenure/kube'
+import type { Pod } from '@tenure/kube/kinds'
+import { expect, it } from 'vitest'
+import { nextStep } from './pod-life.ts'
+import { scriptOf } from './simulation.ts'
+
+const pod: Stored<Pod> = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'a',
+    namespace: 'default',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  },
+  spec: { containers: [{ name: 'web', image: 'nginx' }] },
+}
+
+it('waits long enough to move the clock, also when next to nothing is left', () => {
+  const script = scriptOf(pod, {})
+  const elapsed = script.pull - 1e-12
+  expect(nextStep({ pod, script, stage: 'creating', elapsed, now: 0 })).toEqual({ type: 'wait', after: 1 })
+})

@@ -1,0 +1,94 @@
+import type { Schema } from '../types.ts'
+import { CelAuthorizer, registerAuthorizer } from './authorizer.ts'
+import type { AskAccess } from './authorizer.ts'
+import { tryCompile } from './compile.ts'
+import type { Program } from './engine.ts'
+import { baseEnvironment } from './library.ts'
+import { TypeFactory } from './types.ts'
+import type { CelType } from './types.ts'
+
+const TEXT: Schema = { type: 'string' }
+const named = (...names: readonly string[]): Schema => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, TEXT])),
+})
+const KIND = named('group', 'version', 'kind')
+const RESOURCE = named('group', 'version', 'resource')
+const REQUEST: Schema = {
+  type: 'object',
+  properties: {
+    ...named('uid', 'subResource', 'requestSubResource', 'name', 'namespace', 'operation').properties,
+    kind: KIND,
+    resource: RESOURCE,
+    requestKind: KIND,
+    requestResource: RESOURCE,
+    userInfo: {
+      type: 'object',
+      properties: {
+        ...named('username', 'uid').properties,
+        groups: { type: 'array', items: TEXT },
+        extra: { type: 'object', additionalProperties: { type: 'array', items: TEXT } },
+      },
+    },
+    dryRun: { type: 'boolean' },
+    // The one way to say `dyn` in a schema.
+    options: { intOrString: true },
+  },
+}
+
+export interface Condition {
+  readonly expression: string
+  readonly program: Program | undefined
+  /** Why there is no program, in the server's words. */
+  readonly error: string | undefined
+}
+
+/** What conditions are written in; made when the first one is: few webhooks have any. */
+function makeLanguage() {
+  const environment = baseEnvironment()
+  const types = new TypeFactory(environment)
+  const request = types.declare(REQUEST, false) as CelType
+  environment.registerVariable('object', 'dyn').registerVariable('oldObject', 'dyn')
+  environment.registerVariable('request', request.name)
+  registerAuthorizer(environment)
+  return { environment, types, request }
+}
+
+let language: ReturnType<typeof makeLanguage> | undefined
+
+/** A condition on which a webhook is called, as `matchConditions` has it. */
+export function compileCondition(expression: string): Condition {
+  const { environment, types } = (language ??= makeLanguage())
+  const { program, error } = tryCompile(environment, expression, 'bool', types)
+  if (error !== 'cel expression must evaluate to a bool') return { expression, program, error }
+  const { type } = environment.parse(expression).check()
+  return { expression, program: undefined, error: `must evaluate to bool but got ${type ?? 'dyn'}` }
+}
+
+export interface ConditionSubject {
+  readonly object: unknown
+  readonly oldObject: unknown
+  readonly request: unknown
+  readonly ask: AskAccess
+}
+
+/** The variables of a condition, for a request like this. */
+export function conditionContext({ object, oldObject, request, ask }: ConditionSubject): Record<string, unknown> {
+  const { request: type } = (language ??= makeLanguage())
+  return {
+    object: celValue(object ?? null),
+    oldObject: celValue(oldObject ?? null),
+    request: type.convert(request),
+    authorizer: new CelAuthorizer(ask),
+  }
+}
+
+/** JSON without a schema: whole numbers are int, objects are maps. */
+function celValue(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
+  if (Array.isArray(value)) return value.map(celValue)
+  if (typeof value !== 'object' || value === null) return value
+  const map = new Map<string, unknown>()
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) map.set(key, celValue(item))
+  return map
+}

@@ -1,0 +1,67 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TenureError } from '@tenure/kube'
+import { asError } from '@tenure/kube'
+import type { ListenAddress } from '@tenure/runtime'
+import { cannotListen } from '@tenure/runtime'
+import { portHolder } from './port-holder.ts'
+
+export interface ListenOptions {
+  /** What is served, for messages. */
+  readonly what: string
+  /** Which setting moves it, for messages. */
+  readonly setting: string | undefined
+  readonly whenTaken: 'fail' | 'next'
+}
+
+const MOST_TRIES = 100
+
+/** Listens on `wanted`, or on the next free port after it; says which it was. */
+export async function listen(server: Server, wanted: ListenAddress, options: ListenOptions): Promise<AddressInfo> {
+  const tries = options.whenTaken === 'next' && wanted.port !== 0 ? MOST_TRIES : 1
+  for (let step = 0; ; step++) {
+    const address = { ...wanted, port: wanted.port + step }
+    try {
+      return await listenOnce(server, address)
+    } catch (error) {
+      const isTaken = codeOf(error) === 'EADDRINUSE'
+      if (!isTaken || step + 1 >= tries || address.port >= 65_535) throw await explain(error, wanted, options)
+    }
+  }
+}
+
+function listenOnce(server: Server, { host, port }: ListenAddress): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const onListening = (): void => {
+      server.off('error', onError)
+      resolve(server.address() as AddressInfo)
+    }
+    const onError = (error: Error): void => {
+      server.off('listening', onListening)
+      reject(error)
+    }
+    server.once('error', onError).once('listening', onListening)
+    server.listen({ port, ...(host && { host }) })
+  })
+}
+
+async function explain(error: unknown, wanted: ListenAddress, options: ListenOptions): Promise<TenureError> {
+  const { what, setting, whenTaken } = options
+  const holder = codeOf(error) === 'EADDRINUSE' ? await portHolder(wanted.port) : undefined
+  const by = holder ? `process ${holder.pid} (${holder.command})` : 'another program'
+  const more = whenTaken === 'next' ? `, and so are the ${MOST_TRIES - 1} after it` : ''
+  return cannotListen(asError(error), wanted, {
+    what,
+    takenBy: `${by}${more}`,
+    ...(setting !== undefined && { setting }),
+  })
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+}
+
+/** True if only this machine can reach it. */
+export function isLoopback(host: string | undefined): boolean {
+  return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|::1|0:0:0:0:0:0:0:1)$/i.test(host)
+}

@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Frame } from './ring.ts'
+import { Ring } from './ring.ts'
+
+const frameOf = (id: number, length: number): Frame<undefined> => ({
+  id: String(id),
+  bytes: Buffer.alloc(length),
+  about: undefined,
+})
+
+it('keeps the longest tail within its bounds, and knows the positions of all of it', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(20), fc.nat(30)), { maxLength: 400 }),
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 1, max: 500 }),
+      (pushes, maxFrames, maxBytes) => {
+        const ring = new Ring<undefined>({ maxFrames, maxBytes })
+        const all: Frame<undefined>[] = []
+        for (const [id, length] of pushes) {
+          all.push(frameOf(id, length))
+          ring.push(all.at(-1) ?? frameOf(0, 0))
+          const kept = ring.from(ring.start) ?? []
+          expect(ring.end).toBe(all.length)
+          expect(kept).toEqual(all.slice(ring.start))
+          expect(kept.length).toBeLessThanOrEqual(maxFrames)
+          expect(ring.bytes).toBe(kept.reduce((sum, { bytes }) => sum + bytes.length, 0))
+          expect(ring.bytes).toBeLessThanOrEqual(maxBytes)
+        }
+        expect(ring.from(ring.start - 1)).toBeUndefined()
+        expect(ring.from(ring.end)).toEqual([])
+        for (const { id } of all) {
+          const position = all.findIndex((each, at) => at >= ring.start && each.id === id)
+          expect(ring.find(id)).toBe(position < 0 ? undefined : position)
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,2 @@
+export { annotationProblems, type AnnotationProblem, type Annotations } from './problems.ts'
+export { leaseAnnotationsWebhook, type LeaseAdmissionOptions } from './webhook.ts'

@@ -1,0 +1,78 @@
+import { ANNOTATION, type LeaseFamily, PROPAGATIONS } from '../api.ts'
+import { readJobConfig } from '../cleanup/job-config.ts'
+import { parseTime, parseTimeOrDate } from '../time.ts'
+import { parseTtl } from '../ttl.ts'
+
+export type Annotations = Readonly<Record<string, string>>
+
+/** Something about an object's lease annotations that makes no sense. */
+export interface AnnotationProblem {
+  /** The annotation's whole name. */
+  readonly annotation: string
+  readonly reason: string
+  /** The annotations that are part of it, by their whole names. */
+  readonly involved: readonly string[]
+}
+
+const JOB_ANNOTATIONS = Object.values(ANNOTATION).filter((name) => name.includes('job'))
+
+/** All that a lease controller would stumble over later. Pure. */
+export function annotationProblems(
+  annotations: Annotations,
+  families: readonly LeaseFamily[],
+  namespaced: boolean,
+): readonly AnnotationProblem[] {
+  return families.flatMap((family) => familyProblems(annotations, family, namespaced))
+}
+
+function familyProblems(
+  annotations: Annotations,
+  family: LeaseFamily,
+  namespaced: boolean,
+): readonly AnnotationProblem[] {
+  const { prefix, start } = family
+  const problems: AnnotationProblem[] = []
+  const check = (name: string, reasonAgainst: (text: string) => string | undefined): void => {
+    const text = annotations[prefix + name]
+    const reason = text === undefined ? undefined : reasonAgainst(text)
+    if (reason !== undefined) problems.push({ annotation: prefix + name, reason, involved: [prefix + name] })
+  }
+  check(ANNOTATION.ttl, (text) => {
+    const ttl = parseTtl(text)
+    return ttl.ok ? undefined : ttl.reason
+  })
+  check(ANNOTATION.expires, (text) =>
+    parseTimeOrDate(text.trim()) === undefined
+      ? `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
+      : undefined,
+  )
+  check(start, (text) =>
+    parseTime(text) === undefined
+      ? `${JSON.stringify(text)} is no RFC 3339 time; write one such as 2026-06-11T20:48:11Z`
+      : undefined,
+  )
+  check(ANNOTATION.propagation, (text) =>
+    PROPAGATIONS.some((propagation) => propagation.toLowerCase() === text.trim().toLowerCase())
+      ? undefined
+      : `${JSON.stringify(text)} is none of ${PROPAGATIONS.join(', ')}`,
+  )
+  return [...problems, ...contradictions(annotations, family), ...jobProblems(annotations, family, namespaced)]
+}
+
+function contradictions(annotations: Annotations, { prefix }: LeaseFamily): readonly AnnotationProblem[] {
+  const [ttl, expires] = [prefix + ANNOTATION.ttl, prefix + ANNOTATION.expires]
+  if (annotations[ttl] === undefined || annotations[expires] === undefined) return []
+  return [{ annotation: expires, reason: 'both ttl and expires are set; keep one of them', involved: [ttl, expires] }]
+}
+
+function jobProblems(annotations: Annotations, family: LeaseFamily, namespaced: boolean): readonly AnnotationProblem[] {
+  const job = readJobConfig(annotations, family, namespaced)
+  if (job?.ok !== false) return []
+  return [
+    {
+      annotation: family.prefix + ANNOTATION.job,
+      reason: job.reason,
+      involved: JOB_ANNOTATIONS.map((name) => family.prefix + name),
+    },
+  ]
+}

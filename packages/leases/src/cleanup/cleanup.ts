@@ -1,0 +1,254 @@
+import {
+  ApiError,
+  isAlreadyExists,
+  isNotFound,
+  keyOf,
+  type KubeObject,
+  type ObjectRef,
+  refTo,
+  type Stored,
+} from '@tenure/kube'
+import { ConfigMap, Job } from '@tenure/kube/kinds'
+import type { Again } from '@tenure/runtime'
+import { ANSWER, JOB_LABEL, type LeaseFamily, REASON } from '../api.ts'
+import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
+import { writeChanges } from '../reconcile.ts'
+import type { Leased, Surroundings } from '../surroundings.ts'
+import { formatTime } from '../time.ts'
+import { type CleanupSubject, cleanupJob, jobName } from './job.ts'
+import type { JobConfig } from './job-config.ts'
+import { afterFailure, type CleanupStep, type JobFailure, jobDuration, planCleanup } from './plan.ts'
+import { type CleanupRecord, printRecord, readRecord } from './record.ts'
+
+/** While jobs are watched, one is looked at this often nevertheless, in milliseconds; more often if they can not be. */
+const LOOK_EVERY = 60_000
+const LOOK_UNWATCHED = 5_000
+/** More steps than a cleanup has: create, record, complete. */
+const MOST_STEPS = 5
+
+/** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
+export class Cleanup {
+  readonly #around: Surroundings
+  readonly #wake: (key: string) => void
+  /** The jobs that are waited for, by `namespace/name`, with the key of the object. */
+  readonly #awaited = new Map<string, string>()
+  readonly #watched = new Map<string, () => void>()
+
+  constructor(around: Surroundings, wake: (key: string) => void) {
+    this.#around = around
+    this.#wake = wake
+  }
+
+  close(): void {
+    for (const end of this.#watched.values()) end()
+    this.#watched.clear()
+    this.#awaited.clear()
+  }
+
+  forget(key: string): void {
+    for (const [job, waiter] of this.#awaited) if (waiter === key) this.#awaited.delete(job)
+  }
+
+  /** Goes on with the cleanup of `object`, which was just read and whose lease has ended, as far as that is possible now. */
+  async step(
+    key: string,
+    object: Leased,
+    lease: DatedLease,
+    config: JobConfig,
+    signal: AbortSignal,
+  ): Promise<Again | 'ready' | undefined> {
+    let current = object
+    for (let count = 0; count < MOST_STEPS; count++) {
+      const next = await this.#plan(key, current, lease, config, signal)
+      if (next.step.do === 'delete') return 'ready'
+      if (next.step.do === 'wait') return { again: this.#wait(lease.family, next.record, next.step.until) }
+      const written = await this.#carryOut(current, lease, config, next.step, next.job, signal)
+      if (!written) return undefined
+      current = written
+    }
+    return { again: LOOK_UNWATCHED }
+  }
+
+  async #plan(key: string, object: Leased, lease: DatedLease, config: JobConfig, signal: AbortSignal) {
+    const expireAt = formatTime(lease.expireAt)
+    const record = readRecord(object.metadata.annotations?.[lease.family.prefix + ANSWER.cleanup], expireAt)
+    const name = record?.state === 'running' && config.wait ? record.job : undefined
+    let job: Stored<Job> | undefined
+    if (name !== undefined) {
+      const ref = { name, namespace: object.metadata.namespace }
+      // Before it is read, so that its end can not come between.
+      this.#awaited.set(keyOf(ref), key)
+      this.#watchJobs(lease.family)
+      job = await this.#job(ref, signal)
+    }
+    const step = planCleanup({ config, expireAt, record, job, now: this.#around.clock.now() })
+    return { step, record, job }
+  }
+
+  /** Does one step and writes it down. Undefined if the object is gone. */
+  async #carryOut(
+    object: Leased,
+    lease: DatedLease,
+    config: JobConfig,
+    step: Exclude<CleanupStep, { readonly do: 'delete' | 'wait' }>,
+    job: Stored<Job> | undefined,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const { metrics, tell } = this.#around
+    if (step.do === 'create') return this.#create(object, lease, config, step.attempt, signal)
+    if (step.do === 'failed') {
+      const written = await this.#fail(object, lease, step.record, step.failure, signal)
+      if (written) this.#observe(job)
+      return written
+    }
+    const written = await this.#write(object, lease, step.record, DELETING, signal)
+    if (!written || !config.wait) return written
+    metrics.jobsCompleted.inc()
+    this.#observe(job)
+    const message = `The cleanup job ${step.record.job ?? ''} completed.`
+    tell(written, { type: 'Normal', reason: REASON.jobCompleted, message })
+    return written
+  }
+
+  async #create(
+    object: Leased,
+    lease: DatedLease,
+    config: JobConfig,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const { kind, metrics, tell, clock } = this.#around
+    const subject: CleanupSubject = { object, kind, ...lease }
+    const made = await this.#make(subject, config, attempt, signal)
+    if (made.how === 'invalid') {
+      const situation = { config, expireAt: formatTime(lease.expireAt), now: clock.now() }
+      // No job was made, so that this was no attempt; but each time the wait is longer.
+      const record = afterFailure(situation, attempt, undefined)
+      return this.#fail(object, lease, record, made, signal)
+    }
+    if (made.how === 'created') {
+      metrics.jobsCreated.inc()
+      const message = `The cleanup job ${jobName(subject, attempt)} was created.`
+      tell(object, { type: 'Normal', reason: REASON.jobCreated, message })
+    }
+    const name = jobName(subject, attempt)
+    const record: CleanupRecord = {
+      job: name,
+      expireAt: formatTime(lease.expireAt),
+      attempt,
+      state: config.wait ? 'running' : 'done',
+    }
+    const status = config.wait ? `${EXPIRED} Waiting for cleanup job ${name}.` : DELETING
+    return this.#write(object, lease, record, status, signal)
+  }
+
+  /** Makes the job, unless it is there: whoever made it before us and was cut off made the same. */
+  async #make(
+    subject: CleanupSubject,
+    config: JobConfig,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly how: 'created' | 'found' } | (JobFailure & { readonly how: 'invalid' })> {
+    const { api, troubles } = this.#around
+    const problem = await this.#scriptProblem(subject.object, config, signal)
+    if (problem !== undefined) return { how: 'invalid', message: problem }
+    try {
+      await troubles.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
+      return { how: 'created' }
+    } catch (error) {
+      if (isAlreadyExists(error)) return { how: 'found' }
+      if (error instanceof ApiError && error.status === 422) return { how: 'invalid', message: error.message }
+      throw error
+    }
+  }
+
+  /** Why the script can not be run, as far as that can be seen beforehand. */
+  async #scriptProblem(object: KubeObject, config: JobConfig, signal: AbortSignal): Promise<string | undefined> {
+    const ref = { name: config.configMap, namespace: object.metadata?.namespace }
+    try {
+      const configMap = await this.#around.api.get(ConfigMap, ref, { signal })
+      const keys = { ...configMap.data, ...configMap.binaryData }
+      return config.scriptKey in keys ? undefined : `the ConfigMap ${config.configMap} has no key ${config.scriptKey}`
+    } catch (error) {
+      if (isNotFound(error)) return `there is no ConfigMap ${config.configMap}`
+      // Who may not read it may still mount it.
+      if (error instanceof ApiError && error.status === 403) return undefined
+      throw error
+    }
+  }
+
+  async #fail(
+    object: Leased,
+    lease: DatedLease,
+    record: CleanupRecord,
+    failure: JobFailure,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const { metrics, tell } = this.#around
+    const what =
+      failure.how === 'invalid'
+        ? `The cleanup job can not be run: ${failure.message}.`
+        : `The cleanup job ${record.job ?? ''} failed: ${failure.message}.`
+    const then =
+      record.state === 'done' ? 'Deleting object.' : `Object is kept; next try at ${record.retryAt ?? ''} UTC.`
+    const written = await this.#write(object, lease, record, `${EXPIRED} ${what} ${then}`, signal)
+    if (!written) return undefined
+    if (failure.how !== 'invalid') metrics.jobsFailed.inc()
+    tell(written, { type: 'Warning', reason: FAILURE_REASON[failure.how], message: `${what} ${then}` })
+    return written
+  }
+
+  #write(
+    object: Leased,
+    { family }: DatedLease,
+    record: CleanupRecord,
+    status: string,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const changes: Changes = {
+      [family.prefix + ANSWER.cleanup]: printRecord(record),
+      [family.prefix + ANSWER.status]: status,
+    }
+    return writeChanges(this.#around, object, changes, signal)
+  }
+
+  #observe(job: Stored<Job> | undefined): void {
+    const duration = job && jobDuration(job)
+    if (duration !== undefined) this.#around.metrics.jobDuration.observe(duration)
+  }
+
+  async #job(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Job> | undefined> {
+    try {
+      return await this.#around.troubles.watch(Job, 'get', this.#around.api.get(Job, ref, { signal }))
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  /** How long to wait before looking again, unless woken. */
+  #wait(family: LeaseFamily, record: CleanupRecord | undefined, until: number): number {
+    const left = Math.max(until - this.#around.clock.now(), 0)
+    return Math.min(left, record?.state !== 'running' || this.#watchJobs(family) ? LOOK_EVERY : LOOK_UNWATCHED)
+  }
+
+  /** Watches the cleanup jobs of a family, from the first that is waited for; true if that works. */
+  #watchJobs(family: LeaseFamily): boolean {
+    const labelSelector = `${family.prefix}${JOB_LABEL.isCleanup}=true`
+    const informer = this.#around.informers.informer(Job, { labelSelector })
+    if (!this.#watched.has(labelSelector)) {
+      const end = informer.subscribe(({ object }) => {
+        const key = this.#awaited.get(keyOf(refTo(object)))
+        if (key !== undefined) this.#wake(key)
+      })
+      this.#watched.set(labelSelector, end)
+    }
+    return informer.health.state === 'live'
+  }
+}
+
+const FAILURE_REASON: Readonly<Record<JobFailure['how'], string>> = {
+  failed: REASON.jobFailed,
+  timeout: REASON.jobTimeout,
+  invalid: REASON.jobInvalid,
+}

@@ -1,0 +1,143 @@
+import { isConflict, mergePatch, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
+import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
+import { type Changes, planLease } from '../plan.ts'
+import { formatTime } from '../time.ts'
+import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
+import { type NamedObject, namedObject } from './named-object.ts'
+import { readTerms, refused, startOf, type Terms } from './terms.ts'
+import { fromNow } from './words.ts'
+
+/** Tries against those who write the same object at the same time. */
+const TRIES = 5
+
+/** Gives an object a lease: a TTL that starts now, an end, or none (`forever`). */
+export async function setLease(
+  context: LeaseCliContext,
+  target: string,
+  text: string,
+  options: LeaseCliOptions,
+): Promise<void> {
+  const { clock } = context
+  const object = await namedObject(context, target, options)
+  const terms = readTerms(text, clock.now())
+  if (terms.type === 'time' && terms.end <= clock.now()) {
+    throw refused(`${terms.text} has passed: the object would be deleted at once. If that is meant, delete it.`)
+  }
+  await change(context, object, (current) => termsAs(terms, familyOf(context, current), clock.now()))
+  context.write(`${object.label} ${ending(terms, clock.now())}`)
+}
+
+/** Starts a lease anew, with another TTL if one is given. It never ends earlier than before. */
+export async function extendLease(
+  context: LeaseCliContext,
+  target: string,
+  text: string | undefined,
+  options: LeaseCliOptions,
+): Promise<void> {
+  const { clock } = context
+  const object = await namedObject(context, target, options)
+  let said = ''
+  await change(context, object, (current) => {
+    const now = clock.now()
+    const family = familyOf(context, current)
+    const terms = extendedTerms(object, current, family, text, now)
+    const { lease } = planLease(current, { families: familiesOf(context) }, object.kind.namespaced, now)
+    if (lease && terms.type !== 'forever' && terms.end < lease.expireAt) {
+      throw refused(
+        `${object.label} lasts until ${formatTime(lease.expireAt)}, which is later than ${formatTime(terms.end)}. To shorten it, use set.`,
+      )
+    }
+    said = ending(terms, now)
+    return termsAs(terms, family, now)
+  })
+  context.write(`${object.label} ${said}`)
+}
+
+/** Takes an object's lease away: it is kept for good. */
+export async function clearLease(context: LeaseCliContext, target: string, options: LeaseCliOptions): Promise<void> {
+  const object = await namedObject(context, target, options)
+  const names = familiesOf(context).flatMap(({ prefix, start }) =>
+    [ANNOTATION.ttl, ANNOTATION.expires, start, ...Object.values(ANSWER)].map((name) => prefix + name),
+  )
+  const isCleared = await change(context, object, ({ metadata: { annotations = {} } }) =>
+    Object.fromEntries(names.filter((name) => annotations[name] !== undefined).map((name) => [name, null])),
+  )
+  context.write(`${object.label} ${isCleared ? 'is kept for good' : 'has no lease'}`)
+}
+
+/** What the lease is to be; throws if that can not be told. */
+function extendedTerms(
+  { label }: NamedObject,
+  { metadata: { annotations = {} } }: Stored<PartialObjectMetadata>,
+  { prefix }: LeaseFamily,
+  text: string | undefined,
+  now: number,
+): Terms {
+  const ttl = annotations[prefix + ANNOTATION.ttl]
+  const expires = annotations[prefix + ANNOTATION.expires]
+  if (ttl === undefined && expires === undefined)
+    throw refused(`${label} has no lease to extend: give it one with set.`)
+  const wanted = text ?? ttl
+  if (wanted === undefined) throw refused(`${label} has an end and no TTL: say until when, or for how long from now.`)
+  const terms = readTerms(wanted, now)
+  if (terms.type === 'forever' && text === undefined)
+    throw refused(`${label} never expires: there is nothing to extend.`)
+  // One that has an end gets another end.
+  return terms.type === 'ttl' && expires !== undefined
+    ? { type: 'time', text: formatTime(terms.end), end: terms.end }
+    : terms
+}
+
+/** The annotations that say so in a family. */
+function termsAs(terms: Terms, { prefix, start }: LeaseFamily, now: number): Changes {
+  return {
+    [prefix + ANNOTATION.ttl]: terms.type === 'time' ? null : terms.text,
+    [prefix + ANNOTATION.expires]: terms.type === 'time' ? terms.text : null,
+    [prefix + start]: terms.type === 'ttl' ? formatTime(startOf(now)) : null,
+  }
+}
+
+function ending(terms: Terms, now: number): string {
+  return terms.type === 'forever' ? 'never expires' : `expires at ${formatTime(terms.end)} (${fromNow(terms.end, now)})`
+}
+
+function familiesOf({ families = defaultLeaseSettings.families }: LeaseCliContext): readonly LeaseFamily[] {
+  return families
+}
+
+/** The family in which the object is leased already, or the first. */
+function familyOf(
+  context: LeaseCliContext,
+  { metadata: { annotations = {} } }: Stored<PartialObjectMetadata>,
+): LeaseFamily {
+  const families = familiesOf(context)
+  const [first] = families
+  const used = families.find(
+    ({ prefix }) =>
+      annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined,
+  )
+  const family = used ?? first
+  if (family) return family
+  throw new TenureError('TENURE_LEASE_ARGUMENT', 'There is no family of annotations to write a lease in.')
+}
+
+/** Writes what `changesFor` the object, as it is now, gives; false if that is nothing. */
+async function change(
+  { api }: LeaseCliContext,
+  { kind, ref }: NamedObject,
+  changesFor: (current: Stored<PartialObjectMetadata>) => Changes,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    const current = await api.get(metadataOf(kind), ref)
+    const { annotations: before = {}, resourceVersion } = current.metadata
+    const changes = Object.entries(changesFor(current)).filter(([name, value]) => (before[name] ?? null) !== value)
+    if (changes.length === 0) return false
+    const annotations = Object.fromEntries(changes)
+    try {
+      await api.patch(metadataOf(kind), ref, mergePatch({ metadata: { resourceVersion, annotations } }))
+      return true
+    } catch (error) {
+      if (!isConflict(error) || attempt >= TRIES) throw error
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import { RestMapper } from '@tenure/kube'
+import { ConfigMap, Deployment, Node, Pod } from '@tenure/kube/kinds'
+import { refuse } from '@tenure/runtime/testing'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { NEWER_FAMILY, SEED_FAMILY } from '../api.ts'
+import { World } from '../lease-controller/world.testing.ts'
+import { leaseCommands } from './commands.ts'
+import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
+import { durationInWords, fromNow, roughDuration } from './words.ts'
+
+const SEED = SEED_FAMILY.prefix
+const NEWER = NEWER_FAMILY.prefix
+
+let world: World
+let written: string[]
+let warned: string[]
+let context: LeaseCliContext
+
+beforeEach(async () => {
+  world = new World()
+  await world.clock.advance(250)
+  written = []
+  warned = []
+  context = {
+    api: world.client,
+    kinds: new RestMapper(world.client.requester),
+    clock: world.clock,
+    namespace: 'default',
+    write: (text) => void written.push(text),
+    warn: (text) => void warned.push(text),
+  }
+})
+
+async function run(name: string, args: readonly string[], options: LeaseCliOptions = {}): Promise<number> {
+  const command = leaseCommands.find((candidate) => candidate.name === name)
+  if (!command) throw new Error(`no command ${name}`)
+  return await command.run(context, args, options)
+}
+
+function pod(name: string, annotations: Readonly<Record<string, string>>, namespace = 'default'): void {
+  world.server.seed(Pod, { metadata: { name, namespace, annotations } })
+}
+
+const annotationsOf = (name: string): Readonly<Record<string, string>> | undefined =>
+  world.server.peek(Pod, { name, namespace: 'default' })?.metadata.annotations
+
+function dated(ttl: string, expireAt: string): Readonly<Record<string, string>> {
+  return {
+    [`${SEED}ttl`]: ttl,
+    [`${SEED}extended-at`]: '2026-01-01T00:00:00Z',
+    [`${SEED}expire-at`]: expireAt,
+    [`${SEED}lease-status`]: `Lease active. Expires at ${expireAt} UTC.`,
+  }
+}
+
+describe('list', () => {
+  beforeEach(() => {
+    pod('late', dated('2d', '2026-01-03T00:00:00Z'))
+    pod('soon', dated('90m', '2026-01-01T01:30:00Z'))
+    pod('wrong', { [`${SEED}ttl`]: '1h30', [`${SEED}lease-status`]: 'Invalid TTL: 30 has no unit' })
+    pod('unleased', { other: 'x' })
+    pod('elsewhere', dated('1h', '2026-01-01T01:00:00Z'), 'other')
+    world.server.seed(Deployment, {
+      metadata: { name: 'web', namespace: 'default', annotations: { [`${NEWER}expires`]: '2026-01-02' } },
+    })
+    world.server.seed(Node, { metadata: { name: 'n', annotations: { [`${SEED}ttl`]: 'forever' } } })
+  })
+
+  test('shows what expires when, soonest first, across kinds', async () => {
+    expect(await run('list', [])).toBe(0)
+    expect(written.join('\n')).toBe(
+      [
+        'EXPIRES    AT                    KIND        NAMESPACE  NAME   LEASE       STATUS',
+        'in 1h29m   2026-01-01T01:30:00Z  Pod         default    soon   90m         Active.',
+        'in 23h59m  2026-01-02T00:00:00Z  Deployment  default    web    2026-01-02  Not seen by a lease controller yet.',
+        'in 1d23h   2026-01-03T00:00:00Z  Pod         default    late   2d          Active.',
+        '-          -                     Pod         default    wrong  1h30        Invalid TTL: 30 has no unit',
+      ].join('\n'),
+    )
+    expect(warned).toEqual([])
+  })
+
+  test('of all namespaces shows kinds without one too, as JSON', async () => {
+    await run('list', [], { allNamespaces: true, output: 'json' })
+    const { items } = JSON.parse(written.join('\n')) as { items: readonly { name: string }[] }
+    expect(items.map(({ name }) => name)).toEqual(['elsewhere', 'soon', 'web', 'late', 'n', 'wrong'])
+    expect(items[0]).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: 'other',
+      name: 'elsewhere',
+      lease: '1h',
+      expireAt: '2026-01-01T01:00:00Z',
+      dated: true,
+      status: 'Lease active. Expires at 2026-01-01T01:00:00Z UTC.',
+    })
+  })
+
+  test('of one kind or namespace asks for nothing else', async () => {
+    await run('list', ['pods'], { namespace: 'other' })
+    expect(written.join('\n')).toContain('elsewhere')
+    expect(world.server.requests.map(({ plural, namespace }) => `${namespace}/${plural}`)).toEqual(['other/pods'])
+    // Never a spec.
+    expect(world.server.requests[0]?.headers['accept']).toContain('PartialObjectMetadataList')
+  })
+
+  test('warns about kinds that it may not list, and fails if that is all', async () => {
+    const end = world.server.intercept(({ plural }) =>
+      plural === 'configmaps' ? refuse(403, 'Forbidden', 'configmaps is forbidden') : undefined,
+    )
+    await run('list', [])
+    expect(warned).toEqual([expect.stringMatching(/^configmaps\/v1 could not be listed: .*forbidden/)])
+    expect(written.join('\n')).toContain('soon')
+    await expect(run('list', ['cm', 'configmaps'])).rejects.toThrow('does not serve cm')
+    await expect(run('list', ['configmap'])).rejects.toThrow('forbidden')
+    end()
+  })
+
+  test('says that there are none', async () => {
+    await run('list', [], { namespace: 'empty' })
+    expect([written, warned]).toEqual([[], ['No leases found.']])
+    await expect(run('list', [], { output: 'yaml' })).rejects.toMatchObject({ code: 'TENURE_LEASE_ARGUMENT' })
+  })
+})
+
+describe('set', () => {
+  test('gives a TTL that starts now', async () => {
+    pod('test', { other: 'x', [`${SEED}expires`]: '2027-01-01' })
+    await run('set', ['pod/test', '1h30m'])
+    expect(annotationsOf('test')).toEqual({
+      other: 'x',
+      [`${SEED}ttl`]: '1h30m',
+      [`${SEED}extended-at`]: '2026-01-01T00:00:01Z',
+    })
+    expect(written).toEqual(['pod/test expires at 2026-01-01T01:30:01Z (in 1h30m)'])
+  })
+
+  test('gives an end, or none, in the family in which the object is leased', async () => {
+    pod('test', { [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '2026-01-01T00:00:00Z' })
+    await run('set', ['pods/test', '2026-06-11'])
+    expect(annotationsOf('test')).toEqual({ [`${NEWER}expires`]: '2026-06-11T00:00:00Z' })
+    await run('set', ['Pod/test', 'forever'])
+    expect(annotationsOf('test')).toEqual({ [`${NEWER}ttl`]: 'forever' })
+    expect(written.at(-1)).toBe('pod/test never expires')
+  })
+
+  test.each([
+    ['pod/test', '1h30', 'Invalid TTL: 30 has no unit'],
+    ['pod/test', '2025-01-01', 'has passed'],
+    ['test', '1h', 'names no object'],
+    ['pod/', '1h', 'names no object'],
+    ['thing/test', '1h', 'does not serve thing'],
+    ['deployments.v1.apps/test', '1h', 'not found'],
+  ])('refuses %s %s, and writes nothing', async (target, ttl, message) => {
+    pod('test', {})
+    await expect(run('set', [target, ttl])).rejects.toThrow(message)
+    expect(world.writes()).toEqual([])
+  })
+
+  test('does not undo what somebody writes at the same time', async () => {
+    pod('test', {})
+    let isFirst = true
+    world.server.intercept(({ verb }) => {
+      if (verb === 'patch' && isFirst) {
+        isFirst = false
+        pod('test', { note: 'mine' })
+      }
+      return undefined
+    })
+    await run('set', ['pod/test', '1h'])
+    expect(annotationsOf('test')).toMatchObject({ note: 'mine', [`${SEED}ttl`]: '1h' })
+  })
+})
+
+describe('extend', () => {
+  const started = { [`${SEED}ttl`]: '2h', [`${SEED}extended-at`]: '2026-01-01T00:00:00Z' }
+
+  test('starts the lease anew, with its TTL or another', async () => {
+    pod('test', started)
+    await world.clock.advance(3_600_000)
+    await run('extend', ['pod/test'])
+    expect(annotationsOf('test')).toEqual({ ...started, [`${SEED}extended-at`]: '2026-01-01T01:00:01Z' })
+    expect(written).toEqual(['pod/test expires at 2026-01-01T03:00:01Z (in 2h)'])
+    await run('extend', ['pod/test', '1d'])
+    expect(annotationsOf('test')).toMatchObject({ [`${SEED}ttl`]: '1d' })
+  })
+
+  test('moves an end', async () => {
+    pod('test', { [`${SEED}expires`]: '2026-01-01T02:00:00Z' })
+    await run('extend', ['pod/test', '3h'])
+    expect(annotationsOf('test')).toEqual({ [`${SEED}expires`]: '2026-01-01T03:00:01Z' })
+  })
+
+  test.each<[Readonly<Record<string, string>>, string | undefined, string]>([
+    [{}, undefined, 'has no lease to extend'],
+    [{ [`${SEED}expires`]: '2026-01-02' }, undefined, 'has an end and no TTL'],
+    [{ [`${SEED}ttl`]: 'forever' }, undefined, 'never expires'],
+    [started, '1h', 'To shorten it, use set'],
+    [{ [`${SEED}expires`]: '2026-01-02' }, '1h', 'To shorten it, use set'],
+    [{ [`${SEED}ttl`]: 'nonsense' }, undefined, 'Invalid TTL'],
+  ])('refuses %j with %s', async (annotations, ttl, message) => {
+    pod('test', annotations)
+    await expect(run('extend', ttl === undefined ? ['pod/test'] : ['pod/test', ttl])).rejects.toThrow(message)
+    expect(world.writes()).toEqual([])
+  })
+})
+
+test('clear takes all away that makes a lease, and nothing else', async () => {
+  pod('test', {
+    other: 'x',
+    [`${SEED}ttl`]: '2h',
+    [`${SEED}expire-at`]: '2026-01-01T02:00:00Z',
+    [`${SEED}lease-status`]: 'Lease active.',
+    [`${SEED}on-delete-job`]: 'a/b',
+    [`${NEWER}ttl`]: '1h',
+    [`${NEWER}lease-start`]: '2026-01-01T00:00:00Z',
+  })
+  await run('clear', ['pod/test'])
+  expect(annotationsOf('test')).toEqual({ other: 'x', [`${SEED}on-delete-job`]: 'a/b' })
+  await run('clear', ['pod/test'])
+  expect(written).toEqual(['pod/test is kept for good', 'pod/test has no lease'])
+  expect(world.writes()).toEqual(['patch pods/test'])
+})
+
+test('other kinds and namespaces are named as kubectl names them', async () => {
+  const metadata = { name: 'web', namespace: 'shop' }
+  world.server.seed(Deployment, { metadata })
+  world.server.seed(ConfigMap, { metadata })
+  await run('set', ['deployments.apps/web', '1h'], { namespace: 'shop' })
+  await run('set', ['deployments.v1.apps/web', '2h'], { namespace: 'shop' })
+  expect(written.at(-1)).toBe('deployment.apps/web expires at 2026-01-01T02:00:01Z (in 2h)')
+  expect(world.server.peek(Deployment, metadata)?.metadata.annotations).toMatchObject({ [`${SEED}ttl`]: '2h' })
+  expect(world.server.peek(ConfigMap, metadata)?.metadata.annotations).toBeUndefined()
+})
+
+test.each<[string, number, readonly string[]]>([
+  ['1h30m', 0, ['1 hour 30 minutes (5400 s).', 'A lease that starts now ends at 2026-01-01T01:30:01Z.']],
+  ['1w1d', 0, ['1 week 1 day (691200 s).', 'A lease that starts now ends at 2026-01-09T00:00:01Z.']],
+  ['0s', 0, ['no time at all (0 s).', 'A lease that starts now ends at 2026-01-01T00:00:01Z.']],
+  ['forever', 0, ['It never expires.']],
+  ['2026-01-02', 0, ['A time: the lease ends at 2026-01-02T00:00:00Z (in 23h59m).']],
+  ['2025-12-31T23:00:00Z', 0, ['A time: the lease ends at 2025-12-31T23:00:00Z (1h ago).']],
+  ['1h30', 1, [expect.stringMatching(/^Refused\. Invalid TTL: 30 has no unit; .*\.$/)]],
+  ['', 1, [expect.stringMatching(/^Refused\. Invalid TTL: it is empty/)]],
+])('explain %s', async (text, code, lines) => {
+  expect(await run('explain', [text])).toBe(code)
+  expect(written).toEqual(lines)
+  expect(world.server.requests).toEqual([])
+})
+
+test('durations in words', () => {
+  expect(durationInWords(90_061_001)).toBe('1 day 1 hour 1 minute 1 second 1 millisecond')
+  expect([roughDuration(90_061_001), roughDuration(59_999), roughDuration(86_400_000 * 40), roughDuration(5)]).toEqual([
+    '1d1h',
+    '59s',
+    '40d',
+    '0s',
+  ])
+  expect([fromNow(1_500, 1_000), fromNow(61_000, 0), fromNow(0, 61_000)]).toEqual(['now', 'in 1m1s', '1m1s ago'])
+})

@@ -1,0 +1,29 @@
+import { TenureError } from '@tenure/kube'
+import { formatTime } from '../time.ts'
+import type { LeaseCliContext } from './context.ts'
+import { readTerms } from './terms.ts'
+import { durationInWords, fromNow } from './words.ts'
+
+/** Says what a TTL or a time means, or why it is refused; false if it is. */
+export function explainTerms({ clock, write }: Pick<LeaseCliContext, 'clock' | 'write'>, text: string): boolean {
+  const now = clock.now()
+  try {
+    const terms = readTerms(text, now)
+    switch (terms.type) {
+      case 'forever':
+        write('It never expires.')
+        break
+      case 'time':
+        write(`A time: the lease ends at ${formatTime(terms.end)} (${fromNow(terms.end, now)}).`)
+        break
+      case 'ttl':
+        write(`${durationInWords(terms.milliseconds)} (${terms.milliseconds / 1_000} s).`)
+        write(`A lease that starts now ends at ${formatTime(terms.end)}.`)
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof TenureError)) throw error
+    write(`Refused. ${error.message}`)
+    return false
+  }
+}

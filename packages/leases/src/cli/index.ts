@@ -1,0 +1,5 @@
+export { clearLease, extendLease, setLease } from './change.ts'
+export { leaseCommands, type LeaseCommand, type LeaseCommandArgument, type LeaseCommandOption } from './commands.ts'
+export type { LeaseCliContext, LeaseCliOptions } from './context.ts'
+export { explainTerms } from './explain.ts'
+export { findLeases, type ListedLease, listLeases } from './list.ts'

@@ -1,0 +1,161 @@
+import {
+  type ApiResource,
+  asError,
+  defineKind,
+  type Kind,
+  kindKey,
+  metadataOf,
+  type PartialObjectMetadata,
+  type Stored,
+  TenureError,
+} from '@tenure/kube'
+import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
+import { planLease } from '../plan.ts'
+import { formatTime } from '../time.ts'
+import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
+import { kindNamed } from './named-object.ts'
+import { table } from './table.ts'
+import { fromNow } from './words.ts'
+
+/** One lease, as `tenure lease list -o json` prints it. */
+export interface ListedLease {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+  /** What was asked for: a TTL or a time. */
+  readonly lease: string
+  /** RFC 3339; without: it never ends, makes no sense, or nobody has dated it. */
+  readonly expireAt?: string
+  /** Whether a lease controller has seen it. */
+  readonly dated: boolean
+  readonly status: string
+}
+
+/** Lists at once. */
+const CONCURRENCY = 6
+/** What it takes to lease an object: the rest need not be looked at. */
+const NEEDED_VERBS = ['list', 'patch', 'delete']
+
+/** Prints what expires when, soonest first, across kinds. */
+export async function listLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<void> {
+  const output = options.output ?? 'table'
+  if (output !== 'table' && output !== 'json') {
+    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${output}" is no output format: it is table or json.`)
+  }
+  const leases = await findLeases(context, options)
+  if (output === 'json') context.write(JSON.stringify({ items: leases }, undefined, 2))
+  else if (leases.length === 0) context.warn('No leases found.')
+  else context.write(asTable(leases, context.clock.now()))
+}
+
+/** Finds all leases of the chosen kinds and namespaces, soonest first. Kinds that can not be listed are warned about. */
+export async function findLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<readonly ListedLease[]> {
+  const namespace = options.allNamespaces ? undefined : (options.namespace ?? context.namespace)
+  const kinds = (await chosenKinds(context, options)).filter((kind) => kind.namespaced || namespace === undefined)
+  const found = new Map<string, ListedLease>()
+  const refused: { readonly kind: Kind; readonly error: Error }[] = []
+  const queue = kinds.values()
+  const worker = async (): Promise<void> => {
+    for (const kind of queue) {
+      try {
+        // Some objects are served under two groups; by their uid they are one.
+        for (const [uid, lease] of await leasesOf(context, kind, namespace)) if (!found.has(uid)) found.set(uid, lease)
+      } catch (error) {
+        refused.push({ kind, error: asError(error) })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  const [first] = refused
+  if (first && refused.length === kinds.length) throw first.error
+  for (const { kind, error } of refused) context.warn(`${kindKey(kind)} could not be listed: ${error.message}`)
+  return [...found.values()].toSorted(soonestFirst)
+}
+
+async function chosenKinds(context: LeaseCliContext, { kinds }: LeaseCliOptions): Promise<readonly Kind[]> {
+  if (kinds?.length) return await Promise.all(kinds.map((name) => kindNamed(context, name)))
+  const chosen = new Map<string, Kind>()
+  for (const { name: group, versions } of await context.kinds.groups()) {
+    for (const { version, resources, failure } of versions) {
+      if (failure) context.warn(`Kinds of ${group}/${version} may be missing: ${failure.message}`)
+      for (const resource of resources) {
+        const key = `${resource.plural}.${group}`
+        // The preferred version comes first.
+        if (!chosen.has(key) && NEEDED_VERBS.every((verb) => resource.verbs.includes(verb)))
+          chosen.set(key, kindOf(resource))
+      }
+    }
+  }
+  return [...chosen.values()]
+}
+
+function kindOf({ group, version, kind, plural, namespaced }: ApiResource): Kind {
+  return defineKind({ apiVersion: group ? `${group}/${version}` : version, kind, plural, namespaced })
+}
+
+async function leasesOf(
+  { api, clock, families = defaultLeaseSettings.families }: LeaseCliContext,
+  kind: Kind,
+  namespace: string | undefined,
+): Promise<ReadonlyMap<string, ListedLease>> {
+  const leases = new Map<string, ListedLease>()
+  for await (const { items } of api.pages(metadataOf(kind), { namespace })) {
+    for (const object of items) {
+      const lease = leaseOf(object, kind, families, clock.now())
+      if (lease) leases.set(object.metadata.uid, lease)
+    }
+  }
+  return leases
+}
+
+/** Undefined: it has none. */
+function leaseOf(
+  object: Stored<PartialObjectMetadata>,
+  kind: Kind,
+  families: readonly LeaseFamily[],
+  now: number,
+): ListedLease | undefined {
+  const { name, namespace, annotations = {} } = object.metadata
+  const wishOf = ({ prefix }: LeaseFamily): string | undefined =>
+    annotations[prefix + ANNOTATION.ttl] ?? annotations[prefix + ANNOTATION.expires]
+  const family = families.find((candidate) => wishOf(candidate) !== undefined)
+  if (!family) return undefined
+  const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
+  const status = annotations[family.prefix + ANSWER.status]
+  return {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    ...(namespace !== undefined && { namespace }),
+    name,
+    lease: wishOf(family) ?? '',
+    // A lease that would start when it is seen has no end before that.
+    ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
+    dated: status !== undefined,
+    status: status ?? 'Not seen by a lease controller yet.',
+  }
+}
+
+function soonestFirst(a: ListedLease, b: ListedLease): number {
+  const end = (lease: ListedLease): string => lease.expireAt ?? '~'
+  const name = ({ kind, namespace = '', name }: ListedLease): string => `${kind}/${namespace}/${name}`
+  return compare(end(a), end(b)) || compare(name(a), name(b))
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function asTable(leases: readonly ListedLease[], now: number): string {
+  const rows = leases.map(({ kind, namespace, name, lease, expireAt, status }) => [
+    expireAt === undefined ? '-' : fromNow(Date.parse(expireAt), now),
+    expireAt ?? '-',
+    kind,
+    namespace ?? '-',
+    name,
+    lease,
+    // That it is active and until when stands in the columns before.
+    status.replace(/^Lease active\.( Expires at \S+ UTC\.)?\s*/, '') || 'Active.',
+  ])
+  return table(['EXPIRES', 'AT', 'KIND', 'NAMESPACE', 'NAME', 'LEASE', 'STATUS'], rows)
+}

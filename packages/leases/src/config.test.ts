@@ -1,0 +1,68 @@
+import { readConfiguration } from '@tenure/runtime'
+import { describe, expect, it } from 'vitest'
+import { defaultLeaseSettings } from './api.ts'
+import { leaderName, leasedKind, leasesConfiguration, leaseSettings } from './config.ts'
+
+async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const loaded = await readConfiguration(leasesConfiguration, { argv, environment })
+  if (loaded.kind !== 'values') throw new Error('help was asked for')
+  return loaded.values
+}
+
+describe('tenure leases', () => {
+  it('takes the flags of the original', async () => {
+    const values = await read([
+      '--group',
+      'apps',
+      '--version',
+      'v1',
+      '--kind',
+      'Deployment',
+      '--leader-elect',
+      '--leader-elect-namespace',
+      'ops',
+      '--opt-in-label-key',
+      'leases',
+      '--opt-in-label-value',
+      'on',
+    ])
+    expect(leasedKind(values)).toEqual({ group: 'apps', version: 'v1', kind: 'Deployment' })
+    expect(leaderName(leasedKind(values))).toBe('object-lease-controller-apps-v1-deployment')
+    expect(values).toMatchObject({
+      leaderElect: true,
+      leaderElectNamespace: 'ops',
+      metricsBindAddress: ':8080',
+      healthProbeBindAddress: ':8081',
+    })
+    expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'leases', value: 'on' } })
+  })
+
+  it('takes its environment', async () => {
+    const values = await read([], {
+      LEASE_GVK_VERSION: 'v1',
+      LEASE_GVK_KIND: 'Pod',
+      LEASE_LEADER_ELECTION: 'true',
+      LEASE_LEADER_ELECTION_NAMESPACE: 'ops',
+      LEASE_OPT_IN_LABEL_KEY: 'a',
+      LEASE_OPT_IN_LABEL_VALUE: 'b',
+    })
+    expect(values).toMatchObject({ group: '', kind: 'Pod', leaderElect: true, leaderElectNamespace: 'ops' })
+    expect(leaderName(leasedKind(values))).toBe('object-lease-controller-v1-pod')
+    expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'a', value: 'b' } })
+  })
+
+  it('reads other prefixes, one of them alone if they are the same', async () => {
+    const gvk = ['--version', 'v1', '--kind', 'Pod']
+    const two = leaseSettings(await read([...gvk, '--prefix', 'a.example', '--newer-prefix', 'b.example/']))
+    expect(two.families).toEqual([
+      { prefix: 'a.example/', start: 'extended-at' },
+      { prefix: 'b.example/', start: 'lease-start' },
+    ])
+    const one = leaseSettings(await read([...gvk, '--prefix', 'a.example/', '--newer-prefix', 'a.example']))
+    expect(one.families).toEqual([{ prefix: 'a.example/', start: 'extended-at' }])
+  })
+
+  it('needs a kind', async () => {
+    await expect(read([])).rejects.toThrow(/--version is required[\s\S]*--kind is required/)
+  })
+})

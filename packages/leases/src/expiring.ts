@@ -1,0 +1,156 @@
+import { type KubeApi, type PartialObjectMetadata, refTo, TenureError } from '@tenure/kube'
+import { type Again, type Cache, expire } from '@tenure/runtime'
+import { ANSWER, REASON } from './api.ts'
+import { Cleanup } from './cleanup/cleanup.ts'
+import { DELETING, DRY_RUN, EXPIRED, isExpired, isReadyToDelete, type LeasePlan } from './plan.ts'
+import { LiveReads, withReads } from './live-reads.ts'
+import { liveRead, writeChanges } from './reconcile.ts'
+import { type Leased, planFor, type Surroundings } from './surroundings.ts'
+import { formatTime } from './time.ts'
+
+/** The object changed since the cache saw it, in a way that matters: look again when the cache has seen it too. */
+const CACHE_LAG = 200
+
+/** What is known of an object at its end, and what is to become of its place in the heap. */
+export type Ended = Again | { readonly changed: Leased } | undefined
+
+/** Ends leases: prepares what must come before a deletion, and deletes what has had its time. */
+export class Expiring {
+  readonly #around: Surroundings
+  readonly #cleanup: Cleanup
+
+  /** What reads objects just before they are deleted. */
+  readonly #reading: KubeApi
+
+  /** `wake` is called with the key of an object whose cleanup job changed. */
+  constructor(around: Surroundings, cache: Cache<PartialObjectMetadata>, wake: (key: string) => void) {
+    this.#around = around
+    this.#reading = withReads(around.api, around.kind, new LiveReads(around, cache))
+    this.#cleanup = new Cleanup(around, wake)
+  }
+
+  close(): void {
+    this.#cleanup.close()
+  }
+
+  /** Forgets what is known beside the API server's own state. */
+  forget(key: string): void {
+    this.#cleanup.forget(key)
+  }
+
+  /** The time of `cached` has come, as far as the cache knows. */
+  async end(key: string, cached: Leased, signal: AbortSignal): Promise<Ended> {
+    const { clock, settings } = this.#around
+    const plan = planFor(this.#around, cached, clock.now())
+    if (!plan.lease || !isExpired(cached, plan, clock.now())) return { changed: cached }
+    if (settings.dryRun) return this.#keepForDryRun(cached, signal)
+    if (needsPreparation(cached, plan)) {
+      const prepared = await this.#prepare(key, cached, signal)
+      if (prepared !== 'ready') return prepared
+    }
+    return this.#delete(cached, plan.lease.propagation, signal)
+  }
+
+  /** Deletes exactly an object that was read, is due by two clocks, and for which nothing else is to be done first. */
+  async #delete(
+    cached: Leased,
+    propagation: NonNullable<LeasePlan['lease']>['propagation'],
+    signal: AbortSignal,
+  ): Promise<Ended> {
+    const { clock, kind, metrics, tell, troubles, log } = this.#around
+    const isDue = (object: Leased, now: number): boolean => {
+      const plan = planFor(this.#around, object, now)
+      return isExpired(object, plan, now) && isReadyToDelete(object, plan) && plan.lease?.propagation === propagation
+    }
+    const deletion = expire(this.#reading, kind, refTo(cached), { clock, isDue, propagation, signal })
+    const result = await troubles.watch(kind, 'delete', deletion)
+    const now = clock.now()
+    if (result.outcome === 'deleted' || result.outcome === 'deleting') {
+      const expireAt = planFor(this.#around, cached, now).lease?.expireAt ?? now
+      metrics.expired.inc()
+      metrics.lateness.observe(Math.max(now - expireAt, 0) / 1_000)
+      const message = `The lease ended at ${formatTime(expireAt)}; the object was deleted.`
+      tell(result.object, { type: 'Normal', reason: REASON.expired, message })
+      log.info('lease expired, object deleted', { namespace: cached.metadata.namespace, name: cached.metadata.name })
+    }
+    if (result.outcome === 'early') return { again: result.retryAfter }
+    if (result.outcome !== 'not-due') return undefined
+    const plan = planFor(this.#around, result.object, now)
+    return isExpired(result.object, plan, now) ? { again: CACHE_LAG } : { changed: result.object }
+  }
+
+  /** What must be done before the deletion, one thing after the other, each on the object as it is then. */
+  async #prepare(key: string, cached: Leased, signal: AbortSignal): Promise<Ended | 'ready'> {
+    const { clock } = this.#around
+    const read = await liveRead(this.#around, cached, signal)
+    if (!read) return undefined
+    const { object, serverTime } = read
+    const now = clock.now()
+    const plan = planFor(this.#around, object, now)
+    if (!plan.lease || !isExpired(object, plan, now)) return { changed: object }
+    if (serverTime === undefined) throw withoutServerTime()
+    // Ours is ahead; the deletion would be refused as early, so that what comes before it would be early, too.
+    if (!isExpired(object, plan, serverTime))
+      return { again: Math.min(Math.max(plan.lease.expireAt - serverTime, 250), 60_000) }
+    const { job } = plan.lease
+    if (job?.ok) {
+      const step = await this.#cleanup.step(key, object, plan.lease, job.config, signal)
+      if (step !== 'ready') return step
+    } else if (job && job.onFailure === 'keep') {
+      await this.#write(
+        object,
+        plan,
+        `${EXPIRED} The cleanup job can not be run: ${job.reason}. Object is kept.`,
+        signal,
+      )
+      return undefined
+    } else if (isStayingFor(object, plan)) {
+      await this.#write(object, plan, DELETING, signal)
+    }
+    return 'ready'
+  }
+
+  async #keepForDryRun(cached: Leased, signal: AbortSignal): Promise<Ended> {
+    const { clock, tell, log } = this.#around
+    const plan = planFor(this.#around, cached, clock.now())
+    const written = await this.#write(cached, plan, DRY_RUN, signal)
+    if (!written) return undefined
+    const message = 'The lease has ended; the object would be deleted, but this is a dry run.'
+    tell(written, { type: 'Normal', reason: REASON.expired, message })
+    log.info('lease expired, object kept in a dry run', {
+      namespace: cached.metadata.namespace,
+      name: cached.metadata.name,
+    })
+    return undefined
+  }
+
+  #write(object: Leased, { lease }: LeasePlan, status: string, signal: AbortSignal): Promise<Leased | undefined> {
+    if (!lease) return Promise.resolve(undefined)
+    const name = lease.family.prefix + ANSWER.status
+    if (object.metadata.annotations?.[name] === status) return Promise.resolve(undefined)
+    return writeChanges(this.#around, object, { [name]: status }, signal)
+  }
+}
+
+/** Whether more than a deletion is to be done. Most leases need nothing: one write and one delete are all they cost. */
+function needsPreparation(object: Leased, plan: LeasePlan): boolean {
+  if (!isReadyToDelete(object, plan)) return true
+  return !plan.lease?.job && isStayingFor(object, plan) && !isSaidToGo(object, plan)
+}
+
+/** Whether the object will be seen after its deletion: then it should say why it goes. */
+function isStayingFor({ metadata }: Leased, { lease }: LeasePlan): boolean {
+  return (metadata.finalizers?.length ?? 0) > 0 || lease?.propagation !== 'Background'
+}
+
+function isSaidToGo({ metadata }: Leased, { lease }: LeasePlan): boolean {
+  return lease !== undefined && metadata.annotations?.[lease.family.prefix + ANSWER.status] === DELETING
+}
+
+function withoutServerTime(): TenureError {
+  return new TenureError(
+    'TENURE_EXPIRY_NO_SERVER_TIME',
+    "The API server's answer has no Date header to confirm that the lease has ended; let the proxy in front of it pass that header on.",
+    { fate: 'retry' },
+  )
+}

@@ -1,0 +1,159 @@
+import { asError, type Kind, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
+import { CustomResourceDefinition, Deployment, Lease } from '@tenure/kube/kinds'
+import { type Actions, type ReconcileContext, remove, requeueAfter, type RequeueAction, status } from '@tenure/runtime'
+import type { LeaseSettings } from '../api.ts'
+import { LeaseController, type LeasedResource } from './api.ts'
+import { CHILD_KINDS, dedicatedChildren, type DedicatedSettings } from './children.ts'
+import { decide, type Decision, type DecideOptions } from './decide.ts'
+import { isDefault } from './defaults.ts'
+import type { Discovery } from './discovery.ts'
+import type { Claim, KeeperPool } from './keeper-pool.ts'
+import { childNames } from './names.ts'
+import { readReport } from './report.ts'
+import { type Resolution, resolveKind } from './resolve.ts'
+import { kindOf, type Observed, statusOf } from './status.ts'
+import { type Target, targetOf, type WantedKind } from './target.ts'
+
+/** What a LeaseController's turn needs besides itself: it is there once the manager runs. */
+export interface Surroundings {
+  readonly discovery: Discovery
+  readonly pool: KeeperPool
+  /** Undefined: nowhere to deploy to. */
+  readonly dedicated: DedicatedSettings | undefined
+  readonly settings: LeaseSettings
+  readonly defaultMode: DecideOptions['defaultMode']
+}
+
+/** Lists and watches of it never hold the schemas, which are long. */
+export const CrdMetadata: Kind<PartialObjectMetadata> = metadataOf(CustomResourceDefinition)
+/** What is said in a report is all in the annotations. */
+export const LeaseMetadata: Kind<PartialObjectMetadata> = metadataOf(Lease)
+
+/** Milliseconds between looks at the keepers of this process, whose figures go into the status. Costs no request. */
+const REFRESH = 5_000
+/** A CRD of the group is there: its kind is served any moment. */
+const SOON = 500
+/** Nothing tells when an API server behind this one begins to serve a kind. */
+const SOMETIME = 30_000
+
+type Context = ReconcileContext<LeaseController>
+
+/** Looks, decides, acts, and says how it went, also when it did not go well. */
+export async function reconcileLeaseController(
+  context: Context,
+  around: Surroundings,
+): Promise<Actions<LeaseController>> {
+  const { object } = context
+  const { name, generation } = object.metadata
+  const target = targetOf(object.spec)
+  const resolution = target.ok ? await resolve(context, around.discovery, target.wanted) : undefined
+  const decision = decide(
+    {
+      spec: object.spec,
+      status: object.status,
+      generation,
+      target,
+      resolution,
+      keptBy: (resource) => dedicatedKeeper(context, resource),
+    },
+    { defaultMode: around.defaultMode, canDeploy: around.dedicated !== undefined },
+  )
+  const failure = await carryOut(context, around, decision)
+  const observed = observe(context, around)
+  const before = context.object.status
+  const next = statusOf({ name, before, generation, decision, observed, failure, now: context.now })
+  if (failure) {
+    await context.act([status(next)])
+    throw failure
+  }
+  return [status(next), nextLook(context, around.discovery, decision, resolution, target)]
+}
+
+async function resolve(context: Context, discovery: Discovery, wanted: WantedKind): Promise<Resolution> {
+  const { signal } = context
+  const known = resolveKind(await discovery.groups({ signal }), wanted)
+  return known.state === 'found' ? known : resolveKind(await discovery.freshGroups({ signal }), wanted)
+}
+
+/** The failure, if there was one: it belongs in the status before it is anybody else's. */
+async function carryOut(context: Context, around: Surroundings, decision: Decision): Promise<Error | undefined> {
+  const { name } = context.object.metadata
+  try {
+    await context.act(actionsFor(context, around, decision))
+  } catch (error) {
+    if (context.signal.aborted) throw error
+    return asError(error)
+  }
+  if (decision.run === 'shared') around.pool.claim(claimFor(context.object, decision.resource, around.settings))
+  else if (decision.run !== 'wait') around.pool.release(name)
+  return undefined
+}
+
+function actionsFor(context: Context, { dedicated }: Surroundings, decision: Decision): Actions<LeaseController> {
+  if (dedicated === undefined || decision.run === 'wait') return []
+  if (decision.run !== 'dedicated') {
+    // What works goes first, what it works with after it.
+    return CHILD_KINDS.toReversed().flatMap((kind) =>
+      context.owned(kind === Lease ? LeaseMetadata : kind).map((child) => remove(kind, child)),
+    )
+  }
+  const { name } = context.object.metadata
+  return dedicatedChildren({ name, spec: context.object.spec, resource: decision.resource }, dedicated)
+}
+
+function claimFor(object: Stored<LeaseController>, resource: LeasedResource, settings: LeaseSettings): Claim {
+  const { name, creationTimestamp } = object.metadata
+  const { optIn, dryRun } = object.spec
+  return {
+    claimant: name,
+    // The oldest decides; those that nobody asked for give way to any that somebody did.
+    rank: `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`,
+    kind: kindOf(resource),
+    settings: { ...settings, ...(optIn && { optIn }), ...(dryRun !== undefined && { dryRun }) },
+  }
+}
+
+function observe(context: Context, { pool, dedicated }: Surroundings): Observed {
+  const { name } = context.object.metadata
+  const kept = pool.kept(name)
+  if (!dedicated) return { deployment: undefined, report: undefined, kept }
+  const names = childNames(name)
+  const [deployment] = context.owned(Deployment).filter(({ metadata }) => metadata.name === names.base)
+  const [lease] = context.owned(LeaseMetadata).filter(({ metadata }) => metadata.name === names.report)
+  return { deployment, report: readReport(lease?.metadata), kept }
+}
+
+function dedicatedKeeper(context: Context, { group, plural }: LeasedResource): string | undefined {
+  return context.list(LeaseController).find((other) => {
+    const { metadata, spec, status: { mode, resource } = {} } = other
+    const isSame = resource?.group === group && resource.plural === plural
+    return isSame && mode === 'dedicated' && !spec.suspend && metadata.uid !== context.object.metadata.uid
+  })?.metadata.name
+}
+
+/** When to look again although nothing tells of a change. Undefined: never. */
+function nextLook(
+  context: Context,
+  discovery: Discovery,
+  { run }: Decision,
+  resolution: Resolution | undefined,
+  target: Target,
+): RequeueAction | undefined {
+  if (!target.ok) return undefined
+  if (!discovery.isSettled) return requeueAfter(SOON)
+  if (run === 'shared') return requeueAfter(REFRESH)
+  if (resolution?.state !== 'missing') return undefined
+  const isExpected = context.list(CrdMetadata).some(({ metadata }) => crdGroup(metadata.name) === target.wanted.group)
+  return requeueAfter(isExpected ? SOON : SOMETIME)
+}
+
+/** A CRD is called by its plural and its group. */
+export function crdGroup(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
+export function notRunning(): TenureError {
+  return new TenureError('TENURE_LEASE_OPERATOR', 'The operator of LeaseControllers works only within a manager.', {
+    fate: 'bug',
+  })
+}

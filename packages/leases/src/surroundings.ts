@@ -1,0 +1,28 @@
+import type { Kind, KubeObject, PartialObjectMetadata, Stored } from '@tenure/kube'
+import type { EventContent, ManagerContext } from '@tenure/runtime'
+import type { LeaseSettings } from './api.ts'
+import type { LeaseMetrics } from './metrics.ts'
+import type { LeasePlan } from './plan.ts'
+import { planLease } from './plan.ts'
+import type { Troubles } from './troubles.ts'
+
+export type Leased = Stored<PartialObjectMetadata>
+
+/** What everything that works for one kind's leases shares. */
+export interface Surroundings extends Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log' | 'informers'> {
+  /** Metadata only. */
+  readonly kind: Kind<PartialObjectMetadata>
+  readonly settings: LeaseSettings
+  readonly metrics: LeaseMetrics
+  readonly troubles: Troubles
+  /** Writes an Event, in its turn. */
+  readonly tell: (object: Stored<KubeObject>, event: EventContent) => void
+}
+
+export function planFor(
+  { kind, settings }: Pick<Surroundings, 'kind' | 'settings'>,
+  object: Leased,
+  now: number,
+): LeasePlan {
+  return planLease(object, settings, kind.namespaced, now)
+}

@@ -1,0 +1,47 @@
+import { ApiError, type Kind, kindKey } from '@tenure/kube'
+import { isNamespaceEnding } from '@tenure/runtime'
+
+/** What a keeper does with objects, as rights are named. */
+export type LeaseVerb = 'get' | 'patch' | 'delete' | 'create'
+
+/**
+ * What stands in the way, for people and for counting. A right that is missing is told until a request that needs it
+ * passes; an object that fails counts once, until it succeeds.
+ */
+export class Troubles {
+  readonly #denied = new Map<string, string>()
+  readonly #failing = new Set<string>()
+
+  /** The first thing that is not allowed. */
+  get problem(): string | undefined {
+    for (const problem of this.#denied.values()) return problem
+    return undefined
+  }
+
+  /** Runs a request, and notes whether we may make it. */
+  async watch<R>(kind: Kind, verb: LeaseVerb, request: Promise<R>): Promise<R> {
+    const right = `${verb} ${kindKey(kind)}`
+    try {
+      const result = await request
+      this.#denied.delete(right)
+      return result
+    } catch (error) {
+      // A namespace that ends refuses new objects with the same status: that is no right that is missing.
+      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error)) {
+        this.#denied.set(right, `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`)
+      }
+      throw error
+    }
+  }
+
+  /** True if `key` did not fail before. */
+  failed(key: string): boolean {
+    if (this.#failing.has(key)) return false
+    this.#failing.add(key)
+    return true
+  }
+
+  succeeded(key: string): void {
+    this.#failing.delete(key)
+  }
+}

@@ -1,0 +1,172 @@
+import { Client, type Kind, type KubeObject, type Stored, TenureError } from '@tenure/kube'
+import { ConfigMap, Event, Job } from '@tenure/kube/kinds'
+import { seededRandom, VirtualClock } from '@tenure/kube/testing'
+import { type EventContent, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
+import { noMetrics } from '@tenure/runtime'
+import { MemoryApi, type RecordedRequest } from '@tenure/runtime/testing'
+import { defaultLeaseSettings, type LeaseSettings, SEED_FAMILY } from './api.ts'
+import { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from './keeper.ts'
+
+export const SEED = SEED_FAMILY.prefix
+export const NEWER = 'object-lease-controller.ullberg.io/'
+
+export interface Told extends EventContent {
+  readonly name: string
+}
+
+export interface Process {
+  readonly keeper: LeaseKeeper
+  readonly client: Client
+  /** A clean stop. */
+  stop(): Promise<void>
+  /** As a kill would: nothing is finished; what it has under way never reaches the server. */
+  kill(): void
+}
+
+export interface StartOptions extends Partial<Omit<LeaseKeeperOptions, 'settings'>> {
+  readonly settings?: Partial<LeaseSettings>
+  readonly metrics?: Metrics
+}
+
+/** A server in memory, virtual time, and keepers that come and go. */
+export class World {
+  readonly clock = new VirtualClock()
+  readonly server = new MemoryApi({ clock: this.clock })
+  readonly told: Told[] = []
+  /** How far ahead the keepers' wall clock is. */
+  ahead = 0
+  readonly #processes = new Set<Process>()
+
+  async start(options: StartOptions = {}): Promise<Process> {
+    const { server, clock: time } = this
+    const clock = {
+      now: () => time.now() + this.ahead,
+      monotonic: () => time.monotonic(),
+      setTimer: (delay: number, callback: () => void) => time.setTimer(delay, callback),
+    }
+    const random = seededRandom(5)
+    let isDead = false
+    const transport = {
+      request: (request: Parameters<MemoryApi['request']>[0]) =>
+        isDead ? new Promise<never>(() => undefined) : server.request(request),
+      close: () => Promise.resolve(),
+    }
+    const client = new Client({ transport, clock, random, retry: { attempts: 1 } })
+    const metrics = options.metrics ?? noMetrics
+    const informers = new SharedInformers({ api: client, clock, random, log: silentLogger, metrics, freeze: true })
+    const end = new AbortController()
+    informers.start(end.signal)
+    const context = {
+      api: client,
+      informers,
+      recorder: {
+        record: (object: Stored<KubeObject>, event: EventContent) =>
+          void (isDead || this.told.push({ ...event, name: object.metadata.name })),
+      },
+      probes: new Probes({ clock }),
+      metrics,
+      log: silentLogger,
+      clock,
+      random,
+      namespace: 'default',
+      isLeader: () => true,
+    }
+    const keeper = createLeaseKeeper(context, {
+      kind: ConfigMap,
+      finder: {
+        find: () => Promise.reject(new TenureError('TENURE_KIND_UNKNOWN', 'no such kind')),
+        invalidate: () => undefined,
+      },
+      ...options,
+      settings: { ...defaultLeaseSettings, ...options.settings },
+    })
+    const process: Process = {
+      keeper,
+      client,
+      stop: async () => {
+        this.#processes.delete(process)
+        await keeper.stop(1_000)
+        end.abort(new Error('stopped'))
+        await informers.whenStopped()
+      },
+      kill: () => {
+        isDead = true
+        this.#processes.delete(process)
+        void keeper.stop(0)
+        end.abort(new Error('killed'))
+      },
+    }
+    this.#processes.add(process)
+    await keeper.start(new AbortController().signal)
+    return process
+  }
+
+  /** An object with annotations, made now. */
+  create(
+    name: string,
+    annotations: Readonly<Record<string, string>>,
+    kind: Kind = ConfigMap,
+    namespace = 'shop',
+  ): void {
+    this.server.seed(kind, { metadata: { name, ...(kind.namespaced && { namespace }), annotations } })
+  }
+
+  /** Somebody else's change of annotations; undefined removes one. */
+  annotate(name: string, changes: Readonly<Record<string, string | undefined>>, kind: Kind = ConfigMap): void {
+    const object = this.object(name, kind)
+    if (!object) throw new Error(`there is no ${name}`)
+    const annotations = Object.fromEntries(
+      Object.entries({ ...object.metadata.annotations, ...changes }).filter(([, value]) => value !== undefined),
+    ) as Record<string, string>
+    this.server.seed(kind, { ...object, metadata: { ...object.metadata, annotations } })
+  }
+
+  object(name: string, kind: Kind = ConfigMap): Stored<KubeObject> | undefined {
+    return this.server.peek(kind, { name, ...(kind.namespaced && { namespace: 'shop' }) })
+  }
+
+  /** Its annotations, those of the seed's family without their prefix. */
+  notes(name: string, kind: Kind = ConfigMap): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.object(name, kind)?.metadata.annotations ?? {})
+    return Object.fromEntries(entries.map(([key, value]) => [key.replace(SEED, ''), value]))
+  }
+
+  get jobs(): readonly Stored<Job>[] {
+    return this.server.objects(Job)
+  }
+
+  get headsUps(): readonly Stored<Event>[] {
+    return this.server.objects(Event)
+  }
+
+  reasons(name: string): readonly string[] {
+    return this.told.filter((event) => event.name === name).map(({ reason }) => reason)
+  }
+
+  /** Requests about leased objects, other than reads of many. */
+  requests(verb?: RecordedRequest['verb'], plural = 'configmaps'): readonly RecordedRequest[] {
+    return this.server.requests.filter(
+      (request) =>
+        request.plural === plural &&
+        !['list', 'watch'].includes(request.verb) &&
+        (verb === undefined || request.verb === verb),
+    )
+  }
+
+  /** How a job ends, as the job controller would say. */
+  finishJob(job: Stored<Job>, type: 'Complete' | 'Failed', reason = ''): void {
+    const now = `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`
+    this.server.seed(Job, {
+      ...job,
+      status: {
+        startTime: job.metadata.creationTimestamp,
+        conditions: [{ type, status: 'True', reason, message: reason, lastTransitionTime: now }],
+      },
+    })
+  }
+
+  async stop(): Promise<void> {
+    for (const process of this.#processes) process.kill()
+    await this.clock.advance(0)
+  }
+}

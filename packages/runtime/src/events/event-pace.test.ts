@@ -1,0 +1,122 @@
+import { settle } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import { about, ready, web, world } from './world.testing.ts'
+
+describe('the pace of events', () => {
+  it('writes a burst at once, and the rest at its pace', async () => {
+    const { recorder, clock, writes } = world()
+    for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
+    await settle()
+    expect([writes().length, recorder.pending]).toEqual([50, 50])
+    // For the pace there is one timer; the other is the series'.
+    expect(clock.pending).toBe(2)
+    await clock.advance(49)
+    expect(writes()).toHaveLength(50)
+    await clock.advance(1)
+    expect(writes()).toHaveLength(51)
+    await clock.advance(1_000)
+    expect(writes()).toHaveLength(71)
+    await clock.advance(29 * 50)
+    expect([writes().length, recorder.pending]).toEqual([100, 0])
+    expect(clock.pending).toBe(1)
+    // What is not used is saved up, as far as a burst.
+    await clock.advance(60_000)
+    for (let i = 0; i < 60; i++) recorder.record(about(`p${i}`), ready)
+    await settle()
+    expect(writes()).toHaveLength(150)
+  })
+
+  it('keeps a pace that divides no second, and none if none is wanted', async () => {
+    const odd = world({ burst: 2, rate: 7 })
+    for (let i = 0; i < 37; i++) odd.recorder.record(about(`o${i}`), ready)
+    await odd.clock.advance(4_999)
+    expect(odd.writes()).toHaveLength(36)
+    await odd.clock.advance(2)
+    expect(odd.writes()).toHaveLength(37)
+
+    const free = world({ burst: Infinity })
+    for (let i = 0; i < 500; i++) free.recorder.record(about(`o${i}`), ready)
+    await settle()
+    expect(free.writes()).toHaveLength(500)
+  })
+
+  it('counts up what repeats while it waits for its turn', async () => {
+    const { recorder, clock, events, writes } = world({ burst: 1 })
+    recorder.record(about('first'), ready)
+    for (let i = 0; i < 5; i++) recorder.record(web, ready)
+    await clock.advance(1_000)
+    expect(writes()).toEqual(['create', 'create'])
+    expect(events()).toMatchObject([{}, { series: { count: 5 } }])
+  })
+
+  it('lets warnings go first, and drops them last', async () => {
+    const { recorder, clock, events, dropped } = world({ burst: 1, buffer: 4 })
+    const names = (): readonly (string | undefined)[] =>
+      events()
+        .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map(({ regarding }) => regarding?.name)
+    const wrong = { type: 'Warning', reason: 'Wrong', message: 'It does not.' } as const
+    recorder.record(about('first'), ready)
+    for (const name of ['a', 'b']) recorder.record(about(name), ready)
+    for (const name of ['c', 'd']) recorder.record(about(name), wrong)
+    await clock.advance(50)
+    expect(names()).toEqual(['first', 'c'])
+    for (const name of ['e', 'f', 'g']) recorder.record(about(name), wrong)
+    expect(dropped).toEqual({ buffer: 2 })
+    recorder.record(about('h'), ready)
+    expect(dropped).toEqual({ buffer: 3 })
+    await clock.advance(1_000)
+    expect(names()).toEqual(['first', 'c', 'd', 'e', 'f', 'g'])
+    // Those of one sort come in the order in which they happened.
+    for (const name of ['i', 'j', 'k']) recorder.record(about(name), ready)
+    await clock.advance(1_000)
+    expect(names().slice(-3)).toEqual(['i', 'j', 'k'])
+  })
+
+  it('keeps no pace when it is flushed, and keeps it again afterwards', async () => {
+    const { recorder, clock, api, writes } = world({ burst: 1 })
+    const recordAll = (count: number, prefix: string): void => {
+      for (let i = 0; i < count; i++) recorder.record(about(`${prefix}${i}`), ready)
+    }
+    recordAll(100, 'o')
+    await recorder.flush()
+    expect([writes().length, recorder.pending]).toEqual([100, 0])
+    expect(clock.pending).toBe(1)
+
+    // What a flush does not get done in its time is written at the pace again.
+    api.delayAnswers(() => 100)
+    recordAll(40, 'p')
+    const flushing = recorder.flush(450)
+    await clock.advance(450)
+    await flushing
+    expect(writes()).toHaveLength(120)
+    api.delayAnswers(undefined)
+    await clock.advance(50)
+    const before = writes().length
+    await clock.advance(500)
+    expect(writes().length - before).toBe(10)
+    await clock.advance(1_000)
+    expect(recorder.pending).toBe(0)
+  })
+
+  it('keeps no pace when it is closed, and leaves no timer', async () => {
+    const quick = world({ burst: 1 })
+    for (let i = 0; i < 100; i++) quick.recorder.record(about(`o${i}`), ready)
+    await settle()
+    expect(quick.recorder.pending).toBe(99)
+    await quick.recorder.close()
+    expect(quick.events()).toHaveLength(100)
+    expect(quick.dropped).toEqual({})
+    expect(quick.clock.pending).toBe(0)
+
+    const slow = world({ burst: 1 })
+    slow.api.delayAnswers(() => 3_600_000)
+    for (let i = 0; i < 100; i++) slow.recorder.record(about(`o${i}`), ready)
+    const closing = slow.recorder.close(1_000)
+    await slow.clock.advance(1_000)
+    await closing
+    await settle()
+    expect(slow.dropped).toEqual({ closed: 100 })
+    expect([slow.recorder.pending, slow.recorder.seriesCount, slow.clock.pending]).toEqual([0, 0, 0])
+  })
+})

@@ -1,0 +1,52 @@
+import type { ApplicationsSettings } from '@tenure/applications'
+import type { HttpServerOptions, Operator } from '@tenure/http'
+import { httpServer } from '@tenure/http'
+import { TenureError } from '@tenure/kube'
+import type { ComponentDefinition, Logger, ManagerOptions } from '@tenure/runtime'
+import { createMetrics, manager } from '@tenure/runtime'
+
+export interface RunOptions extends Pick<
+  ManagerOptions,
+  'transport' | 'config' | 'leaderElection' | 'webhooks' | 'probes' | 'metricsAddress'
+> {
+  /** In whose name fields are owned and events are reported. */
+  readonly name: string
+  readonly operators: readonly Operator[]
+  readonly log: Logger
+  /** Serves the operators' routes. Default: nothing is served. */
+  readonly http?: Omit<HttpServerOptions, 'routes'> | undefined
+  /** What runs beside the operators. Default: nothing. */
+  readonly components?: readonly ComponentDefinition[]
+}
+
+/** Runs operators in one manager and behind one HTTP server, until `signal` aborts. */
+export async function runOperators(options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { operators, http, components = [], ...rest } = options
+  // First, so that probes answer from the start.
+  const server = http ? [httpServer({ ...http, routes: operators.flatMap(({ routes }) => routes) })] : []
+  await manager({
+    ...rest,
+    controllers: operators.flatMap(({ controllers }) => controllers),
+    components: [...server, ...operators.flatMap((operator) => operator.components), ...components],
+    metrics: await createMetrics(),
+  }).run(signal)
+}
+
+/** What the settings of HTTP come to, but for the address. */
+export function httpOptions(
+  settings: Pick<ApplicationsSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile'>,
+): Pick<HttpServerOptions, 'authentication' | 'tls' | 'setting'> {
+  const { auth, tlsCertFile: certificateFile, tlsKeyFile: keyFile } = settings
+  if ((certificateFile === undefined) !== (keyFile === undefined)) {
+    throw new TenureError(
+      'TENURE_TLS_INCOMPLETE',
+      'TLS needs a certificate and its key: set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.',
+      { fate: 'terminal' },
+    )
+  }
+  return {
+    setting: 'PORT',
+    ...(auth !== 'auto' && { authentication: auth }),
+    ...(certificateFile !== undefined && keyFile !== undefined && { tls: { certificateFile, keyFile } }),
+  }
+}

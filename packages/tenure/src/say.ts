@@ -1,0 +1,4 @@
+/** Tells a person something. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,17 @@
+import { applicationDefinition } from '@tenure/applications'
+import { leaseControllerDefinition } from '@tenure/leases'
+
+import { applicationsEntries } from './applications.ts'
+import { leaseControllersEntries } from './lease-controllers.ts'
+import { manifest, type Manifest } from './manifest.ts'
+
+/** All manifests that are made from code. */
+export function manifests(): readonly Manifest[] {
+  return [
+    ...[applicationDefinition, leaseControllerDefinition].map((definition) =>
+      manifest(`deploy/crds/${definition.metadata?.name ?? ''}.yaml`, [{ object: definition }]),
+    ),
+    manifest('deploy/applications.yaml', applicationsEntries()),
+    manifest('deploy/lease-controllers.yaml', leaseControllersEntries()),
+  ]
+}

@@ -1,0 +1,102 @@
+import type { ClusterRole, ClusterRoleBinding, Deployment, Namespace, ServiceAccount } from '@tenure/kube/kinds'
+import { leaseControllerDefinition, leaseOperatorRules } from '@tenure/leases'
+
+import type { Entry } from './manifest.ts'
+
+const NAMESPACE = 'object-lease-system'
+const NAME = 'object-lease-operator'
+const IMAGE = 'tenure:latest'
+const RBAC = 'rbac.authorization.k8s.io'
+
+const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
+const here = { name: NAME, namespace: NAMESPACE, labels }
+const everywhere = { name: NAME, labels }
+
+/** The operator of LeaseControllers in a cluster, with all that it needs. */
+export function leaseControllersEntries(): readonly Entry[] {
+  return [
+    {
+      comment: [
+        'The operator of LeaseControllers: for each it deploys a controller with rights on that kind only.',
+        '',
+        '  kubectl apply -f deploy/lease-controllers.yaml',
+        '  kubectl -n object-lease-system rollout status deployment/object-lease-operator',
+        '',
+        'It installs and upgrades its CustomResourceDefinition itself. Where that is not wanted, apply',
+        `deploy/crds/${leaseControllerDefinition.metadata?.name}.yaml and set INSTALL_DEFINITIONS to "false".`,
+      ],
+      object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } satisfies Namespace,
+    },
+    { object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here } satisfies ServiceAccount },
+    {
+      comment: [
+        'To give each controller the rights on its kind, which this operator has not itself, it needs escalate and bind:',
+        'whoever may write LeaseControllers decides what may be deleted. Give that right with care.',
+      ],
+      object: clusterRole(),
+    },
+    { object: clusterRoleBinding() },
+    { object: deployment() },
+  ]
+}
+
+function clusterRole(): ClusterRole {
+  return { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: everywhere, rules: leaseOperatorRules() }
+}
+
+function clusterRoleBinding(): ClusterRoleBinding {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: everywhere,
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: NAME },
+    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }],
+  }
+}
+
+const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
+
+function deployment(): Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: here,
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: NAME } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: NAME,
+          // Longer than the operator takes at most to finish what is under way.
+          terminationGracePeriodSeconds: 40,
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'operator',
+              image: IMAGE,
+              imagePullPolicy: 'IfNotPresent',
+              args: ['lease-controllers'],
+              env: [
+                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+                { name: 'LEASE_CONTROLLER_IMAGE', value: IMAGE },
+              ],
+              ports: [
+                { name: 'metrics', containerPort: 8080 },
+                { name: 'probes', containerPort: 8081 },
+              ],
+              livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10 },
+              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
+              resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+            },
+          ],
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,185 @@
+/** Leases on a real cluster, as their users meet them: kubectl in one hand, the operator in the other. */
+import { SEED_FAMILY } from '@tenure/leases'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+
+import type { ClusterAccess } from './access.ts'
+import { LeaseBed } from './support/lease-bed.ts'
+
+const SOON = { timeout: 90_000, interval: 100 }
+const { prefix: PREFIX } = SEED_FAMILY
+const TTL = `${PREFIX}ttl`
+const NAMESPACES = 50
+
+let bed: LeaseBed
+let cluster: ClusterAccess
+
+beforeAll(async () => {
+  bed = await LeaseBed.open(inject('kubeconfig'), [
+    { group: '', plural: 'configmaps' },
+    { group: '', plural: 'pods' },
+    { group: 'apps', plural: 'deployments' },
+    { group: 'batch', plural: 'jobs' },
+    { group: 'scheduling.k8s.io', plural: 'priorityclasses' },
+  ])
+  cluster = bed.cluster
+})
+
+beforeEach(async () => {
+  await bed.startOperator({ defaultMode: 'shared' })
+})
+
+afterEach(() => bed.clear())
+
+afterAll(() => bed.close())
+
+/** Names of what is there, of a kind, by label if one is given; empty if nothing is. */
+const names = (kind: string, ...args: readonly string[]): Promise<string> =>
+  bed.kubectl('get', kind, '--ignore-not-found', '-o', 'name', ...args)
+
+async function annotation(kind: string, name: string, key: string): Promise<string> {
+  const path = `{.metadata.annotations.${(PREFIX + key).replaceAll('.', '\\.')}}`
+  return await bed.kubectl('get', kind, name, '-o', `jsonpath=${path}`)
+}
+
+function deployment(name: string, annotations: Readonly<Record<string, string>>): object {
+  const labels = { app: name }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: bed.namespace, annotations },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
+    },
+  }
+}
+
+test('a pod is leased, extended and released with kubectl, as the seed says', async () => {
+  await bed.applyController('pods', { kind: 'Pod', version: 'v1' })
+  await bed.waitForReady('pods')
+  await bed.kubectl('run', 'test', '--image=nginx')
+  await bed.kubectl('annotate', 'pod', 'test', 'object-lease-controller.ullberg.us/ttl=1h30m')
+  await expect
+    .poll(() => annotation('pod', 'test', 'lease-status'), SOON)
+    .toMatch(/^Lease active\. Expires at \S+Z UTC\.$/)
+  const until = Date.parse(await annotation('pod', 'test', 'expire-at'))
+  const created = Date.parse(await bed.kubectl('get', 'pod', 'test', '-o', 'jsonpath={.metadata.creationTimestamp}'))
+  expect(until - created).toBeGreaterThanOrEqual(5_400_000)
+
+  await bed.kubectl('annotate', 'pod', 'test', `${PREFIX}extended-at=2126-06-11T20:48:11Z`, '--overwrite')
+  await expect.poll(() => annotation('pod', 'test', 'expire-at'), SOON).toBe('2126-06-11T22:18:11Z')
+  await bed.kubectl('annotate', 'pod', 'test', `${TTL}=1h30`, '--overwrite')
+  await expect.poll(() => annotation('pod', 'test', 'lease-status'), SOON).toMatch(/^Invalid TTL: 30 has no unit/)
+  expect(await annotation('pod', 'test', 'expire-at')).toBe('')
+  await bed.kubectl('annotate', 'pod', 'test', `${TTL}-`)
+  await expect.poll(() => bed.kubectl('get', 'pod', 'test', '-o', 'jsonpath={.metadata.annotations}'), SOON).toBe('')
+  const reasons = ['events', '--for', 'pod/test', '-o', 'jsonpath={.items[*].reason}']
+  for (const reason of ['LeaseStarted', 'InvalidTTL', 'LeaseAnnotationsCleaned']) {
+    await expect.poll(() => bed.kubectl(...reasons), SOON).toContain(reason)
+  }
+})
+
+test('objects in no namespace are leased, and those of other kinds with the same annotation are not', async () => {
+  await bed.applyController('classes', { group: 'scheduling.k8s.io', kind: 'PriorityClass' })
+  await bed.waitForReady('classes')
+  const name = `leased-${bed.id}`
+  await bed.apply({
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name, annotations: { [TTL]: '2s' } },
+    value: 1,
+  })
+  await bed.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: bed.namespace, annotations: { [TTL]: '1s' } },
+  })
+  await expect.poll(() => names('priorityclass', name), SOON).toBe('')
+  expect(await names('configmap', name)).toBe(`configmap/${name}\n`)
+})
+
+test('a Job takes its pods along', async () => {
+  await bed.applyController('jobs', { group: 'batch', kind: 'Job', version: 'v1' })
+  await bed.waitForReady('jobs')
+  await bed.apply({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'work', namespace: bed.namespace },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
+  })
+  await expect.poll(() => names('pods', '-l', 'job-name=work'), SOON).toContain('pod/work-')
+  await bed.kubectl('annotate', 'job', 'work', `${TTL}=1s`)
+  await expect.poll(() => names('job', 'work'), SOON).toBe('')
+  await expect.poll(() => names('pods', '-l', 'job-name=work'), SOON).toBe('')
+})
+
+test('an object with a finalizer is deleted once, and goes when that lets it', async () => {
+  await bed.applyController('maps', { kind: 'ConfigMap' })
+  await bed.waitForReady('maps')
+  const metadata = { name: 'held', namespace: bed.namespace, finalizers: ['example.dev/hold'] }
+  await bed.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, annotations: { [TTL]: '1s' } } })
+  const going = ['configmap', 'held', '-o', 'jsonpath={.metadata.deletionTimestamp} {.metadata.resourceVersion}']
+  await expect.poll(() => bed.kubectl('get', ...going), SOON).toMatch(/^2\S+Z /)
+  const state = await bed.kubectl('get', ...going)
+  // Those that come after it are not held up, and it is left alone meanwhile.
+  const next = { name: 'next', namespace: bed.namespace, annotations: { [TTL]: '1s' } }
+  await bed.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: next })
+  await expect.poll(() => names('configmap', 'next'), SOON).toBe('')
+  expect(await bed.kubectl('get', ...going)).toBe(state)
+  await bed.kubectl('patch', 'configmap', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+  await expect.poll(() => names('configmap', 'held'), SOON).toBe('')
+})
+
+test('what an object owns is deleted before it, after it or not at all, as its propagation says', async () => {
+  await bed.applyController('deployments', { group: '', kind: 'Deployment', version: 'v1' })
+  await bed.waitForReady('deployments')
+  const ways = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' }
+  for (const [name, propagation] of Object.entries(ways)) {
+    await bed.apply(deployment(name, { [`${PREFIX}propagation`]: propagation }))
+    await expect.poll(async () => (await names('pods', '-l', `app=${name}`)).split('\n').length, SOON).toBe(3)
+  }
+  const owned = (name: string): Promise<string> => names('replicasets,pods', '-l', `app=${name}`)
+  for (const name of Object.keys(ways)) await bed.kubectl('annotate', 'deployment', name, `${TTL}=1s`)
+  // In the moment in which it is gone, what it owned is.
+  await expect.poll(() => names('deployment', 'foreground'), SOON).toBe('')
+  expect(await names('replicasets', '-l', 'app=foreground')).toBe('')
+  await expect.poll(() => names('deployment', 'background'), SOON).toBe('')
+  await expect.poll(() => owned('background'), SOON).toBe('')
+  await expect.poll(() => names('deployment', 'orphan'), SOON).toBe('')
+  expect(await names('replicasets', '-l', 'app=orphan')).toContain('replicaset.apps/orphan-')
+  expect((await names('pods', '-l', 'app=orphan')).split('\n')).toHaveLength(3)
+})
+
+test('fifty namespaces opt in at once, and one opts out', async () => {
+  await bed.applyController('maps', { kind: 'ConfigMap', optIn: { key: 'leased', value: 'yes' } })
+  await bed.waitForReady('maps')
+  const batch = { batch: bed.id }
+  const all = Array.from({ length: NAMESPACES }, (_, index) => `many-${bed.id}-${index}`)
+  const namespaces = all.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: batch } }))
+  const map = (namespace: string, ttl: string): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'leased', namespace, labels: batch, annotations: { [TTL]: ttl } },
+  })
+  const left = async (): Promise<number> => {
+    const found = await cluster.kubectl(['get', 'configmaps', '-A', '-l', `batch=${bed.id}`, '-o', 'name'])
+    return found.split('\n').length - 1
+  }
+  try {
+    await bed.apply({ apiVersion: 'v1', kind: 'List', items: [...namespaces, ...all.map((name) => map(name, '1s'))] })
+    expect(await left()).toBe(NAMESPACES)
+    await cluster.kubectl(['label', 'namespaces', '-l', `batch=${bed.id}`, 'leased=yes'])
+    await expect.poll(left, SOON).toBe(0)
+
+    // One that opts out is left alone, while the others go on.
+    const [first = '', second = ''] = all
+    await cluster.kubectl(['label', 'namespace', first, 'leased-'])
+    await bed.apply(map(first, '4s'))
+    await bed.apply(map(second, '6s'))
+    await expect.poll(left, SOON).toBe(1)
+    expect(await cluster.kubectl(['-n', first, 'get', 'configmap', 'leased', '-o', 'name'])).toBe('configmap/leased\n')
+  } finally {
+    await cluster.kubectl(['delete', 'namespaces', '-l', `batch=${bed.id}`, '--wait=false'])
+  }
+})

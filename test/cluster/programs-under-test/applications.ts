@@ -1,0 +1,257 @@
+/** The Applications operator as processes, with just the rights that its manifest gives to its ServiceAccount. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+import { loadAll } from 'js-yaml'
+
+import { type ClusterAccess, openCluster } from '../access.ts'
+import { freePorts } from '../free-ports.ts'
+import { until } from '../support/until.ts'
+import { Child, ROOT } from './child.ts'
+
+const MANIFEST = path.join(ROOT, 'deploy/applications.yaml')
+const LAUNCHER = path.join(ROOT, 'scripts/launch.mjs')
+const END_WITH_PARENT = path.join(import.meta.dirname, 'end-with-parent.ts')
+const CRD = 'applications.cloudnative.elide.dev'
+const OPERATOR = 'elide-operator'
+const MANIFEST_NAMESPACE = 'elide-system'
+
+export interface Application {
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly generation: number
+    readonly finalizers?: readonly string[]
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: {
+    readonly phase?: string
+    readonly readyReplicas?: number
+    readonly conditions?: readonly Readonly<Record<string, unknown>>[]
+  }
+}
+
+/** Simulated nodes would run it, and nobody would answer. */
+const isNoDeployment = (kind: string): boolean => kind !== 'Deployment'
+
+/** One process of the operator. */
+export class Replica {
+  readonly child: Child
+  readonly url: string
+
+  readonly #token: string | undefined
+
+  constructor(port: number, env: Readonly<Record<string, string>>, token: string | undefined) {
+    this.url = `http://127.0.0.1:${port}`
+    this.#token = token
+    this.child = new Child(process.execPath, {
+      args: ['--import', END_WITH_PARENT, LAUNCHER, 'packages/tenure/src/main.ts', 'applications'],
+      env: { PORT: String(port), LOG_FORMAT: 'text', ...env },
+    })
+  }
+
+  fetch(route: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers)
+    if (this.#token !== undefined && !headers.has('authorization')) {
+      headers.set('authorization', `Bearer ${this.#token}`)
+    }
+    return fetch(this.url + route, { signal: AbortSignal.timeout(60_000), ...init, headers })
+  }
+
+  /** Sends an object as JSON. */
+  send(method: string, route: string, body: object): Promise<Response> {
+    const headers = { 'content-type': 'application/json' }
+    return this.fetch(route, { method, headers, body: JSON.stringify(body) })
+  }
+
+  /** `undefined` while nobody answers. */
+  async json(route: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    try {
+      return (await (await this.fetch(route)).json()) as Readonly<Record<string, unknown>>
+    } catch {
+      return undefined
+    }
+  }
+
+  async isReady(): Promise<boolean> {
+    try {
+      return (await this.fetch('/readyz')).status === 200
+    } catch {
+      return false
+    }
+  }
+
+  async whenReady(): Promise<void> {
+    await until(
+      () => `the operator is ready: ${this.child.output}`,
+      async () => {
+        if (this.child.hasEnded) throw new Error(`the operator ended: ${this.child.output}`)
+        return await this.isReady()
+      },
+    )
+  }
+
+  /** What it logged that should not happen: errors, and answers that it lacks a right. */
+  get complaints(): readonly string[] {
+    return this.child.output.split('\n').filter((line) => / ERROR |[Ff]orbidden/.test(line))
+  }
+
+  async metrics(): Promise<string> {
+    return await (await this.fetch('/metrics')).text()
+  }
+
+  /** Resident memory, in bytes. */
+  async memory(): Promise<number> {
+    const line = /^process_resident_memory_bytes (.+)$/m.exec(await this.metrics())
+    return Number(line?.[1])
+  }
+}
+
+export class ApplicationsBed {
+  readonly cluster: ClusterAccess
+  /** For the test's own objects. */
+  readonly namespace: string
+  /** The operator's own: another for each run, because the last one's may still be on its way out. */
+  readonly home: string
+  readonly #directory: string
+  readonly #replicas: Replica[] = []
+
+  private constructor(cluster: ClusterAccess, directory: string) {
+    this.cluster = cluster
+    const id = randomBytes(3).toString('hex')
+    this.namespace = `applications-${id}`
+    this.home = `${MANIFEST_NAMESPACE}-${id}`
+    this.#directory = directory
+  }
+
+  /** Takes away what others left, and gives the operator its rights. */
+  static async open(kubeconfig: string): Promise<ApplicationsBed> {
+    const cluster = await openCluster(kubeconfig)
+    const bed = new ApplicationsBed(cluster, await mkdtemp(path.join(tmpdir(), 'tenure-applications-')))
+    await bed.#forget()
+    await cluster.kubectl(['apply', '-f', '-'], { stdin: await bed.deployed(isNoDeployment) })
+    await cluster.kubectl(['create', 'namespace', bed.namespace])
+    await bed.writeKubeconfig(OPERATOR)
+    return bed
+  }
+
+  /** Of the operator's ServiceAccount. */
+  get kubeconfig(): string {
+    return path.join(this.#directory, OPERATOR)
+  }
+
+  get replicas(): readonly Replica[] {
+    return this.#replicas
+  }
+
+  /** Without webhooks, unless `env` has other ideas. `token`: what the test calls it with. */
+  async start(podName: string, env: Readonly<Record<string, string>> = {}, token?: string): Promise<Replica> {
+    const [port = 0] = await freePorts(1)
+    const settings = { KUBECONFIG: this.kubeconfig, POD_NAME: podName, WEBHOOKS: 'false', ...env }
+    const replica = new Replica(port, settings, token)
+    this.#replicas.push(replica)
+    return replica
+  }
+
+  /** Stops a process as a cluster would. */
+  async stop({ child }: Replica): Promise<void> {
+    child.signal('SIGTERM')
+    const { code } = await child.ended
+    if (code !== 0) throw new Error(`the operator ended with ${code}: ${child.output}`)
+  }
+
+  /** Kills what still runs. */
+  async endAll(): Promise<void> {
+    await Promise.all(this.#replicas.splice(0).map(({ child }) => child.end()))
+  }
+
+  async close(): Promise<void> {
+    await this.endAll()
+    await this.#forget()
+    const { kubectl } = this.cluster
+    await kubectl(['delete', '-f', '-', '--ignore-not-found', '--wait=false'], {
+      stdin: await this.deployed(isNoDeployment),
+    })
+    await kubectl(['delete', 'namespace', this.namespace, '--wait=false'])
+    await rm(this.#directory, { recursive: true })
+  }
+
+  kubectl(...args: readonly string[]): Promise<string> {
+    return this.cluster.kubectl(['-n', this.namespace, ...args])
+  }
+
+  /** What kubectl says where it fails. */
+  async refusal(args: readonly string[], stdin: object = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.cluster.runKubectl(['-n', this.namespace, ...args], { stdin })
+    if (code === 0) throw new Error(`was not refused: kubectl ${args.join(' ')}: ${stdout}`)
+    return stderr
+  }
+
+  manifest(name: string, spec: object): object {
+    const metadata = { name, namespace: this.namespace }
+    return { apiVersion: 'cloudnative.elide.dev/v1', kind: 'Application', metadata, spec }
+  }
+
+  async apply(name: string, spec: object): Promise<void> {
+    await this.cluster.kubectl(['apply', '-f', '-'], { stdin: this.manifest(name, spec) })
+  }
+
+  async get(name: string): Promise<Application> {
+    return JSON.parse(await this.kubectl('get', 'application', name, '-o', 'json')) as Application
+  }
+
+  async whenReady(...names: readonly string[]): Promise<void> {
+    const targets = names.map((name) => `application/${name}`)
+    await this.kubectl('wait', '--for=condition=Ready', '--timeout=90s', ...targets)
+  }
+
+  /** The manifest, in a namespace of ours. */
+  async deployed(kinds: (kind: string) => boolean): Promise<object> {
+    const text = (await readFile(MANIFEST, 'utf8')).replaceAll(`: ${MANIFEST_NAMESPACE}\n`, `: ${this.home}\n`)
+    const all = loadAll(text) as readonly { readonly kind: string }[]
+    return { apiVersion: 'v1', kind: 'List', items: all.filter(({ kind }) => kinds(kind)) }
+  }
+
+  /** For a ServiceAccount of the operator's namespace. */
+  async token(account: string): Promise<string> {
+    return (await this.cluster.kubectl(['-n', this.home, 'create', 'token', account, '--duration=1h'])).trim()
+  }
+
+  /** Answers its path. */
+  async writeKubeconfig(account: string): Promise<string> {
+    const { kubectl, kubeconfig } = this.cluster
+    const view = await kubectl(['config', 'view', '--raw', '--minify', '--flatten', '-o', 'json'], { kubeconfig })
+    const { clusters } = JSON.parse(view) as { readonly clusters: readonly { readonly name: string }[] }
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters,
+      users: [{ name: account, user: { token: await this.token(account) } }],
+      contexts: [{ name: account, context: { cluster: clusters[0]?.name, user: account, namespace: this.home } }],
+      'current-context': account,
+    }
+    const file = path.join(this.#directory, account)
+    await writeFile(file, JSON.stringify(config), { mode: 0o600 })
+    return file
+  }
+
+  /** No webhook that nobody serves, and no CustomResourceDefinition: as in a new cluster. */
+  async #forget(): Promise<void> {
+    const { kubectl, runKubectl } = this.cluster
+    const configurations = ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration']
+    for (const kind of configurations) await kubectl(['delete', kind, OPERATOR, '--ignore-not-found'])
+    const { stdout } = await runKubectl(['get', 'applications', '-A', '-o', 'json'])
+    const { items } = JSON.parse(stdout || '{"items":[]}') as {
+      readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace: string } }[]
+    }
+    for (const { metadata } of items) {
+      const free = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}']
+      await runKubectl(['-n', metadata.namespace, 'patch', 'application', metadata.name, ...free])
+    }
+    await kubectl(['delete', 'crd', CRD, '--ignore-not-found', '--timeout=60s'])
+  }
+}

@@ -1,0 +1,161 @@
+/** What tests of leases share: two namespaces, an operator with just the rights it documents, and kubectl. */
+import { randomBytes } from 'node:crypto'
+
+import type { Operator } from '@tenure/http'
+import { type ConnectionConfig, HttpTransport, loadConfig, type Transport } from '@tenure/kube'
+import {
+  LEASE_CONTROLLER_GROUP,
+  leaseControllerDefinition,
+  leaseControllersOperator,
+  type LeaseControllersOptions,
+  leaseOperatorRules,
+  type LeaseOperatorRights,
+} from '@tenure/leases'
+import { manager, type ManagerOptions } from '@tenure/runtime'
+
+import { type ClusterAccess, openCluster } from '../access.ts'
+import { connect, type Connected } from './connect.ts'
+import { until } from './until.ts'
+
+export interface Running {
+  /** `PATCH /api/v1/…`: all but reads, so far. */
+  readonly writes: readonly string[]
+  stop(): Promise<void>
+}
+
+export class LeaseBed {
+  readonly cluster: ClusterAccess
+  readonly admin: Connected
+  readonly id: string
+  /** The operator's own. */
+  readonly namespace: string
+  /** Anybody else's. */
+  readonly elsewhere: string
+  readonly #operator: ConnectionConfig
+  readonly #stops: (() => Promise<void>)[] = []
+
+  private constructor(cluster: ClusterAccess, admin: Connected, operator: ConnectionConfig, id: string) {
+    this.cluster = cluster
+    this.admin = admin
+    this.#operator = operator
+    this.id = id
+    this.namespace = `leases-${id}`
+    this.elsewhere = `elsewhere-${id}`
+  }
+
+  /** The operator may keep the leases of `shared` itself. */
+  static async open(kubeconfig: string, shared: NonNullable<LeaseOperatorRights['shared']>): Promise<LeaseBed> {
+    const cluster = await openCluster(kubeconfig)
+    const id = randomBytes(3).toString('hex')
+    const operator = await grantOperator(cluster, `lease-operator-${id}`, { shared })
+    const bed = new LeaseBed(cluster, await connect(kubeconfig), operator, id)
+    for (const name of [bed.namespace, bed.elsewhere]) await cluster.kubectl(['create', 'namespace', name])
+    return bed
+  }
+
+  /** Ends what was run, and takes LeaseControllers away. */
+  async clear(): Promise<void> {
+    await Promise.all(this.#stops.splice(0).map((stop) => stop()))
+    await this.cluster.runKubectl(['delete', 'leasecontrollers', '--all', '--wait=false'])
+  }
+
+  async close(): Promise<void> {
+    const { kubectl } = this.cluster
+    const crd = leaseControllerDefinition.metadata?.name ?? ''
+    await kubectl(['delete', 'crd', crd, '--wait=false', '--ignore-not-found'])
+    await kubectl(['delete', 'clusterrole,clusterrolebinding', `lease-operator-${this.id}`])
+    await kubectl(['delete', 'namespace', this.namespace, this.elsewhere, '--wait=false'])
+    await this.admin.close()
+  }
+
+  /** Runs an operator in a manager of its own. */
+  run(
+    operator: Operator,
+    config: ConnectionConfig,
+    more: Pick<ManagerOptions, 'leaderElection' | 'webhooks'> = {},
+  ): Running {
+    const end = new AbortController()
+    const { controllers, components } = operator
+    const http = new HttpTransport(config)
+    const writes: string[] = []
+    const transport: Transport = {
+      request(request) {
+        if (request.method !== 'GET') writes.push(`${request.method} ${request.path.split('?', 1)[0]}`)
+        return http.request(request)
+      },
+      close: () => http.close(),
+    }
+    const options = { controllers, components, transport, namespace: this.namespace, ...more }
+    const running = manager(options).run(end.signal)
+    // What can not start says so at the stop, at the latest.
+    running.catch(() => undefined)
+    const stop = async (): Promise<void> => {
+      end.abort(new Error('the test is over'))
+      await running
+      await http.close()
+    }
+    this.#stops.push(stop)
+    return { writes, stop }
+  }
+
+  /** With the rights of its documented role, and no more. */
+  async startOperator(options: LeaseControllersOptions = {}): Promise<Running> {
+    const operator = leaseControllersOperator({ dedicated: { image: 'tenure:test' }, ...options })
+    const running = this.run(operator, this.#operator)
+    await until(
+      'the operator installs its CRD',
+      async () => (await this.cluster.runKubectl(['get', 'leasecontrollers'])).code === 0,
+    )
+    return running
+  }
+
+  kubectl(...args: readonly string[]): Promise<string> {
+    return this.cluster.kubectl(['-n', this.namespace, ...args])
+  }
+
+  async apply(stdin: object | string): Promise<void> {
+    await this.cluster.kubectl(['apply', '-f', '-'], { stdin })
+  }
+
+  async applyController(name: string, spec: object): Promise<void> {
+    await this.apply({
+      apiVersion: `${LEASE_CONTROLLER_GROUP}/v1alpha1`,
+      kind: 'LeaseController',
+      metadata: { name },
+      spec,
+    })
+  }
+
+  async waitForReady(...names: readonly string[]): Promise<void> {
+    const targets = names.map((name) => `leasecontroller/${name}`)
+    await this.cluster.kubectl(['wait', '--for=condition=Ready', '--timeout=90s', ...targets])
+  }
+
+  /** `False KindNotServed`. */
+  async ready(name: string): Promise<string> {
+    const condition = '{.status.conditions[?(@.type=="Ready")]'
+    const columns = `jsonpath=${condition}.status} ${condition}.reason}`
+    return await this.cluster.kubectl(['get', 'leasecontroller', name, '-o', columns])
+  }
+}
+
+async function grantOperator(
+  cluster: ClusterAccess,
+  name: string,
+  rights: LeaseOperatorRights,
+): Promise<ConnectionConfig> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const items = [
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: leaseOperatorRules(rights) },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'User', name }],
+    },
+  ]
+  await cluster.kubectl(['apply', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items } })
+  return await loadConfig({ kubeconfigPath: await cluster.userKubeconfig(name), env: {} })
+}

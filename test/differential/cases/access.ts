@@ -1,0 +1,87 @@
+/** Who may give which rights to whom. */
+import type { Case, CaseGroup, JsonObject, RequestStep } from '../case.ts'
+import { role } from '../objects.ts'
+import { core, create, get, MERGE_PATCH, named, patch, remove, update } from '../steps.ts'
+
+const RBAC = 'rbac.authorization.k8s.io/v1'
+const roles = named(RBAC, 'roles')
+const bindings = named(RBAC, 'rolebindings')
+const one = (name: string, ...steps: Case['steps']): Case => ({ name: `access ${name}`, steps })
+/** Acts as somebody whom the admin's certificate stands in for. */
+const alice = { headers: { 'impersonate-user': 'alice' } }
+
+const rule = (groups: readonly string[], resources: readonly string[], verbs: readonly string[]): JsonObject => ({
+  apiGroups: [...groups],
+  resources: [...resources],
+  verbs: [...verbs],
+})
+
+const binding = (name: string, kind: string, of: string, user = 'alice'): JsonObject => ({
+  apiVersion: RBAC,
+  kind: 'RoleBinding',
+  metadata: { name },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: of },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+})
+
+/** Rights are noticed a moment after they were given: by the real server, which watches them. */
+const noticed = (path: string): RequestStep => get(path, { ...alice, eventually: true, pick: ['kind'] })
+
+const manage = rule(
+  ['rbac.authorization.k8s.io'],
+  ['roles', 'rolebindings'],
+  ['get', 'list', 'create', 'update', 'patch', 'delete'],
+)
+
+export const accessCases: CaseGroup = {
+  name: 'access',
+  cases: [
+    one(
+      'may be given by who has it',
+      create(roles, role('mine', [manage, rule([''], ['configmaps', 'pods/log'], ['get', 'list'])])),
+      create(bindings, binding('mine', 'Role', 'mine')),
+      noticed(roles),
+      create(roles, role('less', [rule([''], ['configmaps'], ['get'])]), alice),
+      create(roles, role('named', [{ ...rule([''], ['configmaps'], ['get']), resourceNames: ['a', 'b'] }]), alice),
+      create(roles, role('more', [rule([''], ['configmaps', 'secrets'], ['get', 'watch'])]), { ...alice, status: 403 }),
+      create(roles, role('all', [rule(['*'], ['*'], ['*'])]), { ...alice, status: 403 }),
+      patch(
+        MERGE_PATCH,
+        `${roles}/less`,
+        { rules: [rule(['apps'], ['deployments/scale'], ['update', 'patch'])] },
+        { status: 403, headers: alice.headers },
+      ),
+      patch(MERGE_PATCH, `${roles}/less`, { metadata: { labels: { a: 'b' } } }, { headers: alice.headers }),
+      update(`${roles}/less`, role('less', [rule([''], ['configmaps'], ['list'])]), alice),
+      remove(`${roles}/less`, undefined, alice),
+    ),
+    one(
+      'may be bound by who has it',
+      create(roles, role('mine', [manage, rule([''], ['configmaps'], ['get'])])),
+      create(roles, role('other', [rule([''], ['secrets'], ['get'])])),
+      create(roles, role('small', [rule([''], ['configmaps'], ['get'])])),
+      create(bindings, binding('mine', 'Role', 'mine')),
+      noticed(bindings),
+      create(bindings, binding('small', 'Role', 'small', 'bob'), alice),
+      create(bindings, binding('other', 'Role', 'other', 'bob'), { ...alice, status: 403 }),
+      create(bindings, binding('lost', 'Role', 'none', 'bob'), { ...alice, status: 404 }),
+      create(bindings, binding('lost', 'ClusterRole', '{ns}-none', 'bob'), { ...alice, status: 404 }),
+    ),
+    one(
+      'may be bound and escalated by who may do that',
+      create(roles, role('mine', [manage, rule(['rbac.authorization.k8s.io'], ['roles'], ['bind', 'escalate'])])),
+      create(roles, role('other', [rule([''], ['secrets'], ['get'])])),
+      create(bindings, binding('mine', 'Role', 'mine')),
+      noticed(bindings),
+      create(bindings, binding('other', 'Role', 'other', 'bob'), alice),
+      create(roles, role('all', [rule(['*'], ['*'], ['*'])]), alice),
+    ),
+    one(
+      'is refused without it',
+      get(core('secrets'), { ...alice, status: 403 }),
+      create(roles, role('a', []), { ...alice, status: 403 }),
+      patch(MERGE_PATCH, `${roles}/a`, {}, { status: 403, headers: alice.headers }),
+      get('/metrics', { ...alice, status: 403 }),
+    ),
+  ],
+}

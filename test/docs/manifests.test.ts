@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { loadAll } from 'js-yaml'
+import { expect, it } from 'vitest'
+import { manifests } from '../../scripts/manifests/index.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+it.each(manifests())('$file is what scripts/generate-manifests.ts makes', ({ file, text }) => {
+  expect(readFileSync(path.join(root, file), 'utf8')).toBe(text)
+})
+
+it('every definition in deploy/crds is made from code', () => {
+  const made = manifests().map(({ file }) => file)
+  expect(readdirSync(path.join(root, 'deploy/crds')).map((file) => `deploy/crds/${file}`)).toEqual(
+    made.filter((file) => file.startsWith('deploy/crds/')).toSorted(),
+  )
+})
+
+it('the Deployment, its Service and its rights name each other', () => {
+  interface Shown {
+    readonly kind: string
+    readonly metadata: { readonly name: string; readonly namespace?: string }
+    readonly [field: string]: unknown
+  }
+  const text = readFileSync(path.join(root, 'deploy/applications.yaml'), 'utf8')
+  const objects = loadAll(text) as readonly Shown[]
+  const find = (kind: string): Shown | undefined => objects.find((object) => object.kind === kind)
+  expect(find('Deployment')).toMatchObject({
+    metadata: { namespace: 'elide-system' },
+    spec: { replicas: 3, template: { spec: { serviceAccountName: find('ServiceAccount')?.metadata.name } } },
+  })
+  // The webhooks are registered behind a Service of this name, in the namespace of the pods.
+  expect(find('Service')).toMatchObject({
+    metadata: { name: 'elide-operator', namespace: 'elide-system' },
+    spec: { ports: [{ port: 80 }, { port: 8080 }, { port: 443, targetPort: 9443 }] },
+  })
+  const subjects = [{ kind: 'ServiceAccount', name: 'elide-operator', namespace: 'elide-system' }]
+  expect([find('ClusterRoleBinding'), find('RoleBinding')]).toMatchObject([{ subjects }, { subjects }])
+})

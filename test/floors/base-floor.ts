@@ -1,0 +1,71 @@
+import type { Client, Clock, Random, Transport } from '@tenure/kube'
+import { asError, isNotFound } from '@tenure/kube'
+import { Namespace } from '@tenure/kube/kinds'
+import type { Manager } from '@tenure/runtime'
+import type { Floor, Running } from './floor.ts'
+
+/** What a floor does alike on every Kubernetes. */
+export abstract class BaseFloor implements Floor {
+  abstract readonly name: Floor['name']
+  abstract readonly clock: Clock
+  abstract readonly random: Random
+  abstract readonly api: Client
+  abstract readonly kubeconfig: string | undefined
+  /** What is undone when the floor is left, last first. */
+  protected readonly undo: (() => Promise<unknown>)[] = []
+
+  abstract transport(): Promise<Transport>
+  abstract pass(milliseconds: number): Promise<void>
+  protected abstract readonly interval: number
+  /** How much of the floor's time is too much to wait for something. */
+  protected abstract readonly patience: number
+
+  async namespace(prefix: string): Promise<string> {
+    const { metadata } = await this.api.create(Namespace, { metadata: { generateName: `${prefix}-` } })
+    this.undo.push(() =>
+      this.api.delete(Namespace, { name: metadata.name }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error
+      }),
+    )
+    return metadata.name
+  }
+
+  async until<R>(what: string, look: () => R | Promise<R>): Promise<Exclude<R, undefined | null | false>> {
+    const end = this.clock.monotonic() + this.patience
+    for (;;) {
+      const seen = await look()
+      if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<R, undefined | null | false>
+      if (this.clock.monotonic() > end) throw new Error(`${this.name}: not within ${this.patience / 1_000} s: ${what}`)
+      await this.pass(this.interval)
+    }
+  }
+
+  run(manager: Manager): Running {
+    const ended = new AbortController()
+    const outcome: { isOver: boolean; failure?: Error } = { isOver: false }
+    const watch = async (): Promise<void> => {
+      try {
+        await manager.run(ended.signal)
+      } catch (error) {
+        outcome.failure = asError(error)
+      }
+      outcome.isOver = true
+    }
+    const running = watch()
+    const stop = async (): Promise<void> => {
+      ended.abort(new Error('the test stops it'))
+      // What stops may wait for timers, and virtual time stands still unless it is moved.
+      while (!outcome.isOver) await this.pass(this.interval)
+      await running
+      if (outcome.failure) throw outcome.failure
+    }
+    let stopping: Promise<void> | undefined
+    const stopOnce = (): Promise<void> => (stopping ??= stop())
+    this.undo.push(stopOnce)
+    return { stop: stopOnce }
+  }
+
+  async leave(): Promise<void> {
+    for (let step = this.undo.pop(); step; step = this.undo.pop()) await step()
+  }
+}

@@ -1,0 +1,161 @@
+import { Application } from '@tenure/applications'
+import { jsonPatch, mergePatch } from '@tenure/kube'
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, Ingress, Service } from '@tenure/kube/kinds'
+import { expect, test } from 'vitest'
+import { onEveryFloor } from '../../floors/index.ts'
+import { create, IMAGE, isGone, runApplications, whenRunning } from './support.ts'
+
+onEveryFloor('Applications', (floor) => {
+  test('roll out, scale, are repaired, and go with all they had', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'shop', namespace: await here.namespace('applications') }
+    const operator = await runApplications(here, ref.namespace)
+    const created = await create(here, ref, { replicas: 3, image: IMAGE })
+    expect(created).toMatchObject({ spec: { strategy: 'RollingUpdate' } })
+
+    const running = await whenRunning(here, ref)
+    expect(running).toMatchObject({
+      metadata: { generation: 1, finalizers: ['cloudnative.elide.dev/finalizer'] },
+      status: { observedGeneration: 1, replicas: 3, readyReplicas: 3, phase: 'Running' },
+    })
+    expect(running.status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'True', reason: 'ReconciliationSucceeded', observedGeneration: 1 },
+      { type: 'Progressing', reason: 'NewReplicaSetAvailable' },
+    ])
+    expect(await api.get(Deployment, ref)).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Application', name: 'shop', uid: created.metadata.uid }] },
+      spec: { replicas: 3, template: { spec: { containers: [{ image: IMAGE }] } } },
+    })
+
+    // As kubectl scale and autoscalers do it.
+    await api.patch(Application, ref, mergePatch({ spec: { replicas: 5 } }), { subresource: 'scale' })
+    expect((await whenRunning(here, ref)).status).toMatchObject({ observedGeneration: 2, readyReplicas: 5 })
+
+    // Foreign fields stay; ours are put back.
+    const drift = {
+      metadata: { annotations: { 'someone.else/note': 'mine' } },
+      spec: { replicas: 1, minReadySeconds: 1 },
+    }
+    await api.patch(Deployment, ref, mergePatch(drift))
+    await here.until('the drift is repaired', async () => (await api.get(Deployment, ref)).spec?.replicas === 5)
+    expect(await api.get(Deployment, ref)).toMatchObject({
+      metadata: { annotations: { 'someone.else/note': 'mine' } },
+      spec: { minReadySeconds: 1 },
+    })
+    const { uid } = (await api.get(Deployment, ref)).metadata
+    await api.delete(Deployment, ref)
+    await here.until('the Deployment is made again', async () => {
+      const deployment = await api.get(Deployment, ref).catch(() => undefined)
+      return deployment !== undefined && deployment.metadata.uid !== uid
+    })
+    await whenRunning(here, ref)
+
+    await api.delete(Application, ref)
+    await here.until('the Application is gone', () => isGone(api.get(Application, ref)))
+    await here.until('the Deployment is gone', () => isGone(api.get(Deployment, ref)))
+    await operator.stop()
+  })
+
+  test('make the objects that their optional fields name, and take them away again', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'site', namespace: await here.namespace('applications') }
+    const operator = await runApplications(here, ref.namespace)
+    await create(here, ref, {
+      replicas: 1,
+      image: IMAGE,
+      config: { COLOUR: 'blue' },
+      ports: [{ port: 80, targetPort: 8080 }],
+      ingress: { host: 'site.example.com' },
+    })
+    await whenRunning(here, ref)
+    const template = (await api.get(Deployment, ref)).spec?.template
+    const configName = template?.spec?.containers[0]?.envFrom?.[0]?.configMapRef?.name ?? ''
+    const configRef = { name: configName, namespace: ref.namespace }
+    expect((await api.get(ConfigMap, configRef)).data).toEqual({ COLOUR: 'blue' })
+    expect((await api.get(Service, ref)).spec?.ports).toMatchObject([{ port: 80, targetPort: 8080 }])
+    expect((await api.get(Ingress, ref)).spec?.rules).toMatchObject([{ host: 'site.example.com' }])
+
+    // A new configuration rolls the pods.
+    await api.patch(Application, ref, mergePatch({ spec: { config: { COLOUR: 'red' } } }))
+    await here.until('the pods are rolled', async () => {
+      const { spec } = await api.get(Deployment, ref)
+      return JSON.stringify(spec?.template) !== JSON.stringify(template)
+    })
+    await whenRunning(here, ref)
+
+    await api.patch(
+      Application,
+      ref,
+      jsonPatch([
+        { op: 'remove', path: '/spec/ingress' },
+        { op: 'remove', path: '/spec/ports' },
+        { op: 'add', path: '/spec/autoscaling', value: { maxReplicas: 4, minReplicas: 2 } },
+      ]),
+    )
+    await here.until('the Service is gone', () => isGone(api.get(Service, ref)))
+    await here.until('the Ingress is gone', () => isGone(api.get(Ingress, ref)))
+    const scaler = await here.until('there is an autoscaler', () =>
+      api.get(HorizontalPodAutoscaler, ref).catch(() => undefined),
+    )
+    expect(scaler.spec).toMatchObject({ minReplicas: 2, maxReplicas: 4, scaleTargetRef: { name: 'site' } })
+
+    // The autoscaler, not we, decides now.
+    await api.patch(Deployment, ref, mergePatch({ spec: { replicas: 3 } }), { subresource: 'scale' })
+    await here.until('three are ready', async () => (await api.get(Application, ref)).status?.readyReplicas === 3)
+    await operator.stop()
+  })
+
+  test('show why a rollout fails, and recover when it is fixed', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'broken', namespace: await here.namespace('applications') }
+    const operator = await runApplications(here, ref.namespace)
+    const podAnnotations = { 'tenure.dev/simulate-pull-failure': 'true' }
+    await create(here, ref, { replicas: 2, image: 'nginx:nope', podAnnotations })
+    const failed = await here.until('it is Failed', async () => {
+      const application = await api.get(Application, ref)
+      return application.status?.phase === 'Failed' && application
+    })
+    const condition = failed.status?.conditions?.find(({ type }) => type === 'Ready')
+    expect(condition).toMatchObject({ status: 'False' })
+    expect(`${condition?.reason} ${condition?.message}`).toMatch(/ImagePullBackOff|ErrImagePull/)
+
+    await api.patch(Application, ref, mergePatch({ spec: { image: IMAGE, podAnnotations: null } }))
+    expect((await whenRunning(here, ref)).status).toMatchObject({ readyReplicas: 2 })
+    await operator.stop()
+  })
+
+  test('leave alone what is not theirs', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'taken', namespace: await here.namespace('applications') }
+    const labels = { app: 'somebody-else' }
+    const foreign = await api.create(Deployment, {
+      metadata: ref,
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'mine' }] } },
+      },
+    })
+    const operator = await runApplications(here, ref.namespace)
+    await create(here, ref, { replicas: 2, image: IMAGE })
+    const failed = await here.until('it is Failed', async () => {
+      const application = await api.get(Application, ref)
+      return application.status?.phase === 'Failed' && application
+    })
+    expect(failed.status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason: 'ReconciliationFailed' },
+      {},
+    ])
+    const deployment = await api.get(Deployment, ref)
+    expect([deployment.metadata.uid, deployment.spec?.replicas]).toEqual([foreign.metadata.uid, 1])
+
+    await api.delete(Application, ref)
+    await here.until('the Application is gone', () => isGone(api.get(Application, ref)))
+    expect((await api.get(Deployment, ref)).metadata.uid).toBe(foreign.metadata.uid)
+    await operator.stop()
+  })
+})

@@ -1,0 +1,167 @@
+import type { Application } from '@tenure/applications'
+import { afterEach, describe, expect, test } from 'vitest'
+import { controller, production } from './commands.ts'
+import { hasTools, SOON, Terminal } from './terminal.ts'
+
+interface Events {
+  readonly events: readonly { readonly reason: string; readonly involvedObject: { readonly name: string } }[]
+}
+interface Leadership {
+  readonly isLeader: boolean
+  readonly identity: string
+  readonly lease: { readonly holderIdentity: string; readonly leaseDuration: number; readonly renewTime: string }
+}
+interface Frame {
+  readonly type: string
+  readonly object: Application
+}
+
+let terminal: Terminal
+const ready = (reason = 'ReconciliationSucceeded') =>
+  expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True', reason })])
+
+afterEach(() => terminal.close())
+
+/** What a reader of `/watch` has seen so far. */
+const frames = (output: string): readonly Frame[] =>
+  [...output.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as Frame)
+
+async function phaseOf(get: string): Promise<string | undefined> {
+  return (await terminal.ask<Application>(get)).status?.phase
+}
+
+// Where there is no bash or curl the documents can not be followed, and the run says so.
+describe.skipIf(!hasTools)('the documents, followed to the letter (left out without bash and curl)', () => {
+  test('Kubernetes Controller', { timeout: 300_000 }, async () => {
+    terminal = new Terminal()
+    await terminal.startTenure(controller.start)
+    const watch = await terminal.start(controller.watch)
+    await expect.poll(() => watch.output, SOON).toContain('% Total')
+
+    expect(await terminal.ask(controller.create)).toMatchObject({
+      apiVersion: 'cloudnative.elide.dev/v1',
+      kind: 'Application',
+      metadata: { name: 'my-app', namespace: 'default', generation: 1, uid: expect.any(String) },
+      spec: { replicas: 3, image: 'nginx:latest', strategy: 'RollingUpdate' },
+    })
+    await expect.poll(() => phaseOf(controller.get), SOON).toBe('Running')
+    expect(await terminal.ask(controller.get)).toMatchObject({
+      status: { observedGeneration: 1, replicas: 3, readyReplicas: 3, phase: 'Running', conditions: ready() },
+    })
+
+    expect(await terminal.ask(controller.update)).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 } })
+    await expect
+      .poll(async () => (await terminal.ask<Application>(controller.get)).status, SOON)
+      .toMatchObject({ observedGeneration: 2, readyReplicas: 5, phase: 'Running' })
+
+    expect(await terminal.ask(controller.remove)).toEqual({ status: 'Success' })
+    await expect.poll(() => terminal.ask(controller.get), SOON).toEqual({ error: 'Resource not found' })
+    await expect.poll(() => frames(watch.output).map(({ type }) => type), SOON).toContain('DELETED')
+    const seen = frames(watch.output)
+    expect(seen[0]).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'my-app' } } })
+    expect(seen.filter(({ type }) => type === 'MODIFIED').map(({ object }) => object.spec.replicas)).toContain(5)
+
+    expect(await terminal.ask(controller.createTest)).toMatchObject({
+      metadata: { name: 'test-app', namespace: 'test' },
+    })
+    await expect.poll(() => phaseOf(controller.getTest), SOON).toBe('Running')
+    const { events } = await terminal.ask<Events>(controller.events)
+    const reasons = (name: string): readonly string[] =>
+      events.filter(({ involvedObject }) => involvedObject.name === name).map(({ reason }) => reason)
+    expect(reasons('my-app')).toEqual(expect.arrayContaining(['Created', 'Updated', 'Deleted', 'Reconciled']))
+    expect(reasons('test-app')).toContain('Created')
+  })
+
+  test('its other port', { timeout: 300_000 }, async () => {
+    terminal = new Terminal()
+    await terminal.startTenure(controller.startElsewhere, 8080)
+    expect(await terminal.ask('curl http://localhost:8080/healthz')).toEqual({ status: 'healthy' })
+  })
+
+  test('Production Kubernetes Operator', { timeout: 300_000 }, async () => {
+    terminal = new Terminal()
+    await terminal.startTenure(production.start)
+    const watch = await terminal.start(production.watch)
+    await expect.poll(() => watch.output, SOON).toContain('% Total')
+
+    expect(await terminal.ask(production.create)).toMatchObject({ metadata: { name: 'my-app' } })
+    await expect.poll(() => phaseOf(production.get), SOON).toBe('Running')
+    expect(await terminal.ask(production.update)).toMatchObject({ spec: { replicas: 5 } })
+    await expect.poll(() => frames(watch.output).at(-1)?.object.status?.readyReplicas, SOON).toBe(5)
+    expect(await terminal.ask<Events>(production.events)).toMatchObject({ events: expect.any(Array) })
+
+    expect(await terminal.ask(production.healthz)).toEqual({ status: 'healthy' })
+    await expect.poll(() => terminal.ask<Leadership>(production.leader), SOON).toMatchObject({ isLeader: true })
+    const { identity, lease } = await terminal.ask<Leadership>(production.leader)
+    expect(lease).toMatchObject({ holderIdentity: identity, leaseDuration: 15_000 })
+    expect(await terminal.ask(production.readyz)).toMatchObject({ status: 'ready', isLeader: true, leader: identity })
+
+    const metrics = await terminal.type(production.metrics)
+    for (const name of [
+      'controller_reconcile_total',
+      'controller_reconcile_duration_seconds',
+      'resource_count',
+      'event_total',
+      'webhook_requests_total',
+      'leader_election_status',
+      'workqueue_depth',
+    ]) {
+      expect(metrics).toMatch(new RegExp(`^${name}(_bucket)?[ {]`, 'm'))
+    }
+
+    expect(await terminal.ask(production.remove)).toEqual({ status: 'Success' })
+    await expect.poll(() => terminal.ask(production.get), SOON).toEqual({ error: 'Resource not found' })
+
+    expect(await terminal.ask(production.validate)).toMatchObject({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: {
+        uid: 'test-123',
+        allowed: true,
+        warnings: [
+          'Resource limits are recommended for production workloads',
+          'Using :latest tag is not recommended for production',
+        ],
+      },
+    })
+
+    expect(await terminal.ask(production.createTest)).toMatchObject({ metadata: { namespace: 'test' } })
+    await expect.poll(() => phaseOf(production.getTest), SOON).toBe('Running')
+    expect(await terminal.type(production.reconcileMetrics)).toMatch(
+      /^controller_reconcile_total\{.*controller="application-controller".*\} [1-9]/m,
+    )
+    expect(await terminal.ask(production.tooManyReplicas)).toEqual({
+      error: 'Validation failed',
+      details: [{ field: 'spec.replicas', message: 'Value must be at most 100', value: 150 }],
+    })
+    expect(await terminal.ask(production.noImage)).toEqual({
+      error: 'Validation failed',
+      details: [{ field: 'spec.image', message: 'Required field is missing' }],
+    })
+  })
+
+  test('its settings', { timeout: 300_000 }, async () => {
+    terminal = new Terminal()
+    const alone = await terminal.startTenure(production.startAlone)
+    expect(await terminal.ask(production.readyz)).toMatchObject({ status: 'ready', isLeader: true })
+    await alone.end()
+    await terminal.startTenure(production.startNamed)
+    await expect.poll(() => terminal.ask<Leadership>(production.leader), SOON).toMatchObject({ identity: 'operator-1' })
+  })
+
+  test('its two instances', { timeout: 300_000 }, async () => {
+    terminal = new Terminal()
+    const first = await terminal.startTenure(production.startFirst, 3001)
+    await terminal.startTenure(production.startSecond, 3002)
+    await expect.poll(() => terminal.ask<Leadership>(production.leaderOfFirst), SOON).toMatchObject({ isLeader: true })
+    for (const ask of [production.leaderOfFirst, production.leaderOfSecond]) {
+      expect((await terminal.ask<Leadership>(ask)).identity).toBe('operator-1')
+    }
+    expect(await terminal.ask<Leadership>(production.leaderOfSecond)).toMatchObject({ isLeader: false })
+
+    await first.end('SIGKILL')
+    await expect
+      .poll(() => terminal.ask<Leadership>(production.leaderOfSecond), SOON)
+      .toMatchObject({ isLeader: true, identity: 'operator-2' })
+  })
+})
