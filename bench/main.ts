@@ -29,15 +29,18 @@ const controlPlaneBundle = await bundleControlPlane()
 const asked = measurements.filter(isAsked)
 const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
 const askedOfOperators = operatorMeasurements.filter(isAsked)
-const rows = asked.length > 0 ? await besideControllerRuntime(asked) : []
-const controlPlaneRows = await besideKubernetes(askedOfControlPlane)
-const operatorRows = askedOfOperators.length > 0 ? await besideBareClients() : []
-if (rows.length > 0) console.log(`\n${table(rows, 'controller-runtime')}`)
-if (controlPlaneRows.length > 0) console.log(`\n${table(controlPlaneRows, 'kube-apiserver + etcd')}`)
-if (operatorRows.length > 0) console.log(`\n${table(operatorRows, 'without it')}`)
+// Each table as soon as it is there: a later part takes long, and may fail.
+const rows = asked.length > 0 ? show(await besideControllerRuntime(asked), 'controller-runtime') : []
+const controlPlaneRows = show(await besideKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
+const operatorRows = askedOfOperators.length > 0 ? show(await besideBareClients(), 'without it') : []
 const all = [...rows, ...controlPlaneRows, ...operatorRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(missed.length === 0 ? '\nEvery figure was reached.' : `\n${missed.length} of ${all.length} were missed.`)
+
+function show(measured: readonly Row[], peer: string): readonly Row[] {
+  if (measured.length > 0) console.log(`\n${table(measured, peer)}`)
+  return measured
+}
 
 async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<readonly Row[]> {
   const peer = await buildPeer()

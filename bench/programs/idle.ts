@@ -19,7 +19,8 @@ export async function idle(flag: Flags): Promise<object> {
   const counting: Transport = {
     request(request) {
       if (request.path.includes('/leases')) sent.leases++
-      else if (!request.stream) sent.others++
+      // Not by `stream`: a list is one too.
+      else if (!/[?&]watch=/.test(request.path)) sent.others++
       return transport.request(request)
     },
     close: () => transport.close(),
