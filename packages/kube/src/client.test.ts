@@ -153,6 +153,14 @@ describe('reads', () => {
     expect((await client.list(Note)).items).toEqual([])
   })
 
+  it.each([{ metadata: { name: 'a', resourceVersion: '1' } }, { metadata: {}, items: {} }, { items: [] }])(
+    'does not take %j for a list',
+    async (body) => {
+      const { client } = answering({ body })
+      await expect(client.list(Note)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE', fate: 'retry' })
+    },
+  )
+
   it('follows continue tokens, naming the resourceVersion only at first', async () => {
     const { client, transport } = answering(page('a', 't1'), page('b', 't2'), page('c'))
     const names: unknown[] = []

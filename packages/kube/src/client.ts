@@ -67,10 +67,10 @@ export class Client implements KubeApi {
   async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const { value } = await this.requester.json(listRequest(kind, options))
     const list = value as { readonly items?: readonly KubeObject[] | null; readonly metadata?: ListMeta } | undefined
-    if (!list?.metadata) throw notAnObject(kind)
-    // An empty list of some servers has `items: null`.
-    const items = (list.items ?? []).map((item) => fitItem(kind, item) as Stored<T>)
-    return { items, metadata: list.metadata }
+    // An empty list of some servers has `items: null`; what has none at all is something else.
+    const items = list?.items === null ? [] : list?.items
+    if (!list?.metadata || !Array.isArray(items)) throw notAnObject(kind)
+    return { items: items.map((item: KubeObject) => fitItem(kind, item) as Stored<T>), metadata: list.metadata }
   }
 
   async *pages<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<KubeList<T>, void> {

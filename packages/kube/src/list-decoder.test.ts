@@ -78,7 +78,6 @@ describe('ListDecoder', () => {
   it.each([
     ['pretty', JSON.stringify({ metadata, items: [note(1), note(2)] }, null, 2), 2],
     ['empty', JSON.stringify({ metadata, items: [] }), 0],
-    ['without items', JSON.stringify({ metadata }), 0],
     ['with items that are null', JSON.stringify({ metadata, items: null }), 0],
     ['with white space around its items', '{"metadata":{"resourceVersion":"7"},"items":[ {} , {}\n]}\n', 2],
   ])('reads a list that is %s', (_what, text, count) => {
@@ -93,6 +92,8 @@ describe('ListDecoder', () => {
     ['no list', '{"kind":"Note","metadata":{}'],
     ['an object without metadata', '{"items":[]}'],
     ['items that are none', '{"metadata":{},"items":{}}'],
+    ['a single object', '{"kind":"Note","metadata":{"name":"a","resourceVersion":"7"}}'],
+    ['a Status', '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure"}'],
     ['a list that is cut short', JSON.stringify({ metadata, items: [note(1), note(2)] }).slice(0, -4)],
     ['rubbish among the items', JSON.stringify({ metadata, items: Array(3000).fill(note(1)) }).replace('"uid"', 'uid')],
   ])('takes %s for a broken connection', (_what, text) => {

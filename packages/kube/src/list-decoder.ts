@@ -75,8 +75,9 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
     const list = parseJson((this.#head ? Buffer.concat([this.#head, left]) : left).toString('utf8')) as
       | Envelope
       | undefined
-    // An empty list of some servers has `items: null`.
-    const items = list?.items ?? []
+    // An empty list of some servers has `items: null`. What has no items at all is something else, and to take it for an
+    // empty list would be to take everything for deleted.
+    const items = list?.items === null ? [] : list?.items
     if (!list?.metadata || !Array.isArray(items)) return this.#fail()
     this.#bytes = Buffer.alloc(0)
     this.#metadata = list.metadata

@@ -76,7 +76,7 @@ describe('WatchDecoder', () => {
     const decoder = new WatchDecoder(Note)
     expect(decoder.push(lines(event('ADDED', 'a'), event('ADDED', 'b')))).toHaveLength(2)
     expect(decoder.push(Buffer.from('{"type":"ADD'))).toHaveLength(0)
-    expect(decoder.push(Buffer.from('ED","object":{}}\n'))).toHaveLength(1)
+    expect(decoder.push(Buffer.from('ED","object":{"metadata":{"resourceVersion":"1"}}}\n'))).toHaveLength(1)
   })
 
   it('takes a Uint8Array that is a view into something larger', () => {
@@ -96,14 +96,18 @@ describe('WatchDecoder', () => {
 
   it('gives metadata its own kind back, and drops what a server sends beyond it', () => {
     const decoder = new WatchDecoder(metadataOf(Note))
-    const sent = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'n' }, spec: {} }
+    const metadata = { name: 'n', resourceVersion: '1' }
+    const sent = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata, spec: {} }
     expect(decoder.push(lines({ type: 'ADDED', object: sent }))).toEqual([
-      { type: 'ADDED', object: { apiVersion: 'example.dev/v1', kind: 'Note', metadata: { name: 'n' } } },
+      { type: 'ADDED', object: { apiVersion: 'example.dev/v1', kind: 'Note', metadata } },
     ])
   })
 
   it('keeps fields that nobody knows', () => {
-    const sent = { type: 'ADDED', object: { metadata: {}, extra: { deep: [1, null] }, ['__proto__']: 1 } }
+    const sent = {
+      type: 'ADDED',
+      object: { metadata: { resourceVersion: '1' }, extra: { deep: [1, null] }, ['__proto__']: 1 },
+    }
     expect(decode(lines(sent)).events).toEqual([sent])
   })
 
@@ -121,6 +125,9 @@ describe('WatchDecoder', () => {
     '<html>',
     '{"type":"ADDED"}',
     '{"type":"ADDED","object":null}',
+    '{"type":"ADDED","object":{}}',
+    '{"type":"MODIFIED","object":{"metadata":{"name":"n"}}}',
+    '{"type":"DELETED","object":{"metadata":{"name":"n","resourceVersion":""}}}',
     '{"type":"NEW","object":{}}',
     'null',
     '[]',

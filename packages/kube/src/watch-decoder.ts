@@ -101,6 +101,8 @@ export class WatchDecoder<T extends KubeObject> {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
+        // Without one it could not be told from an older state, nor could a watch go on from it.
+        if (!event.object.metadata?.resourceVersion) return this.#fail(garbage())
         events.push((this.#fit ? { type: event.type, object: this.#fit(event.object) } : event) as WatchEvent<T>)
         return true
       case 'BOOKMARK': {

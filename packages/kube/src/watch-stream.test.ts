@@ -11,7 +11,8 @@ import { WatchStream } from './watch-stream.ts'
 import type { WatchStreamOptions } from './watch-stream.ts'
 
 const Note = defineKind({ apiVersion: 'example.dev/v1', kind: 'Note' })
-const line = (name: string): string => `${JSON.stringify({ type: 'ADDED', object: { metadata: { name } } })}\n`
+const line = (name: string): string =>
+  `${JSON.stringify({ type: 'ADDED', object: { metadata: { name, resourceVersion: '1' } } })}\n`
 const names = (batch: readonly WatchEvent<KubeObject>[] | undefined): unknown[] =>
   (batch ?? []).map((event) => event.type !== 'BOOKMARK' && event.object.metadata.name)
 

@@ -36,8 +36,14 @@ export class Reconciler {
 
   async #afterDeletion(attempt: Attempt): Promise<void> {
     const { key } = attempt
-    await this.#definition.deleted?.(refOf(key), attempt)
+    // Taken off before the call: another object of that name may come and go while it runs, and has a call of its own.
     this.#deleted.delete(key)
+    try {
+      await this.#definition.deleted?.(refOf(key), attempt)
+    } catch (error) {
+      this.#deleted.add(key)
+      throw error
+    }
     if (attempt instanceof ObjectTurn) await this.#turn(attempt)
   }
 

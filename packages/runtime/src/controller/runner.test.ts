@@ -140,6 +140,38 @@ describe('an object that is gone', () => {
     await world.settle()
     expect(gone).toHaveLength(2)
   })
+
+  test('has a call of its own, also if the one before it still waits for the end of another', async () => {
+    const calls: PromiseWithResolvers<void>[] = []
+    seed('a')
+    await world.start(
+      controller(Site, {
+        deleted: () => {
+          const call = Promise.withResolvers<void>()
+          calls.push(call)
+          return call.promise
+        },
+        plan: ({ object }) => {
+          seen.push(object.metadata.uid)
+          return []
+        },
+      }),
+    )
+    await world.until(() => seen.length === 1)
+    world.server.unseed(Site, at('a'))
+    await world.until(() => calls.length === 1)
+    seed('a')
+    world.server.unseed(Site, at('a'))
+    await settle()
+    calls[0]?.resolve()
+    await world.until(() => calls.length === 2)
+    // One that fails is made again.
+    calls[1]?.reject(new Error('not now'))
+    await world.until(() => calls.length === 3)
+    calls[2]?.resolve()
+    await world.settle()
+    expect(calls).toHaveLength(3)
+  })
 })
 
 describe('workers', () => {

@@ -106,6 +106,21 @@ describe('first state', () => {
     },
   )
 
+  it('is listed in pages when the server keeps a part of it back, unasked', async () => {
+    const t = setUp({ informers: { pageSize: 1 } })
+    for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
+    const [first] = t.api.objects(ConfigMap)
+    t.api.intercept(({ verb, query }) => {
+      if (verb !== 'list' || query['limit']) return undefined
+      const metadata = { resourceVersion: '3', continue: 'more' }
+      return { status: 200, headers: {}, body: textBody(JSON.stringify({ metadata, items: [first] })) }
+    })
+    await t.start()
+    expect(t.verbs()).toEqual(['list', 'list', 'page', 'watch'])
+    expect(t.informer.cache.size).toBe(2)
+    await t.expectClean()
+  })
+
   it('is listed with the managedFields that are kept, as Go servers write them', async () => {
     const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
     for (let index = 0; index < 500; index++) t.api.seed(ConfigMap, map(`m${index}`, 'x'.repeat(200)))
@@ -416,6 +431,35 @@ describe('a watch that breaks', () => {
       await t.expectClean()
     },
   )
+
+  it.each([
+    ['a Status', { kind: 'Status', metadata: {}, status: 'Success' }, 'TENURE_LIST_UNREADABLE'],
+    ['one object', { kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '9' } }, 'TENURE_LIST_UNREADABLE'],
+    ['a list of no version', { metadata: {}, items: [] }, 'TENURE_LIST_UNVERSIONED'],
+  ])('takes nothing for deleted when it lists anew and gets %s, again and again', async (_what, answer, code) => {
+    const t = setUp()
+    for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
+    await t.start()
+    const end = t.api.intercept(({ verb, query }) => {
+      // In pages it is as bad, and says so in other words.
+      if (verb === 'watch' || query['limit']) return refuse(410, 'Expired')
+      return { status: 200, headers: {}, body: textBody(JSON.stringify(answer)) }
+    })
+    const codes = new Set<unknown>()
+    t.api.dropWatches()
+    for (let second = 0; second < 300; second++) {
+      await t.clock.advance(1000)
+      const { health } = t.informer
+      if (health.state === 'down' && 'code' in health.error) codes.add(health.error.code)
+    }
+    expect(codes).toContain(code)
+    expect(t.informer.cache.size).toBe(2)
+    expect(t.model.log).toHaveLength(2)
+    end()
+    await t.clock.advance(60_000)
+    expect(t.informer.health.state).toBe('live')
+    await t.expectClean()
+  })
 
   it('never shows a half-empty cache while it lists anew', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })

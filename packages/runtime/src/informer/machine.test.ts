@@ -36,6 +36,7 @@ describe('the informer machine', () => {
     },
     { from: paging, by: failed(api(410)), to: whole },
     { from: whole, by: failed(api(410)), to: { at: 'waiting', resume: undefined } },
+    { from: whole, by: { type: 'partial' }, to: paging },
     { from: paging, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
     // The watch.
     { from: watching, by: failed(lost), to: { at: 'waiting', resume: '7' } },

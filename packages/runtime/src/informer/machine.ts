@@ -20,6 +20,8 @@ export type Step =
 export type Outcome =
   /** The whole state is in the cache. `open`: the watch that brought it goes on. */
   | { readonly type: 'listed'; readonly resourceVersion: string; readonly open: boolean }
+  /** It was asked for in one piece, and the server kept a part of it back: the rest comes in pages. */
+  | { readonly type: 'partial' }
   /** The server listed a state from before one it had already shown. */
   | { readonly type: 'stale'; readonly error: Error }
   /** No end of the initial events. `certain`: the server showed that it does not know them, rather than that it is slow. */
@@ -72,6 +74,8 @@ export function next(machine: Machine, outcome: Outcome, random: Random): Machin
     }
     case 'stale':
       return pause({ ...machine, staleLists: machine.staleLists + 1 }, undefined, outcome.error, random)
+    case 'partial':
+      return { ...machine, manner: 'paged', step: listStep('paged') }
     case 'endless':
       return { ...machine, manner: outcome.certain ? 'paged' : machine.manner, step: listStep('paged') }
     case 'closed':

@@ -4,6 +4,7 @@ import {
   type Clock,
   type Kind,
   type KubeApi,
+  kindKey,
   type KubeObject,
   type Random,
   type Selection,
@@ -170,6 +171,8 @@ export class Watcher<T extends KubeObject> {
     if (!paged) {
       const list = api.streamList(kind, { ...selection, managedFieldsOf: keepManagedFieldsOf, signal })
       for await (const items of list) for (const item of items) cache.add(staging, item)
+      // Committed, it would be the end of all objects that are not in it.
+      if (list.metadata?.continue) return { type: 'partial' }
       return this.#commit(staging, list.metadata?.resourceVersion ?? '', false)
     }
     let resourceVersion = ''
@@ -182,6 +185,7 @@ export class Watcher<T extends KubeObject> {
 
   #commit(staging: Staging<T>, resourceVersion: string, open: boolean): Outcome {
     const { cache, kind } = this.#options
+    if (resourceVersion === '') throw unversioned(kind)
     if (cache.isStale(resourceVersion) && this.#machine.staleLists < STALE_LISTS) {
       return { type: 'stale', error: staleList(kind, resourceVersion, cache.seen ?? '') }
     }
@@ -236,6 +240,15 @@ export class Watcher<T extends KubeObject> {
     this.#stream?.close(reason)
     this.#stream = undefined
   }
+}
+
+/** Nothing can be watched on from there, nor can it be told whether it is older than what was seen. */
+function unversioned(kind: Kind): TenureError {
+  return new TenureError(
+    'TENURE_LIST_UNVERSIONED',
+    `The list of ${kindKey(kind)} has no resourceVersion: is this really the address of an API server, and of a kind that can be watched? Trying again.`,
+    { fate: 'retry' },
+  )
 }
 
 function staleList(kind: Kind, listed: string, seen: string): TenureError {
