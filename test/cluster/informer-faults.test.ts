@@ -1,6 +1,6 @@
 /** An informer and everything that can happen to its connection, while others write without a break. */
-import type { ConnectionConfig, KubeObject, Stored } from '@tenure/kube'
-import { connectTo, isGone, keyOf, loadConfig } from '@tenure/kube'
+import type { ConnectionConfig, KubeObject, Stored, Transport } from '@tenure/kube'
+import { Client, connectTo, HttpTransport, isGone, keyOf, loadConfig } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -155,6 +155,32 @@ describe('an informer', () => {
         await expectNoneMissed(scene, from)
       })
     })
+  })
+
+  test('lists when its server, as one restored from a backup, has not come to where it was, and says nothing', async () => {
+    const before = activeResources()
+    const admin = await connect(cluster.kubeconfig)
+    const namespace = (await createNamespace(admin.client, 'faults')).name
+    const http = new HttpTransport(config)
+    const asked: string[] = []
+    const request: Transport['request'] = (given) => {
+      const isWatch = given.path.includes('watch=true')
+      // To the server it looks the same whether it went back or the first watch begins in its future.
+      const isAhead = isWatch && !asked.includes('watch')
+      asked.push(isWatch ? 'watch' : 'list')
+      return http.request(isAhead ? { ...given, path: given.path.replace(/resourceVersion=\d/, '$&000') } : given)
+    }
+    const api = new Client({ transport: { request, close: () => http.close() } })
+    const observed = new ObservedInformer(ConfigMap, namespace, { api, idleTimeout: IDLE_TIMEOUT })
+    await observed.whenSynced()
+    await until('the watch is asked for', () => asked.includes('watch'))
+    await admin.client.create(ConfigMap, { metadata: { name: 'unseen', namespace } })
+    await observed.expectEqualTo(admin.client)
+    expect(asked.slice(0, 4)).toEqual(['list', 'watch', 'list', 'watch'])
+    expect(observed.failures[0]).toMatchObject({ code: 'TENURE_WATCH_QUIET' })
+    await observed.stop()
+    await Promise.all([admin.close(), http.close()])
+    await untilNothingIsLeft(before)
   })
 
   describe('behind a network that', () => {

@@ -5,13 +5,20 @@ import { answered, type Machine, next, type Outcome, startWith, type Step } from
 
 const random = seededRandom(3)
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')
+const quiet = new ConnectionError('TENURE_WATCH_QUIET', 'quiet')
 const api = (status: number, retryAfter?: number): ApiError => new ApiError('no', { status, reason: 'No', retryAfter })
 
 const streaming: Step = { at: 'streaming' }
 const paging: Step = { at: 'listing', paged: true }
 const whole: Step = { at: 'listing', paged: false }
 const watching: Step = { at: 'watching', resourceVersion: '5', continued: false }
-const failed = (error: Error, lasted = 0): Outcome => ({ type: 'failed', error, resourceVersion: '7', lasted })
+const failed = (error: Error, lasted = 0, brought = true): Outcome => ({
+  type: 'failed',
+  error,
+  resourceVersion: '7',
+  lasted,
+  brought,
+})
 const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
   next({ ...startWith('streamed'), step, ...more }, outcome, random)
 
@@ -41,6 +48,10 @@ describe('the informer machine', () => {
     // The watch.
     { from: watching, by: failed(lost), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(500)), to: { at: 'waiting', resume: '7' } },
+    { from: watching, by: failed(quiet, 150_000), to: { at: 'waiting', resume: '7' } },
+    { from: watching, by: failed(quiet, 150_000, false), to: { at: 'waiting', resume: undefined } },
+    // It was not even accepted: the connection is bad, and tells nothing of the version.
+    { from: watching, by: failed(quiet, 1500, false), more: { error: lost }, to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(410)), to: streaming },
     { from: watching, by: failed(api(410)), more: { manner: 'paged' }, to: paging },
     { from: watching, by: failed(api(410)), more: { manner: 'whole' }, to: whole },

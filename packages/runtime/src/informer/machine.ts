@@ -34,6 +34,8 @@ export type Outcome =
       readonly error: Error
       readonly resourceVersion: string | undefined
       readonly lasted: number
+      /** Whether anything at all came, be it a bookmark. */
+      readonly brought: boolean
     }
   | { readonly type: 'waited' }
 
@@ -129,7 +131,7 @@ function afterFailure(machine: Machine, outcome: Outcome & { type: 'failed' }, r
     case 'watching':
     case 'waiting':
       if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine.manner) }
-      return pause(machine, mustList(machine, error) ? undefined : resourceVersion, error, random)
+      return pause(machine, mustList(machine, outcome) ? undefined : resourceVersion, error, random)
     default:
       return machine.step satisfies never
   }
@@ -167,9 +169,14 @@ function isRefused(error: Error): boolean {
 /** What a watch says of an event, rather than of the connection: the same event would come again. */
 const UNREADABLE = new Set(['TENURE_WATCH_UNREADABLE', 'TENURE_WATCH_LINE_TOO_LONG'])
 
-/** Whether watching on from where it stopped is hopeless. */
-function mustList(machine: Machine, error: Error): boolean {
+/**
+ * Whether watching on from where it stopped is hopeless. A server that was restored from a backup accepts a watch from
+ * a version that it has not come to yet, and says nothing until then: only a list shows that.
+ */
+function mustList(machine: Machine, { error, brought }: Outcome & { type: 'failed' }): boolean {
   if (isGone(error) || isNotFound(error) || isRefused(error)) return true
+  const isAccepted = machine.error === undefined
+  if (isAccepted && !brought && error instanceof TenureError && error.code === 'TENURE_WATCH_QUIET') return true
   const isAboutContent = error instanceof ApiError || (error instanceof TenureError && UNREADABLE.has(error.code))
   return isAboutContent && machine.failures >= STUCK_AFTER
 }

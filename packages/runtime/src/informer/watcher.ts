@@ -55,6 +55,8 @@ const LONGEST_WATCH = 600
 interface OpenStream<T extends KubeObject> {
   readonly iterator: AsyncIterator<readonly WatchEvent<T>[]>
   readonly openedAt: number
+  /** Whether anything came. */
+  brought: boolean
   close(reason: Error): void
 }
 
@@ -103,6 +105,7 @@ export class Watcher<T extends KubeObject> {
           return step satisfies never
       }
     } catch (thrown) {
+      const brought = this.#stream?.brought ?? false
       this.#closeStream(asError(thrown))
       const { cache, clock } = this.#options
       const isWatch = step.at === 'watching'
@@ -111,6 +114,7 @@ export class Watcher<T extends KubeObject> {
         error: asError(thrown),
         resourceVersion: isWatch ? cache.seen : undefined,
         lasted: isWatch ? clock.monotonic() - startedAt : 0,
+        brought,
       }
     }
   }
@@ -200,6 +204,7 @@ export class Watcher<T extends KubeObject> {
     while (true) {
       const { done, value: batch } = await stream.iterator.next()
       if (done) break
+      stream.brought = true
       cache.apply(batch)
       this.#enter(answered(this.#machine))
     }
@@ -228,6 +233,7 @@ export class Watcher<T extends KubeObject> {
     this.#stream = {
       iterator: events[Symbol.asyncIterator](),
       openedAt: clock.monotonic(),
+      brought: false,
       close: (reason) => {
         signal.removeEventListener('abort', onAbort)
         abort.abort(reason)
