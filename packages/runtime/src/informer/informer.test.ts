@@ -362,6 +362,27 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
+  it('lists when a watch is accepted and brings nothing at all, as by a server that was restored from a backup', async () => {
+    const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    await t.start()
+    t.api.injectWatchLine({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '1000' } } })
+    await settle()
+    t.api.dropWatches()
+    // What real servers do with a version from their future.
+    t.api.intercept(({ verb, query }) =>
+      verb === 'watch' && query['resourceVersion'] === '1000'
+        ? { status: 200, headers: {}, body: stalledBody('') }
+        : undefined,
+    )
+    t.api.seed(ConfigMap, map('b'))
+    t.api.unseed(ConfigMap, ref('a'))
+    await t.clock.advance(180_000)
+    expect(t.informer.health.state).toBe('live')
+    expect(t.informer.cache.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
+    await t.expectClean()
+  })
+
   it('begins anew, at once and without alarm, when the server ends it', async () => {
     const t = setUp()
     await t.start()
@@ -797,6 +818,29 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@5'])
   })
 
+  it('that delete are not undone after a list that lacks the object because it had left the selection', async () => {
+    const t = setUp({ server: { expiry: 'status' }, selection: { labelSelector: 'app=web' } })
+    await t.start()
+    const { metadata } = await t.client.create(ConfigMap, map('a', '1', { app: 'web' }))
+    await settle()
+    t.api.holdWatches()
+    t.api.delayAnswers(({ verb }) => (verb === 'list' ? 300 : 0))
+    t.api.seed(ConfigMap, map('a', '2', { app: 'db' }))
+    t.api.compact()
+    t.api.dropWatches()
+    t.api.clearRequests()
+    await t.clock.advanceUntil(() => t.verbs().includes('list'))
+    // The list is on its way, without it. Somebody brings it back, and we delete it.
+    t.api.seed(ConfigMap, map('a', '3', { app: 'web' }))
+    await t.client.delete(ConfigMap, ref('a'), { preconditions: { uid: metadata.uid } })
+    await t.clock.advance(1000)
+    t.api.releaseWatches()
+    await settle()
+    expect(t.model.log).toEqual(['added default/a@2', 'deleted default/a@2'])
+    await t.clock.advance(660_000)
+    await t.expectClean()
+  })
+
   it('in metadata form change the metadata of a full object until the watch brings the rest', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a', '1'))
@@ -813,6 +857,36 @@ describe('our own writes', () => {
     expect(t.informer.cache.get(ref('a'))?.data?.['value']).toBe('2')
     await t.expectClean()
   })
+
+  it.each([ConfigMap, metadataOf(ConfigMap)])(
+    'in metadata form leave it to the watch what is selected by more than metadata ($form)',
+    async (kind) => {
+      const t = setUp()
+      const informer = t.informers.informer(kind, { fieldSelector: 'metadata.namespace=default,data.value=1' })
+      const model = new EventModel(informer)
+      for (const name of ['stays', 'leaves']) t.api.seed(ConfigMap, map(name, '1'))
+      t.api.seed(ConfigMap, map('comes', '2'))
+      await t.start()
+      t.api.holdWatches()
+      const values = { stays: '1', leaves: '2', comes: '1' }
+      for (const [name, value] of Object.entries(values)) {
+        const annotations = { note: 'x' }
+        await t.client.patch(
+          metadataOf(ConfigMap),
+          ref(name),
+          mergePatch({ metadata: { annotations }, data: { value } }),
+        )
+        // Nothing from before the write.
+        expect(informer.cache.get(ref(name))?.metadata.annotations ?? annotations).toEqual(annotations)
+      }
+      t.api.releaseWatches()
+      await settle()
+      expect(informer.cache.list().map(({ metadata }) => metadata.name)).toEqual(['stays', 'comes'])
+      expect([...model.objects.keys()]).toEqual(['default/stays', 'default/comes'])
+      expect(model.complaints).toEqual([])
+      await t.expectClean()
+    },
+  )
 
   it('reach every informer of the resource, in its own form', async () => {
     const t = setUp()

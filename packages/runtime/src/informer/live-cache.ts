@@ -44,6 +44,8 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   readonly #intake: Intake<T>
   readonly #own = new OwnWrites()
   readonly #isSelected: (object: KubeObject) => boolean
+  /** Whether the metadata alone does not tell what is selected. */
+  readonly #selectsByBody: boolean
   /** Whether an object may leave the watch other than by its deletion. */
   readonly #isFiltered: boolean
   #seen: string | undefined
@@ -54,6 +56,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     this.#store = options.store
     this.#intake = options.intake
     this.#isSelected = selectionMatcher(options.selection)
+    this.#selectsByBody = fieldTerms(options.selection).some((term) => !/^\s*metadata\./.test(term))
     this.#isFiltered = canBeLeft(options.selection)
   }
 
@@ -148,12 +151,15 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   commit(staging: Staging<T>, resourceVersion: string): void {
     if (this.isStale(resourceVersion)) this.#own.clear()
     const events: InformerEvent<T>[] = []
-    const stillListed = new Set<string>()
+    const stillThere = new Set<string>()
     if (this.#store.size === 0 && this.#own.size === 0) this.#showAll(staging, events)
-    else this.#showDifference(staging, resourceVersion, events, stillListed)
+    else this.#showDifference(staging, resourceVersion, events, stillThere)
     this.#seen = resourceVersion
     this.#listed = true
-    if (this.#own.size > 0) this.#own.listed(resourceVersion, staging.startedAt, stillListed, this.#now())
+    if (this.#own.size > 0) {
+      const { startedAt } = staging
+      this.#own.listed({ resourceVersion, startedAt, stillThere, final: !this.#isFiltered }, this.#now())
+    }
     this.#options.publish(events)
   }
 
@@ -167,7 +173,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     staging: Staging<T>,
     resourceVersion: string,
     events: InformerEvent<T>[],
-    stillListed: Set<string>,
+    stillThere: Set<string>,
   ): void {
     const keeps = (shown: Stored<T>): boolean => this.#own.isNewerThan(shown.metadata.uid, resourceVersion)
     for (const shown of this.#store) {
@@ -179,7 +185,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
       const shown = this.#store.at(object)
       if (shown === object || (shown && keeps(shown))) continue
       if (this.#own.size > 0 && this.#hides(object)) {
-        stillListed.add(object.metadata.uid)
+        stillThere.add(object.metadata.uid)
         if (!shown) continue
         this.#store.remove(shown)
         events.push({ type: 'deleted', object: shown })
@@ -204,10 +210,11 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const completes = order === 0 && shown !== undefined && !isPartial && this.#own.isProvisional(uid)
     if (order <= 0 && !completes) return
     const isProvisional = isPartial && this.#options.kind.form === 'full'
-    const isSelected = this.#isSelected(object)
+    const isSelected = !(isPartial && this.#selectsByBody) && this.#isSelected(object)
     // Of an object that was not shown before, the metadata alone is not enough to show it.
     if (!isSelected || (isProvisional && shown?.metadata.uid !== uid)) {
-      this.#own.blind(keyOf(object.metadata), resourceVersion, isSelected, this.#now())
+      // If the watch brings this very state after all, it is to be shown: the server decides what is selected.
+      this.#own.blind(keyOf(object.metadata), resourceVersion, true, this.#now())
       if (shown) this.#hide(shown, shown)
       return
     }
@@ -268,11 +275,15 @@ function withoutBody({ apiVersion, kind, metadata }: Stored<KubeObject>): Stored
   return { apiVersion, kind, metadata }
 }
 
-function canBeLeft({ labelSelector, fieldSelector }: Selection): boolean {
-  return Boolean(labelSelector) || (fieldSelector ?? '').split(',').some(mayChange)
+function canBeLeft(selection: Selection): boolean {
+  return Boolean(selection.labelSelector) || fieldTerms(selection).some(mayChange)
+}
+
+function fieldTerms({ fieldSelector = '' }: Selection): readonly string[] {
+  return fieldSelector.split(',').filter(Boolean)
 }
 
 /** Names do not change. */
 function mayChange(term: string): boolean {
-  return term !== '' && !/^\s*metadata\.name(space)?\s*=/.test(term)
+  return !/^\s*metadata\.name(space)?\s*=/.test(term)
 }

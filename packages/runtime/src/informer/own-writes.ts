@@ -22,6 +22,16 @@ interface Blind {
   readonly at: number
 }
 
+export interface Listed {
+  readonly resourceVersion: string
+  /** When it was asked for, on the monotonic clock. */
+  readonly startedAt: number
+  /** Those of the gone objects that it still had. */
+  readonly stillThere: ReadonlySet<string>
+  /** Whether what it lacks is gone; else it may just have left the selection, for others to bring it back. */
+  readonly final: boolean
+}
+
 /** Far longer than a watch can lag: the idle time-out ends one that brings nothing. */
 const LONGEST_LAG = 600_000
 /** Marks are looked through for old ones from this many on; and so many ends are remembered. */
@@ -112,12 +122,11 @@ export class OwnWrites {
     for (const [uid, { at }] of this.#gone) if (now - at > LONGEST_LAG) this.#gone.delete(uid)
   }
 
-  /** A list, asked for at `startedAt`, is in the cache; `shown` are those of the gone objects that it still had. */
-  listed(resourceVersion: string, startedAt: number, shown: ReadonlySet<string>, now: number): void {
+  /** A list is in the cache. */
+  listed({ resourceVersion, startedAt, stillThere, final }: Listed, now: number): void {
     for (const [uid, { lastKnown, at }] of this.#gone) {
-      const isFromAfter =
-        startedAt > at || (lastKnown !== undefined && compareResourceVersions(lastKnown, resourceVersion) <= 0)
-      if (isFromAfter && !shown.has(uid)) this.#gone.delete(uid)
+      const wasThere = final && lastKnown !== undefined && compareResourceVersions(lastKnown, resourceVersion) <= 0
+      if ((startedAt > at || wasThere) && !stillThere.has(uid)) this.#gone.delete(uid)
     }
     this.passed(resourceVersion, now)
   }

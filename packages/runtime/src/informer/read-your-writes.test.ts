@@ -2,6 +2,7 @@ import {
   Client,
   compareResourceVersions,
   defineKind,
+  type Form,
   type KubeObject,
   mergePatch,
   metadataOf,
@@ -27,8 +28,15 @@ const map = (name: string, value: string, app: string): Map => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name, namespace: 'default', labels: { app } },
-  data: { value },
+  data: { value, app },
 })
+const SELECTIONS = {
+  no: {},
+  'by label': { labelSelector: 'app=web' },
+  // Which the metadata does not tell.
+  'by field': { fieldSelector: 'data.app=web' },
+} as const
+type Filter = keyof typeof SELECTIONS
 
 const name = fc.constantFrom(...NAMES)
 const app = fc.constantFrom('web', 'web', 'db')
@@ -51,7 +59,8 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
 
 const scenario = fc.record({
-  filtered: fc.boolean(),
+  filtered: fc.constantFrom('no' as const, 'by label' as const, 'by field' as const),
+  form: fc.constantFrom('full' as const, 'metadata' as const),
   // Refused, it lists in pages.
   initialEvents: fc.constantFrom('not asked for' as const, 'serve' as const, 'refuse' as const),
   seed: fc.integer({ min: 1, max: 1_000_000 }),
@@ -75,16 +84,28 @@ class Truth {
   readonly #ends = new Map<string, number>()
   readonly #acknowledged = new Map<string, number>()
   readonly #mayBeMissing = new Set<string>()
+  readonly #doubted = new Set<string>()
+  readonly #filter: Filter
 
-  constructor(api: MemoryApi, filtered: boolean) {
+  constructor(api: MemoryApi, filter: Filter) {
+    this.#filter = filter
     for (const each of NAMES) this.#history.set(each, [{ revision: 0, view: 'none' }])
     api.onChange(({ revision, before, after }) => {
       const object = (after ?? before) as unknown as Stored<KubeObject>
-      const now = after as unknown as Stored<KubeObject> | undefined
-      const isShown = now && (!filtered || now.metadata.labels?.['app'] === 'web')
-      this.#history.get(object.metadata.name)?.push({ revision, view: viewOf(isShown ? now : undefined) })
+      const now = after as unknown as Stored<Map> | undefined
+      const view = viewOf(now && this.selects(now) ? now : undefined)
+      this.#history.get(object.metadata.name)?.push({ revision, view })
       if (!after) this.#ends.set(object.metadata.uid, revision)
     })
+  }
+
+  /** We write and shall see the metadata only: what is selected by more than that is out of sight until the watch brings it. */
+  doubt(at: string): void {
+    if (this.#filter === 'by field') this.#doubted.add(at)
+  }
+
+  selects({ metadata, data }: Stored<Map>): boolean {
+    return this.#filter === 'no' || (this.#filter === 'by label' ? metadata.labels : data)?.['app'] === 'web'
   }
 
   /** `whole` is false if the answer to our write held the metadata only: a cache of whole objects may have nothing to show. */
@@ -101,7 +122,7 @@ class Truth {
 
   /** Whether this view of a place was true at some time since our last acknowledged write to it. */
   allows(at: string, view: View): boolean {
-    if (view === 'none' && this.#mayBeMissing.has(at)) return true
+    if (view === 'none' && (this.#mayBeMissing.has(at) || this.#doubted.has(at))) return true
     const since = this.#acknowledged.get(at) ?? 0
     const states = this.#history.get(at) ?? []
     return states.some((state, index) => {
@@ -112,7 +133,8 @@ class Truth {
 }
 
 async function play(run: {
-  readonly filtered: boolean
+  readonly filtered: Filter
+  readonly form: Form
   readonly initialEvents: 'not asked for' | 'serve' | 'refuse'
   readonly seed: number
   readonly actions: readonly Action[]
@@ -123,10 +145,8 @@ async function play(run: {
   const random = seededRandom(run.seed)
   const client = new Client({ transport: api, clock, random, retry: { attempts: 1 } })
   const informers = new SharedInformers({ api: client, clock, random, freeze: true, pageSize: 1, initialEvents: asked })
-  const informer = informers.informer(
-    ConfigMap,
-    run.filtered ? { labelSelector: 'app=web' } : {},
-  ) as WatchingInformer<Map>
+  const kind = run.form === 'full' ? ConfigMap : metadataOf(ConfigMap)
+  const informer = informers.informer(kind, SELECTIONS[run.filtered]) as WatchingInformer<Map>
   const truth = new Truth(api, run.filtered)
   const model = new EventModel(informer)
   const stop = new AbortController()
@@ -160,7 +180,7 @@ async function play(run: {
     }
   }
   const patchOf = (label: string) =>
-    mergePatch({ metadata: { labels: { app: label } }, data: { value: String(++value) } })
+    mergePatch({ metadata: { labels: { app: label } }, data: { value: String(++value), app: label } })
   const pending: Promise<void>[] = []
   const act = async (each: Action): Promise<void> => {
     isSlow = 'slow' in each && each.slow
@@ -176,6 +196,7 @@ async function play(run: {
         pending.push(ours(each.name, true, () => versionOf(client.patch(ConfigMap, ref(each.name), patchOf(each.app)))))
         break
       case 'our-metadata-patch':
+        truth.doubt(each.name)
         pending.push(
           ours(each.name, false, () =>
             versionOf(client.patch(metadataOf(ConfigMap), ref(each.name), patchOf(each.app))),
@@ -240,7 +261,10 @@ async function play(run: {
   await Promise.all(pending)
   check('at the end')
   expect(violations).toEqual([])
-  const expected = api.objects(ConfigMap).filter(({ metadata }) => !run.filtered || metadata.labels?.['app'] === 'web')
+  const expected = api
+    .objects(ConfigMap)
+    .filter((object) => truth.selects(object))
+    .map((object) => (run.form === 'full' ? object : { ...object, data: undefined }))
   expect(informer.cache.list().toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
   expect([...model.objects.values()].toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
   expect(model.complaints).toEqual([])
