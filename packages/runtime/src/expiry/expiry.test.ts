@@ -1,3 +1,4 @@
+import { ApiError } from '@tenure/kube'
 import { VirtualClock, seededRandom, settle } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -191,6 +192,15 @@ describe('Expiry', () => {
     expiry.set('bad', t0 + 1)
     await clock.advance(0)
     expect(calls).toHaveLength(before + 1)
+  })
+
+  it('does not try again before the time that a server has named', async () => {
+    const busy = new ApiError('busy', { status: 429, reason: 'TooManyRequests', retryAfter: 30_000 })
+    const { clock, calls, expiry } = start({ onDue: () => Promise.reject(busy) })
+    const t0 = clock.now()
+    expiry.set('a', t0)
+    await clock.advance(65_000)
+    expect(calls.map(({ at }) => at - t0)).toEqual([0, 30_000, 60_000])
   })
 
   it('a call that throws at once is a failure like any other', async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Random, Timer } from '@tenure/kube'
-import { TenureError, asError, jitter } from '@tenure/kube'
+import { ApiError, TenureError, asError, jitter } from '@tenure/kube'
 import type { Logger } from '../log.ts'
 import { silentLogger } from '../log.ts'
 import type { DueEntry } from './due-heap.ts'
@@ -202,7 +202,9 @@ export class Expiry {
     } else {
       const failures = (this.#failures.get(key) ?? 0) + 1
       this.#failures.set(key, failures)
-      const wait = jitter(this.#random, Math.min(this.#backoffBase * 2 ** (failures - 1), this.#backoffMax), 0.2)
+      const backoff = jitter(this.#random, Math.min(this.#backoffBase * 2 ** (failures - 1), this.#backoffMax), 0.2)
+      // Never before the server wants it.
+      const wait = Math.max(backoff, (error instanceof ApiError && error.retryAfter) || 0)
       this.#log.warn('expiry failed, will try again', { key, failures, wait: Math.round(wait), error })
       if (run.due !== undefined && run.due > due) this.#waiting.set(key, run.due)
       else this.#hold(key, run.due ?? due, wait)

@@ -96,6 +96,8 @@ describe('the informer machine', () => {
     const waited = (machine: Machine): Machine => next(machine, { type: 'waited' }, random)
     const second = waited(next(start, failed(lost), random))
     expect(second.step).toEqual(paging)
+    // Its pages take longer than the server keeps their snapshot.
+    expect(waited(next(second, failed(api(410)), random)).step).toEqual(whole)
     const third = waited(next(second, failed(api(504)), random))
     expect(third.step).toEqual(whole)
     // An answer, if a bad one: the manner is not to blame.

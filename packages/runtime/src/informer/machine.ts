@@ -127,7 +127,7 @@ function afterFailure(machine: Machine, outcome: Outcome & { type: 'failed' }, r
       if (isGone(error) && machine.step.paged && machine.failures === 0) {
         return { ...machine, failures: 1, step: listStep('whole') }
       }
-      return pause(isAnswer(error) ? machine : inOtherManner(machine), undefined, error, random)
+      return pause(isAnswer(error) && !isGone(error) ? machine : inOtherManner(machine), undefined, error, random)
     case 'watching':
     case 'waiting':
       if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine.manner) }
@@ -150,7 +150,7 @@ function pause(machine: Machine, resume: string | undefined, error: Error | unde
   }
 }
 
-/** A list that is cut short on its way, or takes a server too long, may go through in the other manner. */
+/** A list that is cut short on its way, takes a server too long or outlives its snapshot may go through in the other manner. */
 function inOtherManner(machine: Machine): Machine {
   const isPaged = machine.step.at === 'listing' && machine.step.paged
   return machine.manner === 'streamed' ? machine : { ...machine, manner: isPaged ? 'whole' : 'paged' }
