@@ -120,7 +120,10 @@ export interface KubeApi {
    */
   streamList<T extends KubeObject>(kind: Kind<T>, options?: StreamListOptions): ListStream<T>
   create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
-  /** Replaces the object. With a `metadata.resourceVersion` that is not the stored one: 409. */
+  /**
+   * Replaces the object. With a `metadata.resourceVersion` that is not the stored one: 409. Whole numbers beyond 2^53
+   * are rounded, as everywhere in JavaScript: of an object that may hold some, change what you mean with a patch.
+   */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   patch<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, patch: Patch, options?: WriteOptions): Promise<Stored<T>>
   /** Server-side apply. */

@@ -13,6 +13,7 @@ import { type Labels, noMetrics } from '../metrics.ts'
 import { EventModel, versionsOf } from '../testing/event-model.ts'
 import { MemoryApi, type MemoryApiOptions, refuse } from '../testing/memory-api.ts'
 import type { WatchingInformer } from './informer.ts'
+import { Intake } from './intake.ts'
 import { SharedInformers, type SharedInformersOptions } from './shared-informers.ts'
 
 interface Map extends KubeObject {
@@ -558,6 +559,24 @@ describe('a watch that breaks', () => {
     expect(t.informer.health.state).toBe('down')
     await t.clock.advance(1000)
     expect(t.informer.health.state).toBe('live')
+    await t.expectClean()
+  })
+
+  it.each(['added', 'deleted'])('brings again an event that could not be taken in: %s', async (type) => {
+    const t = setUp()
+    if (type === 'deleted') t.api.seed(ConfigMap, map('a'))
+    await t.start()
+    const take = vi.spyOn(Intake.prototype, 'take').mockImplementationOnce(() => {
+      throw new TypeError('a bug')
+    })
+    if (type === 'deleted') t.api.unseed(ConfigMap, ref('a'))
+    else t.api.seed(ConfigMap, map('a'))
+    await settle()
+    expect(t.informer.health).toMatchObject({ state: 'down', error: { message: 'a bug' } })
+    await t.clock.advance(1000)
+    expect(t.model.log.map((line) => line.split(' ')[0]).at(-1)).toBe(type)
+    expect(t.verbs()).toEqual(['list', 'watch', 'watch'])
+    take.mockRestore()
     await t.expectClean()
   })
 

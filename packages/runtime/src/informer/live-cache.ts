@@ -78,12 +78,13 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
       switch (event.type) {
         case 'ADDED':
         case 'MODIFIED':
-          this.#seen = event.object.metadata.resourceVersion
+          // Seen once it is in: if that fails, it comes again.
           this.#changed(event.object)
+          this.#seen = event.object.metadata.resourceVersion
           break
         case 'DELETED':
-          this.#seen = event.object.metadata.resourceVersion
           this.#ended(event.object)
+          this.#seen = event.object.metadata.resourceVersion
           break
         case 'BOOKMARK':
           this.#seen = event.resourceVersion

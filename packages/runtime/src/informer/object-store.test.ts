@@ -54,16 +54,19 @@ describe('ObjectStore', () => {
     expect(() => store.addIndex('color', () => [])).toThrow(expect.objectContaining({ code: 'TENURE_INDEX_TAKEN' }))
   })
 
-  it('survives an index function that throws', () => {
+  it('survives an index function that throws, or gives no list', () => {
     const failures: unknown[] = []
     const store = new ObjectStore<KubeObject>((index) => failures.push(index))
     store.addIndex('bad', () => {
       throw new Error('bad')
     })
+    // As a program without types may have it.
+    store.addIndex('none', () => undefined as unknown as string[])
     store.set(object('one', 'a'))
+    expect(store.size).toBe(1)
     store.remove(object('one', 'a'))
     expect(store.size).toBe(0)
-    expect(failures).toEqual(['bad', 'bad'])
+    expect(failures).toEqual(['bad', 'none', 'bad', 'none'])
   })
 
   it('agrees with a plain list after any changes, and its indexes leave nothing behind', () => {

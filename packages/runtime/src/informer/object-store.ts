@@ -60,7 +60,9 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
     }
     const table = new IndexTable<Stored<T>>((object) => {
       try {
-        return valuesOf(object)
+        const values: unknown = valuesOf(object)
+        if (Array.isArray(values)) return values as readonly string[]
+        throw new TypeError('an index function gives a list of texts')
       } catch (error) {
         this.#onIndexFailure(name, error)
         return []
