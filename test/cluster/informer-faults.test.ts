@@ -164,19 +164,20 @@ describe('an informer', () => {
     const http = new HttpTransport(config)
     const asked: string[] = []
     const request: Transport['request'] = (given) => {
-      const isWatch = given.path.includes('watch=true')
-      // To the server it looks the same whether it went back or the first watch begins in its future.
-      const isAhead = isWatch && !asked.includes('watch')
-      asked.push(isWatch ? 'watch' : 'list')
+      const isResumed = given.path.includes('resourceVersion=')
+      // To the server it looks the same whether it went back or a watch is resumed in its future.
+      const isAhead = isResumed && !asked.includes('resume')
+      asked.push(isResumed ? 'resume' : 'stream')
       return http.request(isAhead ? { ...given, path: given.path.replace(/resourceVersion=\d/, '$&000') } : given)
     }
     const api = new Client({ transport: { request, close: () => http.close() } })
-    const observed = new ObservedInformer(ConfigMap, namespace, { api, idleTimeout: IDLE_TIMEOUT })
+    const tuning = { idleTimeout: IDLE_TIMEOUT, initialEvents: true }
+    const observed = new ObservedInformer(ConfigMap, namespace, { ...tuning, api })
     await observed.whenSynced()
-    await until('the watch is asked for', () => asked.includes('watch'))
+    await until('the watch is resumed', () => asked.includes('resume'))
     await admin.client.create(ConfigMap, { metadata: { name: 'unseen', namespace } })
     await observed.expectEqualTo(admin.client)
-    expect(asked.slice(0, 4)).toEqual(['list', 'watch', 'list', 'watch'])
+    expect(asked.slice(0, 3)).toEqual(['stream', 'resume', 'stream'])
     expect(observed.failures[0]).toMatchObject({ code: 'TENURE_WATCH_QUIET' })
     await observed.stop()
     await Promise.all([admin.close(), http.close()])

@@ -363,6 +363,14 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
+  it('does not list again and again from a server that sends no bookmarks, while nothing happens', async () => {
+    const t = setUp({ server: { bookmarkEvery: 0 } })
+    await t.start()
+    await t.clock.advance(1_200_000)
+    expect(t.verbs().filter((verb) => verb !== 'watch')).toEqual(['list'])
+    await t.expectClean()
+  })
+
   it('lists when a watch is accepted and brings nothing at all, as by a server that was restored from a backup', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))

@@ -12,12 +12,12 @@ const streaming: Step = { at: 'streaming' }
 const paging: Step = { at: 'listing', paged: true }
 const whole: Step = { at: 'listing', paged: false }
 const watching: Step = { at: 'watching', resourceVersion: '5', continued: false }
-const failed = (error: Error, lasted = 0, brought = true): Outcome => ({
+const failed = (error: Error, lasted = 0, silent = false): Outcome => ({
   type: 'failed',
   error,
   resourceVersion: '7',
   lasted,
-  brought,
+  silent,
 })
 const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
   next({ ...startWith('streamed'), step, ...more }, outcome, random)
@@ -49,9 +49,9 @@ describe('the informer machine', () => {
     { from: watching, by: failed(lost), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(500)), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(quiet, 150_000), to: { at: 'waiting', resume: '7' } },
-    { from: watching, by: failed(quiet, 150_000, false), to: { at: 'waiting', resume: undefined } },
+    { from: watching, by: failed(quiet, 150_000, true), to: { at: 'waiting', resume: undefined } },
     // It was not even accepted: the connection is bad, and tells nothing of the version.
-    { from: watching, by: failed(quiet, 1500, false), more: { error: lost }, to: { at: 'waiting', resume: '7' } },
+    { from: watching, by: failed(quiet, 1500, true), more: { error: lost }, to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(410)), to: streaming },
     { from: watching, by: failed(api(410)), more: { manner: 'paged' }, to: paging },
     { from: watching, by: failed(api(410)), more: { manner: 'whole' }, to: whole },

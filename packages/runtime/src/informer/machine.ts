@@ -34,8 +34,8 @@ export type Outcome =
       readonly error: Error
       readonly resourceVersion: string | undefined
       readonly lasted: number
-      /** Whether anything at all came, be it a bookmark. */
-      readonly brought: boolean
+      /** Nothing at all came on it, from a server that sends bookmarks. */
+      readonly silent: boolean
     }
   | { readonly type: 'waited' }
 
@@ -173,10 +173,10 @@ const UNREADABLE = new Set(['TENURE_WATCH_UNREADABLE', 'TENURE_WATCH_LINE_TOO_LO
  * Whether watching on from where it stopped is hopeless. A server that was restored from a backup accepts a watch from
  * a version that it has not come to yet, and says nothing until then: only a list shows that.
  */
-function mustList(machine: Machine, { error, brought }: Outcome & { type: 'failed' }): boolean {
+function mustList(machine: Machine, { error, silent }: Outcome & { type: 'failed' }): boolean {
   if (isGone(error) || isNotFound(error) || isRefused(error)) return true
   const isAccepted = machine.error === undefined
-  if (isAccepted && !brought && error instanceof TenureError && error.code === 'TENURE_WATCH_QUIET') return true
+  if (isAccepted && silent && error instanceof TenureError && error.code === 'TENURE_WATCH_QUIET') return true
   const isAboutContent = error instanceof ApiError || (error instanceof TenureError && UNREADABLE.has(error.code))
   return isAboutContent && machine.failures >= STUCK_AFTER
 }

@@ -65,6 +65,8 @@ export class Watcher<T extends KubeObject> {
   readonly #options: WatcherOptions<T>
   #machine: Machine
   #stream: OpenStream<T> | undefined
+  /** Whether the server has ever sent one: then a watch without any is no quiet one, but a dead one. */
+  #hasBookmarks = false
 
   constructor(options: WatcherOptions<T>) {
     this.#options = options
@@ -105,7 +107,7 @@ export class Watcher<T extends KubeObject> {
           return step satisfies never
       }
     } catch (thrown) {
-      const brought = this.#stream?.brought ?? false
+      const silent = this.#hasBookmarks && this.#stream?.brought === false
       this.#closeStream(asError(thrown))
       const { cache, clock } = this.#options
       const isWatch = step.at === 'watching'
@@ -114,7 +116,7 @@ export class Watcher<T extends KubeObject> {
         error: asError(thrown),
         resourceVersion: isWatch ? cache.seen : undefined,
         lasted: isWatch ? clock.monotonic() - startedAt : 0,
-        brought,
+        silent,
       }
     }
   }
@@ -139,6 +141,7 @@ export class Watcher<T extends KubeObject> {
         }
         timer.touch()
         came = true
+        this.#note(stream, batch)
         const ending = this.#stageBatch(staging, batch)
         if (ending === undefined) continue
         if (!('resourceVersion' in ending)) this.#closeStream(new Error('the watch has no initial events'))
@@ -204,7 +207,7 @@ export class Watcher<T extends KubeObject> {
     while (true) {
       const { done, value: batch } = await stream.iterator.next()
       if (done) break
-      stream.brought = true
+      this.#note(stream, batch)
       cache.apply(batch)
       this.#enter(answered(this.#machine))
     }
@@ -214,6 +217,11 @@ export class Watcher<T extends KubeObject> {
       resourceVersion: cache.seen ?? step.resourceVersion,
       lasted: clock.monotonic() - stream.openedAt,
     }
+  }
+
+  #note(stream: OpenStream<T>, batch: readonly WatchEvent<T>[]): void {
+    stream.brought = true
+    this.#hasBookmarks ||= batch.some(({ type }) => type === 'BOOKMARK')
   }
 
   #open(from: { resourceVersion: string } | { sendInitialEvents: true }, signal: AbortSignal): OpenStream<T> {
