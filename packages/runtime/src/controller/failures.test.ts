@@ -136,6 +136,18 @@ describe('the fate of an error', () => {
     expect(world.linesAt('debug').filter(({ message }) => message === line.message)).toMatchObject([line, line, line])
   })
 
+  test('what is not there, a namespace or a kind, may come: tried again', async () => {
+    let isMissing = true
+    world.server.intercept(({ verb }) => (verb === 'apply' && isMissing ? apiError(404, 'NotFound') : undefined))
+    await world.start(
+      controller(Job, { owns: [ConfigMap], plan: () => [apply(ConfigMap, { metadata: { name: 'made' } })] }),
+    )
+    await world.until(() => world.linesAt('warn').length > 2)
+    isMissing = false
+    await world.until(() => world.server.peek(ConfigMap, { name: 'made', namespace: 'default' }) !== undefined)
+    expect(world.linesAt('error')).toEqual([])
+  })
+
   test('any other refusal for want of rights is told', async () => {
     let refusals = 0
     world.server.intercept(({ verb }) =>

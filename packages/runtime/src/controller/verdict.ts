@@ -1,4 +1,4 @@
-import { abortReason, ApiError, asError, type Clock, fateOf, isConflict } from '@tenure/kube'
+import { abortReason, ApiError, asError, type Clock, fateOf, isConflict, isNotFound } from '@tenure/kube'
 import { describeAction, isNamespaceEnding } from '../actions/index.ts'
 import type { WorkQueue } from '../queue/index.ts'
 import type { ControllerInstruments, ReconcileResult } from './controller-metrics.ts'
@@ -66,7 +66,8 @@ export class Verdict {
     }
     this.#instruments.errors.inc()
     this.#count(attempt, 'error')
-    const fate = fateOf(error)
+    // What is missing, a namespace, a kind or what a name refers to, somebody may make without the object changing.
+    const fate = isNotFound(error) ? 'retry' : fateOf(error)
     if (fate === 'terminal') {
       this.#instruments.terminalErrors.inc()
       this.#queue.forget(key)
