@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { root } from './sources.ts'
+import { packageSources, root } from './sources.ts'
 
 /** What the linter says of a file with `code`, in a copy of the house with nothing else in it. */
 function lint(code: string): string {
@@ -42,6 +42,18 @@ it.each([
   ['an import of a higher floor', "export { start } from '@tenure/applications'\n", 'runtime stands on kube only'],
 ])('the linter refuses %s', (_name, code, complaint) => {
   expect(lint(code)).toContain(complaint)
+})
+
+/** Ways to the machine's clock and randomness for which the linter has no rule. */
+const BY_THE_BACK_DOOR =
+  /new Date\(\)|import \{[^}]*\b(?:setTimeout|setInterval|performance)\b[^}]*\} from 'node:|\b(?:randomUUID|randomInt|getRandomValues)\b/
+
+it('no source gets at time or randomness by the back door', () => {
+  expect("import { setTimeout as delay } from 'node:timers/promises'").toMatch(BY_THE_BACK_DOOR)
+  const found = packageSources()
+    .filter(({ path: file }) => !/\.test(ing)?\.ts$|\/test(ing|data)\//.test(file))
+    .filter(({ text }) => BY_THE_BACK_DOOR.test(text))
+  expect(found.map(({ path: file }) => file)).toEqual([])
 })
 
 it('pins every dependency exactly', () => {
