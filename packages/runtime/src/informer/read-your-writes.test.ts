@@ -13,7 +13,7 @@ import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EventModel } from '../testing/event-model.ts'
-import { MemoryApi } from '../testing/memory-api.ts'
+import { MemoryApi, refuse } from '../testing/memory-api.ts'
 import type { WatchingInformer } from './informer.ts'
 import { SharedInformers } from './shared-informers.ts'
 
@@ -53,6 +53,12 @@ const action = fc.oneof(
   fc.record({ do: fc.constant('their-delete' as const), name }),
   fc.record({ do: fc.constant('deliver' as const), lines: fc.constantFrom(1, 1, 2, 5) }),
   fc.record({ do: fc.constantFrom('drop' as const, 'end' as const, 'bookmark' as const) }),
+  fc.record({ do: fc.constantFrom('stall' as const, 'rubbish' as const) }),
+  fc.record({
+    do: fc.constant('refuse' as const),
+    status: fc.constantFrom(429, 500, 503),
+    times: fc.integer({ min: 1, max: 4 }),
+  }),
   fc.record({ do: fc.constant('relist' as const) }),
   fc.record({ do: fc.constant('wait' as const), milliseconds: fc.constantFrom(0, 600, 1500, 40_000) }),
 )
@@ -166,6 +172,12 @@ async function play(run: {
   // Pages of a list come slowly, so that writes fall between them.
   api.delayAnswers(({ verb }) => (verb === 'list' ? 300 : isSlow && verb !== 'watch' ? 1000 : 0))
   api.intercept(({ verb }) => (losesAnswer && verb === 'patch' ? 'drop-answer' : undefined))
+  let refusal = { status: 500, left: 0 }
+  api.intercept(({ verb }) => {
+    if ((verb !== 'list' && verb !== 'watch') || refusal.left === 0) return undefined
+    refusal.left--
+    return refuse(refusal.status, 'No')
+  })
   api.holdWatches()
   let value = 0
   const ours = async (at: string, whole: boolean, write: () => Promise<{ revision: number }>): Promise<void> => {
@@ -241,6 +253,15 @@ async function play(run: {
         for (let step = 0; step < 100 && !begun(); step++) await clock.advance(100)
         break
       }
+      case 'stall':
+        api.stallWatches()
+        break
+      case 'rubbish':
+        api.injectWatchLine('{"type":"ADDED","object":')
+        break
+      case 'refuse':
+        refusal = { status: each.status, left: each.times }
+        break
       case 'bookmark':
         api.sendBookmarks()
         break
