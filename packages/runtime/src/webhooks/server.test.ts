@@ -1,6 +1,7 @@
 import { Agent, request as httpsRequest } from 'node:https'
 import { connect as tcpConnect, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
+import { systemClock } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAuthority, type CertificateWithKey } from '../certificates/index.ts'
@@ -224,12 +225,17 @@ describe('an admission server', () => {
     const served = await serve({ clock: new VirtualClock() })
     const socket = tlsConnect({ port: served.server.port, host: '127.0.0.1', ca: authority.certificate })
     await new Promise((resolve) => socket.once('secureConnect', resolve))
+    const speechless = tcpConnect(served.server.port, '127.0.0.1')
+    await new Promise((resolve) => speechless.once('connect', resolve))
     // So that the connections before it are the server's by now.
     expect(await call(served)).toMatchObject({ status: 200 })
-    const gone = ended(socket)
+    const gone = Promise.all([ended(socket), ended(speechless)])
+    const began = systemClock.monotonic()
     await served.server.close()
     await gone
-    expect(socket.destroyed).toBe(true)
+    // Node itself gives up on a handshake after ten seconds.
+    expect(systemClock.monotonic() - began).toBeLessThan(8_000)
+    expect([socket.destroyed, speechless.destroyed]).toEqual([true, true])
   })
 
   it('cuts what does not finish in time, and tells its handler', async () => {
