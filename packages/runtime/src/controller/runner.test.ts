@@ -33,6 +33,10 @@ const looking = (options: Partial<ControllerOptions<Site>> = {}) =>
     ...options,
   })
 
+const bug = (): never => {
+  throw new Error('a bug')
+}
+
 describe('which changes lead to which objects', () => {
   test('a watched kind by an index, old and new', async () => {
     seed('a', { secret: 'x' })
@@ -99,6 +103,18 @@ describe('which changes lead to which objects', () => {
     world.server.seed(Site, { metadata: at('a'), spec: { size: 2 }, status: { size: 1 } })
     await world.settle()
     expect(seen).toHaveLength(3)
+  })
+
+  test('all of them, if the function that tells throws, and reports that fail stop nothing', async () => {
+    seed('a')
+    await world.start(looking({ changed: bug, onReconciled: bug, concurrency: 1 }))
+    await world.settle()
+    seed('a', { size: 2 })
+    await world.settle()
+    seed('b')
+    await world.settle()
+    expect(seen).toEqual(['a', 'a', 'b'])
+    expect(world.linesAt('error').map(({ message }) => message)).toContain('onReconciled threw')
   })
 
   test('nothing at all, with resync', async () => {

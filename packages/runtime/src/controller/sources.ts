@@ -48,8 +48,12 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
         obstacles.forget(key)
         onDeleted(key)
       }
-      if (event.type !== 'modified' || (definition.changed?.(event.old, event.object) ?? true)) {
-        queue.add(key, priorityOf(event))
+      let counts = true
+      try {
+        if (event.type === 'modified') counts = definition.changed?.(event.old, event.object) ?? true
+      } finally {
+        // Also if the function throws, which is reported: a look too many does no harm.
+        if (counts) queue.add(key, priorityOf(event))
       }
     }
   }

@@ -83,7 +83,12 @@ export class Verdict {
     const seconds = (this.#clock.monotonic() - attempt.started) / 1000
     this.#instruments.results[result].inc()
     this.#instruments.time.observe(seconds)
-    this.#tell?.({ result, seconds })
+    try {
+      this.#tell?.({ result, seconds })
+    } catch (error) {
+      // The work is done, or will be done again; only somebody's account of it is wrong.
+      attempt.log.error('onReconciled threw', { error: asError(error) })
+    }
   }
 }
 
