@@ -130,6 +130,11 @@ describe('POST', () => {
       status: 400,
       json: { error: 'Validation failed', details: [{ field: 'spec.x', message: 'must be odd', value: 5 }] },
     })
+    expect(await call('GET', '/events?type=Warning')).toMatchObject({
+      json: {
+        events: [{ reason: 'ValidationFailed', message: 'spec.x: must be odd', involvedObject: { name: 'web' } }],
+      },
+    })
     end()
     memory.intercept(({ verb }) => (verb === 'create' ? 'drop' : undefined))
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
@@ -256,6 +261,22 @@ describe('PUT', () => {
     const fresh = seedBody(9, { resourceVersion: metadata.resourceVersion })
     expect(await call('PUT', one, fresh)).toMatchObject({ status: 200, json: { spec: { replicas: 9 } } })
     expect(await call('PUT', one, seedBody(9, { uid: 'another' }))).toMatchObject({ status: 409 })
+  })
+
+  it('takes an empty resourceVersion and uid for none, and says so of what is no version', async () => {
+    const { call, memory } = await makeWorld()
+    await call('POST', RESOURCES, seedBody(1))
+    const empty = seedBody(2, { resourceVersion: '', uid: '', namespace: '' })
+    expect(await call('PUT', one, empty)).toMatchObject({ status: 200, json: { spec: { replicas: 2 } } })
+    const updates = memory.requests.filter(({ verb }) => verb === 'update').length
+    for (const resourceVersion of ['abc', '-1', '1.5', '18446744073709551616']) {
+      const details = [{ field: 'metadata.resourceVersion', value: resourceVersion }]
+      expect(await call('PUT', one, seedBody(3, { resourceVersion }))).toMatchObject({
+        status: 400,
+        json: { error: 'Validation failed', details },
+      })
+    }
+    expect(memory.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
   })
 
   it('is a 404 before the body is judged, and finds what the cache has not seen', async () => {

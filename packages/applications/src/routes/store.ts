@@ -1,5 +1,5 @@
-import type { RequestHead } from '@tenure/http'
-import { invalidRequest, unavailable } from '@tenure/http'
+import type { Detail, RequestHead } from '@tenure/http'
+import { HttpError, invalidRequest, unavailable } from '@tenure/http'
 import type { KubeApi, ObjectRef, Stored } from '@tenure/kube'
 import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
@@ -15,6 +15,14 @@ const SYNC_TIMEOUT = 5_000
 /** Each try loses only to somebody else's success, so that many lost ones in a row mean something is wrong. */
 const MOST_TRIES = 20
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** What fits into the API server's 64 bits. It has no better answer to anything else than that it failed. */
+const RESOURCE_VERSION = /^\d{1,19}$/
+
+/** Which Application an event is about; there need not be one. */
+interface About {
+  readonly name?: string | undefined
+  readonly namespace?: string | undefined
+}
 
 /** Applications for the HTTP API: read from the cache, written to the API server. */
 export class ApplicationStore {
@@ -71,10 +79,12 @@ export class ApplicationStore {
     try {
       return await this.#api.create(Application, object, { signal })
     } catch (error) {
-      if (!isMissingNamespace(error) || !this.#options.createNamespaces) throw refusalOf(error)
+      if (!isMissingNamespace(error) || !this.#options.createNamespaces) throw this.#refusal(error, { name, namespace })
     }
     await this.#createNamespace(namespace, request)
-    return this.#api.create(Application, object, { signal }).catch(throwRefusal)
+    return this.#api.create(Application, object, { signal }).catch((error: unknown) => {
+      throw this.#refusal(error, { name, namespace })
+    })
   }
 
   /**
@@ -83,7 +93,8 @@ export class ApplicationStore {
    */
   async replace(ref: ObjectRef, body: unknown, signal: AbortSignal): Promise<Stored<Application>> {
     const application = this.#validated(body, ref)
-    const { resourceVersion, uid } = application.metadata ?? {}
+    const resourceVersion = versionIn(application)
+    const uid = application.metadata?.uid || undefined
     let current = await this.find(ref, signal)
     for (let tries = 1; ; tries++) {
       if (uid !== undefined && uid !== current.metadata.uid) {
@@ -92,7 +103,7 @@ export class ApplicationStore {
       try {
         return await this.#api.update(Application, replacement(application, current, resourceVersion), { signal })
       } catch (error) {
-        if (!isConflict(error)) throw refusalOf(error)
+        if (!isConflict(error)) throw this.#refusal(error, ref)
         if (resourceVersion !== undefined || tries >= MOST_TRIES) {
           const message = 'The resource has changed since it was read; read it again, or send no resourceVersion'
           throw conflict(message, 'metadata.resourceVersion', resourceVersion)
@@ -103,26 +114,34 @@ export class ApplicationStore {
   }
 
   async remove(ref: ObjectRef, signal: AbortSignal): Promise<void> {
-    await this.#api.delete(Application, ref, { signal }).catch(throwRefusal)
+    await this.#api.delete(Application, ref, { signal }).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
   }
 
   #validated(body: unknown, where: ValidationOptions): Application {
-    const { policy, events } = this.#options
+    const { policy } = this.#options
     const validation = validateApplication(body, { ...where, policy })
     if (validation.ok) return validation.application
-    const message = validation.details.map((each) => `${each.field}: ${each.message}`).join('; ')
-    events.record({
+    this.#noteInvalid(validation.details, { name: where.name ?? nameIn(body), namespace: where.namespace })
+    throw invalidRequest(validation.details)
+  }
+
+  /** What the API server's refusal means to the caller. It judges more than we do, and that is noted just the same. */
+  #refusal(error: unknown, about: About): unknown {
+    const refusal = refusalOf(error)
+    if (refusal instanceof HttpError && refusal.status === 400) this.#noteInvalid(refusal.details ?? [], about)
+    return refusal
+  }
+
+  #noteInvalid(details: readonly Detail[], { name = '', namespace }: About): void {
+    const { apiVersion, kind } = Application
+    this.#options.events.record({
       type: 'Warning',
       reason: REASONS.validationFailed,
-      message,
-      involvedObject: {
-        apiVersion: Application.apiVersion,
-        kind: Application.kind,
-        namespace: where.namespace,
-        name: where.name ?? nameIn(body) ?? '',
-      },
+      message: details.map((each) => `${each.field}: ${each.message}`).join('; '),
+      involvedObject: { apiVersion, kind, namespace, name },
     })
-    throw invalidRequest(validation.details)
   }
 
   /** With the controller's own, so that it need not add it: only where it will take it off again. */
@@ -161,6 +180,14 @@ export class ApplicationStore {
   }
 }
 
+/** The version that a body names; an empty one is none, as everywhere in Kubernetes. */
+function versionIn({ metadata }: Application): string | undefined {
+  const version = metadata?.resourceVersion || undefined
+  if (version === undefined || RESOURCE_VERSION.test(version)) return version
+  const message = 'Expected the resourceVersion of a resource that was read, which is a whole number'
+  throw invalidRequest([{ field: 'metadata.resourceVersion', message, value: version.slice(0, 64) }])
+}
+
 function replacement(
   application: Application,
   current: Stored<Application>,
@@ -177,10 +204,6 @@ function replacement(
       ...(resourceVersion !== undefined && { resourceVersion }),
     },
   }
-}
-
-function throwRefusal(error: unknown): never {
-  throw refusalOf(error)
 }
 
 function nameIn(body: unknown): string | undefined {
