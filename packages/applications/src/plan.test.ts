@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { ANNOTATIONS, type ApplicationSpec } from './api.ts'
 import { childrenFor, podRevision, selectorText } from './children/index.ts'
 import { jobFor } from './children/job.ts'
-import { application, deployment, observed, plainSpec, stored } from './objects.testing.ts'
+import { all, application, deployment, observed, plainSpec, stored } from './objects.testing.ts'
 import { type Observed, planChildren } from './plan.ts'
 
 const labels = {
@@ -227,9 +227,10 @@ describe('replicas under an autoscaler', () => {
 })
 
 describe('what is no longer described', () => {
-  test('is removed, if it is still as it was seen', () => {
+  test('is removed, if it is still as it was seen, after what is described is there', () => {
     const actions = planChildren(application(), owning([ConfigMap, old('shop-config')], [Service, old('shop')]))
-    expect(actions.slice(0, 2)).toEqual([
+    expect(actions[0]).toMatchObject({ type: 'apply', kind: Deployment })
+    expect(actions.slice(1)).toEqual([
       {
         type: 'remove',
         kind: ConfigMap,
@@ -240,7 +241,27 @@ describe('what is no longer described', () => {
       },
       expect.objectContaining({ type: 'remove', kind: Service, uid: 'uid-of-shop' }),
     ])
-    expect(actions[2]).toMatchObject({ type: 'apply', kind: Deployment })
+  })
+
+  test('goes first if it would undo what is described', () => {
+    const actions = planChildren(application(), owning([HorizontalPodAutoscaler, old('shop')]))
+    expect(actions).toMatchObject([
+      { type: 'remove', kind: HorizontalPodAutoscaler },
+      { type: 'apply', kind: Deployment },
+    ])
+  })
+
+  test('stays while pods that need it are there', () => {
+    const config = old('shop-config')
+    const types = (live: Stored<Deployment>): readonly string[] => {
+      const owned: Observed['owned'] = (kind) => (kind === ConfigMap ? [config] : kind === Deployment ? [live] : [])
+      return planChildren(application(), observed({ deployment: live, owned })).map(({ type }) => type)
+    }
+    const rolled = all(3)
+    expect(types(deployment({ config: { A: '1' } }, rolled))).toEqual(['apply'])
+    expect(types(deployment({}, { ...rolled, updatedReplicas: 2 }))).toEqual(['apply'])
+    expect(types(deployment({}, { ...rolled, observedGeneration: 0 }))).toEqual(['apply'])
+    expect(types(deployment({}, rolled))).toEqual(['apply', 'remove'])
   })
 
   test('stays if it is data', () => {
@@ -269,7 +290,10 @@ describe('a run Once', () => {
       application(once),
       observed({ deployment: deployment(), owned: (kind) => (kind === Deployment ? [deployment()] : []) }),
     )
-    expect(actions.map(({ type }) => type)).toEqual(['remove', 'apply'])
+    expect(actions).toMatchObject([
+      { type: 'apply', kind: Job },
+      { type: 'remove', kind: Deployment },
+    ])
   })
 
   test('that changes is run anew, once the old run is gone', () => {
@@ -277,9 +301,9 @@ describe('a run Once', () => {
     const there = observed({ job, owned: (kind) => (kind === Job ? [job] : []) })
     expect(planChildren(application(once), there)).toMatchObject([{ type: 'apply', kind: Job }])
     for (const change of [{ replicas: 3 }, { image: 'other' }, { config: { A: '1' } }]) {
-      const [first, ...rest] = planChildren(application({ ...once, ...change }), there)
-      expect(first).toMatchObject({ type: 'remove', kind: Job, uid: job.metadata.uid })
-      expect(rest.filter((action) => action.type === 'apply' && action.kind === Job)).toEqual([])
+      const actions = planChildren(application({ ...once, ...change }), there)
+      expect(actions.at(-1)).toMatchObject({ type: 'remove', kind: Job, uid: job.metadata.uid })
+      expect(actions.filter((action) => action.type === 'apply' && action.kind === Job)).toEqual([])
     }
   })
 })

@@ -97,8 +97,12 @@ describe('a change of the spec', () => {
     expect(bench.server.peek(ConfigMap, at('shop-config'))?.data).toEqual({ A: '1' })
     await bench.write('shop', plainSpec)
     await bench.settle()
-    expect(bench.server.objects(ConfigMap)).toEqual([])
     expect(bench.server.objects(Service)).toEqual([])
+    // Pods of before may have to start again while the new ones do not get ready.
+    expect(bench.server.objects(ConfigMap)).toHaveLength(1)
+    bench.rollOut('shop')
+    await bench.settle()
+    expect(bench.server.objects(ConfigMap)).toEqual([])
     expect(bench.server.objects(PersistentVolumeClaim)).toHaveLength(1)
   })
 
@@ -113,6 +117,17 @@ describe('a change of the spec', () => {
     const second = bench.server.peek(Job, at('shop'))
     expect(second?.spec?.template.spec?.containers[0]?.image).toBe('other')
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid)
+  })
+
+  test('that is refused leaves what runs running', async () => {
+    await running()
+    bench.server.intercept(({ plural, verb }) =>
+      plural === 'jobs' && verb === 'apply' ? refuse(422, 'Invalid', 'no such Job') : undefined,
+    )
+    await bench.write('shop', { ...plainSpec, run: 'Once' })
+    await bench.phase('shop', 'Failed')
+    expect(condition()?.message).toBe('no such Job')
+    expect(bench.server.objects(Deployment)).toHaveLength(1)
   })
 })
 
