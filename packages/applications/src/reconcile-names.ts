@@ -8,9 +8,12 @@ import {
   refTo,
   TenureError,
 } from '@tenure/kube'
+import { PersistentVolumeClaim } from '@tenure/kube/kinds'
 import type { Action, ReconcileContext } from '@tenure/runtime'
-import { Application } from './api.ts'
+import { Application, FIELD_MANAGER } from './api.ts'
+import { labelsOf } from './children/index.ts'
 
+type Owner = Context['object']
 type Context = Pick<ReconcileContext<Application>, 'api' | 'object' | 'owned' | 'signal'>
 
 /**
@@ -24,7 +27,8 @@ export async function refuseTakenNames(actions: readonly Action<Application>[], 
       const name = action.object.metadata?.name ?? ''
       if (context.owned(action.kind, name)) return
       const there = await lookUp(action.kind, name, context)
-      if (there && !isOwnedBy(there, context.object.metadata.uid)) throw taken(action.kind, there, context.object)
+      if (!there || isOwnedBy(there, context.object.metadata.uid)) return
+      if (!isStray(action.kind, there, context.object)) throw taken(action.kind, there, context.object)
     }),
   )
 }
@@ -44,7 +48,23 @@ function isOwnedBy({ metadata }: KubeObject, uid: string): boolean {
   return metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false
 }
 
-function taken(kind: Kind, there: KubeObject, { metadata }: Context['object']): TenureError {
+/**
+ * Whether an object was made by us for this very Application, and somebody took its owner off since: the apply puts it
+ * back. What is older than the Application was left behind by an earlier one on purpose. Nor is data ever claimed so.
+ */
+function isStray(kind: Kind, { metadata = {} }: KubeObject, { metadata: { creationTimestamp, name } }: Owner): boolean {
+  const { deletionTimestamp, labels = {}, managedFields = [], ownerReferences = [] } = metadata
+  return (
+    kind !== PersistentVolumeClaim &&
+    deletionTimestamp === undefined &&
+    !ownerReferences.some(({ controller }) => controller) &&
+    Object.entries(labelsOf(name)).every(([label, value]) => labels[label] === value) &&
+    managedFields.some(({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply') &&
+    Date.parse(metadata.creationTimestamp ?? '') >= Date.parse(creationTimestamp)
+  )
+}
+
+function taken(kind: Kind, there: KubeObject, { metadata }: Owner): TenureError {
   const owner = there.metadata?.ownerReferences?.find(({ controller }) => controller)
   if (there.metadata?.deletionTimestamp || isPredecessor(owner, metadata.name)) {
     return new TenureError(

@@ -44,6 +44,11 @@ onEveryFloor('Applications', (floor) => {
       spec: { minReadySeconds: 1 },
     })
     const { uid } = (await api.get(Deployment, ref)).metadata
+    await api.patch(Deployment, ref, jsonPatch([{ op: 'remove', path: '/metadata/ownerReferences' }]))
+    await here.until('the Deployment is owned again', async () => {
+      const { ownerReferences = [] } = (await api.get(Deployment, ref)).metadata
+      return ownerReferences.some((owner) => owner.uid === created.metadata.uid)
+    })
     await api.delete(Deployment, ref)
     await here.until('the Deployment is made again', async () => {
       const deployment = await api.get(Deployment, ref).catch(() => undefined)
@@ -89,6 +94,7 @@ onEveryFloor('Applications', (floor) => {
       Application,
       ref,
       jsonPatch([
+        { op: 'remove', path: '/spec/config' },
         { op: 'remove', path: '/spec/ingress' },
         { op: 'remove', path: '/spec/ports' },
         { op: 'add', path: '/spec/autoscaling', value: { maxReplicas: 4, minReplicas: 2 } },
@@ -96,6 +102,7 @@ onEveryFloor('Applications', (floor) => {
     )
     await here.until('the Service is gone', () => isGone(api.get(Service, ref)))
     await here.until('the Ingress is gone', () => isGone(api.get(Ingress, ref)))
+    await here.until('the ConfigMap is gone', () => isGone(api.get(ConfigMap, configRef)))
     const scaler = await here.until('there is an autoscaler', () =>
       api.get(HorizontalPodAutoscaler, ref).catch(() => undefined),
     )
