@@ -1,7 +1,5 @@
 import type { RequestHead, ResourceAccess, Route } from '@tenure/http'
 import { HttpError, json, route } from '@tenure/http'
-import type { Stored } from '@tenure/kube'
-import { compareResourceVersions } from '@tenure/kube'
 import { z } from 'zod'
 import { Application, GROUP, VERSION } from '../api.ts'
 import { pageOf } from './listing.ts'
@@ -34,7 +32,7 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       apiVersion: Application.apiVersion,
       kind: 'ApplicationList',
       metadata: {
-        resourceVersion: newest() ?? newestOf(objects),
+        resourceVersion: newest() ?? '0',
         ...(next !== undefined && { continue: next, remainingItemCount: remaining }),
       },
       items: items.map(visible),
@@ -137,10 +135,4 @@ function may(verb: string, params: { readonly namespace?: string; readonly name?
 function present(body: unknown): unknown {
   if (body === undefined) throw new HttpError('TENURE_HTTP_INVALID_JSON', 400, 'Invalid JSON')
   return body
-}
-
-function newestOf(objects: readonly Stored<Application>[]): string {
-  return objects.reduce((newest, { metadata: { resourceVersion } }) => {
-    return compareResourceVersions(resourceVersion, newest) > 0 ? resourceVersion : newest
-  }, '0')
 }

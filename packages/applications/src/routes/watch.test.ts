@@ -119,6 +119,23 @@ describe('GET /watch', () => {
     await expect.poll(() => names(resumed), SOON).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
   })
 
+  it('has ids in the order of the changes, so that nothing is missed by going on elsewhere', async () => {
+    const first = await makeWorld()
+    const { memory, port, call } = first
+    const reader = await read(port)
+    memory.holdWatches()
+    memory.seed(Application, applicationOf('theirs'))
+    // Its own writes a process knows before the watch brings what was written before them.
+    await call('POST', RESOURCES, applicationOf('ours'))
+    expect(await call('GET', `${RESOURCES}/ours`)).toMatchObject({ status: 200 })
+    const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
+    memory.releaseWatches()
+    await expect.poll(() => names(reader), SOON).toEqual(['ADDED theirs', 'ADDED ours'])
+    const second = await makeWorld({ memory })
+    const resumed = await read(second.port, '', metadata.resourceVersion)
+    expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
+  })
+
   it('says 410 when nobody knows any more what came after, and 400 to what is no id', async () => {
     const { memory, call } = await makeWorld()
     memory.seed(Application, applicationOf('a'))

@@ -9,6 +9,7 @@ import { labelsOf } from './listing.ts'
 import { failure } from './schemas.ts'
 import type { ApplicationStore } from './store.ts'
 import { visible } from './visible.ts'
+import { inOrder } from './watch-order.ts'
 
 /** What filters judge: the object, and what it was before. */
 interface About {
@@ -29,7 +30,10 @@ const watchQuery = z.object({
 
 export interface WatchRoute {
   readonly route: Route
-  /** The id of the latest event: what a list shows includes it, and a reader may go on from it. */
+  /**
+   * Where a reader may go on after a list: at the latest event, or where the watch is; undefined before the first list.
+   * What a list shows includes all up to there.
+   */
   newest(): string | undefined
 }
 
@@ -46,12 +50,9 @@ export function watchRoute(
     name: 'watch',
     history: (id, signal) => remembered(context, namespace, id, signal),
   })
-  store.informer.subscribe((event) => {
-    // What was there when we began is nothing that happens.
-    if (event.type !== 'added' || !event.initial) hub.publish(sent(event))
-  })
+  inOrder(store.informer, (event) => hub.publish(sent(event)))
   return {
-    newest: () => hub.lastId,
+    newest: () => hub.lastId ?? store.informer.seen,
     route: route({
       method: 'GET',
       path: '/watch',

@@ -68,6 +68,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   readonly #broadcaster: Broadcaster<T>
   readonly #live: LiveCache<T>
   readonly #watcher: Watcher<T>
+  readonly #onProgress = new Set<() => void>()
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
   #health: InformerHealth = { state: 'starting' }
@@ -88,6 +89,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       store: this.#store,
       intake: new Intake(kind, { keepManagedFieldsOf, freeze: options.freeze ?? false }),
       publish: (events) => this.#broadcaster.publish(events),
+      progressed: () => this.#progressed(),
     })
     this.#watcher = new Watcher({
       api: options.api,
@@ -115,6 +117,10 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
 
   get health(): InformerHealth {
     return this.#health
+  }
+
+  get seen(): string | undefined {
+    return this.#live.seen
   }
 
   /** How many of our own writes the watch has not confirmed yet: none after a quiet moment. */
@@ -147,6 +153,11 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     })
   }
 
+  onProgress(handler: () => void): () => void {
+    this.#onProgress.add(handler)
+    return () => void this.#onProgress.delete(handler)
+  }
+
   addIndex(name: string, index: IndexFunction<T>): void {
     this.#store.addIndex(name, index)
   }
@@ -157,6 +168,16 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
 
   deleted(kind: Kind, ref: ObjectRef, uid: string | undefined): void {
     this.#live.deleted(kind, ref, uid)
+  }
+
+  #progressed(): void {
+    for (const handler of this.#onProgress) {
+      try {
+        handler()
+      } catch (error) {
+        this.#log.error('a progress handler threw', { error })
+      }
+    }
   }
 
   #onTransition(machine: Machine, outcome: Outcome | undefined): void {

@@ -25,6 +25,8 @@ export interface LiveCacheOptions<T extends KubeObject> {
   readonly clock: Clock
   /** Told of what changed, after it has. */
   readonly publish: (events: readonly InformerEvent<T>[]) => void
+  /** Told that `seen` has moved, after what changed by that was published. */
+  readonly progressed: () => void
 }
 
 /** A list on its way into the cache. Nobody sees it before it is committed. */
@@ -92,6 +94,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
       }
     }
     if (this.#own.size > 0 && this.#seen !== undefined) this.#own.passed(this.#seen, this.#now())
+    this.#options.progressed()
   }
 
   #changed(brought: Stored<T>): void {
@@ -162,6 +165,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
       this.#own.listed({ resourceVersion, startedAt, stillThere, final: !this.#isFiltered }, this.#now())
     }
     this.#options.publish(events)
+    this.#options.progressed()
   }
 
   /** There is nothing to compare with. */
