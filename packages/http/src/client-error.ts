@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
@@ -8,17 +9,29 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy()
     return
   }
-  const [status, message, more = ''] = answerTo(error.code)
+  answerAndClose(socket, answerTo(error.code))
+}
+
+/** Answers a request for a tunnel. Node would end the connection without a word. */
+export function answerConnect(_request: unknown, socket: Duplex): void {
+  socket.resume()
+  answerAndClose(socket, answerTo('HPE_INVALID_METHOD'))
+}
+
+type BareAnswer = readonly [status: number, message: string, headers?: string]
+
+function answerAndClose(socket: Duplex, [status, message, more = '']: BareAnswer): void {
   const body = JSON.stringify({ error: message })
   socket.end(
     `HTTP/1.1 ${status} ${message}\r\n${more}Content-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  socket.on('error', () => undefined)
   // Whoever does not take the answer keeps no connection by that.
-  socket.setTimeout(5_000, () => socket.destroy())
+  if (socket instanceof Socket) socket.setTimeout(5_000, () => socket.destroy())
 }
 
-function answerTo(code: string | undefined): readonly [status: number, message: string, headers?: string] {
+function answerTo(code: string | undefined): BareAnswer {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return [431, 'Request Header Fields Too Large']

@@ -118,6 +118,8 @@ describe('answers', () => {
   it('answers what is no HTTP at all', async () => {
     const { port } = (await serving(routes)).listening
     expect(await raw(port, 'BREW /things/a HTTP/1.1\r\nhost: localhost\r\n\r\n')).toContain('405 Method Not Allowed')
+    const tunnel = await raw(port, 'CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n')
+    expect(tunnel).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\nAllow: GET/)
     expect(await raw(port, 'hello\r\n\r\n')).toContain('HTTP/1.1 4')
     const big = `GET /things/a HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`
     expect(await raw(port, big)).toContain('431')

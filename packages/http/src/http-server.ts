@@ -5,7 +5,7 @@ import type { Clock } from '@tenure/kube'
 import type { Component, ComponentDefinition, ListenAddress, Logger, ManagerContext } from '@tenure/runtime'
 import { formatAddress, parseAddress, SilentConnections } from '@tenure/runtime'
 import { App } from './app.ts'
-import { answerClientError } from './client-error.ts'
+import { answerClientError, answerConnect } from './client-error.ts'
 import type { HttpLimits } from './limits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { isLoopback, listen } from './listen.ts'
@@ -140,6 +140,7 @@ export class HttpServer implements Component {
     server.setTimeout(stallTimeout)
     server.removeAllListeners('clientError')
     server.on('clientError', answerClientError)
+    server.on('connect', answerConnect)
     this.#tls?.watch(({ certificate, key }) => {
       if (!('setSecureContext' in server)) return
       const secure = server as Server & { setSecureContext(options: object): void }
