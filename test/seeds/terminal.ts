@@ -29,7 +29,8 @@ export class Job {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
     }
-    this.exited = new Promise((resolve) => this.#child.once('exit', resolve))
+    // Not `exit`, which is the shell's: what it started still holds its output, and the data directory, until it is done.
+    this.exited = new Promise((resolve) => this.#child.once('close', resolve))
   }
 
   get isRunning(): boolean {
