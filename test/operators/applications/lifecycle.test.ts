@@ -114,6 +114,57 @@ onEveryFloor('Applications', (floor) => {
     await operator.stop()
   })
 
+  test('follow an edit from one form of a field to another, and leave nothing of the first', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'forms', namespace: await here.namespace('applications') }
+    const operator = await runApplications(here, ref.namespace)
+    await create(here, ref, {
+      replicas: 1,
+      image: IMAGE,
+      env: [
+        { name: 'FORM', value: 'text' },
+        { name: 'GONE', value: 'text' },
+      ],
+      ports: [{ name: 'http', port: 80 }],
+      probes: { liveness: { httpGet: { port: 80 } }, readiness: { httpGet: { port: 'http' }, periodSeconds: 5 } },
+      resources: { limits: { cpu: 1, memory: '1Gi' } },
+    })
+    await whenRunning(here, ref)
+    const edit = [
+      { op: 'replace', path: '/spec/strategy', value: 'Recreate' },
+      {
+        op: 'replace',
+        path: '/spec/env',
+        value: [{ name: 'FORM', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+      },
+      { op: 'replace', path: '/spec/ports', value: [{ name: 'web', port: 80, targetPort: 8080 }] },
+      { op: 'replace', path: '/spec/probes', value: { liveness: { tcpSocket: { port: 8080 } } } },
+      { op: 'replace', path: '/spec/resources', value: { requests: { cpu: '500m' } } },
+    ] as const
+    await api.patch(Application, ref, jsonPatch(edit))
+    await whenRunning(here, ref)
+    const { strategy, template } = (await api.get(Deployment, ref)).spec ?? {}
+    expect(strategy).toEqual({ type: 'Recreate' })
+    const [container] = template?.spec?.containers ?? []
+    expect(container?.env).toEqual([
+      { name: 'FORM', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+    ])
+    expect(container?.ports).toEqual([{ name: 'web', containerPort: 8080, protocol: 'TCP' }])
+    expect(container?.livenessProbe).toMatchObject({ tcpSocket: { port: 8080 } })
+    expect(container?.livenessProbe).not.toHaveProperty('httpGet')
+    expect(container).not.toHaveProperty('readinessProbe')
+    expect(container?.resources).toEqual({ requests: { cpu: '500m' } })
+    expect((await api.get(Service, ref)).spec?.ports).toMatchObject([{ name: 'web', port: 80, targetPort: 8080 }])
+
+    await api.patch(Application, ref, mergePatch({ spec: { strategy: 'RollingUpdate', probes: null, env: null } }))
+    await whenRunning(here, ref)
+    const after = (await api.get(Deployment, ref)).spec
+    expect(after?.strategy).toMatchObject({ type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } })
+    for (const field of ['env', 'livenessProbe']) expect(after?.template.spec?.containers[0]).not.toHaveProperty(field)
+    await operator.stop()
+  })
+
   test('show why a rollout fails, and recover when it is fixed', async () => {
     const here = floor()
     const { api } = here
