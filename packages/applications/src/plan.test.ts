@@ -2,7 +2,7 @@ import type { Kind, KubeObject, Stored } from '@tenure/kube'
 import { ConfigMap, Deployment, HorizontalPodAutoscaler, Job, PersistentVolumeClaim, Service } from '@tenure/kube/kinds'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ANNOTATIONS, type ApplicationSpec } from './api.ts'
+import { ANNOTATIONS, type ApplicationSpec, type ApplicationStatus } from './api.ts'
 import { childrenFor, podRevision, selectorText } from './children/index.ts'
 import { jobFor } from './children/job.ts'
 import { all, application, deployment, observed, plainSpec, stored } from './objects.testing.ts'
@@ -305,6 +305,33 @@ describe('a run Once', () => {
       expect(actions.at(-1)).toMatchObject({ type: 'remove', kind: Job, uid: job.metadata.uid })
       expect(actions.filter((action) => action.type === 'apply' && action.kind === Job)).toEqual([])
     }
+  })
+})
+
+describe('a run that is over', () => {
+  const once = { run: 'Once', replicas: 2 } as const
+  const succeeded = { phase: 'Succeeded', observedGeneration: 1 } as const
+  const complete = { conditions: [{ type: 'Complete', status: 'True' }] }
+  const jobs = (job: Stored<Job> | undefined, generation = 1, status: ApplicationStatus = succeeded) =>
+    planChildren(
+      application(once, status, generation),
+      observed({ job, owned: (kind) => (kind === Job && job ? [job] : []) }),
+    ).map(({ type }) => type)
+  const job = stored({ ...jobFor('shop', { ...plainSpec, ...once }), status: complete })
+
+  test('is not run again, whatever becomes of its Job', () => {
+    const other = stored({
+      ...jobFor('shop', { ...plainSpec, ...once, image: 'as of another operator' }),
+      status: complete,
+    })
+    const going = { ...job, metadata: { ...job.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    expect([undefined, job, other, going].map((live) => jobs(live))).toEqual([[], [], [], []])
+  })
+
+  test('is run again when it is changed, and when it is not over', () => {
+    expect(jobs(undefined, 2)).toEqual(['apply'])
+    expect(jobs(undefined, 1, { ...succeeded, phase: 'Failed' })).toEqual(['apply'])
+    expect(jobs({ ...job, status: { active: 1 } })).toEqual(['apply'])
   })
 })
 

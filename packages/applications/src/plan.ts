@@ -10,6 +10,7 @@ import {
 import { type Action, apply, type ApplyAction, remove, type RemoveAction } from '@tenure/runtime'
 import { ANNOTATIONS, type Application } from './api.ts'
 import { type Child, CHILD_KINDS, childrenFor, isOutdated, podRevision } from './children/index.ts'
+import { isOver } from './run-once.ts'
 
 /** What is seen of an Application's workload. */
 export interface Observed {
@@ -28,10 +29,13 @@ export interface Observed {
 export function planChildren(application: Stored<Application>, observed: Observed): readonly Action<Application>[] {
   const { metadata, spec } = application
   const wanted = childrenFor(metadata.name, spec, observed.deployment)
-  const unwanted = unwantedOf(wanted, observed).filter(({ kind }) => !isNeeded(kind, application, observed))
+  const isRunOver = isOver(application, observed.job)
+  const unwanted = unwantedOf(wanted, observed).filter(
+    ({ kind }) => !(isRunOver && kind === Job) && !isNeeded(kind, application, observed),
+  )
   return [
     ...unwanted.filter(isInTheWay).map(removeChild),
-    ...wanted.filter((child) => !isBlocked(child, observed)).map(applyChild),
+    ...wanted.filter((child) => !(isRunOver && child.kind === Job) && !isBlocked(child, observed)).map(applyChild),
     ...unwanted.filter((live) => !isInTheWay(live)).map(removeChild),
   ]
 }

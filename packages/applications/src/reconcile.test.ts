@@ -119,6 +119,27 @@ describe('a change of the spec', () => {
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid)
   })
 
+  test('is what it takes to run a finished run again: that its Job is cleared away does not', async () => {
+    await bench.write('shop', { ...plainSpec, run: 'Once' })
+    await bench.settle()
+    const job = bench.server.peek(Job, at('shop'))
+    if (!job) throw new Error('no Job')
+    const conditions = [{ type: 'Complete', status: 'True' }]
+    bench.server.seed(Job, { ...job, status: { succeeded: plainSpec.replicas, conditions } })
+    await bench.phase('shop', 'Succeeded')
+    bench.forget()
+    bench.server.unseed(Job, at('shop'))
+    await bench.settle()
+    await bench.stop()
+    await bench.start()
+    await bench.clock.advance(60_000)
+    expect(bench.writes).toEqual([])
+    expect(bench.read('shop')?.status?.phase).toBe('Succeeded')
+    await bench.write('shop', { ...plainSpec, run: 'Once', image: 'other' })
+    await bench.settle()
+    expect(bench.server.peek(Job, at('shop'))?.spec?.template.spec?.containers[0]?.image).toBe('other')
+  })
+
   test('that is refused leaves what runs running', async () => {
     await running()
     bench.server.intercept(({ plural, verb }) =>

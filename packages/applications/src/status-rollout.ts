@@ -3,6 +3,7 @@ import type { Deployment, Job, Pod } from '@tenure/kube/kinds'
 import { ANNOTATIONS, type Application } from './api.ts'
 import { podRevision } from './children/index.ts'
 import type { Observed } from './plan.ts'
+import { hasCondition, isOver } from './run-once.ts'
 import { type Trouble, troubleOf } from './status-trouble.ts'
 
 /** How far a workload is. */
@@ -60,18 +61,21 @@ function deployment(
 }
 
 function runOnce(
-  { metadata, spec, status }: Stored<Application>,
+  application: Stored<Application>,
   live: Stored<Job> | undefined,
   trouble: Trouble | undefined,
 ): Rollout {
+  const { metadata, spec, status } = application
   const { active = 0, conditions = [], ready = 0, succeeded = 0 } = live?.status ?? {}
   const counts = { replicas: active, readyReplicas: ready }
   const message = `${succeeded} of ${spec.replicas} runs have finished.`
   const going = { ...counts, state: 'going', reason: 'RunInProgress', message } as const
+  if (isOver(application, live)) {
+    const over = `${spec.replicas} of ${spec.replicas} runs have finished.`
+    return { replicas: 0, readyReplicas: 0, state: 'finished', reason: 'RunCompleted', message: over }
+  }
   if (!live || live.metadata.deletionTimestamp) return { ...going, message: `Job ${metadata.name} is being made.` }
-  const isTrue = (wanted: string): boolean =>
-    conditions.some(({ type, status }) => type === wanted && status === 'True')
-  if (isTrue('Complete')) return { ...counts, state: 'finished', reason: 'RunCompleted', message }
+  if (hasCondition(live, 'Complete')) return { ...counts, state: 'finished', reason: 'RunCompleted', message }
   const failure = conditions.find(({ type, status }) => type === 'Failed' && status === 'True')
   if (failure) {
     const reason = failure.reason || 'RunFailed'

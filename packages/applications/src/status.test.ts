@@ -200,6 +200,14 @@ describe('a run Once', () => {
     expect(summary(done)).toBe('Succeeded Ready=True/ReconciliationSucceeded Progressing=True/RunCompleted')
   })
 
+  test('has succeeded for good, also without its Job, until it is changed', () => {
+    const done = ran({ succeeded: 2, conditions: [{ type: 'Complete', status: 'True' }] })
+    expect(statusFor(application(once, done), observed(), NOW + 60_000)).toEqual(done)
+    expect(statusFor(application(once, done, 2), observed()).phase).toBe('Pending')
+    // It is there and says otherwise.
+    expect(ran({ active: 2 }, done).phase).toBe('Pending')
+  })
+
   test('that fails is Failed', () => {
     const failed = ran({ conditions: [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }] })
     expect(summary(failed)).toBe('Failed Ready=False/BackoffLimitExceeded Progressing=False/BackoffLimitExceeded')

@@ -1,6 +1,7 @@
 import { Application } from '@tenure/applications'
+import type { Stored } from '@tenure/kube'
 import { jsonPatch, mergePatch } from '@tenure/kube'
-import { ConfigMap, Deployment, HorizontalPodAutoscaler, Ingress, Service } from '@tenure/kube/kinds'
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, Ingress, Job, Service } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
 import { onEveryFloor } from '../../floors/index.ts'
 import { create, IMAGE, isGone, runApplications, whenRunning } from './support.ts'
@@ -162,6 +163,41 @@ onEveryFloor('Applications', (floor) => {
     const after = (await api.get(Deployment, ref)).spec
     expect(after?.strategy).toMatchObject({ type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } })
     for (const field of ['env', 'livenessProbe']) expect(after?.template.spec?.containers[0]).not.toHaveProperty(field)
+    await operator.stop()
+  })
+
+  test('run once, to the end, and once more when the run changes', async () => {
+    const here = floor()
+    const { api } = here
+    const ref = { name: 'batch', namespace: await here.namespace('applications') }
+    const operator = await runApplications(here, ref.namespace)
+    const whenSucceeded = (generation: number): Promise<Stored<Application>> =>
+      here.until(`generation ${generation} has succeeded`, async () => {
+        const application = await api.get(Application, ref)
+        const { phase, observedGeneration } = application.status ?? {}
+        return phase === 'Succeeded' && observedGeneration === generation && application
+      })
+    await create(here, ref, { replicas: 2, image: IMAGE, run: 'Once' })
+    expect((await whenSucceeded(1)).status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'True', reason: 'ReconciliationSucceeded' },
+      { type: 'Progressing', reason: 'RunCompleted' },
+    ])
+    const first = await api.get(Job, ref)
+    expect(first.status?.succeeded).toBe(2)
+    // That the Job is cleared away is no reason to do it all again.
+    await api.delete(Job, ref, { propagation: 'Background' })
+    await here.until('the Job is gone', () => isGone(api.get(Job, ref)))
+    const later = { ...ref, name: 'later' }
+    await create(here, later, { replicas: 1, image: IMAGE })
+    await whenRunning(here, later)
+    expect(await isGone(api.get(Job, ref))).toBe(true)
+    expect((await api.get(Application, ref)).status?.phase).toBe('Succeeded')
+
+    await api.patch(Application, ref, mergePatch({ spec: { config: { RUN: '2' } } }))
+    await whenSucceeded(2)
+    const second = await api.get(Job, ref)
+    expect(second.metadata.uid).not.toBe(first.metadata.uid)
+    expect(second.status?.succeeded).toBe(2)
     await operator.stop()
   })
 
