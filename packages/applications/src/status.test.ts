@@ -179,6 +179,8 @@ describe('conditions', () => {
     const status = failedStatus(subject, rolloutOf(subject, observed()), 'No.', NOW)
     expect(summary(status)).toBe('Failed Ready=False/ReconciliationFailed Progressing=False/ReconciliationFailed')
     expect(status.observedGeneration).toBe(1)
+    const long = failedStatus(subject, rolloutOf(subject, observed()), 'No. '.repeat(20_000), NOW)
+    expect(long.conditions?.map(({ message }) => message.length)).toEqual([1_000, 1_000])
   })
 })
 

@@ -38,6 +38,13 @@ export function failedStatus(
   return assemble(application, rollout, 'Failed', now, { ready: failed, progressing: failed })
 }
 
+/** Of an account, in characters. The API server repeats what it refuses, however long, and would refuse that too. */
+const LONGEST = 1_000
+
+function shortened(message: string): string {
+  return message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message
+}
+
 type Said = Pick<Condition, 'status' | 'reason' | 'message'>
 
 function assemble(
@@ -51,7 +58,8 @@ function assemble(
   // Only ours: conditions that others have set stay theirs.
   const condition = (type: string, content: Said): readonly Condition[] => {
     const before = getCondition(status?.conditions, type)
-    return setCondition(before && [before], { type, ...content, observedGeneration }, now)
+    const next = { type, ...content, message: shortened(content.message), observedGeneration }
+    return setCondition(before && [before], next, now)
   }
   return {
     observedGeneration,
