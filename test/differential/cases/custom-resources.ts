@@ -1,7 +1,7 @@
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { definition, version } from '../custom-resource.ts'
 import { widget } from '../objects.ts'
-import { CRDS, create, custom, get, MERGE_PATCH, patch, remove, update } from '../steps.ts'
+import { apply, CRDS, create, custom, get, MERGE_PATCH, named, patch, remove, update } from '../steps.ts'
 
 const widgets = custom('widgets')
 const at = custom('widgets', 'a')
@@ -203,6 +203,14 @@ const refused = (name: string, schema: JsonObject, more: JsonObject = {}): Case 
 })
 const withSpec = (spec: JsonObject): JsonObject => ({ type: 'object', properties: { spec } })
 
+const relics = (name?: string): string => named(`${own}/v1`, 'relics', name)
+const relic = (name: string, metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: `${own}/v1`,
+  kind: 'Relic',
+  metadata: { name, ...metadata },
+  spec: { size: 1 },
+})
+
 const DEFINITIONS: readonly Case[] = [
   {
     name: 'definition lives and dies',
@@ -272,6 +280,20 @@ const DEFINITIONS: readonly Case[] = [
   refused('a bad column', withSpec({ type: 'object' }), {
     additionalPrinterColumns: [{ name: '', type: 'text', jsonPath: 'spec' }],
   }),
+  {
+    name: 'definition that goes lets what it has be changed, and nothing be made',
+    steps: [
+      create(CRDS, definition({ plural: 'relics', kind: 'Relic', group: own }), { pick: ['kind'] }),
+      create(relics(), relic('held', { finalizers: ['example.com/hold'] }), { status: 201, eventually: true }),
+      remove(`${CRDS}/relics.${own}`, undefined, { pick: ['kind'] }),
+      create(`${relics()}?dryRun=All`, relic('new'), { status: 403, eventually: true }),
+      apply(relics('applied'), 'me', relic('applied'), { status: 403 }),
+      patch(MERGE_PATCH, relics('held'), { spec: { size: 2 } }, { pick: ['spec'] }),
+      get(relics('held'), { pick: ['spec', 'metadata.finalizers'] }),
+      patch(MERGE_PATCH, relics('held'), { metadata: { finalizers: null } }, { pick: ['metadata.finalizers'] }),
+      get(`${CRDS}/relics.${own}`, { status: 404, eventually: true }),
+    ],
+  },
   {
     name: 'definition refuses a name that does not fit',
     steps: [create(CRDS, { ...gadget({ type: 'object' }), metadata: { name: 'wrong.example.test' } }, { status: 422 })],

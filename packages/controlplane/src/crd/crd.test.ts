@@ -191,7 +191,9 @@ test('a definition takes its objects along, and waits for those that are held', 
       ({ type, reason }) => `${asText(type)}: ${asText(reason)}`,
     ),
   ).toContain('Terminating: InstanceDeletionInProgress')
-  expect(here.catalog.find('example.com', 'v1', 'gadgets')?.verbs).not.toContain('create')
+  const leaving = here.catalog.find('example.com', 'v1', 'gadgets')
+  expect(leaving?.verbs).not.toContain('create')
+  expect(leaving?.isLeaving).toBe(true)
 
   await here.storage.write('gadgets.example.com', 'a/held', () => ({ remove: true }))
   await here.reconciler.idle()

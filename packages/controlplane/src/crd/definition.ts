@@ -13,7 +13,7 @@ import { isTrue, specOf, versionsOf } from './names.ts'
 import { customPrinter } from './printer.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-/** While it is on its way out, nothing new is made. */
+/** What discovery lists while it is on its way out. */
 const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 /** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
@@ -43,6 +43,7 @@ function define(crd: Json, version: Json): ResourceDefinition {
     categories: asList(names['categories']).map(asText),
     namespaced: spec['scope'] === 'Namespaced',
     verbs: isLeaving ? LAST_VERBS : VERBS,
+    ...(isLeaving && { isLeaving }),
     schema,
     resolve: noRefs,
     hasStatus,

@@ -10,7 +10,7 @@ import { without } from './json.ts'
 import { finalizerAdvice } from './metadata.ts'
 import { checkWriteOptions } from './options.ts'
 import { wrongNamespace } from './placement.ts'
-import { book, checkNamespace, dropDuplicateOwners, finishCreate } from './prepare.ts'
+import { book, checkRoom, dropDuplicateOwners, finishCreate } from './prepare.ts'
 import { keyFor } from './read.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
 import { write } from './writer.ts'
@@ -85,7 +85,7 @@ async function createNamed(
   const warn = (warning: string): void => void warnings.push(warning)
   const { stored } = await write(context, request, keyFor(namespace, name ?? ''), warn, {
     draft() {
-      checkNamespace(context, request, name ?? generateName)
+      checkRoom(context, request, name ?? generateName)
       return { operation: 'CREATE', object: booked, old: undefined }
     },
     finish(_, object) {

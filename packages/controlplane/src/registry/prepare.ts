@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta, OwnerReference, Random, Stored } from '@tenure/kube'
 import { asksToClear } from '../apply/managers.ts'
 import { defaultResetFields } from '../apply/reset.ts'
-import { invalid, notFound, StatusError } from '../errors.ts'
+import { forbidden, invalid, notFound, StatusError } from '../errors.ts'
 import type { Named } from '../errors.ts'
 import type { FieldError } from '../schema/types.ts'
 import type { RegistryContext } from './context.ts'
@@ -62,9 +62,12 @@ function withSentManagers(object: KubeObject, sent: unknown): KubeObject {
   return { ...object, metadata: { ...object.metadata, managedFields: [] } }
 }
 
-/** New content is only taken by a namespace that exists and stays. */
-export function checkNamespace({ storage }: RegistryContext, request: ResourceRequest, name: string): void {
+/** New content is only taken by a kind that stays, and by a namespace that exists and stays. */
+export function checkRoom({ storage }: RegistryContext, request: ResourceRequest, name: string): void {
   const { definition, namespace } = request
+  if (definition.isLeaving) {
+    throw forbidden(definition, name, 'create not allowed while custom resource definition is terminating')
+  }
   if (!definition.namespaced || namespace === undefined) return
   const found = storage.get('namespaces', namespace)
   if (!found) throw notFound({ group: '', plural: 'namespaces', kind: 'Namespace' }, namespace)

@@ -74,7 +74,13 @@ export interface ResourceDefinition {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly namespaced: boolean
+  /** As discovery lists them. */
   readonly verbs: readonly string[]
+  /**
+   * Its CustomResourceDefinition is being deleted: nothing new is made. What is there can still be changed, although
+   * discovery does not say so: finalizers have to come off. Default false.
+   */
+  readonly isLeaving?: boolean
   /** Preserves unknown fields only where it says so. Undefined: everything is kept. */
   readonly schema: Schema | undefined
   /** Resolves `ref`s of the schema. */

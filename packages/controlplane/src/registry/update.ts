@@ -10,7 +10,7 @@ import { isObject } from './json.ts'
 import { finalizerAdvice, isSameContent, orderMetadata } from './metadata.ts'
 import { checkWriteOptions } from './options.ts'
 import { checkIdentity, checkVersion, namespaceFinalizers, placed } from './placement.ts'
-import { book, checkNamespace, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
+import { book, checkRoom, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
 import { keyFor } from './read.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
 import { write } from './writer.ts'
@@ -78,7 +78,7 @@ async function changeWarning(
     if (!current && (!allowsCreate || request.subresource)) throw notFound(definition, name)
     decoded = next(current, warn)
     if (current) return { operation: 'UPDATE', object: decoded.object, old: current.object }
-    checkNamespace(context, request, name)
+    checkRoom(context, request, name)
     return { operation: 'CREATE', object: decoded.object, old: undefined }
   }
   const { stored, wasCreated } = await write(context, request, keyFor(namespace, name), warn, {
