@@ -24,6 +24,9 @@ const PAUSE = 100
 const LONGEST_PAUSE = 10_000
 const COMPLAIN_EVERY = 60_000
 
+/** How far a definition is. */
+type State = 'served' | 'leaves' | 'awaited'
+
 type Context = Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log'>
 
 /** Brings one definition to the server, and waits until its kinds are served. */
@@ -49,13 +52,26 @@ export class DefinitionInstaller {
     this.#log = context.log.child({ definition: name })
   }
 
-  /** Resolves when it is served. Rejects if `signal` aborts, or if the server will never take it. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when it is served, or leaves: it is being deleted and has objects, which may wait for nobody but who is
+   * about to start. Rejects if `signal` aborts, or if the server will never take it.
+   */
+  async run(signal: AbortSignal): Promise<'served' | 'leaves'> {
+    return (await this.#until(['served', 'leaves'], signal)) === 'leaves' ? 'leaves' : 'served'
+  }
+
+  /** Resolves when it is served, and stays; after it has gone, if it leaves. */
+  async runOn(signal: AbortSignal): Promise<void> {
+    await this.#until(['served'], signal)
+  }
+
+  async #until(wanted: readonly State[], signal: AbortSignal): Promise<State> {
     let pause = PAUSE
     for (;;) {
       signal.throwIfAborted()
       try {
-        if (await this.#step(signal)) return
+        const state = await this.#step(signal)
+        if (wanted.includes(state)) return state
         pause = Math.min(pause * 1.5, 1_000)
       } catch (error) {
         signal.throwIfAborted()
@@ -67,15 +83,30 @@ export class DefinitionInstaller {
     }
   }
 
-  /** One look, and what it calls for; true once all is well. */
-  async #step(signal: AbortSignal): Promise<boolean> {
+  /** One look, and what it calls for. */
+  async #step(signal: AbortSignal): Promise<State> {
     const live = await this.#read(signal)
     if (live?.metadata.deletionTimestamp) {
       this.#complain(new Error('the definition is being deleted; waiting until it is gone'))
-      return false
+      return (await this.#hasObjects(live, signal)) ? 'leaves' : 'awaited'
     }
     const present = await this.#write(live, signal)
-    return present !== undefined && isEstablished(present) && (await this.#isServed(present, signal))
+    if (!present || !isEstablished(present)) return 'awaited'
+    return (await this.#isServed(present, signal)) ? 'served' : 'awaited'
+  }
+
+  /** Who may not look can not know. */
+  async #hasObjects({ spec }: CustomResourceDefinition, signal: AbortSignal): Promise<boolean> {
+    const version = spec.versions.find(({ served }) => served)
+    if (!version) return false
+    try {
+      const { items } = await this.#context.api.list(kindOf(spec, version.name), { limit: 1, signal })
+      return items.length > 0
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) return true
+      if (isNotFound(error)) return false
+      throw error
+    }
   }
 
   async #read(signal: AbortSignal): Promise<Stored<CustomResourceDefinition> | undefined> {

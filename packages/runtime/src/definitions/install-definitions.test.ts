@@ -158,6 +158,27 @@ describe('installs', () => {
     await clock.advanceUntil(run.isStarted)
     expect(server.peek(CustomResourceDefinition, { name })?.metadata.uid).not.toBe(live.metadata.uid)
   })
+
+  test('again, without holding up the start, if what is being deleted has objects that wait for somebody', async () => {
+    await installed()
+    const live = server.peek(CustomResourceDefinition, { name })
+    if (!live) throw new Error('not installed')
+    const leaving = { finalizers: ['theirs'], deletionTimestamp: '2026-01-01T00:00:00Z' }
+    server.seed(CustomResourceDefinition, { ...live, metadata: { ...live.metadata, ...leaving } })
+    server.seed(Pet, { metadata: { name: 'rex', namespace: 'default', ...leaving } })
+    const run = start(definition(1))
+    await clock.advanceUntil(run.isStarted)
+    expect(writes()).toEqual([])
+    // Whoever started has let it go.
+    server.unseed(Pet, { name: 'rex', namespace: 'default' })
+    server.unseed(CustomResourceDefinition, { name })
+    await clock.advanceUntil(() => writes().length > 0)
+    establish()
+    expect(server.peek(CustomResourceDefinition, { name })?.metadata.uid).not.toBe(live.metadata.uid)
+    await clock.advance(20_000)
+    expect(writes()).toHaveLength(1)
+    await run.stop()
+  })
 })
 
 describe('told not to install', () => {
