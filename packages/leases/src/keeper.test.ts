@@ -244,6 +244,32 @@ describe('namespaces that opt in', () => {
   })
 })
 
+it('takes no old object for a new one, however far behind our clock is', async () => {
+  await world.start()
+  world.create('one', {})
+  world.ahead = -3_600_000
+  await world.clock.advance(1_800_000)
+  world.annotate('one', { [`${SEED}ttl`]: '1h' })
+  const end = after(3_600)
+  await world.clock.advance(1_000)
+  expect(world.notes('one')['expire-at']).toBe(end)
+  world.ahead = 0
+  await world.clock.advance(3_598_000)
+  expect(world.object('one')).toBeDefined()
+  await world.clock.advance(3_000)
+  expect(world.object('one')).toBeUndefined()
+})
+
+it('asks for no namespace of a kind that is in none, which it may not be allowed to', async () => {
+  world.server.intercept(({ plural }) => (plural === 'namespaces' ? refuse(403, 'Forbidden', 'no') : undefined))
+  const { keeper } = await world.start({ kind: Node, settings: { optIn: { key: 'leases' } } })
+  world.create('one', { [`${SEED}ttl`]: '5s' }, Node)
+  await world.clock.advance(7_000)
+  expect(keeper.problem).toBeUndefined()
+  expect(world.object('one', Node)).toBeUndefined()
+  expect(world.server.requests.filter(({ plural }) => plural === 'namespaces')).toEqual([])
+})
+
 describe('what stands in the way', () => {
   it('of one object does not delay another', async () => {
     await world.start()
@@ -275,6 +301,34 @@ describe('what stands in the way', () => {
       expect(world.object('one')).toBeUndefined()
     },
   )
+
+  it('is forgotten with the one object that it stood in the way of', async () => {
+    const { keeper } = await world.start()
+    world.server.intercept(({ verb }) => (verb === 'delete' ? refuse(403, 'Forbidden', 'no') : undefined))
+    world.create('one', { [`${SEED}ttl`]: '5s' })
+    await world.clock.advance(15_000)
+    expect(keeper.problem).toMatch(/Not allowed to delete/)
+    world.annotate('one', { [`${SEED}ttl`]: undefined })
+    await world.clock.advance(1_000)
+    expect(keeper.problem).toBeUndefined()
+  })
+
+  it.each([
+    'admission webhook "guard.example.dev" denied the request: not on a Monday',
+    'configmaps "one" is forbidden: exceeded quota: small, requested: count/configmaps=1',
+  ])('is no missing right when only the object is refused: %s', async (message) => {
+    const { keeper } = await world.start()
+    const restore = world.server.intercept(({ verb }) =>
+      verb === 'delete' ? refuse(403, 'Forbidden', message) : undefined,
+    )
+    world.create('one', { [`${SEED}ttl`]: '5s' })
+    await world.clock.advance(15_000)
+    expect(keeper.problem).toBeUndefined()
+    expect(world.object('one')).toBeDefined()
+    restore()
+    await world.clock.advance(60_000)
+    expect(world.object('one')).toBeUndefined()
+  })
 
   it('is told when the kind may not be watched', async () => {
     const restore = world.server.intercept(({ verb }) =>

@@ -81,7 +81,8 @@ export class Session {
     // Its own, not the manager's: it ends with this session, and an absent kind is told by us.
     this.#informers = new SharedInformers({ api, clock, random, log: context.log, metrics: context.metrics })
     this.#informer = this.#informers.informer(metadataOf(kind))
-    this.#optedIn = settings.optIn ? optedIn(context.informers, settings.optIn) : everyNamespace
+    // What is in no namespace is not asked for its namespace, nor need we be allowed to see any.
+    this.#optedIn = settings.optIn && kind.namespaced ? optedIn(context.informers, settings.optIn) : everyNamespace
     const isBusy = (): boolean => this.#steps >= MANY_STEPS
     this.#events = new Paced({ clock, isBusy })
     this.#announcements = new Paced({ clock, isBusy })

@@ -26,8 +26,7 @@ export class Troubles {
       this.#denied.delete(right)
       return result
     } catch (error) {
-      // A namespace that ends refuses new objects with the same status: that is no right that is missing.
-      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error)) {
+      if (error instanceof ApiError && error.status === 403 && !isRefusedObject(error)) {
         this.#denied.set(right, `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`)
       }
       throw error
@@ -41,7 +40,16 @@ export class Troubles {
     return true
   }
 
+  /** Also when `key` is of no concern any more. With nothing left that fails, nothing is known to stand in the way. */
   succeeded(key: string): void {
-    this.#failing.delete(key)
+    if (this.#failing.delete(key) && this.#failing.size === 0) this.#denied.clear()
   }
+}
+
+/**
+ * A namespace that ends, a quota and somebody's webhook answer with the same status: they refuse this object, for
+ * reasons of their own, and no right is missing. Who lacks one is always called a user that can not do something.
+ */
+function isRefusedObject(error: ApiError): boolean {
+  return isNamespaceEnding(error) || /is forbidden: (?!User )|denied the request/.test(error.message)
 }
