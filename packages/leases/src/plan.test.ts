@@ -40,10 +40,10 @@ const active = (expireAt: string): string => `Lease active. Expires at ${expireA
 
 describe('a new object with a TTL', () => {
   it('is dated from its creation, with one write', () => {
-    const { changes, lease, started, startsNow, events } = plan(seed({ ttl: '60s' }), 1)
+    const { changes, lease, started, isDoubtful, events } = plan(seed({ ttl: '60s' }), 1)
     expect(changes).toEqual(seed({ 'expire-at': at(60), 'lease-status': active(at(60)) }))
     expect(lease).toMatchObject({ start: CREATED, expireAt: CREATED + 60_000, propagation: 'Background' })
-    expect({ started, startsNow }).toEqual({ started: true, startsNow: false })
+    expect({ started, isDoubtful }).toEqual({ started: true, isDoubtful: false })
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseStarted' }])
   })
 
@@ -61,25 +61,25 @@ describe('a new object with a TTL', () => {
   })
 
   it('gets lease-start in the newer family', () => {
-    const { changes, startsNow } = plan(newer({ ttl: '60s' }), 2)
+    const { changes, isDoubtful } = plan(newer({ ttl: '60s' }), 2)
     expect(changes).toEqual(newer({ 'lease-start': at(2), 'expire-at': at(62), 'lease-status': active(at(62)) }))
-    expect(startsNow).toBe(true)
+    expect(isDoubtful).toBe(true)
     expect(plan(carriedOut(newer({ ttl: '60s' }), 2), 5).changes).toEqual({})
   })
 })
 
 describe('the start of a lease', () => {
   it('is now when the TTL was put on later', () => {
-    const { changes, startsNow } = plan(seed({ ttl: '60s' }), 11)
-    expect(startsNow).toBe(true)
+    const { changes, isDoubtful } = plan(seed({ ttl: '60s' }), 11)
+    expect(isDoubtful).toBe(true)
     expect(changes).toMatchObject(seed({ 'extended-at': at(11), 'expire-at': at(71) }))
     expect(plan(carriedOut(seed({ ttl: '60s' }), 11), 20).changes).toEqual({})
   })
 
   it('is the creation when the object is ten seconds old, or was dated before', () => {
-    expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ startsNow: false, lease: { start: CREATED } })
+    expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ isDoubtful: false, lease: { start: CREATED } })
     expect(plan(seed({ ttl: '90s', 'expire-at': at(60) }), 30)).toMatchObject({
-      startsNow: false,
+      isDoubtful: false,
       started: false,
       lease: { expireAt: CREATED + 90_000 },
     })
@@ -99,8 +99,8 @@ describe('the start of a lease', () => {
         seed({ ttl: '60s', 'extended-at': text }),
         newer({ ttl: '60s', 'lease-start': text }),
       ]) {
-        const { changes, events, startsNow } = plan(annotations, 5)
-        expect(startsNow).toBe(true)
+        const { changes, events, isDoubtful } = plan(annotations, 5)
+        expect(isDoubtful).toBe(true)
         expect(Object.values(changes)).toEqual(expect.arrayContaining([at(5), at(65)]))
         expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
           'Warning LeaseStartReset',
@@ -132,6 +132,12 @@ describe('the start of a lease', () => {
     expect(plan(annotations, 30).lease).toMatchObject({ start: CREATED, expireAt: CREATED + 120_000 })
   })
 
+  it('is in doubt while our clock says that the object is not made yet', () => {
+    expect(plan(seed({ ttl: '60s' }), -1)).toMatchObject({ isDoubtful: false })
+    expect(plan(seed({ ttl: '60s' }), -2)).toMatchObject({ isDoubtful: true, lease: { start: CREATED } })
+    expect(plan(carriedOut(seed({ ttl: '60s' }), 1), -2)).toMatchObject({ isDoubtful: false, changes: {} })
+  })
+
   it('is never before the creation', () => {
     expect(plan(newer({ ttl: '60s' }), -3_600).lease?.start).toBe(CREATED)
   })
@@ -161,6 +167,8 @@ describe('an invalid TTL', () => {
     [{ expires: '2026-13-01' }, /expires must be a time/],
     [{ ttl: '290y', 'extended-at': '9990-01-01T00:00:00Z' }, /after the year 9999/],
     [{ ttl: '300y' }, /290 years/],
+    [{ expires: '9999-12-31T23:59:59.5Z' }, /after the year 9999/],
+    [{ expires: '9999-12-31T23:59:59-01:00' }, /after the year 9999/],
   ])('is %j', (annotations, reason) => {
     const { changes, lease } = plan(seed(annotations), 1)
     expect(lease).toBeUndefined()
@@ -218,6 +226,12 @@ describe('taking the TTL away', () => {
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseAnnotationsCleaned' }])
   })
 
+  it('cleans the start also when somebody took most of what we wrote: the next lease would end at once', () => {
+    const ours = carriedOut(seed({ ttl: '60s' }), 11)
+    const left = seed({ 'extended-at': at(11), 'lease-basis': ours[`${SEED}lease-basis`] ?? '' })
+    expect(plan(left, 20).changes).toEqual({ [`${SEED}extended-at`]: null, [`${SEED}lease-basis`]: null })
+  })
+
   it('leaves alone what was never leased', () => {
     expect(plan(seed({ 'extended-at': at(2) }), 5).changes).toEqual({})
     expect(plan({ other: 'x' }, 5).changes).toEqual({})
@@ -227,6 +241,18 @@ describe('taking the TTL away', () => {
 
 test('an object that goes already is left alone', () => {
   expect(plan(seed({ ttl: '60s' }), 1, { deletionTimestamp: at(1) })).toMatchObject({ changes: {}, lease: undefined })
+})
+
+test.each([
+  ['ReplicaSet', true, 0],
+  ['ReplicaSet', false, 2],
+  ['Pod', true, 2],
+])('a %s that a Deployment controls: %s, gets %i answers: copied annotations get none', (kind, controller, count) => {
+  const annotated = object(seed({ ttl: '60s', 'expire-at': at(30) }), {
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller }],
+  })
+  const { changes } = planLease({ ...annotated, kind }, defaultLeaseSettings, true, CREATED)
+  expect(Object.keys(changes)).toHaveLength(count)
 })
 
 const isOver = (annotations: Readonly<Record<string, string>>, seconds: number): boolean => {
@@ -250,6 +276,17 @@ describe('the end', () => {
     expect(plan({ ...told, ...seed({ 'extended-at': at(60) }) }, 61).changes).toMatchObject(
       seed({ 'lease-status': active(at(120)) }),
     )
+  })
+
+  it('keeps the record of its cleanup when our clock is behind, so that nothing is cleaned up twice', () => {
+    const record = JSON.stringify({ expireAt: at(60), attempt: 2, state: 'running', job: 'j' })
+    const status = 'Lease expired. Waiting for cleanup job j.'
+    const running = { ...dated, ...seed({ 'cleanup-job-record': record, 'lease-status': status }) }
+    expect(plan(running, 50).changes).toEqual({})
+    expect(plan({ ...running, ...seed({ 'extended-at': at(50) }) }, 51).changes).toMatchObject({
+      [`${SEED}cleanup-job-record`]: null,
+      [`${SEED}lease-status`]: active(at(110)),
+    })
   })
 
   it('waits for the cleanup of this end, not of another', () => {

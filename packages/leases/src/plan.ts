@@ -25,7 +25,7 @@ export interface LeasePlan {
   /** What must be written so that the object says what is. Empty: nothing. */
   readonly changes: Changes
   /** What `now` was decides the plan: it is to be made again with the server's time before it is carried out. */
-  readonly startsNow: boolean
+  readonly isDoubtful: boolean
   /** A lease begins with this write. */
   readonly started: boolean
   /** The TTL is found to be invalid with this write. */
@@ -36,15 +36,19 @@ export interface LeasePlan {
 
 /** A TTL on an object older than this, and not dated yet, was put on later. */
 const PUT_ON_LATER = 10_000
+/** Clocks this close may well be equal: a creation is cut to whole seconds. */
+const NEARLY_EQUAL = 1_000
 
 export const EXPIRED = 'Lease expired.'
 export const DELETING = `${EXPIRED} Deleting object.`
 export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
 
+const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
+
 const NOTHING: LeasePlan = {
   lease: undefined,
   changes: {},
-  startsNow: false,
+  isDoubtful: false,
   started: false,
   invalid: false,
   events: [],
@@ -59,7 +63,7 @@ export function planLease(
 ): LeasePlan {
   const { annotations, deletionTimestamp } = object.metadata
   // One that goes already is left alone.
-  if (!annotations || deletionTimestamp !== undefined) return NOTHING
+  if (!annotations || deletionTimestamp !== undefined || isCopied(object)) return NOTHING
   const families = settings.families.filter((family) => isLeased(annotations, family))
   const [family] = families
   const desired: Record<string, string | null> = {}
@@ -75,6 +79,15 @@ export function planLease(
   answer(desired, annotations, family, terms, warnings, now)
   const changes = difference(annotations, desired)
   return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
+}
+
+/**
+ * The deployment controller copies a Deployment's annotations to its ReplicaSets, over and over: they are about the
+ * Deployment. To answer them there would be a quarrel without end.
+ */
+export function isCopied({ kind, metadata }: Stored<KubeObject>): boolean {
+  if (kind !== 'ReplicaSet') return false
+  return metadata.ownerReferences?.some((owner) => owner.controller === true && owner.kind === 'Deployment') ?? false
 }
 
 /** Whether an object, as it was read, has had its time at `now`, and everybody could know: its date stands on it. */
@@ -110,6 +123,8 @@ type Terms =
       readonly state: 'dated'
       /** The start that is to be written, undefined if the one there is stays. */
       readonly newStart: 'put-on-later' | 'missing' | 'reset' | undefined
+      /** Whether another `now` would change it. */
+      readonly isDoubtful: boolean
       /** Whether the lease runs from an annotation, now or after this write. */
       readonly extended: boolean
     } & Omit<DatedLease, 'family'>)
@@ -125,10 +140,10 @@ function withdraw(
   family: LeaseFamily,
 ): void {
   const { prefix } = family
-  const answered =
-    annotations[prefix + ANSWER.expireAt] !== undefined || annotations[prefix + ANSWER.status] !== undefined
-  if (!answered) return
-  for (const name of Object.values(ANSWER)) desired[prefix + name] = null
+  // One is enough: a start that was left behind would make the next lease end at once.
+  const answers = Object.values(ANSWER)
+  if (!answers.some((name) => annotations[prefix + name] !== undefined)) return
+  for (const name of answers) desired[prefix + name] = null
   if (!isLeased(annotations, family)) desired[prefix + family.start] = null
 }
 
@@ -154,8 +169,18 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
     const end = parseTimeOrDate(expiresText.trim())
     if (end === undefined)
       return invalid('expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11')
+    if (!isWritable(ceilSecond(end))) return invalid(AFTER_ALL)
     const start = Math.min(given ?? creation, end)
-    return { state: 'dated', start, expireAt: ceilSecond(end), newStart: undefined, extended: false, propagation, job }
+    return {
+      state: 'dated',
+      start,
+      expireAt: ceilSecond(end),
+      newStart: undefined,
+      isDoubtful: false,
+      extended: false,
+      propagation,
+      job,
+    }
   }
   const ttl = parseTtl(ttlText ?? '')
   if (!ttl.ok) return invalid(ttl.reason)
@@ -163,9 +188,12 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
   const newStart = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
   const start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
   const expireAt = ceilSecond(start + ttl.milliseconds)
-  if (!isWritable(expireAt)) return invalid('the lease would end after the year 9999; write forever instead')
+  if (!isWritable(expireAt)) return invalid(AFTER_ALL)
   const extended = given !== undefined || newStart !== undefined
-  return { state: 'dated', start, expireAt, newStart, extended, propagation, job }
+  // A clock that runs behind would take an old object for a new one.
+  const isDated = annotations[family.prefix + ANSWER.expireAt] !== undefined
+  const isDoubtful = newStart !== undefined || (given === undefined && !isDated && now - creation < -NEARLY_EQUAL)
+  return { state: 'dated', start, expireAt, newStart, isDoubtful, extended, propagation, job }
 }
 
 function invalid(reason: string): Terms {
@@ -216,12 +244,14 @@ function answer(
       if (terms.newStart !== undefined) desired[prefix + startName] = formatTime(terms.start)
       if (terms.extended && startName === 'extended-at') desired[prefix + ANSWER.basis] = startName
       desired[prefix + ANSWER.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
-      if (terms.expireAt > now) return
+      const record = annotations[prefix + ANSWER.cleanup]
+      const isCleanedUp = readRecord(record, expireAt) !== undefined
+      // Its cleanup began by the server's clock, whatever ours says: who forgot that would clean up twice.
+      if (record !== undefined && isCleanedUp) desired[prefix + ANSWER.cleanup] = record
       // Once it has ended, its end is told elsewhere; what is told of this end stays.
       const status = annotations[prefix + ANSWER.status]
-      if (status?.startsWith(EXPIRED)) desired[prefix + ANSWER.status] = status
-      const record = annotations[prefix + ANSWER.cleanup]
-      if (record !== undefined && readRecord(record, expireAt)) desired[prefix + ANSWER.cleanup] = record
+      if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
+        desired[prefix + ANSWER.status] = status
     }
   }
 }
@@ -234,10 +264,10 @@ function difference(annotations: Readonly<Record<string, string>>, desired: Chan
   return changes
 }
 
-function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'startsNow'> {
-  if (terms.state !== 'dated') return { lease: undefined, startsNow: false }
+function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'isDoubtful'> {
+  if (terms.state !== 'dated') return { lease: undefined, isDoubtful: false }
   const { start, expireAt, propagation, job } = terms
-  return { lease: { family, start, expireAt, propagation, job }, startsNow: terms.newStart !== undefined }
+  return { lease: { family, start, expireAt, propagation, job }, isDoubtful: terms.isDoubtful }
 }
 
 /** What happens with the write of these changes, each told once. */

@@ -7,8 +7,8 @@ export async function dateLease(around: Surroundings, cached: Leased, signal: Ab
   const { clock, metrics, tell } = around
   let object: Leased | undefined = cached
   let plan = planFor(around, object, clock.now())
-  if (plan.startsNow) {
-    // Ours may be wrong, and "now" is written for good: the server's clock says when that is.
+  if (plan.isDoubtful) {
+    // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
     const read = await liveRead(around, object, signal)
     if (!read) return
     object = read.object

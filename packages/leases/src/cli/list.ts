@@ -10,7 +10,7 @@ import {
   TenureError,
 } from '@tenure/kube'
 import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
-import { planLease } from '../plan.ts'
+import { isCopied, planLease } from '../plan.ts'
 import { formatTime } from '../time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
@@ -120,8 +120,8 @@ function leaseOf(
   const wishOf = ({ prefix }: LeaseFamily): string | undefined =>
     annotations[prefix + ANNOTATION.ttl] ?? annotations[prefix + ANNOTATION.expires]
   const family = families.find((candidate) => wishOf(candidate) !== undefined)
-  if (!family) return undefined
-  const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
+  if (!family || isCopied(object)) return undefined
+  const { lease, isDoubtful } = planLease(object, { families }, kind.namespaced, now)
   const status = annotations[family.prefix + ANSWER.status]
   return {
     apiVersion: kind.apiVersion,
@@ -130,7 +130,7 @@ function leaseOf(
     name,
     lease: wishOf(family) ?? '',
     // A lease that would start when it is seen has no end before that.
-    ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
+    ...(lease && !isDoubtful && { expireAt: formatTime(lease.expireAt) }),
     dated: status !== undefined,
     status: status ?? 'Not seen by a lease controller yet.',
   }
