@@ -125,6 +125,47 @@ describe('a cleanup job', () => {
     expect(world.reasons('slow')).toEqual(['LeaseStarted', 'CleanupJobCreated', 'CleanupJobCompleted', 'LeaseExpired'])
   })
 
+  it('that is removed as soon as it has ended has ended all the same', async () => {
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true', 'job-ttl': '0' }))
+    await world.clock.advance(62_000)
+    const job = onlyJob()
+    world.finishJob(job, 'Complete')
+    world.server.unseed(Job, { name: job.metadata.name, namespace: 'shop' })
+    await world.clock.advance(1_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(world.reasons('one')).toContain('CleanupJobCompleted')
+    expect(creates()).toHaveLength(1)
+  })
+
+  it('that somebody removes before it has ended is made again', async () => {
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true' }))
+    await world.clock.advance(62_000)
+    world.server.unseed(Job, { name: onlyJob().metadata.name, namespace: 'shop' })
+    await world.clock.advance(1_000)
+    expect(world.notes('one')['lease-status']).toMatch(/it is gone, and nobody saw how it ended\. Object is kept/)
+    await world.clock.advance(12_000)
+    expect(world.jobs).toHaveLength(1)
+    expect(creates()).toHaveLength(2)
+  })
+
+  it('is made once by a process whose clock is behind that of the one before it', async () => {
+    world.create('one', withJob({ 'job-wait': 'true' }))
+    const before = await world.start()
+    await world.clock.advance(62_000)
+    before.kill()
+    world.ahead = -30_000
+    world.server.clearRequests()
+    await world.start()
+    await world.clock.advance(40_000)
+    expect(world.notes('one')).toHaveProperty('cleanup-job-record')
+    world.finishJob(onlyJob(), 'Complete')
+    await world.clock.advance(2_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(creates()).toEqual([])
+  })
+
   it('that fails keeps the object, says so, and is tried again later', async () => {
     await world.start()
     world.create('one', withJob({ 'job-wait': 'true' }))

@@ -17,7 +17,7 @@ import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
 import { type CleanupSubject, cleanupJob, jobName } from './job.ts'
 import type { JobConfig } from './job-config.ts'
-import { afterFailure, type CleanupStep, type JobFailure, jobDuration, planCleanup } from './plan.ts'
+import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
 import { type CleanupRecord, printRecord, readRecord } from './record.ts'
 
 /** While jobs are watched, one is looked at this often nevertheless, in milliseconds; more often if they can not be. */
@@ -26,12 +26,22 @@ const LOOK_UNWATCHED = 5_000
 /** More steps than a cleanup has: create, record, complete. */
 const MOST_STEPS = 5
 
+/** A job that an object waits for. */
+interface AwaitedJob {
+  /** Of the object. */
+  readonly key: string
+  /** As it was last seen, once it had succeeded or failed. */
+  ended: Stored<Job> | undefined
+}
+
 /** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
 export class Cleanup {
   readonly #around: Surroundings
   readonly #wake: (key: string) => void
-  /** The jobs that are waited for, by `namespace/name`, with the key of the object. */
-  readonly #awaited = new Map<string, string>()
+  /** The jobs that are waited for, by `namespace/name`. */
+  readonly #awaited = new Map<string, AwaitedJob>()
+  /** Which of them an object waits for, by its key. */
+  readonly #awaitedBy = new Map<string, string>()
   readonly #watched = new Map<string, () => void>()
 
   constructor(around: Surroundings, wake: (key: string) => void) {
@@ -43,10 +53,14 @@ export class Cleanup {
     for (const end of this.#watched.values()) end()
     this.#watched.clear()
     this.#awaited.clear()
+    this.#awaitedBy.clear()
   }
 
   forget(key: string): void {
-    for (const [job, waiter] of this.#awaited) if (waiter === key) this.#awaited.delete(job)
+    const job = this.#awaitedBy.get(key)
+    if (job === undefined) return
+    this.#awaitedBy.delete(key)
+    this.#awaited.delete(job)
   }
 
   /** Goes on with the cleanup of `object`, which was just read and whose lease has ended, as far as that is possible now. */
@@ -77,9 +91,10 @@ export class Cleanup {
     if (name !== undefined) {
       const ref = { name, namespace: object.metadata.namespace }
       // Before it is read, so that its end can not come between.
-      this.#awaited.set(keyOf(ref), key)
+      const awaited = this.#await(key, keyOf(ref))
       this.#watchJobs(lease.family)
-      job = await this.#job(ref, signal)
+      // With a short job-ttl it may be gone as soon as it has ended.
+      job = (await this.#job(ref, signal)) ?? awaited.ended
     }
     const step = planCleanup({ config, expireAt, record, job, now: this.#around.clock.now() })
     return { step, record, job }
@@ -226,6 +241,16 @@ export class Cleanup {
     }
   }
 
+  #await(key: string, job: string): AwaitedJob {
+    const known = this.#awaited.get(job)
+    if (known) return known
+    this.forget(key)
+    const awaited: AwaitedJob = { key, ended: undefined }
+    this.#awaited.set(job, awaited)
+    this.#awaitedBy.set(key, job)
+    return awaited
+  }
+
   /** How long to wait before looking again, unless woken. */
   #wait(family: LeaseFamily, record: CleanupRecord | undefined, until: number): number {
     const left = Math.max(until - this.#around.clock.now(), 0)
@@ -238,8 +263,10 @@ export class Cleanup {
     const informer = this.#around.informers.informer(Job, { labelSelector })
     if (!this.#watched.has(labelSelector)) {
       const end = informer.subscribe(({ object }) => {
-        const key = this.#awaited.get(keyOf(refTo(object)))
-        if (key !== undefined) this.#wake(key)
+        const awaited = this.#awaited.get(keyOf(refTo(object)))
+        if (!awaited) return
+        if (hasEnded(object)) awaited.ended = object
+        this.#wake(awaited.key)
       })
       this.#watched.set(labelSelector, end)
     }

@@ -76,6 +76,11 @@ export function afterFailure(
   return { ...base, state: 'failed', retryAt: formatTime(now + wait) }
 }
 
+/** Whether it has succeeded or failed for good. */
+export function hasEnded(job: Stored<Job>): boolean {
+  return (conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')) !== undefined
+}
+
 /** Seconds from the job's start to its end, undefined if it does not say. */
 export function jobDuration(job: Stored<Job>): number | undefined {
   const start = parseTime(job.status?.startTime ?? '')
