@@ -17,14 +17,19 @@ export async function setLease(
   text: string,
   options: LeaseCliOptions,
 ): Promise<void> {
-  const { clock } = context
+  // What makes no sense at any time is told before anything is asked.
+  readTerms(text, context.clock.now())
   const object = await namedObject(context, target, options)
-  const terms = readTerms(text, clock.now())
-  if (terms.type === 'time' && terms.end <= clock.now()) {
-    throw refused(`${terms.text} has passed: the object would be deleted at once. If that is meant, delete it.`)
-  }
-  await change(context, object, (current) => termsAs(terms, familyOf(context, current), clock.now()))
-  context.write(`${object.label} ${ending(terms, clock.now())}`)
+  let said = ''
+  await change(context, object, (current, now) => {
+    const terms = readTerms(text, now)
+    if (terms.type === 'time' && terms.end <= now) {
+      throw refused(`${terms.text} has passed: the object would be deleted at once. If that is meant, delete it.`)
+    }
+    said = ending(terms, now)
+    return termsAs(terms, familyOf(context, current), now)
+  })
+  context.write(`${object.label} ${said}`)
 }
 
 /** Starts a lease anew, with another TTL if one is given. It never ends earlier than before. */
@@ -34,11 +39,9 @@ export async function extendLease(
   text: string | undefined,
   options: LeaseCliOptions,
 ): Promise<void> {
-  const { clock } = context
   const object = await namedObject(context, target, options)
   let said = ''
-  await change(context, object, (current) => {
-    const now = clock.now()
+  await change(context, object, (current, now) => {
     const family = familyOf(context, current)
     const terms = extendedTerms(object, current, family, text, now)
     const { lease } = planLease(current, { families: familiesOf(context) }, object.kind.namespaced, now)
@@ -121,16 +124,26 @@ function familyOf(
   throw new TenureError('TENURE_LEASE_ARGUMENT', 'There is no family of annotations to write a lease in.')
 }
 
+/**
+ * What time it is where the lease will end: a lease that starts by the clock of somebody's laptop might end before it
+ * has begun. The server's time is cut to whole seconds; ours tells within that second.
+ */
+function timeOf(serverTime: number | undefined, ours: number): number {
+  return serverTime === undefined ? ours : Math.min(Math.max(ours, serverTime), serverTime + 999)
+}
+
 /** Writes what `changesFor` the object, as it is now, gives; false if that is nothing. */
 async function change(
-  { api }: LeaseCliContext,
-  { kind, ref }: NamedObject,
-  changesFor: (current: Stored<PartialObjectMetadata>) => Changes,
+  { api, clock }: LeaseCliContext,
+  { kind, ref, label }: NamedObject,
+  changesFor: (current: Stored<PartialObjectMetadata>, now: number) => Changes,
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
-    const current = await api.get(metadataOf(kind), ref)
-    const { annotations: before = {}, resourceVersion } = current.metadata
-    const changes = Object.entries(changesFor(current)).filter(([name, value]) => (before[name] ?? null) !== value)
+    const { object: current, serverTime } = await api.getLive(metadataOf(kind), ref)
+    const { annotations: before = {}, resourceVersion, deletionTimestamp } = current.metadata
+    if (deletionTimestamp !== undefined) throw refused(`${label} is being deleted already: no lease changes that.`)
+    const now = timeOf(serverTime, clock.now())
+    const changes = Object.entries(changesFor(current, now)).filter(([name, value]) => (before[name] ?? null) !== value)
     if (changes.length === 0) return false
     const annotations = Object.fromEntries(changes)
     try {

@@ -1,4 +1,4 @@
-import { RestMapper } from '@tenure/kube'
+import { type Clock, RestMapper } from '@tenure/kube'
 import { ConfigMap, Deployment, Node, Pod } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/runtime/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -135,6 +135,27 @@ describe('set', () => {
     expect(written).toEqual(['pod/test expires at 2026-01-01T01:30:01Z (in 1h30m)'])
   })
 
+  test.each([-7_200_000, 7_200_000])('starts it by the clock of the server: ours is %i ms ahead', async (ahead) => {
+    pod('test', {})
+    const { clock } = world
+    const ours: Clock = {
+      now: () => clock.now() + ahead,
+      monotonic: () => clock.monotonic(),
+      setTimer: (delay, callback) => clock.setTimer(delay, callback),
+    }
+    context = { ...context, clock: ours }
+    await run('set', ['pod/test', '1h'])
+    expect(annotationsOf('test')).toMatchObject({
+      [`${SEED}extended-at`]: expect.stringMatching(/^2026-01-01T00:00:0[01]Z$/),
+    })
+    await expect(run('set', ['pod/test', '2025-12-31T23:59:00Z'])).rejects.toThrow('has passed')
+    await run('set', ['pod/test', '2026-01-01T00:30:00Z'])
+    await run('extend', ['pod/test', '1h'])
+    expect(annotationsOf('test')).toMatchObject({
+      [`${SEED}expires`]: expect.stringMatching(/^2026-01-01T01:00:0[01]Z$/),
+    })
+  })
+
   test('gives an end, or none, in the family in which the object is leased', async () => {
     pod('test', { [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '2026-01-01T00:00:00Z' })
     await run('set', ['pods/test', '2026-06-11'])
@@ -220,6 +241,18 @@ test('clear takes all away that makes a lease, and nothing else', async () => {
   await run('clear', ['pod/test'])
   expect(written).toEqual(['pod/test is kept for good', 'pod/test has no lease'])
   expect(world.writes()).toEqual(['patch pods/test'])
+})
+
+test.each([
+  ['set', '1h'],
+  ['extend', '2d'],
+  ['clear', ''],
+])('%s promises nothing about what is being deleted', async (command, ttl) => {
+  const metadata = { name: 'test', namespace: 'default', finalizers: ['example.dev/hold'] }
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  world.server.seed(Pod, { metadata: { ...metadata, deletionTimestamp, annotations: { [`${SEED}ttl`]: '1h' } } })
+  await expect(run(command, ['pod/test', ttl].filter(Boolean))).rejects.toThrow('is being deleted already')
+  expect(world.writes()).toEqual([])
 })
 
 test('other kinds and namespaces are named as kubectl names them', async () => {
