@@ -2,7 +2,7 @@ import { applicationDefinition } from '@tenure/applications'
 import { leaseControllerDefinition } from '@tenure/leases'
 
 import { applicationsEntries } from './applications.ts'
-import { leaseControllersEntries } from './lease-controllers.ts'
+import { leaseAdmissionEntries, leaseControllersEntries } from './lease-controllers.ts'
 import { manifest, type Manifest } from './manifest.ts'
 
 /** All manifests that are made from code. */
@@ -13,5 +13,6 @@ export function manifests(): readonly Manifest[] {
     ),
     manifest('deploy/applications.yaml', applicationsEntries()),
     manifest('deploy/lease-controllers.yaml', leaseControllersEntries()),
+    manifest('deploy/lease-admission.yaml', leaseAdmissionEntries()),
   ]
 }

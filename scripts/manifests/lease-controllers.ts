@@ -1,16 +1,28 @@
-import type { ClusterRole, ClusterRoleBinding, Deployment, Namespace, ServiceAccount } from '@tenure/kube/kinds'
-import { leaseControllerDefinition, leaseOperatorRules } from '@tenure/leases'
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  Deployment,
+  Namespace,
+  Role,
+  RoleBinding,
+  Service,
+  ServiceAccount,
+} from '@tenure/kube/kinds'
+import { LEASE_OPERATOR, leaseAdmissionRules, leaseControllerDefinition, leaseOperatorRules } from '@tenure/leases'
 
 import type { Entry } from './manifest.ts'
 
 const NAMESPACE = 'object-lease-system'
-const NAME = 'object-lease-operator'
+const NAME = LEASE_OPERATOR
 const IMAGE = 'tenure:latest'
 const RBAC = 'rbac.authorization.k8s.io'
 
 const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
 const here = { name: NAME, namespace: NAMESPACE, labels }
 const everywhere = { name: NAME, labels }
+const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }]
+const ADMISSION = 'object-lease-admission'
+const WEBHOOK_PORT = 9443
 
 /** The operator of LeaseControllers in a cluster, with all that it needs. */
 export function leaseControllersEntries(): readonly Entry[] {
@@ -40,6 +52,59 @@ export function leaseControllersEntries(): readonly Entry[] {
   ]
 }
 
+/** What is needed besides to check annotations when they are written. */
+export function leaseAdmissionEntries(): readonly Entry[] {
+  const { cluster, home } = leaseAdmissionRules
+  const metadata = { ...everywhere, name: ADMISSION }
+  const roleRef = (kind: string) => ({ apiGroup: RBAC, kind, name: ADMISSION })
+  return [
+    {
+      comment: [
+        'For those who want lease annotations that make no sense refused when they are written, with the reason:',
+        '',
+        '  kubectl apply -f deploy/lease-controllers.yaml -f deploy/lease-admission.yaml',
+        `  kubectl -n ${NAMESPACE} set env deployment/${NAME} LEASE_ADMISSION=true`,
+        '',
+        'The API server asks only about objects with such annotations, and goes on without an answer.',
+      ],
+      object: {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: here,
+        spec: { selector: { app: NAME }, ports: [{ name: 'webhooks', port: 443, targetPort: WEBHOOK_PORT }] },
+      } satisfies Service,
+    },
+    { object: { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, rules: cluster } satisfies ClusterRole },
+    {
+      object: {
+        apiVersion: `${RBAC}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata,
+        roleRef: roleRef('ClusterRole'),
+        subjects,
+      } satisfies ClusterRoleBinding,
+    },
+    {
+      comment: ['The certificate of the webhook is in a Secret, which its replicas share.'],
+      object: {
+        apiVersion: `${RBAC}/v1`,
+        kind: 'Role',
+        metadata: { ...metadata, namespace: NAMESPACE },
+        rules: home,
+      } satisfies Role,
+    },
+    {
+      object: {
+        apiVersion: `${RBAC}/v1`,
+        kind: 'RoleBinding',
+        metadata: { ...metadata, namespace: NAMESPACE },
+        roleRef: roleRef('Role'),
+        subjects,
+      } satisfies RoleBinding,
+    },
+  ]
+}
+
 function clusterRole(): ClusterRole {
   return { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: everywhere, rules: leaseOperatorRules() }
 }
@@ -50,7 +115,7 @@ function clusterRoleBinding(): ClusterRoleBinding {
     kind: 'ClusterRoleBinding',
     metadata: everywhere,
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: NAME },
-    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }],
+    subjects,
   }
 }
 

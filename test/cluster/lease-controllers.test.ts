@@ -2,9 +2,14 @@
 import { type ConnectionConfig, RestMapper, Secret } from '@tenure/kube'
 import {
   dedicatedLeasesOperator,
+  defaultLeaseSettings,
   leaderName,
+  LEASE_OPERATOR,
+  LEASE_WEBHOOK_SECRET,
+  leaseAdmissionRules,
   leaseAnnotationsWebhook,
   leaseCommands,
+  type LeaseSettings,
   reportLease,
 } from '@tenure/leases'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -59,22 +64,48 @@ const APPLICATION_SPEC = { group: 'startpunkt.ullberg.us', kind: 'Application', 
 let bed: LeaseBed
 let cluster: ClusterAccess
 
-/** As the pod of a LeaseController's Deployment would run it, with its ServiceAccount's token. */
-async function startAsServiceAccount(
-  name: string,
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
-): Promise<Running> {
-  const token = (await bed.kubectl('create', 'token', `object-lease-${name}`, '--duration=1h')).trim()
+/** As a pod with that ServiceAccount would connect. */
+async function configOf(account: string): Promise<ConnectionConfig> {
+  const token = (await bed.kubectl('create', 'token', account, '--duration=1h')).trim()
   const { config } = bed.admin
-  const account: ConnectionConfig = {
+  return {
     ...config,
     tls: { ...config.tls, certificate: undefined },
     credential: { kind: 'token', token: new Secret(token) },
   }
+}
+
+/** Who may do what checking annotations takes, and no more. */
+async function admissionAccount(): Promise<ConnectionConfig> {
+  await bed.kubectl('create', 'serviceaccount', 'admission')
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const { namespace } = bed
+  const everywhere = { name: `admission-${bed.id}` }
+  const here = { ...everywhere, namespace }
+  const subjects = [{ kind: 'ServiceAccount', name: 'admission', namespace }]
+  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, ...everywhere })
+  const items = [
+    { apiVersion, kind: 'ClusterRole', metadata: everywhere, rules: leaseAdmissionRules.cluster },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata: everywhere, roleRef: roleRef('ClusterRole'), subjects },
+    { apiVersion, kind: 'Role', metadata: here, rules: leaseAdmissionRules.home },
+    { apiVersion, kind: 'RoleBinding', metadata: here, roleRef: roleRef('Role'), subjects },
+  ]
+  await bed.apply({ apiVersion: 'v1', kind: 'List', items })
+  return await configOf('admission')
+}
+
+/** As the pod of a LeaseController's Deployment would run it, with its ServiceAccount's token. */
+async function startAsServiceAccount(
+  name: string,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  settings: Partial<LeaseSettings> = {},
+): Promise<Running> {
+  const account = await configOf(`object-lease-${name}`)
   const { namespace } = bed
   const report = reportLease(`${namespace}/object-lease-${name}-report`)
   const short = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500, whenLost: 'campaign' } as const
-  return bed.run(dedicatedLeasesOperator({ kind, report }), account, {
+  const operator = dedicatedLeasesOperator({ kind, report, settings: { ...defaultLeaseSettings, ...settings } })
+  return bed.run(operator, account, {
     leaderElection: { name: leaderName(kind), namespace, ...short },
   })
 }
@@ -237,6 +268,24 @@ describe('dedicated controllers', () => {
   })
 })
 
+test('a dedicated controller of a kind in no namespace needs to see none, whatever has to opt in', async () => {
+  await bed.startOperator()
+  const kind = { group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass' }
+  await bed.applyController('classes', { ...kind, optIn: { key: 'leased' } })
+  await bed.waitForReady('classes')
+  await startAsServiceAccount('classes', kind, { optIn: { key: 'leased' } })
+  const name = `leased-${bed.id}`
+  await bed.apply({
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name, annotations: { [TTL]: '2s' } },
+    value: 1,
+  })
+  const left = (): Promise<string> =>
+    cluster.kubectl(['get', 'priorityclass', name, '--ignore-not-found', '-o', 'name'])
+  await expect.poll(left, SOON).toBe('')
+})
+
 describe('shared controllers', () => {
   test('are started, shared, changed and stopped live, also for kinds that appear later', async () => {
     await cluster.runKubectl(['delete', 'crd', APPLICATIONS.metadata.name, '--ignore-not-found'])
@@ -309,11 +358,12 @@ describe('shared controllers', () => {
 
 describe('admission', () => {
   test('refuses annotations that make no sense, of any kind, and leaves everything else alone', async () => {
-    const name = `lease-annotations-${bed.id}`
-    const webhook = bed.run({ name, controllers: [], components: [], webhooks: [], routes: [] }, bed.admin.config, {
+    const name = LEASE_OPERATOR
+    const account = await admissionAccount()
+    const webhook = bed.run({ name, controllers: [], components: [], webhooks: [], routes: [] }, account, {
       webhooks: {
         webhooks: [leaseAnnotationsWebhook({ failurePolicy: 'Fail' })],
-        secret: { namespace: bed.namespace, name },
+        secret: { namespace: bed.namespace, name: LEASE_WEBHOOK_SECRET },
         configuration: { name, address: { url: 'https://127.0.0.1:0' } },
         host: '127.0.0.1',
         port: 0,
@@ -332,6 +382,7 @@ describe('admission', () => {
       // As long as it runs it would put its configuration back.
       await webhook.stop()
       await cluster.kubectl(['delete', 'validatingwebhookconfiguration', name, '--ignore-not-found'])
+      await cluster.kubectl(['delete', 'clusterrole,clusterrolebinding', `admission-${bed.id}`])
     }
   })
 })

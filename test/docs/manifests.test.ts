@@ -38,3 +38,21 @@ it('the Deployment, its Service and its rights name each other', () => {
   const subjects = [{ kind: 'ServiceAccount', name: 'elide-operator', namespace: 'elide-system' }]
   expect([find('ClusterRoleBinding'), find('RoleBinding')]).toMatchObject([{ subjects }, { subjects }])
 })
+
+it('what admission of leases adds leads to the operator, and lets it keep just its own', () => {
+  const [operator, admission] = ['deploy/lease-controllers.yaml', 'deploy/lease-admission.yaml'].map((file) => {
+    const objects = loadAll(readFileSync(path.join(root, file), 'utf8')) as readonly { readonly kind: string }[]
+    return new Map(objects.map((object) => [object.kind, object]))
+  })
+  expect(operator?.get('Deployment')).toMatchObject({
+    metadata: { name: 'object-lease-operator', namespace: 'object-lease-system' },
+    spec: { template: { metadata: { labels: { app: 'object-lease-operator' } } } },
+  })
+  expect(admission?.get('Service')).toMatchObject({
+    metadata: { name: 'object-lease-operator', namespace: 'object-lease-system' },
+    spec: { selector: { app: 'object-lease-operator' }, ports: [{ port: 443, targetPort: 9443 }] },
+  })
+  expect(admission?.get('Role')).toMatchObject({
+    rules: [{ verbs: ['create'] }, { resources: ['secrets'], resourceNames: ['object-lease-operator-webhook'] }],
+  })
+})

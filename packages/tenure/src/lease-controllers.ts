@@ -1,11 +1,25 @@
+import { applicationsTable } from '@tenure/applications'
 import { loadConfig } from '@tenure/kube'
-import { leaseControllersOperator, leaseControllersOptions, leaseControllersTable } from '@tenure/leases'
+import {
+  LEASE_OPERATOR,
+  LEASE_WEBHOOK_SECRET,
+  leaseAdmissionTable,
+  leaseAnnotationsWebhook,
+  leaseControllersOperator,
+  leaseControllersOptions,
+  leaseControllersTable,
+} from '@tenure/leases'
 import { createLogger, defineConfiguration } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime'
+import { clusterWebhooks } from './cluster-webhooks.ts'
 import { runOperators } from './run-operators.ts'
+
+/** Where webhooks are served is said alike for all operators. */
+const { webhookPort, webhookServiceName, webhookServiceNamespace, webhookUrl, webhookSecret } = applicationsTable
 
 const table = {
   ...leaseControllersTable,
+  ...leaseAdmissionTable,
   leaderElect: {
     type: 'boolean',
     default: true,
@@ -27,6 +41,11 @@ const table = {
     default: ':8081',
     meaning: 'Where /livez and /readyz are served; 0 for nowhere.',
   },
+  webhookPort,
+  webhookServiceName: { ...webhookServiceName, default: LEASE_OPERATOR },
+  webhookServiceNamespace,
+  webhookUrl,
+  webhookSecret: { ...webhookSecret, default: LEASE_WEBHOOK_SECRET },
 } as const satisfies Table
 
 /** What `tenure lease-controllers` can be told. */
@@ -41,6 +60,7 @@ const LEADER = 'object-lease-operator-leader'
 /** Runs the operator of LeaseControllers on the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */
 export async function runLeaseControllers(values: Values<typeof table>, signal: AbortSignal): Promise<void> {
   const log = await createLogger({ level: 'info', format: 'json' })
+  const config = await loadConfig()
   const operator = leaseControllersOperator({
     ...leaseControllersOptions(values),
     definition: {
@@ -50,13 +70,19 @@ export async function runLeaseControllers(values: Values<typeof table>, signal: 
   })
   await runOperators(
     {
-      name: 'object-lease-operator',
+      name: LEASE_OPERATOR,
       operators: [operator],
-      config: await loadConfig(),
+      config,
       log,
       probes: values.healthProbeBindAddress,
       metricsAddress: values.metricsBindAddress,
       ...(values.leaderElect && { leaderElection: { name: LEADER, identity: values.podName } }),
+      ...(values.leaseAdmission &&
+        clusterWebhooks(
+          { name: LEASE_OPERATOR, webhooks: [leaseAnnotationsWebhook()], namespace: config.namespace },
+          values,
+          log,
+        )),
     },
     signal,
   )

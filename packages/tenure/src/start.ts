@@ -1,5 +1,10 @@
 import { applicationsOperator, applicationsTable, imagePolicyOf, LEADER_LEASE, OPERATOR } from '@tenure/applications'
-import { dailyLeaseControllers, leaseControllersOperator } from '@tenure/leases'
+import {
+  dailyLeaseControllers,
+  leaseAdmissionTable,
+  leaseAnnotationsWebhook,
+  leaseControllersOperator,
+} from '@tenure/leases'
 import { createLogger, defineConfiguration } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime'
 import { asError } from '@tenure/kube'
@@ -60,6 +65,7 @@ const table = {
   allowedRegistries,
   imagePolicyOnRest,
   webhooks,
+  ...leaseAdmissionTable,
 } as const satisfies Table
 
 export const startConfiguration = defineConfiguration({
@@ -105,6 +111,10 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
       identity,
       lease: isElected ? { name: LEADER_LEASE } : undefined,
     })
+    const webhooks = [
+      ...(settings.webhooks ? applications.webhooks : []),
+      ...(settings.leaseAdmission ? [leaseAnnotationsWebhook()] : []),
+    ]
     const leases = leaseControllersOperator({ defaultMode: 'shared', defaults: dailyLeaseControllers })
     return runOperators(
       {
@@ -122,7 +132,7 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
           },
         },
         ...(isElected && { leaderElection: { name: LEADER_LEASE, identity, whenLost: 'campaign' as const } }),
-        components: settings.webhooks ? [leaderWebhooks(OPERATOR, applications.webhooks)] : [],
+        components: webhooks.length > 0 ? [leaderWebhooks(OPERATOR, webhooks)] : [],
       },
       ended.signal,
     )

@@ -115,11 +115,13 @@ function deployment({ spec, resource }: Resolved, settings: DedicatedSettings, n
         metadata: { labels },
         spec: {
           serviceAccountName: names.base,
-          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {
               name: 'controller',
               image: spec.image ?? settings.image,
+              // The image that the operator itself runs is there already, and may be nowhere else.
+              imagePullPolicy: 'IfNotPresent',
               args: argumentsOf(spec, resource, settings.namespace),
               env: [
                 { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

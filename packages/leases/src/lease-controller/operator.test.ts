@@ -91,6 +91,7 @@ describe('a dedicated controller', () => {
     const [container] = deployment?.spec?.template.spec?.containers ?? []
     expect(container).toMatchObject({
       image: 'tenure:1',
+      imagePullPolicy: 'IfNotPresent',
       args: [
         'leases',
         '--group=apps',
