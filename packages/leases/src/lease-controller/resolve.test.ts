@@ -35,6 +35,15 @@ const groups: ApiGroups = [
     ],
   },
   { name: 'one.dev', versions: [served('v1', resource('one.dev', 'v1', 'Application'))] },
+  {
+    name: 'going.dev',
+    versions: [
+      served(
+        'v1',
+        resource('going.dev', 'v1', 'Thing', { verbs: ['delete', 'deletecollection', 'get', 'list', 'watch'] }),
+      ),
+    ],
+  },
   { name: 'two.dev', versions: [served('v1', resource('two.dev', 'v1', 'Application'))] },
   {
     name: 'metrics.dev',
@@ -108,6 +117,13 @@ describe('a kind is not found', () => {
     expect(resolve({ kind: 'Binding' })).toMatchObject({
       state: 'unfit',
       reason: 'No lease can be kept on Binding: the API server offers no list, watch, patch, delete for bindings.',
+    })
+  })
+
+  test('while its CRD is being deleted: it may come back', () => {
+    expect(resolve({ group: 'going.dev', kind: 'Thing' })).toMatchObject({
+      state: 'missing',
+      reason: 'Thing can not be changed any more: its CRD is being deleted.',
     })
   })
 

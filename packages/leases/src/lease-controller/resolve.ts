@@ -52,6 +52,10 @@ function elsewhere(named: readonly ApiResource[], wanted: WantedKind): Resolutio
 function fit(resource: ApiResource, note: string | undefined): Resolution {
   const lacking = NEEDED_VERBS.filter((verb) => !resource.verbs.includes(verb))
   if (lacking.length > 0) {
+    // So the API server shows a custom resource whose CRD is being deleted: another may take its place.
+    if (lacking.join() === 'patch') {
+      return { state: 'missing', reason: `${resource.kind} can not be changed any more: its CRD is being deleted.` }
+    }
     return {
       state: 'unfit',
       reason: `No lease can be kept on ${resource.kind}: the API server offers no ${lacking.join(', ')} for ${resource.plural}.`,
