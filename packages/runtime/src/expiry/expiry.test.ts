@@ -203,6 +203,39 @@ describe('Expiry', () => {
     expect(calls.map(({ at }) => at - t0)).toEqual([0, 30_000, 60_000])
   })
 
+  it('keys that fail slowly, however many, do not hold up others', async () => {
+    let failing = 0
+    const { clock, calls, expiry } = start({
+      concurrency: 8,
+      backoffBase: 100,
+      backoffMax: 100,
+      onDue: async (key) => {
+        if (key.startsWith('good')) return
+        failing++
+        await new Promise<void>((resolve) => clock.setTimer(10_000, resolve))
+        failing--
+        throw new Error('timed out')
+      },
+    })
+    for (let index = 0; index < 100; index++) expiry.set(`bad${index}`, clock.now())
+    await clock.advance(5_000)
+    expect(failing).toBe(8)
+    // Each has failed: from here on they are the oldest, and back at once.
+    await clock.advance(300_000)
+    expect(failing).toBe(6)
+    const due = clock.now() + 1_000
+    for (let index = 0; index < 50; index++) expiry.set(`good${index}`, due)
+    await clock.advance(1_000)
+    expect(calls.filter(({ key }) => key.startsWith('good'))).toHaveLength(50)
+    expect(calls.filter(({ key, at }) => key.startsWith('good') && at !== due)).toEqual([])
+    // Nor do the others keep them from being tried again.
+    const tries = calls.length
+    for (let index = 0; index < 1_000; index++) expiry.set(`good${index}`, clock.now())
+    await clock.advance(20_000)
+    expect(calls.slice(tries).filter(({ key }) => key.startsWith('bad')).length).toBeGreaterThanOrEqual(6)
+    expect(expiry.size).toBe(100)
+  })
+
   it('a call that throws at once is a failure like any other', async () => {
     const { clock, calls, expiry } = start({
       onDue: () => {

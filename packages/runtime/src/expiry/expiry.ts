@@ -34,7 +34,13 @@ export interface ExpiryOptions {
  */
 const LONGEST_NAP = 900
 
+/** Which part of the places goes to keys that failed before: while others are due, and while none are. */
+const RETRIES_AT_LEAST = 0.25
+const RETRIES_AT_MOST = 0.75
+
 interface Running {
+  /** It failed before. */
+  readonly isRetry: boolean
   /** Set again, while the callback runs, to this. */
   due: number | undefined
   /** Deleted, and not set since, while the callback runs. */
@@ -55,6 +61,12 @@ export class Expiry {
   readonly #log: Logger
   /** By wall time. */
   readonly #waiting = new DueHeap()
+  /**
+   * The same, of keys that failed before. They are the oldest, and may be slow to fail: without bounds, a few of them
+   * would take every place again and again, and nothing else would ever be called.
+   */
+  readonly #retrying = new DueHeap()
+  #retries = 0
   /** By monotonic time: when keys that are held back, after a failure, may wait for their due time again. */
   readonly #holding = new DueHeap()
   /** The due times of the keys in `#holding`. */
@@ -79,7 +91,7 @@ export class Expiry {
   get size(): number {
     let runningOnly = 0
     for (const run of this.#running.values()) if (run.due === undefined) runningOnly++
-    return this.#waiting.size + this.#held.size + runningOnly
+    return this.#waiting.size + this.#retrying.size + this.#held.size + runningOnly
   }
 
   /** Makes `key` due at `due`, wall time in milliseconds since 1970, instead of when it was before. */
@@ -95,8 +107,9 @@ export class Expiry {
     }
     const held = this.#held.get(key)
     // The same due time again is no news, and must not cut a backoff short.
-    if (held === due) return
+    if (held === due || this.#retrying.get(key) === due) return
     if (held !== undefined) this.#endHold(key)
+    this.#retrying.delete(key)
     this.#waiting.set(key, due)
     if (this.#waiting.next()?.key === key) this.#wake()
   }
@@ -111,16 +124,17 @@ export class Expiry {
     this.#failures.delete(key)
     this.#endHold(key)
     this.#waiting.delete(key)
+    this.#retrying.delete(key)
   }
 
   /** When `key` is due, undefined if it is not waiting. */
   get(key: string): number | undefined {
-    return this.#running.get(key)?.due ?? this.#held.get(key) ?? this.#waiting.get(key)
+    return this.#running.get(key)?.due ?? this.#held.get(key) ?? this.#waiting.get(key) ?? this.#retrying.get(key)
   }
 
   /** The key that is due first, among those not held back by a failure. */
   next(): DueEntry | undefined {
-    return this.#waiting.next()
+    return earlier(this.#waiting.next(), this.#retrying.next())
   }
 
   /** Calls back until `signal` aborts; resolves when the calls under way have ended. What waits stays, for a next run. */
@@ -156,14 +170,15 @@ export class Expiry {
     for (let hold = this.#holding.next(); hold && hold.due <= monotonic; hold = this.#holding.next()) {
       const due = this.#held.get(hold.key)
       this.#endHold(hold.key)
-      if (due !== undefined) this.#waiting.set(hold.key, due)
+      if (due === undefined) continue
+      if (this.#failures.has(hold.key)) this.#retrying.set(hold.key, due)
+      else this.#waiting.set(hold.key, due)
     }
     const now = this.#clock.now()
-    let next = this.#waiting.next()
+    let next = this.#nextCall(now)
     while (next && next.due <= now && this.#running.size < this.#concurrency) {
-      this.#waiting.delete(next.key)
-      this.#call(next.key, next.due, signal)
-      next = this.#waiting.next()
+      this.#call(next, signal)
+      next = this.#nextCall(now)
     }
     // With every place taken, the end of a call wakes us.
     const untilDue = next && this.#running.size < this.#concurrency ? Math.min(next.due - now, LONGEST_NAP) : Infinity
@@ -172,8 +187,21 @@ export class Expiry {
     if (nap < Infinity) this.#timer = this.#clock.setTimer(Math.max(nap, 0), () => this.#wake())
   }
 
-  #call(key: string, due: number, signal: AbortSignal): void {
-    const run: Running = { due: undefined, deleted: false }
+  /** The oldest; but what failed before has a share of the places, and never all of them. */
+  #nextCall(now: number): DueEntry | undefined {
+    const fresh = this.#waiting.next()
+    const retry = this.#retrying.next()
+    if (!retry || this.#concurrency === 1) return earlier(fresh, retry)
+    const isFreshDue = fresh !== undefined && fresh.due <= now
+    const share = isFreshDue ? RETRIES_AT_LEAST : RETRIES_AT_MOST
+    if (this.#retries >= Math.max(Math.floor(this.#concurrency * share), 1)) return fresh
+    return isFreshDue && retry.due <= now ? retry : earlier(fresh, retry)
+  }
+
+  #call({ key, due }: DueEntry, signal: AbortSignal): void {
+    const run: Running = { due: undefined, deleted: false, isRetry: this.#retrying.delete(key) }
+    this.#waiting.delete(key)
+    if (run.isRetry) this.#retries++
     this.#running.set(key, run)
     // oxlint-disable-next-line promise/prefer-await-to-then -- a call runs beside this method, and both ends are handled
     void Promise.resolve()
@@ -185,7 +213,7 @@ export class Expiry {
   }
 
   #ended(key: string, due: number, run: Running, again: Again | undefined): void {
-    this.#running.delete(key)
+    this.#leave(key, run)
     this.#failures.delete(key)
     if (run.due !== undefined) this.#waiting.set(key, run.due)
     else if (again && !run.deleted) this.#hold(key, due, again.again)
@@ -193,7 +221,7 @@ export class Expiry {
   }
 
   #failed(key: string, due: number, run: Running, error: Error, signal: AbortSignal): void {
-    this.#running.delete(key)
+    this.#leave(key, run)
     if (signal.aborted) {
       // Cut off by the end of the run: nothing is wrong with the key.
       if (!run.deleted) this.#waiting.set(key, run.due ?? due)
@@ -212,6 +240,11 @@ export class Expiry {
     this.#afterCall()
   }
 
+  #leave(key: string, run: Running): void {
+    this.#running.delete(key)
+    if (run.isRetry) this.#retries--
+  }
+
   #afterCall(): void {
     if (this.#running.size === 0) this.#idle?.()
     this.#wake()
@@ -226,4 +259,8 @@ export class Expiry {
     this.#held.delete(key)
     this.#holding.delete(key)
   }
+}
+
+function earlier(a: DueEntry | undefined, b: DueEntry | undefined): DueEntry | undefined {
+  return !a || (b && b.due < a.due) ? b : a
 }
