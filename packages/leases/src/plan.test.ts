@@ -40,10 +40,10 @@ const active = (expireAt: string): string => `Lease active. Expires at ${expireA
 
 describe('a new object with a TTL', () => {
   it('is dated from its creation, with one write', () => {
-    const { changes, lease, started, isDoubtful, events } = plan(seed({ ttl: '60s' }), 1)
+    const { changes, lease, started, startsNow, events } = plan(seed({ ttl: '60s' }), 1)
     expect(changes).toEqual(seed({ 'expire-at': at(60), 'lease-status': active(at(60)) }))
     expect(lease).toMatchObject({ start: CREATED, expireAt: CREATED + 60_000, propagation: 'Background' })
-    expect({ started, isDoubtful }).toEqual({ started: true, isDoubtful: false })
+    expect({ started, startsNow }).toEqual({ started: true, startsNow: false })
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseStarted' }])
   })
 
@@ -61,25 +61,25 @@ describe('a new object with a TTL', () => {
   })
 
   it('gets lease-start in the newer family', () => {
-    const { changes, isDoubtful } = plan(newer({ ttl: '60s' }), 2)
+    const { changes, startsNow } = plan(newer({ ttl: '60s' }), 2)
     expect(changes).toEqual(newer({ 'lease-start': at(2), 'expire-at': at(62), 'lease-status': active(at(62)) }))
-    expect(isDoubtful).toBe(true)
+    expect(startsNow).toBe(true)
     expect(plan(carriedOut(newer({ ttl: '60s' }), 2), 5).changes).toEqual({})
   })
 })
 
 describe('the start of a lease', () => {
   it('is now when the TTL was put on later', () => {
-    const { changes, isDoubtful } = plan(seed({ ttl: '60s' }), 11)
-    expect(isDoubtful).toBe(true)
+    const { changes, startsNow } = plan(seed({ ttl: '60s' }), 11)
+    expect(startsNow).toBe(true)
     expect(changes).toMatchObject(seed({ 'extended-at': at(11), 'expire-at': at(71) }))
     expect(plan(carriedOut(seed({ ttl: '60s' }), 11), 20).changes).toEqual({})
   })
 
   it('is the creation when the object is ten seconds old, or was dated before', () => {
-    expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ isDoubtful: false, lease: { start: CREATED } })
+    expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ startsNow: false, lease: { start: CREATED } })
     expect(plan(seed({ ttl: '90s', 'expire-at': at(60) }), 30)).toMatchObject({
-      isDoubtful: false,
+      startsNow: false,
       started: false,
       lease: { expireAt: CREATED + 90_000 },
     })
@@ -99,8 +99,8 @@ describe('the start of a lease', () => {
         seed({ ttl: '60s', 'extended-at': text }),
         newer({ ttl: '60s', 'lease-start': text }),
       ]) {
-        const { changes, events, isDoubtful } = plan(annotations, 5)
-        expect(isDoubtful).toBe(true)
+        const { changes, events, startsNow } = plan(annotations, 5)
+        expect(startsNow).toBe(true)
         expect(Object.values(changes)).toEqual(expect.arrayContaining([at(5), at(65)]))
         expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
           'Warning LeaseStartReset',
@@ -132,10 +132,13 @@ describe('the start of a lease', () => {
     expect(plan(annotations, 30).lease).toMatchObject({ start: CREATED, expireAt: CREATED + 120_000 })
   })
 
-  it('is in doubt while our clock says that the object is not made yet', () => {
-    expect(plan(seed({ ttl: '60s' }), -1)).toMatchObject({ isDoubtful: false })
-    expect(plan(seed({ ttl: '60s' }), -2)).toMatchObject({ isDoubtful: true, lease: { start: CREATED } })
-    expect(plan(carriedOut(seed({ ttl: '60s' }), 1), -2)).toMatchObject({ isDoubtful: false, changes: {} })
+  it('is the creation by the age of an object only until it is dated', () => {
+    expect(plan(seed({ ttl: '60s' }), 1).isByAge).toBe(true)
+    expect(plan(carriedOut(seed({ ttl: '60s' }), 1), 1).isByAge).toBe(false)
+    expect(plan(seed({ ttl: '60s', 'extended-at': at(1) }), 1).isByAge).toBe(false)
+    expect(plan(seed({ ttl: '60s' }), 11)).toMatchObject({ isByAge: false, startsNow: true })
+    expect(plan(newer({ ttl: '60s' }), 1)).toMatchObject({ isByAge: false, startsNow: true })
+    expect(plan(seed({ expires: '2027-01-01' }), 1).isByAge).toBe(false)
   })
 
   it('is never before the creation', () => {

@@ -25,7 +25,9 @@ export interface LeasePlan {
   /** What must be written so that the object says what is. Empty: nothing. */
   readonly changes: Changes
   /** What `now` was decides the plan: it is to be made again with the server's time before it is carried out. */
-  readonly isDoubtful: boolean
+  readonly startsNow: boolean
+  /** It runs from the creation only because the object looks new: that is so only if `now` is right. */
+  readonly isByAge: boolean
   /** A lease begins with this write. */
   readonly started: boolean
   /** The TTL is found to be invalid with this write. */
@@ -36,8 +38,6 @@ export interface LeasePlan {
 
 /** A TTL on an object older than this, and not dated yet, was put on later. */
 const PUT_ON_LATER = 10_000
-/** Clocks this close may well be equal: a creation is cut to whole seconds. */
-const NEARLY_EQUAL = 1_000
 
 export const EXPIRED = 'Lease expired.'
 export const DELETING = `${EXPIRED} Deleting object.`
@@ -48,7 +48,8 @@ const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever i
 const NOTHING: LeasePlan = {
   lease: undefined,
   changes: {},
-  isDoubtful: false,
+  startsNow: false,
+  isByAge: false,
   started: false,
   invalid: false,
   events: [],
@@ -123,8 +124,7 @@ type Terms =
       readonly state: 'dated'
       /** The start that is to be written, undefined if the one there is stays. */
       readonly newStart: 'put-on-later' | 'missing' | 'reset' | undefined
-      /** Whether another `now` would change it. */
-      readonly isDoubtful: boolean
+      readonly isByAge: boolean
       /** Whether the lease runs from an annotation, now or after this write. */
       readonly extended: boolean
     } & Omit<DatedLease, 'family'>)
@@ -176,7 +176,7 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
       start,
       expireAt: ceilSecond(end),
       newStart: undefined,
-      isDoubtful: false,
+      isByAge: false,
       extended: false,
       propagation,
       job,
@@ -190,10 +190,9 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
   const expireAt = ceilSecond(start + ttl.milliseconds)
   if (!isWritable(expireAt)) return invalid(AFTER_ALL)
   const extended = given !== undefined || newStart !== undefined
-  // A clock that runs behind would take an old object for a new one.
   const isDated = annotations[family.prefix + ANSWER.expireAt] !== undefined
-  const isDoubtful = newStart !== undefined || (given === undefined && !isDated && now - creation < -NEARLY_EQUAL)
-  return { state: 'dated', start, expireAt, newStart, isDoubtful, extended, propagation, job }
+  const isByAge = given === undefined && newStart === undefined && !isDated
+  return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
 }
 
 function invalid(reason: string): Terms {
@@ -264,10 +263,10 @@ function difference(annotations: Readonly<Record<string, string>>, desired: Chan
   return changes
 }
 
-function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'isDoubtful'> {
-  if (terms.state !== 'dated') return { lease: undefined, isDoubtful: false }
-  const { start, expireAt, propagation, job } = terms
-  return { lease: { family, start, expireAt, propagation, job }, isDoubtful: terms.isDoubtful }
+function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'startsNow' | 'isByAge'> {
+  if (terms.state !== 'dated') return { lease: undefined, startsNow: false, isByAge: false }
+  const { start, expireAt, propagation, job, newStart, isByAge } = terms
+  return { lease: { family, start, expireAt, propagation, job }, startsNow: newStart !== undefined, isByAge }
 }
 
 /** What happens with the write of these changes, each told once. */

@@ -7,7 +7,7 @@ export async function dateLease(around: Surroundings, cached: Leased, signal: Ab
   const { clock, metrics, tell } = around
   let object: Leased | undefined = cached
   let plan = planFor(around, object, clock.now())
-  if (plan.isDoubtful) {
+  if (plan.startsNow || (plan.isByAge && !around.clockCheck.isRight)) {
     // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
     const read = await liveRead(around, object, signal)
     if (!read) return
@@ -44,9 +44,12 @@ export async function writeChanges(
 }
 
 /** The object as it is now, with the server's time; undefined if it is gone. */
-export async function liveRead({ api, kind, troubles }: Surroundings, object: Leased, signal: AbortSignal) {
+export async function liveRead(around: Surroundings, object: Leased, signal: AbortSignal) {
+  const { api, kind, troubles, clockCheck } = around
   try {
-    return await troubles.watch(kind, 'get', api.getLive(kind, refTo(object), { signal }))
+    const read = await troubles.watch(kind, 'get', api.getLive(kind, refTo(object), { signal }))
+    clockCheck.compare(read.serverTime)
+    return read
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error

@@ -23,6 +23,7 @@ import {
   WorkQueue,
 } from '@tenure/runtime'
 import { ANSWER, type LeaseSettings } from './api.ts'
+import { ClockCheck } from './clock-check.ts'
 import { Expiring } from './expiring.ts'
 import { announceEnd } from './heads-up.ts'
 import type { LeaseMetrics } from './metrics.ts'
@@ -96,6 +97,7 @@ export class Session {
       settings,
       metrics,
       troubles: this.#troubles,
+      clockCheck: new ClockCheck(clock),
       tell: (object, event) => this.#events.add(() => context.recorder.record(object, event)),
     }
     this.#queue = new WorkQueue({

@@ -1,6 +1,7 @@
 import type { Kind, KubeObject, PartialObjectMetadata, Stored } from '@tenure/kube'
 import type { EventContent, ManagerContext } from '@tenure/runtime'
 import type { LeaseSettings } from './api.ts'
+import type { ClockCheck } from './clock-check.ts'
 import type { LeaseMetrics } from './metrics.ts'
 import type { LeasePlan } from './plan.ts'
 import { planLease } from './plan.ts'
@@ -15,6 +16,7 @@ export interface Surroundings extends Pick<ManagerContext, 'api' | 'clock' | 'ra
   readonly settings: LeaseSettings
   readonly metrics: LeaseMetrics
   readonly troubles: Troubles
+  readonly clockCheck: ClockCheck
   /** Writes an Event, in its turn. */
   readonly tell: (object: Stored<KubeObject>, event: EventContent) => void
 }

@@ -121,7 +121,7 @@ function leaseOf(
     annotations[prefix + ANNOTATION.ttl] ?? annotations[prefix + ANNOTATION.expires]
   const family = families.find((candidate) => wishOf(candidate) !== undefined)
   if (!family || isCopied(object)) return undefined
-  const { lease, isDoubtful } = planLease(object, { families }, kind.namespaced, now)
+  const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
   const status = annotations[family.prefix + ANSWER.status]
   return {
     apiVersion: kind.apiVersion,
@@ -130,7 +130,7 @@ function leaseOf(
     name,
     lease: wishOf(family) ?? '',
     // A lease that would start when it is seen has no end before that.
-    ...(lease && !isDoubtful && { expireAt: formatTime(lease.expireAt) }),
+    ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
     dated: status !== undefined,
     status: status ?? 'Not seen by a lease controller yet.',
   }
