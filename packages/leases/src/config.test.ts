@@ -51,6 +51,22 @@ describe('tenure leases', () => {
     expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'a', value: 'b' } })
   })
 
+  it.each([
+    [['--opt-in-label-key', 'a'], { key: 'a', value: undefined }],
+    [['--opt-in-label-key', 'a', '--opt-in-label-value='], { key: 'a', value: '' }],
+    [['--opt-in-label-key=', '--opt-in-label-value='], undefined],
+  ])('%j opts in %j', async (argv, optIn) => {
+    expect(leaseSettings(await read(['--version', 'v1', '--kind', 'Pod', ...argv])).optIn).toEqual(optIn)
+  })
+
+  it.each([[[]], [['--opt-in-label-key=']]])(
+    'does not manage everything for a value without its key: %j',
+    async (argv) => {
+      const values = await read(['--version', 'v1', '--kind', 'Pod', '--opt-in-label-value', 'on', ...argv])
+      expect(() => leaseSettings(values)).toThrow(/--opt-in-label-value says nothing without --opt-in-label-key/)
+    },
+  )
+
   it('reads other prefixes, one of them alone if they are the same', async () => {
     const gvk = ['--version', 'v1', '--kind', 'Pod']
     const two = leaseSettings(await read([...gvk, '--prefix', 'a.example', '--newer-prefix', 'b.example/']))

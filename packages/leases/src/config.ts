@@ -1,3 +1,4 @@
+import { TenureError } from '@tenure/kube'
 import { defineConfiguration, type Values } from '@tenure/runtime'
 import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings, NEWER_FAMILY, SEED_FAMILY } from './api.ts'
 
@@ -121,10 +122,19 @@ export function leaseSettings(values: LeasesValues): LeaseSettings {
     ...defaultLeaseSettings,
     families: families.filter(({ prefix }, index) => families.findIndex((other) => other.prefix === prefix) === index),
     dryRun: values.dryRun,
-    optIn:
-      values.optInLabelKey === undefined ? undefined : { key: values.optInLabelKey, value: values.optInLabelValue },
+    optIn: optInOf(values),
     headsUp: { fraction: values.headsUpPercent / 100, atMost: values.headsUpMax },
   }
+}
+
+/** An empty key is none, as with the original. A value alone is refused: it would be heard as "all namespaces". */
+function optInOf({ optInLabelKey: key, optInLabelValue: value }: LeasesValues): LeaseSettings['optIn'] {
+  if (key) return { key, value }
+  if (!value) return undefined
+  throw new TenureError(
+    'TENURE_CONFIGURATION_INVALID',
+    'tenure leases can not start: --opt-in-label-value says nothing without --opt-in-label-key; name the label, or leave both out to manage all namespaces.',
+  )
 }
 
 export function leasedKind({ group, version, kind }: LeasesValues): GroupVersionKind {
