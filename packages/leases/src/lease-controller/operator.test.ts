@@ -13,7 +13,7 @@ import {
 import { refuse, silentLogger } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultLeaseSettings } from '../api.ts'
-import { LeaseController } from './api.ts'
+import { LEASE_CONTROLLER_GROUP, LeaseController } from './api.ts'
 import { dailyLeaseControllers } from './defaults.ts'
 import { createLeaseReporter } from './reporter.ts'
 import { FakeKeeper, World } from './world.testing.ts'
@@ -321,6 +321,21 @@ describe('a shared controller', () => {
     await world.until(() => world.ready('web') === 'True Running')
     expect(world.status('web')?.note).toContain('nowhere to deploy to')
   })
+})
+
+test.each([
+  [
+    'of the one that somebody made, before that which came with the operator',
+    { labels: { [`${LEASE_CONTROLLER_GROUP}/default`]: 'true' } },
+  ],
+  ['of the older', {}],
+])('from the first moment after a restart the settings count %s', async (_, metadata) => {
+  world.put('z-dry', { kind: 'Pod', dryRun: true })
+  await world.clock.advance(2_000)
+  world.server.seed(LeaseController, { metadata: { name: 'a-wet', generation: 1, ...metadata }, spec: { kind: 'Pod' } })
+  await world.start()
+  await world.until(() => world.ready('a-wet') === 'True Running' && world.ready('z-dry') === 'True Running')
+  expect(world.keepers.map(({ options }) => options.settings.dryRun)).toEqual([true])
 })
 
 test('who no longer leads stops at once, and begins anew when it leads again', async () => {

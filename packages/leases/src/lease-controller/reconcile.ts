@@ -1,4 +1,12 @@
-import { asError, type Kind, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
+import {
+  type ApiGroups,
+  asError,
+  type Kind,
+  metadataOf,
+  type PartialObjectMetadata,
+  type Stored,
+  TenureError,
+} from '@tenure/kube'
 import { CustomResourceDefinition, Deployment, Lease } from '@tenure/kube/kinds'
 import { type Actions, type ReconcileContext, remove, requeueAfter, type RequeueAction, status } from '@tenure/runtime'
 import type { LeaseSettings } from '../api.ts'
@@ -10,7 +18,7 @@ import type { Discovery } from './discovery.ts'
 import type { Claim, KeeperPool } from './keeper-pool.ts'
 import { childNames } from './names.ts'
 import { readReport } from './report.ts'
-import { type Resolution, resolveKind } from './resolve.ts'
+import { type Resolution, resolveIfNamed, resolveKind } from './resolve.ts'
 import { kindOf, type Observed, statusOf } from './status.ts'
 import { type Target, targetOf, type WantedKind } from './target.ts'
 
@@ -46,19 +54,11 @@ export async function reconcileLeaseController(
   const { object } = context
   const { name, generation } = object.metadata
   const target = targetOf(object.spec)
-  const resolution = target.ok ? await resolve(context, around.discovery, target.wanted) : undefined
-  const decision = decide(
-    {
-      spec: object.spec,
-      status: object.status,
-      generation,
-      target,
-      resolution,
-      keptBy: (resource) => dedicatedKeeper(context, resource),
-    },
-    { defaultMode: around.defaultMode, canDeploy: around.dedicated !== undefined },
-  )
-  const failure = await carryOut(context, around, decision)
+  const { groups, resolution } = target.ok
+    ? await resolve(context, around.discovery, target.wanted)
+    : { groups: [], resolution: undefined }
+  const decision = decisionOn(context, around, object, resolution)
+  const failure = await carryOut(context, around, decision, groups)
   const observed = observe(context, around)
   const before = context.object.status
   const next = statusOf({ name, before, generation, decision, observed, failure, now: context.now })
@@ -69,14 +69,39 @@ export async function reconcileLeaseController(
   return [status(next), nextLook(context, around.discovery, decision, resolution, target)]
 }
 
-async function resolve(context: Context, discovery: Discovery, wanted: WantedKind): Promise<Resolution> {
+interface Resolved {
+  readonly groups: ApiGroups
+  readonly resolution: Resolution
+}
+
+async function resolve(context: Context, discovery: Discovery, wanted: WantedKind): Promise<Resolved> {
   const { signal } = context
-  const known = resolveKind(await discovery.groups({ signal }), wanted)
-  return known.state === 'found' ? known : resolveKind(await discovery.freshGroups({ signal }), wanted)
+  const groups = await discovery.groups({ signal })
+  const known = resolveKind(groups, wanted)
+  if (known.state === 'found') return { groups, resolution: known }
+  const fresh = await discovery.freshGroups({ signal })
+  return { groups: fresh, resolution: resolveKind(fresh, wanted) }
+}
+
+function decisionOn(
+  context: Context,
+  { defaultMode, dedicated }: Surroundings,
+  object: Stored<LeaseController>,
+  resolution: Resolution | undefined,
+): Decision {
+  const { spec, status: before, metadata } = object
+  const keptBy = (resource: LeasedResource): string | undefined => dedicatedKeeper(context, object, resource)
+  const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, keptBy }
+  return decide(facts, { defaultMode, canDeploy: dedicated !== undefined })
 }
 
 /** The failure, if there was one: it belongs in the status before it is anybody else's. */
-async function carryOut(context: Context, around: Surroundings, decision: Decision): Promise<Error | undefined> {
+async function carryOut(
+  context: Context,
+  around: Surroundings,
+  decision: Decision,
+  groups: ApiGroups,
+): Promise<Error | undefined> {
   const { name } = context.object.metadata
   try {
     await context.act(actionsFor(context, around, decision))
@@ -84,9 +109,26 @@ async function carryOut(context: Context, around: Surroundings, decision: Decisi
     if (context.signal.aborted) throw error
     return asError(error)
   }
-  if (decision.run === 'shared') around.pool.claim(claimFor(context.object, decision.resource, around.settings))
+  if (decision.run === 'shared') claim(context, around, decision.resource, groups)
   else if (decision.run !== 'wait') around.pool.release(name)
   return undefined
+}
+
+/**
+ * Claims a kind for all who would have it kept here, who decides first: of one whose turn has not come yet, the settings
+ * count already. Or else, after a restart, what one keeps in a dry run would be deleted in the name of another.
+ */
+function claim(context: Context, around: Surroundings, resource: LeasedResource, groups: ApiGroups): void {
+  const others = context.list(LeaseController).filter((other) => {
+    if (other.metadata.name === context.object.metadata.name) return false
+    const target = targetOf(other.spec)
+    const resolution = target.ok ? resolveIfNamed(groups, target.wanted, resource) : undefined
+    if (!resolution) return false
+    const { run, resource: its } = decisionOn(context, around, other, resolution)
+    return run === 'shared' && its.group === resource.group && its.plural === resource.plural
+  })
+  const claims = [context.object, ...others].map((object) => claimFor(object, resource, around.settings))
+  for (const each of claims.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) around.pool.claim(each)
 }
 
 function actionsFor(context: Context, { dedicated }: Surroundings, decision: Decision): Actions<LeaseController> {
@@ -123,11 +165,15 @@ function observe(context: Context, { pool, dedicated }: Surroundings): Observed 
   return { deployment, report: readReport(lease?.metadata), kept }
 }
 
-function dedicatedKeeper(context: Context, { group, plural }: LeasedResource): string | undefined {
+function dedicatedKeeper(
+  context: Context,
+  object: Stored<LeaseController>,
+  { group, plural }: LeasedResource,
+): string | undefined {
   return context.list(LeaseController).find((other) => {
     const { metadata, spec, status: { mode, resource } = {} } = other
     const isSame = resource?.group === group && resource.plural === plural
-    return isSame && mode === 'dedicated' && !spec.suspend && metadata.uid !== context.object.metadata.uid
+    return isSame && mode === 'dedicated' && !spec.suspend && metadata.uid !== object.metadata.uid
   })?.metadata.name
 }
 

@@ -32,6 +32,17 @@ export function resolveKind(groups: ApiGroups, wanted: WantedKind): Resolution {
   return elsewhere(named, wanted) ?? missing(groups, wanted)
 }
 
+/** What a wanted kind is, if it may be `resource` at all; undefined if not. For who asks about many. */
+export function resolveIfNamed(
+  groups: ApiGroups,
+  wanted: WantedKind,
+  { group, version, plural }: LeasedResource,
+): Resolution | undefined {
+  const served = groups.find(({ name }) => name === group)?.versions.find((each) => each.version === version)
+  const resource = served?.resources.find((each) => each.plural === plural)
+  return resource && isNamed(resource, wanted.names) ? resolveKind(groups, wanted) : undefined
+}
+
 /** The seed's own example writes `group: ""` for a Deployment. */
 function elsewhere(named: readonly ApiResource[], wanted: WantedKind): Resolution | undefined {
   const inVersion = named.filter(({ version }) => wanted.version === undefined || version === wanted.version)
@@ -77,6 +88,7 @@ function missing(groups: ApiGroups, wanted: WantedKind): Resolution {
   }
 }
 
+/** Whether a resource has one of these names. Whoever asks for none of them does not mean it. */
 function isNamed(resource: ApiResource, names: readonly string[]): boolean {
   return names.some((name) => {
     const lower = name.toLowerCase()
