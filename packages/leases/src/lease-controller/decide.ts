@@ -38,7 +38,7 @@ export interface Facts {
   /** Undefined: there was no target to look for. */
   readonly resolution: Resolution | undefined
   /** Another LeaseController that keeps the leases of a resource in a Deployment of its own, so that this one need not. */
-  readonly keptBy: (resource: LeasedResource) => string | undefined
+  readonly keptBy: (resource: LeasedResource, mode: LeaseControllerMode) => string | undefined
 }
 
 /** Pure. */
@@ -55,7 +55,7 @@ export function decide(facts: Facts, options: DecideOptions): Decision {
   }
   const { resource } = resolution
   const said = notes(resolution.note, note)
-  const keeper = mode === 'shared' ? facts.keptBy(resource) : undefined
+  const keeper = facts.keptBy(resource, mode)
   return keeper === undefined ? { run: mode, resource, note: said } : { run: 'yield', to: keeper, resource, note: said }
 }
 

@@ -212,6 +212,18 @@ describe('a dedicated controller', () => {
     expect(children()).toEqual([])
   })
 
+  test('is one for all that name its kind: the oldest decides, and the next when that goes', async () => {
+    await world.clock.advance(2_000)
+    world.put('another', { kind: 'Deployment', group: 'apps' })
+    await world.until(() => world.status('another')?.conditions?.[0]?.message.includes('Deployment of web') === true)
+    await world.until(() => world.server.objects(Deployment).length === 1)
+    expect(world.server.objects(Deployment).map(({ metadata }) => metadata.name)).toEqual(['object-lease-web'])
+    world.server.unseed(LeaseController, { name: 'web' })
+    await world.until(
+      () => world.server.peek(Deployment, { name: 'object-lease-another', namespace: 'operator' }) !== undefined,
+    )
+  })
+
   test('says in its status what could not be made, and recovers', async () => {
     const end = world.server.intercept(({ verb, plural }) =>
       verb === 'apply' && plural === 'clusterroles' ? refuse(403, 'Forbidden', 'may not grant that') : undefined,

@@ -10,9 +10,9 @@ import {
 import { CustomResourceDefinition, Deployment, Lease } from '@tenure/kube/kinds'
 import { type Actions, type ReconcileContext, remove, requeueAfter, type RequeueAction, status } from '@tenure/runtime'
 import type { LeaseSettings } from '../api.ts'
-import { LeaseController, type LeasedResource } from './api.ts'
+import { LeaseController, type LeaseControllerMode, type LeasedResource } from './api.ts'
 import { CHILD_KINDS, dedicatedChildren, type DedicatedSettings } from './children.ts'
-import { decide, type Decision, type DecideOptions } from './decide.ts'
+import { decide, type Decision, type DecideOptions, type Facts } from './decide.ts'
 import { isDefault } from './defaults.ts'
 import type { Discovery } from './discovery.ts'
 import type { Claim, KeeperPool } from './keeper-pool.ts'
@@ -90,7 +90,7 @@ function decisionOn(
   resolution: Resolution | undefined,
 ): Decision {
   const { spec, status: before, metadata } = object
-  const keptBy = (resource: LeasedResource): string | undefined => dedicatedKeeper(context, object, resource)
+  const keptBy: Facts['keptBy'] = (resource, mode) => dedicatedKeeper(context, object, resource, mode)
   const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, keptBy }
   return decide(facts, { defaultMode, canDeploy: dedicated !== undefined })
 }
@@ -144,15 +144,19 @@ function actionsFor(context: Context, { dedicated }: Surroundings, decision: Dec
 }
 
 function claimFor(object: Stored<LeaseController>, resource: LeasedResource, settings: LeaseSettings): Claim {
-  const { name, creationTimestamp } = object.metadata
   const { optIn, dryRun } = object.spec
   return {
-    claimant: name,
-    // The oldest decides; those that nobody asked for give way to any that somebody did.
-    rank: `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`,
+    claimant: object.metadata.name,
+    rank: rankOf(object),
     kind: kindOf(resource),
     settings: { ...settings, ...(optIn && { optIn }), ...(dryRun !== undefined && { dryRun }) },
   }
+}
+
+/** The lowest decides: the oldest, and those that nobody asked for give way to any that somebody did. */
+function rankOf(object: Stored<LeaseController>): string {
+  const { name, creationTimestamp } = object.metadata
+  return `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`
 }
 
 function observe(context: Context, { pool, dedicated }: Surroundings): Observed {
@@ -165,15 +169,18 @@ function observe(context: Context, { pool, dedicated }: Surroundings): Observed 
   return { deployment, report: readReport(lease?.metadata), kept }
 }
 
+/** Who is deployed goes before who is not; of several, only one could ever lead: the one that decides. */
 function dedicatedKeeper(
   context: Context,
   object: Stored<LeaseController>,
   { group, plural }: LeasedResource,
+  mode: LeaseControllerMode,
 ): string | undefined {
   return context.list(LeaseController).find((other) => {
-    const { metadata, spec, status: { mode, resource } = {} } = other
-    const isSame = resource?.group === group && resource.plural === plural
-    return isSame && mode === 'dedicated' && !spec.suspend && metadata.uid !== object.metadata.uid
+    const { metadata, spec, status: its = {} } = other
+    const isSame = its.resource?.group === group && its.resource.plural === plural
+    const isDeployed = its.mode === 'dedicated' && !spec.suspend && metadata.uid !== object.metadata.uid
+    return isSame && isDeployed && (mode === 'shared' || rankOf(other) < rankOf(object))
   })?.metadata.name
 }
 
