@@ -26,7 +26,7 @@ export class Troubles {
       this.#denied.delete(right)
       return result
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403 && !isRefusedObject(error)) {
+      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isRefused(error)) {
         this.#denied.set(right, `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`)
       }
       throw error
@@ -47,9 +47,10 @@ export class Troubles {
 }
 
 /**
- * A namespace that ends, a quota and somebody's webhook answer with the same status: they refuse this object, for
- * reasons of their own, and no right is missing. Who lacks one is always called a user that can not do something.
+ * Whether the server will not have this object as it is. A quota and somebody's webhook answer with the status of a
+ * missing right; who lacks one is always called a user that can not do something.
  */
-function isRefusedObject(error: ApiError): boolean {
-  return isNamespaceEnding(error) || /is forbidden: (?!User )|denied the request/.test(error.message)
+export function isRefused(error: ApiError): boolean {
+  if (error.status === 400 || error.status === 422) return true
+  return error.status === 403 && /is forbidden: (?!User )|denied the request/.test(error.message)
 }

@@ -305,6 +305,28 @@ describe('a job that can not be run', () => {
     expect(world.jobs).toHaveLength(1)
   })
 
+  it.each([
+    [403, 'jobs.batch "x" is forbidden: exceeded quota: small, requested: count/jobs.batch=1'],
+    [400, 'admission webhook "guard.example.dev" denied the request: no jobs on a Monday'],
+    [422, 'Job.batch "x" is invalid: spec: no'],
+  ])(
+    'because the server will not have it, with %i, keeps the object, says so, and is tried again',
+    async (code, why) => {
+      const { keeper } = await world.start()
+      const restore = world.server.intercept(({ plural, verb }) =>
+        plural === 'jobs' && verb === 'create' ? refuse(code, 'Refused', why) : undefined,
+      )
+      world.create('one', withJob())
+      await world.clock.advance(63_000)
+      expect(world.notes('one')['lease-status']).toContain(`Lease expired. The cleanup job can not be run: ${why}.`)
+      expect(keeper.problem).toBeUndefined()
+      restore()
+      await world.clock.advance(60_000)
+      expect(world.object('one')).toBeUndefined()
+      expect(world.jobs).toHaveLength(1)
+    },
+  )
+
   it('because we may not make jobs is a problem until we may', async () => {
     const { keeper } = await world.start()
     const restore = world.server.intercept(({ plural, verb }) =>

@@ -9,12 +9,13 @@ import {
   type Stored,
 } from '@tenure/kube'
 import { ConfigMap, Job } from '@tenure/kube/kinds'
-import type { Again } from '@tenure/runtime'
+import { type Again, isNamespaceEnding } from '@tenure/runtime'
 import { ANSWER, JOB_LABEL, type LeaseFamily, REASON } from '../api.ts'
 import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../reconcile.ts'
 import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
+import { isRefused } from '../troubles.ts'
 import { type CleanupSubject, cleanupJob, jobName } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
@@ -172,8 +173,9 @@ export class Cleanup {
       return { how: 'created' }
     } catch (error) {
       if (isAlreadyExists(error)) return { how: 'found' }
-      if (error instanceof ApiError && error.status === 422) return { how: 'invalid', message: error.message }
-      throw error
+      // Where a namespace ends, the object ends with it.
+      if (isNamespaceEnding(error) || !(error instanceof ApiError) || !isRefused(error)) throw error
+      return { how: 'invalid', message: error.message.replace(/\.$/, '') }
     }
   }
 
