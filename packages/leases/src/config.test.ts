@@ -1,7 +1,7 @@
 import { readConfiguration } from '@tenure/runtime'
 import { describe, expect, it } from 'vitest'
-import { defaultLeaseSettings } from './api.ts'
-import { leaderName, leasedKind, leasesConfiguration, leaseSettings } from './config.ts'
+import { defaultLeaseSettings, SEED_FAMILY } from './api.ts'
+import { familyFlags, leaderName, leasedKind, leasesConfiguration, leaseSettings } from './config.ts'
 
 async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const loaded = await readConfiguration(leasesConfiguration, { argv, environment })
@@ -76,6 +76,22 @@ describe('tenure leases', () => {
     ])
     const one = leaseSettings(await read([...gvk, '--prefix', 'a.example/', '--newer-prefix', 'a.example']))
     expect(one.families).toEqual([{ prefix: 'a.example/', start: 'extended-at' }])
+  })
+
+  it.each([
+    [[], []],
+    [['--prefix=a.example/'], ['--prefix=a.example/']],
+    [['--newer-prefix=b.example/'], ['--newer-prefix=b.example/']],
+    [
+      ['--prefix=a.example/', '--newer-prefix=a.example'],
+      ['--prefix=a.example/', '--newer-prefix=a.example/'],
+    ],
+    [['--newer-prefix', SEED_FAMILY.prefix], [`--newer-prefix=${SEED_FAMILY.prefix}`]],
+  ])('passes %j on as %j, which read the same', async (argv, flags) => {
+    const gvk = ['--version', 'v1', '--kind', 'Pod']
+    const { families } = leaseSettings(await read([...gvk, ...argv]))
+    expect(familyFlags(families)).toEqual(flags)
+    expect(leaseSettings(await read([...gvk, ...flags])).families).toEqual(families)
   })
 
   it('needs a kind', async () => {

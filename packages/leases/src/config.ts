@@ -1,6 +1,30 @@
 import { TenureError } from '@tenure/kube'
-import { defineConfiguration, type Values } from '@tenure/runtime'
-import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings, NEWER_FAMILY, SEED_FAMILY } from './api.ts'
+import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
+import {
+  defaultLeaseSettings,
+  type GroupVersionKind,
+  type LeaseFamily,
+  type LeaseSettings,
+  NEWER_FAMILY,
+  SEED_FAMILY,
+} from './api.ts'
+
+/** Rows of the configuration of all who read lease annotations: what these begin with. */
+export const familiesTable = {
+  prefix: {
+    type: 'string',
+    default: SEED_FAMILY.prefix,
+    environment: 'LEASE_PREFIX',
+    meaning: 'What the annotations of the family with extended-at begin with.',
+  },
+  newerPrefix: {
+    type: 'string',
+    default: NEWER_FAMILY.prefix,
+    environment: 'LEASE_NEWER_PREFIX',
+    meaning:
+      'What the annotations of the family with lease-start begin with. The same as --prefix: that family is not read.',
+  },
+} as const satisfies Table
 
 const options = {
   group: {
@@ -75,19 +99,7 @@ const options = {
     environment: 'LEASE_HEADS_UP_MAX',
     meaning: 'The longest time before its end that a lease is announced to end.',
   },
-  prefix: {
-    type: 'string',
-    default: SEED_FAMILY.prefix,
-    environment: 'LEASE_PREFIX',
-    meaning: 'What the annotations of the family with extended-at begin with.',
-  },
-  newerPrefix: {
-    type: 'string',
-    default: NEWER_FAMILY.prefix,
-    environment: 'LEASE_NEWER_PREFIX',
-    meaning:
-      'What the annotations of the family with lease-start begin with. The same as --prefix: that family is not read.',
-  },
+  ...familiesTable,
   report: {
     type: 'string',
     environment: 'LEASE_REPORT',
@@ -114,13 +126,9 @@ export type LeasesValues = Values<typeof options>
 
 /** The part of them that says how leases are kept. */
 export function leaseSettings(values: LeasesValues): LeaseSettings {
-  const families = [
-    { ...SEED_FAMILY, prefix: withSlash(values.prefix) },
-    { ...NEWER_FAMILY, prefix: withSlash(values.newerPrefix) },
-  ]
   return {
     ...defaultLeaseSettings,
-    families: families.filter(({ prefix }, index) => families.findIndex((other) => other.prefix === prefix) === index),
+    families: leaseFamilies(values),
     dryRun: values.dryRun,
     optIn: optInOf(values),
     headsUp: { fraction: values.headsUpPercent / 100, atMost: values.headsUpMax },
@@ -144,6 +152,25 @@ export function leasedKind({ group, version, kind }: LeasesValues): GroupVersion
 /** The Lease for which the replicas that keep a kind's leases stand, as the original names it. */
 export function leaderName({ group, version, kind }: GroupVersionKind): string {
   return ['object-lease-controller', group, version, kind].filter(Boolean).join('-').toLowerCase()
+}
+
+/** Both, or the first alone if the second is to be the same. */
+export function leaseFamilies(values: Values<typeof familiesTable>): readonly LeaseFamily[] {
+  const seed = { ...SEED_FAMILY, prefix: withSlash(values.prefix) }
+  const newer = { ...NEWER_FAMILY, prefix: withSlash(values.newerPrefix) }
+  return seed.prefix === newer.prefix ? [seed] : [seed, newer]
+}
+
+/** The flags that make another process read the same. */
+export function familyFlags(families: readonly LeaseFamily[]): readonly string[] {
+  const prefixOf = (start: LeaseFamily['start']): string | undefined =>
+    families.find((family) => family.start === start)?.prefix
+  const prefix = prefixOf(SEED_FAMILY.start) ?? SEED_FAMILY.prefix
+  const newer = prefixOf(NEWER_FAMILY.start) ?? prefix
+  return [
+    ...(prefix === SEED_FAMILY.prefix ? [] : [`--prefix=${prefix}`]),
+    ...(newer === NEWER_FAMILY.prefix ? [] : [`--newer-prefix=${newer}`]),
+  ]
 }
 
 function withSlash(prefix: string): string {

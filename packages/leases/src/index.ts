@@ -2,7 +2,14 @@ export * from './admission/index.ts'
 export * from './api.ts'
 export { readJobConfig, type JobConfig, type JobConfigReading } from './cleanup/job-config.ts'
 export * from './cli/index.ts'
-export { leaderName, leasedKind, leasesConfiguration, leaseSettings, type LeasesValues } from './config.ts'
+export {
+  leaderName,
+  leasedKind,
+  leaseFamilies,
+  leasesConfiguration,
+  leaseSettings,
+  type LeasesValues,
+} from './config.ts'
 export { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from './keeper.ts'
 export { kindFinder, type KindFinder } from './kind-finder.ts'
 export * from './lease-controller/index.ts'

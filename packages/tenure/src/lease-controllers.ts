@@ -8,6 +8,7 @@ import {
   leaseControllersOperator,
   leaseControllersOptions,
   leaseControllersTable,
+  leaseFamilies,
 } from '@tenure/leases'
 import { createLogger, defineConfiguration } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime'
@@ -79,7 +80,11 @@ export async function runLeaseControllers(values: Values<typeof table>, signal: 
       ...(values.leaderElect && { leaderElection: { name: LEADER, identity: values.podName } }),
       ...(values.leaseAdmission &&
         clusterWebhooks(
-          { name: LEASE_OPERATOR, webhooks: [leaseAnnotationsWebhook()], namespace: config.namespace },
+          {
+            name: LEASE_OPERATOR,
+            webhooks: [leaseAnnotationsWebhook({ families: leaseFamilies(values) })],
+            namespace: config.namespace,
+          },
           values,
           log,
         )),

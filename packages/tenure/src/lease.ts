@@ -1,11 +1,24 @@
 import { Client, connectTo, HttpTransport, loadConfig, RestMapper, systemClock } from '@tenure/kube'
-import { leaseCommands } from '@tenure/leases'
+import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases'
 import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+
+interface GlobalOptions {
+  readonly kubeconfig?: string
+  readonly prefix: string
+  readonly newerPrefix: string
+}
 
 /** `tenure lease list`, `set`, `extend`, `clear` and `explain`. */
 export function leaseCommand(): Command {
   const lease = new Command('lease').description('see and change the leases of objects')
+  for (const [flags, environment, family] of [
+    ['--prefix <prefix>', 'LEASE_PREFIX', SEED_FAMILY],
+    ['--newer-prefix <prefix>', 'LEASE_NEWER_PREFIX', NEWER_FAMILY],
+  ] as const) {
+    const meaning = `what the annotations with ${family.start} begin with`
+    lease.addOption(new Option(flags, meaning).env(environment).default(family.prefix))
+  }
   lease.option('--kubeconfig <path>', 'which cluster (default: KUBECONFIG, or the one it runs in)')
   for (const { name, summary, arguments: args, options, offline = false, run } of leaseCommands) {
     const command = lease.command(name).description(summary.replace(/\.$/, ''))
@@ -15,8 +28,11 @@ export function leaseCommand(): Command {
     }
     for (const { flags, meaning } of options) command.option(flags, meaning)
     command.action(async () => {
-      const { kubeconfig, ...given } = command.optsWithGlobals<LeaseCliOptions & { kubeconfig?: string }>()
-      process.exitCode = await withCluster(kubeconfig, offline, (context) => run(context, command.args, given))
+      const { kubeconfig, prefix, newerPrefix, ...given } = command.optsWithGlobals<LeaseCliOptions & GlobalOptions>()
+      const families = leaseFamilies({ prefix, newerPrefix })
+      process.exitCode = await withCluster(kubeconfig, offline, (context) =>
+        run({ ...context, families }, command.args, given),
+      )
     })
   }
   return lease

@@ -10,7 +10,8 @@ import {
   ServiceAccount,
 } from '@tenure/kube/kinds'
 import { apply, type ApplyAction } from '@tenure/runtime'
-import { leaderName } from '../config.ts'
+import type { LeaseFamily } from '../api.ts'
+import { familyFlags, leaderName } from '../config.ts'
 import { LEASE_CONTROLLER_GROUP, type LeaseControllerSpec, type LeasedResource } from './api.ts'
 import { childNames, type ChildNames } from './names.ts'
 import { clusterRules, namespaceRules } from './rights.ts'
@@ -40,6 +41,8 @@ export interface DedicatedSettings {
   readonly namespace: string
   /** What they run, unless a LeaseController says otherwise. */
   readonly image: string
+  /** The annotations that they read. */
+  readonly families: readonly LeaseFamily[]
 }
 
 /** One LeaseController whose kind is known. */
@@ -122,7 +125,7 @@ function deployment({ spec, resource }: Resolved, settings: DedicatedSettings, n
               image: spec.image ?? settings.image,
               // The image that the operator itself runs is there already, and may be nowhere else.
               imagePullPolicy: 'IfNotPresent',
-              args: argumentsOf(spec, resource, settings.namespace),
+              args: argumentsOf(spec, resource, settings),
               env: [
                 { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
                 { name: 'LEASE_REPORT', value: `${settings.namespace}/${names.report}` },
@@ -153,7 +156,11 @@ function isElected({ leaderElection = true }: LeaseControllerSpec): boolean {
   return leaderElection
 }
 
-function argumentsOf(spec: LeaseControllerSpec, resource: LeasedResource, namespace: string): readonly string[] {
+function argumentsOf(
+  spec: LeaseControllerSpec,
+  resource: LeasedResource,
+  { namespace, families }: DedicatedSettings,
+): readonly string[] {
   const { optIn, dryRun } = spec
   return [
     'leases',
@@ -164,6 +171,7 @@ function argumentsOf(spec: LeaseControllerSpec, resource: LeasedResource, namesp
     ...(optIn ? [`--opt-in-label-key=${optIn.key}`] : []),
     ...(optIn?.value === undefined ? [] : [`--opt-in-label-value=${optIn.value}`]),
     ...(dryRun ? ['--dry-run'] : []),
+    ...familyFlags(families),
     `--metrics-bind-address=:${METRICS_PORT}`,
     `--health-probe-bind-address=:${HEALTH_PORT}`,
   ]

@@ -1,8 +1,11 @@
 import type { Table, Values } from '@tenure/runtime'
+import { defaultLeaseSettings } from '../api.ts'
+import { familiesTable, leaseFamilies } from '../config.ts'
 import type { LeaseControllersOptions } from './operator.ts'
 
 /** Rows of an operator's configuration: how LeaseControllers are run. */
 export const leaseControllersTable = {
+  ...familiesTable,
   leaseControllerMode: {
     type: 'string',
     choices: ['dedicated', 'shared'],
@@ -24,9 +27,10 @@ export const leaseControllersTable = {
 
 export function leaseControllersOptions(
   values: Values<typeof leaseControllersTable>,
-): Pick<LeaseControllersOptions, 'dedicated' | 'defaultMode'> {
+): Pick<LeaseControllersOptions, 'dedicated' | 'defaultMode' | 'settings'> {
   const { leaseControllerMode: mode, leaseControllerImage: image, leaseControllerNamespace: namespace } = values
   return {
+    settings: { ...defaultLeaseSettings, families: leaseFamilies(values) },
     ...(mode !== undefined && { defaultMode: mode }),
     ...(image !== undefined && { dedicated: { image, namespace } }),
   }

@@ -350,6 +350,15 @@ test.each([
   expect(world.keepers.map(({ options }) => options.settings.dryRun)).toEqual([true])
 })
 
+test('other prefixes hold for controllers of their own, too', async () => {
+  const families = [{ prefix: 'a.example/', start: 'extended-at' as const }]
+  await world.start({ dedicated: DEDICATED, settings: { ...defaultLeaseSettings, families } })
+  world.put('web', seedExample)
+  await world.until(() => world.server.objects(Deployment).length === 1)
+  const [container] = world.server.objects(Deployment)[0]?.spec?.template.spec?.containers ?? []
+  expect(container?.args).toEqual(expect.arrayContaining(['--prefix=a.example/', '--newer-prefix=a.example/']))
+})
+
 test('who no longer leads stops at once, and begins anew when it leads again', async () => {
   await world.start({}, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
   world.put('web', seedExample)

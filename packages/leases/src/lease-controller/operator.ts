@@ -51,6 +51,7 @@ export interface LeaseControllersOptions {
 /** Runs a lease controller for every kind that a LeaseController names: deployed, or inside this process. */
 export function leaseControllersOperator(options: LeaseControllersOptions = {}): Operator {
   const { dedicated, defaults = [], definition, createKeeper = createLeaseKeeper } = options
+  const { settings = defaultLeaseSettings } = options
   // What a manager lends comes after the controller was declared, and is there before its first turn.
   let serving: Pick<Surroundings, 'discovery' | 'dedicated'> | undefined
   let pool: KeeperPool | undefined
@@ -59,7 +60,7 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
     return {
       ...serving,
       pool,
-      settings: options.settings ?? defaultLeaseSettings,
+      settings,
       defaultMode: options.defaultMode ?? (dedicated ? 'dedicated' : 'shared'),
     }
   }
@@ -68,7 +69,11 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
     create({ api, clock, namespace }) {
       serving = {
         discovery: new Discovery(api, clock),
-        dedicated: dedicated && { image: dedicated.image, namespace: dedicated.namespace ?? namespace },
+        dedicated: dedicated && {
+          image: dedicated.image,
+          namespace: dedicated.namespace ?? namespace,
+          families: settings.families,
+        },
       }
       return idle('lease controllers')
     },
