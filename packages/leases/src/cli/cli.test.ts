@@ -116,6 +116,14 @@ describe('list', () => {
     end()
   })
 
+  test('keeps to its lines whatever stands in annotations', async () => {
+    pod('odd', { [`${SEED}ttl`]: '1h\n30m', [`${SEED}lease-status`]: 'Invalid TTL:\u001b[31m red' }, 'odd')
+    await run('list', [], { namespace: 'odd' })
+    const lines = written.join('\n').split('\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toMatch(/ odd +1h 30m +Invalid TTL: \[31m red$/)
+  })
+
   test('says that there are none', async () => {
     await run('list', [], { namespace: 'empty' })
     expect([written, warned]).toEqual([[], ['No leases found.']])
