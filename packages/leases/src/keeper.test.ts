@@ -269,6 +269,18 @@ it.each([
   expect(world.object('one')).toBeUndefined()
 })
 
+it('does not write as fast as somebody takes it back', async () => {
+  await world.start()
+  world.create('one', { [`${SEED}ttl`]: '10h' })
+  for (let count = 0; count < 600; count++) {
+    await world.clock.advance(100)
+    world.annotate('one', { [`${SEED}lease-status`]: undefined })
+  }
+  expect(world.requests('patch').length).toBeLessThan(20)
+  await world.clock.advance(30_000)
+  expect(world.notes('one')['lease-status']).toMatch(/^Lease active/)
+})
+
 it('asks for no namespace of a kind that is in none, which it may not be allowed to', async () => {
   world.server.intercept(({ plural }) => (plural === 'namespaces' ? refuse(403, 'Forbidden', 'no') : undefined))
   const { keeper } = await world.start({ kind: Node, settings: { optIn: { key: 'leases' } } })

@@ -2,24 +2,25 @@ import { isNotFound, mergePatch, refTo } from '@tenure/kube'
 import type { Changes, LeasePlan } from './plan.ts'
 import { type Leased, planFor, type Surroundings } from './surroundings.ts'
 
-/** Writes on an object what its lease is: one patch, or none if it says so already. */
-export async function dateLease(around: Surroundings, cached: Leased, signal: AbortSignal): Promise<void> {
+/** Writes on an object what its lease is: one patch, or none, and then false, if it says so already. */
+export async function dateLease(around: Surroundings, cached: Leased, signal: AbortSignal): Promise<boolean> {
   const { clock, metrics, tell } = around
   let object: Leased | undefined = cached
   let plan = planFor(around, object, clock.now())
   if (plan.startsNow || (plan.isByAge && !around.clockCheck.isRight)) {
     // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
     const read = await liveRead(around, object, signal)
-    if (!read) return
+    if (!read) return false
     object = read.object
     plan = planFor(around, object, read.serverTime ?? clock.now())
   }
   const written = await writeChanges(around, object, plan.changes, signal)
-  if (!written) return
+  if (!written) return false
   if (plan.started) metrics.started.inc()
   if (plan.invalid) metrics.invalidTtl.inc()
   for (const event of plan.events) tell(written, event)
   around.log.debug('lease written', factsOf(written, plan))
+  return true
 }
 
 /**

@@ -30,6 +30,7 @@ import type { LeaseMetrics } from './metrics.ts'
 import { everyNamespace, optedIn, type OptedIn } from './opted-in.ts'
 import { Paced } from './paced.ts'
 import { headsUpAt } from './plan.ts'
+import { Quarrels } from './quarrels.ts'
 import { dateLease } from './reconcile.ts'
 import { type Leased, planFor, type Surroundings } from './surroundings.ts'
 import { Troubles } from './troubles.ts'
@@ -58,6 +59,7 @@ export class Session {
   readonly #informer: Informer<PartialObjectMetadata>
   readonly #optedIn: OptedIn
   readonly #troubles = new Troubles()
+  readonly #quarrels: Quarrels
   /** Objects whose annotations are to be written. */
   readonly #queue: WorkQueue
   /** Objects whose lease ends, by when. */
@@ -79,6 +81,7 @@ export class Session {
     const { api, clock, random } = context
     const log = context.log.child({ kind: kindKey(kind) })
     this.#concurrency = concurrency
+    this.#quarrels = new Quarrels(clock)
     // Its own, not the manager's: it ends with this session, and an absent kind is told by us.
     this.#informers = new SharedInformers({ api, clock, random, log: context.log, metrics: context.metrics })
     this.#informer = this.#informers.informer(metadataOf(kind))
@@ -208,7 +211,8 @@ export class Session {
     const { clock, settings } = this.#around
     const now = clock.now()
     const { changes, lease } = planFor(this.#around, object, now)
-    if (Object.keys(changes).length > 0) this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal)
+    if (Object.keys(changes).length > 0)
+      this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal, this.#quarrels.pause(key))
     // Only what stands on an object holds: a date is written first, and its lease ends after that.
     if (!lease || changes[lease.family.prefix + ANSWER.expireAt] !== undefined) {
       this.#unfile(key)
@@ -227,6 +231,7 @@ export class Session {
     this.#unfile(key)
     this.#announced.delete(key)
     this.#troubles.succeeded(key)
+    this.#quarrels.forget(key)
     this.#queue.forget(key)
   }
 
@@ -278,7 +283,7 @@ export class Session {
   async #write(key: string, drop: AbortSignal): Promise<void> {
     const object = this.#informer.cache.getByKey(key)
     if (!object || !this.#optedIn.has(object.metadata.namespace)) return
-    await this.#timed(key, drop, () => dateLease(this.#around, object, drop))
+    if (await this.#timed(key, drop, () => dateLease(this.#around, object, drop))) this.#quarrels.wrote(key)
   }
 
   async #end(key: string, signal: AbortSignal): Promise<Again | void> {
