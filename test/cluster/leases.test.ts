@@ -3,7 +3,7 @@ import { SEED_FAMILY } from '@tenure/leases'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 
 import type { ClusterAccess } from './access.ts'
-import { LeaseBed } from './support/lease-bed.ts'
+import { LeaseBed, type Running } from './support/lease-bed.ts'
 
 const SOON = { timeout: 90_000, interval: 100 }
 const { prefix: PREFIX } = SEED_FAMILY
@@ -12,12 +12,14 @@ const NAMESPACES = 50
 
 let bed: LeaseBed
 let cluster: ClusterAccess
+let operator: Running
 
 beforeAll(async () => {
   bed = await LeaseBed.open(inject('kubeconfig'), [
     { group: '', plural: 'configmaps' },
     { group: '', plural: 'pods' },
     { group: 'apps', plural: 'deployments' },
+    { group: 'apps', plural: 'replicasets' },
     { group: 'batch', plural: 'jobs' },
     { group: 'scheduling.k8s.io', plural: 'priorityclasses' },
   ])
@@ -25,7 +27,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await bed.startOperator({ defaultMode: 'shared' })
+  operator = await bed.startOperator({ defaultMode: 'shared' })
 })
 
 afterEach(() => bed.clear())
@@ -149,6 +151,25 @@ test('what an object owns is deleted before it, after it or not at all, as its p
   await expect.poll(() => names('deployment', 'orphan'), SOON).toBe('')
   expect(await names('replicasets', '-l', 'app=orphan')).toContain('replicaset.apps/orphan-')
   expect((await names('pods', '-l', 'app=orphan')).split('\n')).toHaveLength(3)
+})
+
+test('what is copied from a Deployment to its ReplicaSets is left alone, also when it leaves them behind', async () => {
+  await bed.applyController('deployments', { group: 'apps', kind: 'Deployment' })
+  await bed.applyController('replicasets', { group: 'apps', kind: 'ReplicaSet' })
+  await bed.waitForReady('deployments', 'replicasets')
+  await bed.apply(deployment('web', { [TTL]: '1h', [`${PREFIX}propagation`]: 'Orphan' }))
+  await expect.poll(() => annotation('deployment', 'web', 'expire-at'), SOON).toMatch(/Z$/)
+  const replicaSet = (await names('replicaset', '-l', 'app=web')).trim().replace('replicaset.apps/', '')
+  // The two are made in different seconds as often as not: whoever dated both would never end.
+  const end = await annotation('deployment', 'web', 'expire-at')
+  await expect.poll(() => annotation('replicaset', replicaSet, 'expire-at'), SOON).toBe(end)
+  await bed.kubectl('annotate', 'deployment', 'web', `${TTL}=3s`, '--overwrite')
+  await expect.poll(() => names('deployment', 'web'), SOON).toBe('')
+  // Those that end later are over.
+  await bed.apply(deployment('after', { [TTL]: '2s' }))
+  await expect.poll(() => names('deployment', 'after'), SOON).toBe('')
+  expect(await names('replicaset', replicaSet)).toBe(`replicaset.apps/${replicaSet}\n`)
+  expect(operator.writes.filter((write) => write.includes('/replicasets/web-'))).toEqual([])
 })
 
 test('fifty namespaces opt in at once, and one opts out', async () => {

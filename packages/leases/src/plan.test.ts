@@ -247,16 +247,22 @@ test('an object that goes already is left alone', () => {
 })
 
 test.each([
-  ['ReplicaSet', true, 0],
-  ['ReplicaSet', false, 2],
-  ['Pod', true, 2],
-])('a %s that a Deployment controls: %s, gets %i answers: copied annotations get none', (kind, controller, count) => {
-  const annotated = object(seed({ ttl: '60s', 'expire-at': at(30) }), {
-    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller }],
-  })
-  const { changes } = planLease({ ...annotated, kind }, defaultLeaseSettings, true, CREATED)
-  expect(Object.keys(changes)).toHaveLength(count)
-})
+  ['ReplicaSet', true, {}, 0],
+  ['ReplicaSet', false, {}, 2],
+  ['Pod', true, {}, 2],
+  // It was orphaned.
+  ['ReplicaSet', false, { 'deployment.kubernetes.io/revision': '1' }, 0],
+])(
+  'a %s that a Deployment controls: %s, with %j, gets %i answers: copies get none',
+  (kind, controller, more, count) => {
+    const annotated = object(
+      { ...seed({ ttl: '60s', 'expire-at': at(30) }), ...more },
+      { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller }] },
+    )
+    const { changes } = planLease({ ...annotated, kind }, defaultLeaseSettings, true, CREATED)
+    expect(Object.keys(changes)).toHaveLength(count)
+  },
+)
 
 const isOver = (annotations: Readonly<Record<string, string>>, seconds: number): boolean => {
   const now = CREATED + seconds * 1_000

@@ -82,12 +82,16 @@ export function planLease(
   return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
 }
 
+/** The deployment controller's own, on each ReplicaSet it made: it stays when the Deployment goes and leaves it behind. */
+const REVISION = 'deployment.kubernetes.io/revision'
+
 /**
  * The deployment controller copies a Deployment's annotations to its ReplicaSets, over and over: they are about the
- * Deployment. To answer them there would be a quarrel without end.
+ * Deployment. To answer them there would be a quarrel without end; and who orphans a ReplicaSet wants to keep it.
  */
 export function isCopied({ kind, metadata }: Stored<KubeObject>): boolean {
   if (kind !== 'ReplicaSet') return false
+  if (metadata.annotations?.[REVISION] !== undefined) return true
   return metadata.ownerReferences?.some((owner) => owner.controller === true && owner.kind === 'Deployment') ?? false
 }
 
