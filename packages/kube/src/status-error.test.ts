@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isRefusedAsIs } from './refusal.ts'
 import { apiErrorFrom, errorFromStatus, retryAfterOf } from './status-error.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
@@ -62,6 +63,17 @@ describe('apiErrorFrom', () => {
   it('says what to do about missing credentials and rights', () => {
     expect(read(401, JSON.stringify({ kind: 'Status', message: 'Unauthorized', code: 401 })).message).toMatch(/renew/)
     expect(read(403, JSON.stringify({ kind: 'Status', message: 'no', code: 403 })).message).toMatch(/^no\. .*Role/)
+  })
+
+  it.each([
+    'jobs.batch "x" is forbidden: exceeded quota: few, requested: count/jobs.batch=1, used: 1, limited: 1',
+    'admission webhook "guard.example.dev" denied the request: not on a Monday',
+  ])('advises no Role where the object is refused and not the user: %s', (message) => {
+    const error = read(403, JSON.stringify({ kind: 'Status', reason: 'Forbidden', message, code: 403 }))
+    expect(error.message).toBe(message)
+    expect(isRefusedAsIs(error)).toBe(true)
+    const user = 'pods is forbidden: User "eve" cannot list resource "pods" in API group ""'
+    expect(isRefusedAsIs(read(403, JSON.stringify({ kind: 'Status', message: user, code: 403 })))).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import { ApiError } from './errors.ts'
 import type { Status } from './errors.ts'
+import { isAboutObject } from './refusal.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 /** What a non-2xx answer says, as an ApiError. `text` is its whole body. */
@@ -100,7 +101,7 @@ function advise(message: string, status: number): string {
   if (status === 401) {
     return `The API server does not accept these credentials (${message}): renew the token or certificate, or check which user the kubeconfig names.`
   }
-  if (status === 403)
+  if (status === 403 && !isAboutObject(message))
     return `${message}. If it should be allowed, bind a Role or ClusterRole with that right to the user.`
   return message
 }

@@ -1,4 +1,4 @@
-import { ApiError, type Kind, kindKey } from '@tenure/kube'
+import { ApiError, isRefusedAsIs, type Kind, kindKey } from '@tenure/kube'
 import { isNamespaceEnding } from '@tenure/runtime'
 
 /** What a keeper does with objects, as rights are named. */
@@ -26,7 +26,7 @@ export class Troubles {
       this.#denied.delete(right)
       return result
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isRefused(error)) {
+      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isRefusedAsIs(error)) {
         this.#denied.set(right, `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`)
       }
       throw error
@@ -44,13 +44,4 @@ export class Troubles {
   succeeded(key: string): void {
     if (this.#failing.delete(key) && this.#failing.size === 0) this.#denied.clear()
   }
-}
-
-/**
- * Whether the server will not have this object as it is. A quota and somebody's webhook answer with the status of a
- * missing right; who lacks one is always called a user that can not do something.
- */
-export function isRefused(error: ApiError): boolean {
-  if (error.status === 400 || error.status === 422) return true
-  return error.status === 403 && /is forbidden: (?!User )|denied the request/.test(error.message)
 }

@@ -2,6 +2,7 @@ import {
   ApiError,
   isAlreadyExists,
   isNotFound,
+  isRefusedAsIs,
   keyOf,
   type KubeObject,
   type ObjectRef,
@@ -15,7 +16,6 @@ import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../reconcile.ts'
 import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
-import { isRefused } from '../troubles.ts'
 import { type CleanupSubject, cleanupJob, jobName } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
@@ -174,7 +174,7 @@ export class Cleanup {
     } catch (error) {
       if (isAlreadyExists(error)) return { how: 'found' }
       // Where a namespace ends, the object ends with it.
-      if (isNamespaceEnding(error) || !(error instanceof ApiError) || !isRefused(error)) throw error
+      if (isNamespaceEnding(error) || !(error instanceof ApiError) || !isRefusedAsIs(error)) throw error
       return { how: 'invalid', message: error.message.replace(/\.$/, '') }
     }
   }
