@@ -12,6 +12,8 @@ import { patchCases } from './patch.ts'
 import { quotaCases } from './quotas.ts'
 import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
+import { deleteOptionCases } from './delete-options.ts'
+import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
 import { watchCases } from './watch.ts'
 
@@ -30,4 +32,6 @@ export const CORPUS: readonly CaseGroup[] = [
   operatorCases,
   accessCases,
   quotaCases,
+  deleteOptionCases,
+  oddCases,
 ]

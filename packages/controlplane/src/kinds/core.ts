@@ -23,6 +23,7 @@ import {
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { configMapKey, dnsLabel, portNumber, qualifiedName } from './names.ts'
+import { validateNamespaceFinalizers, validateNamespacePhase } from './namespace-validation.ts'
 
 const MOST_DATA = 1024 * 1024
 const IMMUTABLE = 'field is immutable when `immutable` is set'
@@ -67,6 +68,8 @@ export const CORE: KindTable = {
         )
       },
       newStatus: { phase: 'Active' },
+      validate: validateNamespaceFinalizers,
+      validateChange: validateNamespacePhase,
       prepareForCreate: (object) => {
         const finalizers = asList(at(object, 'spec', 'finalizers'))
         const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']

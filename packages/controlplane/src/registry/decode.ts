@@ -136,7 +136,11 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-function checkKind({ catalog }: RegistryContext, definition: ResourceDefinition, body: JsonObject): void {
+/** What names a kind, and whose group and version that is. */
+export type KindNames = Pick<ResourceDefinition, 'group' | 'version' | 'kind'>
+
+/** Whether a body says that it is of this kind, or nothing. Throws a DecodeError if it says something else. */
+export function checkKind({ catalog }: RegistryContext, definition: KindNames, body: JsonObject): void {
   const expected = apiVersionOf(definition)
   const { apiVersion = expected, kind = definition.kind } = body
   if (apiVersion === expected && kind === definition.kind) return
@@ -164,7 +168,7 @@ function checkKind({ catalog }: RegistryContext, definition: ResourceDefinition,
 }
 
 /** Unknown and duplicate fields: refused, warned of or ignored, as the request wants it. */
-function report(request: ResourceRequest, unknown: readonly string[], warn: (warning: string) => void): void {
+export function report(request: ResourceRequest, unknown: readonly string[], warn: (warning: string) => void): void {
   const { fieldValidation = 'Warn' } = request.options
   const duplicates = request.duplicateFields ?? []
   if (fieldValidation === 'Ignore' || unknown.length + duplicates.length === 0) return
@@ -177,7 +181,7 @@ function report(request: ResourceRequest, unknown: readonly string[], warn: (war
 }
 
 /** The refusal of a whole object that could not be decoded. */
-export function undecodable(definition: ResourceDefinition, body: unknown, { message }: DecodeError): StatusError {
+export function undecodable(definition: KindNames, body: unknown, { message }: DecodeError): StatusError {
   if (!isObject(body)) {
     return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${message}`)
   }

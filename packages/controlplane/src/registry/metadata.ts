@@ -210,7 +210,7 @@ function ownerErrors(owners: readonly OwnerReference[] | undefined): readonly Fi
   return errors
 }
 
-const STANDARD_FINALIZERS = new Set(['kubernetes', 'foregroundDeletion', 'orphan'])
+export const STANDARD_FINALIZERS = new Set(['kubernetes', 'foregroundDeletion', 'orphan'])
 
 function finalizerErrors(finalizers: readonly string[] | undefined): readonly FieldError[] {
   if (!finalizers) return NONE

@@ -1,4 +1,5 @@
 import { badRequest, invalid } from '../errors.ts'
+import { goQuote } from '../schema/go-text.ts'
 import type { FieldError } from '../schema/types.ts'
 import type { RequestOptions } from './request.ts'
 
@@ -35,9 +36,28 @@ function writeErrors(options: RequestOptions): FieldError[] {
       message: `Too long: may not be more than ${LONGEST_MANAGER} bytes`,
     })
   }
+  errors.push(...unprintable(fieldManager ?? ''))
   if (dryRun?.some((value) => value !== 'All')) errors.push(notSupported('dryRun', dryRun, ['All']))
   if (fieldValidation && !['Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
+  }
+  return errors
+}
+
+/** A manager's name is shown to people. */
+function unprintable(manager: string): FieldError[] {
+  const errors: FieldError[] = []
+  let position = 0
+  for (const letter of manager) {
+    if (!/^(?:[\p{L}\p{M}\p{N}\p{P}\p{S}]| )$/u.test(letter)) {
+      const code = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+      errors.push({
+        reason: 'FieldValueInvalid',
+        field: 'fieldManager',
+        message: `Invalid value: ${goQuote(manager)}: invalid character U+${code} (at position ${position})`,
+      })
+    }
+    position += Buffer.byteLength(letter)
   }
   return errors
 }

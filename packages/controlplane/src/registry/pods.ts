@@ -1,13 +1,21 @@
-import type { KubeObject, LabelSelector } from '@tenure/kube'
+import type { KubeObject, LabelSelector, Stored } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
 import { badRequest, conflict, notFound, StatusError } from '../errors.ts'
+import { resolveBuiltIn } from '../schema/builtin.ts'
+import { decodeBuiltIn } from '../schema/decode.ts'
 import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { remove } from './deletion.ts'
-import { isObject, valueAt } from './json.ts'
+import { DecodeError } from './decode-error.ts'
+import { apiVersionOf, checkKind, report, undecodable } from './decode.ts'
+import type { KindNames } from './decode.ts'
+import { readDeleteOptions } from './delete-options.ts'
+import { isEqual, isObject, valueAt } from './json.ts'
+import type { JsonObject } from './json.ts'
 import { timestamp } from './metadata.ts'
 import { find, keyFor } from './read.ts'
 import type { RequestOptions, ResourceAnswer, ResourceRequest } from './request.ts'
+import type { ResourceDefinition } from './types.ts'
 import { isDryRun } from './writer.ts'
 
 const SUCCESS: Extract<ResourceAnswer, { type: 'object' }> = {
@@ -27,21 +35,48 @@ interface Budget extends KubeObject {
   }
 }
 
-function checkBody({ body, name = '' }: ResourceRequest, kind: string): Readonly<Record<string, unknown>> {
-  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
-  if (valueAt(body, 'metadata.name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
-  return body
+/** A kind that is only ever sent. */
+interface SentKind extends KindNames {
+  readonly schema: string
+}
+
+const EVICTION: SentKind = { group: 'policy', version: 'v1', kind: 'Eviction', schema: 'io.k8s.api.policy.v1.Eviction' }
+const BINDING: SentKind = { group: '', version: 'v1', kind: 'Binding', schema: 'io.k8s.api.core.v1.Binding' }
+
+/** What was sent as an eviction or a binding, if it is one. Throws a 400 if not. */
+function decodeSent(
+  context: RegistryContext,
+  request: ResourceRequest,
+  sent: SentKind,
+  warn: (warning: string) => void,
+): JsonObject {
+  const { body, name = '' } = request
+  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${sent.kind})`)
+  try {
+    // The version that evictions had first is still taken; its fields are the same.
+    const isFormer = body['kind'] === EVICTION.kind && body['apiVersion'] === 'policy/v1beta1'
+    checkKind(context, sent, isFormer ? { ...body, apiVersion: 'policy/v1' } : body)
+    const { object, error, unknown } = decodeBuiltIn(resolveBuiltIn(sent.schema), resolveBuiltIn, body)
+    if (error !== undefined) throw new DecodeError(error)
+    report(request, unknown, warn)
+    const decoded = object as JsonObject
+    if (valueAt(decoded, 'metadata.name') === name) return decoded
+  } catch (error) {
+    throw error instanceof DecodeError ? undecodable(sent, body, error) : error
+  }
+  throw badRequest(`name in URL does not match name in ${sent.kind} object`)
 }
 
 /** What admission makes of what is sent to a pod: its eviction or its binding. */
 async function admitted(
-  { admission }: RegistryContext,
+  context: RegistryContext,
   request: ResourceRequest,
-  type: { readonly apiVersion: string; readonly kind: string },
+  sent: SentKind,
   warn: (warning: string) => void,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<JsonObject> {
+  const { admission } = context
   const { definition, subresource, namespace, name = '', user, options } = request
-  const body = checkBody(request, type.kind)
+  const body = decodeSent(context, request, sent, warn)
   if (!admission || !(admission.concerns?.('CREATE', definition, subresource) ?? true)) return body
   const metadata = { ...(isObject(body['metadata']) ? body['metadata'] : {}), ...(namespace && { namespace }) }
   const attributes = {
@@ -50,7 +85,7 @@ async function admitted(
     subresource,
     namespace,
     name,
-    object: { ...body, ...type, metadata } as KubeObject,
+    object: { ...body, apiVersion: apiVersionOf(sent), kind: sent.kind, metadata } as KubeObject,
     oldObject: undefined,
     options: {
       kind: 'CreateOptions',
@@ -63,19 +98,16 @@ async function admitted(
   } as const
   const object = await admission.mutate(attributes, warn)
   await admission.validate({ ...attributes, object }, warn)
-  return (object ?? attributes.object) as KubeObject & Readonly<Record<string, unknown>>
+  return (object ?? attributes.object) as KubeObject & JsonObject
 }
 
 /** Deletes a pod if its disruption budget allows. */
 export async function evict(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
   const warnings: string[] = []
   const warn = (warning: string): void => void warnings.push(warning)
-  const body = await admitted(context, request, { apiVersion: 'policy/v1', kind: 'Eviction' }, warn)
+  const body = await admitted(context, request, EVICTION, warn)
   const pod = find(context, request)
-  const options = {
-    ...request.options,
-    ...(isObject(body['deleteOptions']) ? (body['deleteOptions'] as RequestOptions) : {}),
-  }
+  const options = evictionOptions(request, body['deleteOptions'])
   const deletion: ResourceRequest = { ...request, verb: 'delete', subresource: '', body: undefined, options }
   const phase = valueAt(pod.object, 'status.phase')
   const isFree =
@@ -83,10 +115,24 @@ export async function evict(context: RegistryContext, request: ResourceRequest):
     phase === 'Failed' ||
     phase === 'Pending' ||
     pod.object.metadata.deletionTimestamp !== undefined
-  if (!isFree) await takeFromBudget(context, request, pod)
+  if (!isFree) await takeFromBudget(context, deletion, pod)
   // The eviction was admitted; that it deletes is its own affair.
   await remove({ ...context, admission: undefined }, deletion)
   return { ...SUCCESS, warnings }
+}
+
+/** A dry run may be asked for in the query or in the eviction, but not in both and differently. */
+function evictionOptions({ options }: ResourceRequest, sent: unknown): RequestOptions {
+  if (!isObject(sent)) return options
+  const deletion = readDeleteOptions(sent)
+  const asked = options.dryRun ?? []
+  const said = deletion.dryRun ?? []
+  if (asked.length > 0 && said.length > 0 && !isEqual(asked, said)) {
+    throw badRequest(
+      `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${said.join(' ')}]`,
+    )
+  }
+  return { ...deletion, dryRun: said.length > 0 ? said : asked }
 }
 
 async function takeFromBudget(context: RegistryContext, request: ResourceRequest, pod: StoredObject): Promise<void> {
@@ -147,18 +193,13 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
   const { definition, namespace, name = '' } = request
   const warnings: string[] = []
   const warn = (warning: string): void => void warnings.push(warning)
-  const body = await admitted(context, request, { apiVersion: 'v1', kind: 'Binding' }, warn)
+  const body = await admitted(context, request, BINDING, warn)
+  checkBinding(body)
   const node = valueAt(body, 'target.name')
-  if (typeof node !== 'string' || node === '') {
-    throw new StatusError(422, 'Invalid', `Binding "${name}" is invalid: target.name: Required value`, {
-      name,
-      kind: 'Binding',
-      causes: [{ reason: 'FieldValueRequired', message: 'Required value', field: 'target.name' }],
-    })
-  }
   await storage.write(definition.bucket, keyFor(namespace, name), (current) => {
     if (!current) throw notFound(definition, name)
     const { metadata } = current.object
+    checkSeen(definition, body, current.object, current.key)
     if (metadata.deletionTimestamp !== undefined) {
       throw conflict(
         { ...definition, plural: 'pods/binding' },
@@ -180,7 +221,12 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
     }
     if (isDryRun(request)) return { keep: true }
     const annotations = { ...metadata.annotations, ...(valueAt(body, 'metadata.annotations') as object | undefined) }
-    const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp(clock.now()) }
+    const scheduled = {
+      type: 'PodScheduled',
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: timestamp(clock.now()),
+    }
     const others = (status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
     return {
       put: {
@@ -192,4 +238,44 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
     }
   })
   return { ...SUCCESS, warnings }
+}
+
+/** A binding that was sent to the pods' namespace, and names its pod itself: how schedulers did it first. */
+export function bindNamed(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  const { group, version } = request.definition
+  const pods = context.catalog.find(group, version, 'pods')
+  if (!pods) throw notFound(request.definition, '')
+  const name = valueAt(request.body, 'metadata.name')
+  return bind(context, {
+    ...request,
+    definition: pods,
+    subresource: 'binding',
+    name: typeof name === 'string' ? name : '',
+  })
+}
+
+function checkBinding(body: JsonObject): void {
+  const kind = valueAt(body, 'target.kind')
+  const wrong = [
+    ...(kind && kind !== 'Node'
+      ? [`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`]
+      : []),
+    ...(valueAt(body, 'target.name') ? [] : ['target.name: Required value']),
+  ]
+  if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`)
+}
+
+/** A scheduler may say which pod it saw, and in which state: another is not put where that one was meant to be. */
+function checkSeen(definition: ResourceDefinition, body: JsonObject, pod: Stored<KubeObject>, key: string): void {
+  const { uid, resourceVersion, name } = pod.metadata
+  const failed = (what: string, said: unknown, is: string): StatusError =>
+    conflict(
+      definition,
+      name,
+      `StorageError: invalid object, Code: 4, Key: /registry/pods/${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${String(said)}, ${what} in object meta: ${is}`,
+    )
+  const saidUid = valueAt(body, 'metadata.uid')
+  if (saidUid && saidUid !== uid) throw failed('UID', saidUid, uid)
+  const saidVersion = valueAt(body, 'metadata.resourceVersion')
+  if (saidVersion && saidVersion !== resourceVersion) throw failed('ResourceVersion', saidVersion, resourceVersion)
 }

@@ -60,6 +60,10 @@ export function list(context: RegistryContext, request: ResourceRequest): Resour
   checkListOptions(options)
   const selection = parseSelection(options, definition)
   const token = options.continue ? decodeContinue(options.continue) : undefined
+  // A token says of which state it is, so that nobody else may; "0" is no version.
+  if (token && options.resourceVersion && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
   const wanted = token ? undefined : listRevision(options)
   if (wanted !== undefined && wanted > storage.revision) throw tooLarge(wanted, storage.revision)
   // Any state will do for "0", so the whole of it is as good: the real server ignores the limit there, too.

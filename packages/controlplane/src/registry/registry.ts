@@ -2,7 +2,7 @@ import { methodNotAllowed, notFound } from '../errors.ts'
 import type { RegistryContext } from './context.ts'
 import { create } from './create.ts'
 import { remove, removeCollection } from './deletion.ts'
-import { bind, evict } from './pods.ts'
+import { bind, bindNamed, evict } from './pods.ts'
 import { get, list } from './read.ts'
 import type { ResourceAnswer, ResourceRegistry, ResourceRequest } from './request.ts'
 import { scale } from './scale.ts'
@@ -43,7 +43,7 @@ export class GenericRegistry implements ResourceRegistry {
       case 'watch':
         return watch(context, request)
       case 'create':
-        return create(context, request)
+        return request.definition.bucket === 'bindings' ? bindNamed(context, request) : create(context, request)
       case 'update':
         return update(context, request)
       case 'patch':

@@ -3,6 +3,7 @@ import { asError } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { StatusError, statusBody } from '../errors.ts'
 import { ContinueExpired } from '../registry/continue-token.ts'
+import { withDeleteOptions } from '../registry/delete-options.ts'
 import { managerOf } from '../registry/prepare.ts'
 import type { RequestOptions, ResourceAnswer, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition, User } from '../registry/types.ts'
@@ -10,18 +11,20 @@ import { APPLY_PATCH } from '../registry/patch.ts'
 import type { Storage } from '../storage/types.ts'
 import { ANONYMOUS } from './authentication.ts'
 import type { Authenticator } from './authentication.ts'
+import { accessDenied } from './authorization.ts'
 import type { Authorizer } from './authorization.ts'
-import { LARGEST_BODY, OPTIONS_PURPOSE, parseBody, patchPurpose, tooLarge } from './body.ts'
+import { LARGEST_BODY, parseBody, patchPurpose, tooLarge } from './body.ts'
 import type { ParsedBody } from './body.ts'
 import { Discovery } from './discovery.ts'
 import { encodeList, encodeObject } from './encode.ts'
 import type { EncodeOptions } from './encode.ts'
+import { actingUser } from './impersonation.ts'
 import { negotiate, WHOLE } from './negotiation.ts'
 import type { Representation } from './negotiation.ts'
 import { openApiV2 } from './openapi-v2.ts'
 import { OpenApi } from './openapi.ts'
 import { podLog } from './pod-log.ts'
-import { deleteOptionsFrom, parseQuery } from './query.ts'
+import { parseQuery } from './query.ts'
 import { requestToken, reviewDefinitions, reviewFor, withAsker } from './reviews.ts'
 import { asYaml, json, PLAIN_HEADERS, reply, text } from './replies.ts'
 import type { ServerResponse } from './replies.ts'
@@ -37,6 +40,7 @@ import {
   notAllowed,
   NOTHING,
   parseApplied,
+  parseDeleteOptions,
   parseObject,
   verbOf,
 } from './requests.ts'
@@ -92,7 +96,7 @@ export class ApiServer {
       const mark = request.path.indexOf('?')
       const path = mark < 0 ? request.path : request.path.slice(0, mark)
       const query = mark < 0 ? '' : request.path.slice(mark + 1)
-      const user = this.#actingUser(request, request.user ?? ANONYMOUS)
+      const user = actingUser(request.user ?? ANONYMOUS, request.headers, this.#options.authorizer)
       const route = parseRoute(path)
       if (!route) {
         this.#authorizePath(user, request.method, path)
@@ -107,28 +111,6 @@ export class ApiServer {
     }
   }
 
-  /** Whoever may impersonate acts as the user he names. */
-  #actingUser({ headers }: ServerRequest, user: User): User {
-    const name = headers['impersonate-user']
-    if (!name) return user
-    const groups = headers['impersonate-group']
-    const check = (plural: string, asked: string): void => {
-      const resource = { group: '', plural, subresource: '', namespace: undefined, name: asked }
-      const { allowed } = this.#options.authorizer.authorize({ user, verb: 'impersonate', resource, path: '' })
-      if (allowed) return
-      throw new StatusError(
-        403,
-        'Forbidden',
-        `${plural} "${asked}" is forbidden: User "${user.name}" cannot impersonate resource "${plural}" in API group "" at the cluster scope`,
-        { name: asked, kind: plural },
-      )
-    }
-    check('users', name)
-    const asked = groups ? groups.split(',').map((group) => group.trim()) : []
-    for (const group of asked) check('groups', group)
-    return { name, groups: [...asked, 'system:authenticated'] }
-  }
-
   #authorizePath(user: User, method: string, path: string): void {
     const verb = method.toLowerCase()
     if (isPublic(path) || this.#options.authorizer.authorize({ user, verb, path }).allowed) return
@@ -141,7 +123,8 @@ export class ApiServer {
   #other(request: ServerRequest, path: string): ServerResponse {
     const { headers } = request
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+    const isHealth = /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(trimmed)
+    if (request.method !== 'GET' && !(request.method === 'HEAD' && isHealth)) throw notAllowed()
     switch (trimmed) {
       case '/version':
         return json(200, VERSION_DOCUMENT)
@@ -221,12 +204,10 @@ export class ApiServer {
       namespace: route.namespace,
       name: route.name,
       options: {
-        ...(isDeletion(verb) && parsed.value !== undefined
-          ? { ...options, ...deleteOptionsFrom(parsed.value) }
-          : options),
+        ...(isDeletion(verb) ? await this.#deletion(request, options) : options),
         ...(isNamedWatch && { fieldSelector: `metadata.name=${route.name}` }),
       },
-      body: isDeletion(verb) ? undefined : parsed.value,
+      body: parsed.value,
       ...(parsed.duplicates.length > 0 && { duplicateFields: parsed.duplicates }),
       ...(verb === 'patch' && { patchType: mediaType(request.headers['content-type']) }),
       user: request.user,
@@ -265,14 +246,7 @@ export class ApiServer {
     if (this.#options.authorizer.authorize({ user, verb, resource, path: '' }).allowed) return
     const isOwnReview = plural.startsWith('selfsubject') && verb === 'create'
     if (isOwnReview && user.groups.includes('system:authenticated')) return
-    const named = `${group ? `${plural}.${group}` : plural}${name === undefined ? '' : ` "${name}"`}`
-    const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`
-    throw new StatusError(
-      403,
-      'Forbidden',
-      `${named} is forbidden: User "${user.name}" cannot ${verb} resource "${plural}${subresource ? `/${subresource}` : ''}" in API group "${group}" ${where}`,
-      { ...(name !== undefined && { name }), ...(group && { group }), kind: plural },
-    )
+    throw accessDenied(user, verb, resource)
   }
 
   async #body(request: ServerRequest, verb: ResourceVerb, definition: ResourceDefinition): Promise<ParsedBody> {
@@ -286,12 +260,14 @@ export class ApiServer {
       case 'patch':
         checkPatchType(type, definition)
         return type === APPLY_PATCH ? parseApplied(body) : parseBody(body, false, patchPurpose(type))
-      case 'delete':
-      case 'deletecollection':
-        return body === '' ? NOTHING : parseBody(body, isYaml(type), OPTIONS_PURPOSE)
       default:
         return NOTHING
     }
+  }
+
+  async #deletion({ body = '', headers }: ServerRequest, query: RequestOptions): Promise<RequestOptions> {
+    if (body === '') return query
+    return withDeleteOptions(query, await parseDeleteOptions(body, isYaml(mediaType(headers['content-type']))))
   }
 
   #answer(answer: ResourceAnswer, options: EncodeOptions): ServerResponse {

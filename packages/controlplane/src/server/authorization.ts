@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
+import { StatusError } from '../errors.ts'
 import type { User } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 
@@ -46,6 +47,22 @@ interface Binding extends KubeObject {
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
+
+/** 403, in the real server's words. */
+export function accessDenied(
+  user: User,
+  verb: string,
+  { group, plural, subresource, namespace, name }: NonNullable<AccessAttributes['resource']>,
+): StatusError {
+  const named = `${group ? `${plural}.${group}` : plural}${name === undefined ? '' : ` "${name}"`}`
+  const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`
+  return new StatusError(
+    403,
+    'Forbidden',
+    `${named} is forbidden: User "${user.name}" cannot ${verb} resource "${plural}${subresource ? `/${subresource}` : ''}" in API group "${group}" ${where}`,
+    { ...(name !== undefined && { name }), ...(group && { group }), kind: plural },
+  )
+}
 
 /** Decides by RBAC: the Roles, ClusterRoles and bindings that are stored. `system:masters` may do all. */
 export class Authorizer {

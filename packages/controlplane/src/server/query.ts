@@ -1,5 +1,4 @@
 import { badRequest } from '../errors.ts'
-import { isObject } from '../registry/json.ts'
 import type { RequestOptions } from '../registry/request.ts'
 
 type Mutable = { -readonly [K in keyof RequestOptions]: RequestOptions[K] }
@@ -59,44 +58,4 @@ function readInteger(value: string): number {
 /** Anything but these two is true, as the real server has it. */
 function readFlag(value: string): boolean {
   return value.toLowerCase() !== 'false' && value !== '0'
-}
-
-/** The options of a delete from its body, which then stands for the query. */
-export function deleteOptionsFrom(body: unknown): RequestOptions {
-  if (!isObject(body)) throw badRequest('decoded object cannot be converted to DeleteOptions')
-  const { kind, apiVersion } = body
-  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequest(
-      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion ?? '')} in scheme "pkg/runtime/scheme.go:111"`,
-    )
-  }
-  const options: Mutable = {}
-  const { gracePeriodSeconds, orphanDependents, propagationPolicy, dryRun, preconditions } = body
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null) {
-    if (typeof gracePeriodSeconds !== 'number') throw mistyped('gracePeriodSeconds', gracePeriodSeconds, 'int64')
-    options.gracePeriodSeconds = gracePeriodSeconds
-  }
-  if (orphanDependents !== undefined && orphanDependents !== null) {
-    if (typeof orphanDependents !== 'boolean') throw mistyped('orphanDependents', orphanDependents, 'bool')
-    options.orphanDependents = orphanDependents
-  }
-  if (propagationPolicy !== undefined && propagationPolicy !== null) {
-    if (typeof propagationPolicy !== 'string')
-      throw mistyped('propagationPolicy', propagationPolicy, 'v1.DeletionPropagation')
-    options.propagationPolicy = propagationPolicy
-  }
-  if (Array.isArray(dryRun)) options.dryRun = dryRun.map(String)
-  if (isObject(preconditions)) {
-    const { uid, resourceVersion } = preconditions
-    options.preconditions = {
-      ...(typeof uid === 'string' && { uid }),
-      ...(typeof resourceVersion === 'string' && { resourceVersion }),
-    }
-  }
-  return options
-}
-
-function mistyped(field: string, value: unknown, type: string) {
-  const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-  return badRequest(`json: cannot unmarshal ${what} into Go struct field DeleteOptions.${field} of type ${type}`)
 }

@@ -3,10 +3,13 @@ import type { ResourceVerb } from '../registry/request.ts'
 import { subresourcesOf } from '../registry/subresources.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { APPLY_PATCH } from '../registry/patch.ts'
+import { DecodeError } from '../registry/decode-error.ts'
 import { mistypedKind } from '../registry/decode.ts'
+import { readDeleteOptions } from '../registry/delete-options.ts'
+import type { DeleteOptions } from '../registry/delete-options.ts'
 import { isObject } from '../registry/json.ts'
-import { objectPurpose, parseBody, patchPurpose } from './body.ts'
-import type { ParsedBody } from './body.ts'
+import { objectPurpose, OPTIONS_PURPOSE, parseBody, patchPurpose } from './body.ts'
+import type { BodyPurpose, ParsedBody } from './body.ts'
 import type { ResourceRoute } from './route.ts'
 
 const METHOD_NOT_ALLOWED = 'the server does not allow this method on the requested resource'
@@ -23,17 +26,39 @@ export async function parseObject(
 ): Promise<ParsedBody> {
   const purpose = objectPurpose(kind, body)
   const parsed = await parseBody(body, yaml, purpose)
-  const value = parsed.value ?? {}
+  const value = namedObject(parsed.value ?? {}, purpose)
+  if (mustNameKind && !value['kind']) throw badRequest(purpose.yaml(`Object 'Kind' is missing in '${body}'`))
+  return { ...parsed, value }
+}
+
+/** The body of a delete. Throws a 400 for one that does not say exactly what is to be deleted how. */
+export async function parseDeleteOptions(body: string, yaml: boolean): Promise<DeleteOptions> {
+  const parsed = await parseBody(body, yaml, OPTIONS_PURPOSE)
+  const value = namedObject(parsed.value ?? {}, OPTIONS_PURPOSE)
+  const { kind, apiVersion } = value
+  if (kind && kind !== 'DeleteOptions') {
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion ?? '')} in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  }
+  try {
+    return readDeleteOptions(value)
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error
+  }
+}
+
+/** A value that must be an object whose kind and version, if it says them, can be read. */
+function namedObject(value: unknown, purpose: BodyPurpose): Readonly<Record<string, unknown>> {
   if (isObject(value)) {
-    const { apiVersion = '', kind: named = '' } = value
-    if (typeof (apiVersion ?? '') !== 'string' || typeof (named ?? '') !== 'string') {
+    const { apiVersion = '', kind = '' } = value
+    if (typeof (apiVersion ?? '') !== 'string' || typeof (kind ?? '') !== 'string') {
       throw badRequest(purpose.yaml(mistypedKind(value)))
     }
     if (String(apiVersion).split('/').length > 2) {
       throw badRequest(purpose.yaml(`unexpected GroupVersion string: ${String(apiVersion)}`))
     }
-    if (mustNameKind && !named) throw badRequest(purpose.yaml(`Object 'Kind' is missing in '${body}'`))
-    return { ...parsed, value }
+    return value
   }
   const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
   throw badRequest(
@@ -63,7 +88,6 @@ export function verbOf(
 ): ResourceVerb | undefined {
   switch (method) {
     case 'GET':
-    case 'HEAD':
       // Of a single object by its name, the real server does not look whether it is to be watched.
       if (isWatch || (asksToWatch && name === undefined)) return 'watch'
       return name === undefined ? 'list' : 'get'
