@@ -98,7 +98,7 @@ async function start(
   const { log = silentLogger, metrics = noMetrics } = options
   const storage = await openStorage({ directory, clock, log })
   started.push(() => storage.close())
-  const credentials = await loadCredentials(directory, [host], clock, random)
+  const credentials = loadCredentials(directory, [host], clock, random)
 
   const addresses = new ServiceAddresses({ random, clock })
   const catalog = new CrdCatalog(builtInCatalog({ addresses }))

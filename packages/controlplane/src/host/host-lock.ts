@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { TenureError } from '@tenure/kube'
+import { makeDirectory } from '../durable-files.ts'
 
 const FILE = 'host.lock'
 const BUSY = 5
@@ -19,7 +19,7 @@ export class HostLock {
   /** Makes the directory if it is not there. */
   constructor(directory: string) {
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeDirectory(directory)
       this.#database = new DatabaseSync(path.join(directory, FILE), { timeout: 0 })
     } catch (cause) {
       throw unusable(directory, cause)

@@ -1,5 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { TenureError } from '@tenure/kube'
+import { replaceFile } from '../durable-files.ts'
 
 const FILE = 'host.json'
 
@@ -37,6 +39,13 @@ export function readNote(directory: string): HostNote | undefined {
 /** Replaces the note at once: a reader sees the old one or the new one. Only for who holds the lock. */
 export function writeNote(directory: string, note: HostNote): void {
   const file = path.join(directory, FILE)
-  writeFileSync(`${file}.new`, `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  try {
+    replaceFile(file, `${JSON.stringify(note, undefined, 2)}\n`)
+  } catch (cause) {
+    throw new TenureError(
+      'TENURE_HOST_UNUSABLE',
+      `${file}, which tells others who serves, can not be written: ${(cause as Error).message}; check that the data directory is writable and has space`,
+      { cause },
+    )
+  }
 }

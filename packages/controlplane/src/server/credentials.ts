@@ -1,8 +1,10 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock, Random } from '@tenure/kube'
+import { TenureError } from '@tenure/kube'
 import { createAuthority, loadAuthority } from '@tenure/runtime'
 import type { Authority, CertificateWithKey } from '@tenure/runtime'
+import { makeDirectory, replaceFile } from '../durable-files.ts'
 
 const YEAR = 365 * 86_400_000
 
@@ -20,19 +22,27 @@ const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host)
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** The credentials in a directory, made at the first start; without one new ones each time. */
-export async function loadCredentials(
+export function loadCredentials(
   directory: string | undefined,
   hosts: readonly string[],
   clock: Clock,
   random: Random,
-): Promise<Credentials> {
-  const authority = await kept(directory, 'ca.json', () => {
-    const made = createAuthority({ commonName: 'tenure-control-plane', clock, random })
-    return { certificate: made.certificate, key: made.key }
-  }).then(({ certificate, key }) => loadAuthority(certificate, key, { clock, random }))
-  const { token } = await kept(directory, 'token.json', () => ({
-    token: Buffer.from(random.bytes(32)).toString('hex'),
-  }))
+): Credentials {
+  const authority = kept(
+    directory,
+    'ca.json',
+    () => {
+      const made = createAuthority({ commonName: 'tenure-control-plane', clock, random })
+      return { certificate: made.certificate, key: made.key }
+    },
+    (keys) => loadAuthority(filled(keys, 'certificate'), filled(keys, 'key'), { clock, random }),
+  )
+  const token = kept(
+    directory,
+    'token.json',
+    () => ({ token: Buffer.from(random.bytes(32)).toString('hex') }),
+    (made) => filled(made, 'token'),
+  )
   return {
     authority,
     server: authority.issue({
@@ -58,22 +68,42 @@ export async function loadCredentials(
   }
 }
 
-async function kept<T extends object>(directory: string | undefined, name: string, make: () => T): Promise<T> {
-  if (directory === undefined) return make()
+/** What is in a file of the directory, made and kept there at the first start. `read` throws for what it can not use. */
+function kept<T>(directory: string | undefined, name: string, make: () => unknown, read: (kept: unknown) => T): T {
+  if (directory === undefined) return read(make())
   const file = path.join(directory, name)
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as T
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOENT') throw error
+  const text = textOf(file)
+  if (text === undefined) {
+    const made = make()
+    makeDirectory(directory)
+    replaceFile(file, JSON.stringify(made))
+    return read(made)
   }
-  const made = make()
-  await mkdir(directory, { recursive: true })
-  // Whole or not at all: half a key would lock everybody out.
-  const temporary = `${file}.new`
-  await writeFile(temporary, JSON.stringify(made), { mode: 0o600 })
-  await chmod(temporary, 0o600)
-  await rename(temporary, file)
-  return made
+  try {
+    return read(JSON.parse(text))
+  } catch (cause) {
+    throw new TenureError(
+      'TENURE_CREDENTIALS_DAMAGED',
+      `the credentials in ${file} are damaged: ${(cause as Error).message}; restore the file from a copy, or move it away: new ones are made then, and whoever uses the old ones is refused`,
+      { cause },
+    )
+  }
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** A text that must be there. */
+function filled(kept: unknown, name: string): string {
+  const value: unknown = typeof kept === 'object' && kept !== null ? Reflect.get(kept, name) : undefined
+  if (typeof value === 'string' && value !== '') return value
+  throw new Error(`it has no ${name}`)
 }
 
 /** A kubeconfig for the admin: JSON, which is YAML. */

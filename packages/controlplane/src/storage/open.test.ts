@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -171,4 +171,14 @@ test('in memory, nothing outlives the storage, and each has its own revisions', 
   await write(first, 'default/a', 'one')
   const second: Storage = await open()
   expect([first.revision, second.revision, contents(second)]).toEqual([2, 1, []])
+})
+
+test('what is kept is for nobody else, also where the directory is open to all', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory })
+  await write(storage, 'default/a', 'secret')
+  const files = await readdir(directory)
+  expect(files).toContain('state.db-wal')
+  for (const file of files) expect((await stat(path.join(directory, file))).mode & 0o077).toBe(0)
+  await storage.close()
 })

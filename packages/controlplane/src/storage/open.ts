@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { TenureError, type Clock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
+import { makeDirectory } from '../durable-files.ts'
 import type { HistoryLimits } from './history-window.ts'
 import { memoryLog } from './log.ts'
 import { LoggedStorage } from './logged-storage.ts'
@@ -41,7 +41,7 @@ export async function openStorage({
 
   const started = clock.monotonic()
   const file = path.join(directory, FILE)
-  await makeDirectory(directory)
+  prepareDirectory(directory)
   // The thread and SQLite are loaded by those who need them.
   const { SqliteLog } = await import('./sqlite-log.ts')
   let view = new MemoryView(onListenerError)
@@ -67,9 +67,9 @@ export async function openStorage({
   return new LoggedStorage({ view, log: (listener) => changes.listen(listener), clock, history })
 }
 
-async function makeDirectory(directory: string): Promise<void> {
+function prepareDirectory(directory: string): void {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory)
   } catch (cause) {
     throw new TenureError(
       'TENURE_STORAGE_UNUSABLE',

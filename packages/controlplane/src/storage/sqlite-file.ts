@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
+import { PRIVATE_FILE, syncDirectory } from '../durable-files.ts'
 import type { FlatRows, WorkerOptions } from './sqlite-messages.ts'
 import { damaged, Refusal, refusalFor } from './sqlite-refusal.ts'
 import { lostTransactions } from './wal-check.ts'
@@ -209,6 +210,8 @@ function checkWhole(file: string, database: DatabaseSync): void {
 function createFile(file: string): void {
   const draft = `${file}.new`
   for (const leftover of [draft, `${draft}-wal`, `${draft}-journal`]) rmSync(leftover, { force: true })
+  // SQLite would let others read it, Secrets and all; its log gets the rights that the file has.
+  closeSync(openSync(draft, 'w', PRIVATE_FILE))
   const database = new DatabaseSync(draft)
   try {
     database.exec(
@@ -222,17 +225,6 @@ function createFile(file: string): void {
   }
   renameSync(draft, file)
   syncDirectory(path.dirname(file))
-}
-
-// A name is durable when its directory is. Windows has no such thing, and needs none.
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }
 
 function closeQuietly(database: DatabaseSync): void {
