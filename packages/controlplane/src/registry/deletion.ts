@@ -53,7 +53,8 @@ async function removeOne(
       definition,
       subresource,
       namespace: request.namespace,
-      name,
+      // Who asked for a collection named nothing, and webhooks are told so.
+      name: request.name ?? '',
       object: undefined,
       oldObject: seen.object,
       options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...deleteOptions(request.options) },
@@ -282,7 +283,7 @@ export async function removeCollection(context: RegistryContext, request: Resour
     const batch = listed.items.slice(at, at + AT_ONCE).map(async ({ key, object }) => {
       const { name, namespace } = object.metadata
       try {
-        await removeOne(context, { ...request, verb: 'delete', name, namespace }, key, name)
+        await removeOne(context, { ...request, verb: 'delete', name: undefined, namespace }, key, name)
       } catch (error) {
         // Somebody else deleted it: that is what was wanted.
         if (!(error instanceof StatusError) || error.code !== 404) throw error

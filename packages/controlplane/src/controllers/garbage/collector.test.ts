@@ -78,6 +78,38 @@ test('an owner of an unknown kind is not taken for gone', async () => {
   expect(await names()).toEqual(['puzzle'])
 })
 
+test('what is not there at one place is not taken for gone at another', async () => {
+  const uid = '00000000-0000-0000-0000-000000000004'
+  await map('absent', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid }])
+  await map('puzzle', [{ apiVersion: 'example.dev/v1', kind: 'Gadget', name: 'x', uid }])
+  await world.clock.advance(60_000)
+  expect(await names()).toEqual(['puzzle'])
+})
+
+test('a reference means what is at its place, and not what only has its uid', async () => {
+  const there = await map('there')
+  await map('of-a-secret', [owner(there, 'Secret', 'v1')])
+  await map('of-another', [{ ...owner(there, 'ConfigMap', 'v1'), name: 'elsewhere' }])
+  await map('right', [owner(there, 'ConfigMap', 'v1')])
+  await world.settle()
+  expect(await names()).toEqual(['right', 'there'])
+})
+
+test('what has no namespace is not owned by what has one, and outlives it', async () => {
+  const there = await map('there')
+  await world.api.create<Namespace>(Namespace, {
+    metadata: { name: 'wide', ownerReferences: [owner(there, 'ConfigMap', 'v1')] },
+  })
+  await map('owned', [owner(there, 'ConfigMap', 'v1')])
+  await world.settle()
+  await world.api.delete(ConfigMap, { name: 'there' })
+  await world.until(async () => (await names()).length === 0, 'gone')
+  await world.clock.advance(60_000)
+  const wide = (await world.list(Namespace)).find(({ metadata }) => metadata.name === 'wide')
+  expect(wide?.metadata.deletionTimestamp).toBeUndefined()
+  expect(wide).toBeDefined()
+})
+
 test('a cluster-scoped owner takes what it owns in namespaces', async () => {
   const space = await world.api.create<Namespace>(Namespace, { metadata: { name: 'owner' } })
   await map('owned', [owner(space, 'Namespace', 'v1')])

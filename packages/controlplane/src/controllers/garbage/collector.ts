@@ -79,13 +79,11 @@ class GarbageCollector implements Component {
   #noticed(event: InformerEvent<KubeObject>): void {
     const { metadata } = event.object
     if (event.type === 'deleted') {
-      this.#noteAbsent(metadata.uid)
       for (const dependent of this.#objects.dependentsOf(metadata.uid)) this.#worker.add(dependent.metadata.uid)
       // One less that its owners wait for.
       for (const { uid } of metadata.ownerReferences ?? []) if (this.#objects.known(uid)) this.#worker.add(uid)
       return
     }
-    this.#absent.delete(metadata.uid)
     if (this.#needsLook(event.object)) this.#worker.add(metadata.uid)
     if (event.type === 'added') return
     // A dependent that no longer blocks, or is no longer one, may set its owner free.
@@ -96,21 +94,31 @@ class GarbageCollector implements Component {
   }
 
   /** Most objects have owners that are there, and need none. */
-  #needsLook({ metadata }: Stored<KubeObject>): boolean {
+  #needsLook(object: Stored<KubeObject>): boolean {
+    const { metadata } = object
     if (metadata.deletionTimestamp)
       return (metadata.finalizers ?? []).some((name) => name === FOREGROUND || name === ORPHAN)
-    return (metadata.ownerReferences ?? []).some(({ uid }) => {
-      const owner = this.#objects.object(uid)
+    return (metadata.ownerReferences ?? []).some((reference) => {
+      const owner = this.#seen(object, reference)
       return !owner || isGoingInForeground(owner)
     })
+  }
+
+  /** The owner that a reference means, if a cache has it: what has its uid and is elsewhere, or of another kind, is not meant. */
+  #seen(object: Stored<KubeObject>, reference: OwnerReference): Stored<KubeObject> | undefined {
+    const known = this.#objects.known(reference.uid)
+    if (!known || known.name !== reference.name) return undefined
+    if (known.resource.key !== this.#objects.resourceFor(reference.apiVersion, reference.kind)?.key) return undefined
+    if (known.resource.kind.namespaced && known.namespace !== object.metadata.namespace) return undefined
+    return this.#objects.object(reference.uid)
   }
 
   #checkAll(): void {
     for (const object of this.#objects.owned()) if (this.#needsLook(object)) this.#worker.add(object.metadata.uid)
   }
 
-  #noteAbsent(uid: string): void {
-    this.#absent.add(uid)
+  #noteAbsent(place: string): void {
+    this.#absent.add(place)
     if (this.#absent.size <= MOST_ABSENT) return
     for (const oldest of this.#absent) {
       this.#absent.delete(oldest)
@@ -158,7 +166,7 @@ class GarbageCollector implements Component {
   async #classify(object: Stored<KubeObject>, signal: AbortSignal): Promise<Owners | undefined> {
     const found = { solid: [] as OwnerReference[], waiting: [] as OwnerReference[], dangling: [] as OwnerReference[] }
     for (const reference of object.metadata.ownerReferences ?? []) {
-      const owner = this.#objects.object(reference.uid) ?? (await this.#lookUp(object, reference, signal))
+      const owner = this.#seen(object, reference) ?? (await this.#lookUp(object, reference, signal))
       if (owner === 'unknown') return undefined
       if (owner === 'absent') found.dangling.push(reference)
       else if (isGoingInForeground(owner)) found.waiting.push(reference)
@@ -173,7 +181,6 @@ class GarbageCollector implements Component {
     reference: OwnerReference,
     signal: AbortSignal,
   ): Promise<Stored<KubeObject> | 'absent' | 'unknown'> {
-    if (this.#absent.has(reference.uid)) return 'absent'
     const resource = this.#objects.resourceFor(reference.apiVersion, reference.kind)
     if (!resource) return 'unknown'
     const { namespaced } = resource.kind
@@ -181,13 +188,16 @@ class GarbageCollector implements Component {
     // A cluster-scoped object can not have an owner in a namespace; nobody can say which it would be.
     if (namespaced && !namespace) return 'unknown'
     const ref = namespaced ? { name: reference.name, namespace } : { name: reference.name }
+    // By all that it says, not by its uid alone: another reference may mean an owner that is there.
+    const place = [resource.key, ref.namespace ?? '', ref.name, reference.uid].join(' ')
+    if (this.#absent.has(place)) return 'absent'
     try {
       const owner = await this.#around.controllers.get(metadataOf(resource.kind), ref, { signal })
       if (owner.metadata.uid === reference.uid) return owner
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
-    this.#noteAbsent(reference.uid)
+    this.#noteAbsent(place)
     return 'absent'
   }
 
