@@ -1,7 +1,7 @@
 /**
  * Writes `packages/controlplane/src/schema/generated/definitions.ts`: the schemas of all built-in kinds, from the API
  * server's OpenAPI v3, and what only the Go types know: the names that decoding errors mention, and which empty fields
- * are left out of answers.
+ * are left out of answers. And `descriptions.ts` beside it: what the same OpenAPI says of them to people.
  *
  *   npm run cluster -- up
  *   node scripts/launch.mjs scripts/generate-schemas.ts --kubeconfig <path that `up` printed>
@@ -22,6 +22,7 @@ import type { GoField } from './go-types.ts'
 
 interface OpenApi {
   readonly type?: Schema['type']
+  readonly description?: string
   readonly format?: string
   readonly default?: unknown
   readonly enum?: readonly unknown[]
@@ -96,10 +97,41 @@ async function main(): Promise<void> {
         `export const kinds: string = \`${kinds.join('\n')}\`\n`,
       ].join(''),
     )
+    await writeFile(
+      path.join(directory, 'descriptions.ts'),
+      [
+        `// Kubernetes ${gitVersion}. Written by scripts/generate-schemas.ts: do not edit.\n`,
+        '// First a list of the texts that are there more than once. Then one definition per line, its name before it: its own\n',
+        "// text under '', and those of its fields, each a text or its place in the list.\n",
+        `export const descriptions: string = String.raw\`${describe(definitions).join('\n')}\`\n`,
+      ].join(''),
+    )
     console.log(`${definitions.size} definitions, ${kinds.length} kinds, Kubernetes ${gitVersion}`)
   } finally {
     await transport.close()
   }
+}
+
+function describe(definitions: ReadonlyMap<string, OpenApi>): readonly string[] {
+  const texts = [...definitions]
+    .toSorted(([a], [b]) => compare(a, b))
+    .map(([name, { description = '', properties = {} }]): readonly [string, readonly (readonly [string, string])[]] => {
+      const fields = Object.entries(properties).map(([field, property]) => [field, property.description ?? ''] as const)
+      const all = [['', description] as const, ...fields.toSorted(([a], [b]) => compare(a, b))]
+      return [name, all.filter(([, text]) => text !== '')]
+    })
+  const counts = new Map<string, number>()
+  for (const [, fields] of texts) for (const [, text] of fields) counts.set(text, (counts.get(text) ?? 0) + 1)
+  const shared = [...counts].filter(([, count]) => count > 1).map(([text]) => text)
+  const place = new Map(shared.map((text, index) => [text, index]))
+  const lines = texts
+    .filter(([, fields]) => fields.length > 0)
+    .map(([name, fields]) => {
+      const said = Object.fromEntries(fields.map(([field, text]) => [field, place.get(text) ?? text]))
+      return `${name} ${JSON.stringify(said)}`
+    })
+  // What would end a template, or begin something in it, as JSON may write it too.
+  return [JSON.stringify(shared), ...lines].map((line) => line.replaceAll('`', '\\u0060').replaceAll('${', '$\\u007b'))
 }
 
 async function readDefinitions(read: <T>(path: string) => Promise<T>): Promise<ReadonlyMap<string, OpenApi>> {

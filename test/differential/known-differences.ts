@@ -11,5 +11,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
     'the real server remembers a kind from the moment it first served it; ours has one history for all kinds, which still holds that version',
   'definition refuses a rule that is too dear':
     "a rule's cost is limited when it runs, and not estimated beforehand from the sizes that the schema allows",
-  'discovery of schemas': 'the OpenAPI documents of built-in kinds have no descriptions; those of custom ones do',
+  'discovery of schemas':
+    'kinds and their fields have descriptions, as there; the parameters of requests have none, and the values of a map no default',
 }

@@ -281,6 +281,7 @@ describe('kubectl api-resources, api-versions, explain and version', () => {
     expect(lamp).toContain('KIND:       Lamp')
     expect(lamp).toContain('Gives light.')
     expect(await cluster.kubectl(['explain', 'lamp.spec.watts'])).toContain('How bright it is.')
+    expect(await cluster.kubectl(['explain', 'lamp.metadata.finalizers'])).toContain('Must be empty before the object')
     await cluster.kubectl(['delete', 'crd', 'lamps.kubectl.test'])
     expect(await cluster.kubectl(['get', 'crd', 'lamps.kubectl.test', '--ignore-not-found'])).toBe('')
   })
@@ -289,6 +290,9 @@ describe('kubectl api-resources, api-versions, explain and version', () => {
     const text = await cluster.kubectl(['explain', 'deployment.spec.strategy'])
     expect(text).toContain('GROUP:      apps\nKIND:       Deployment\nVERSION:    v1')
     expect(text).toContain('rollingUpdate\t<RollingUpdateDeployment>')
+    expect(text).toContain('The deployment strategy to use to replace existing pods with new ones.')
+    expect(await cluster.kubectl(['explain', 'pod.spec.containers.image'])).toContain('Container image name.')
+    expect(await cluster.kubectl(['explain', 'configmaps'])).toContain('ConfigMap holds configuration data for pods')
   })
 
   test('version tells which Kubernetes it is', async () => {

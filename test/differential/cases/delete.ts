@@ -147,6 +147,34 @@ export const deleteCases: CaseGroup = {
       get(core('configmaps', 'child'), { pick: ['metadata.ownerReferences', 'metadata.name'] }),
     ),
     one(
+      'what its own references lose, and no more',
+      create(
+        maps,
+        configMap(
+          'absent',
+          {},
+          { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: WRONG_UID }] },
+        ),
+      ),
+      get(core('configmaps', 'absent'), { eventually: true, status: 404 }),
+      create(
+        maps,
+        configMap(
+          'a',
+          {},
+          { ownerReferences: [{ apiVersion: 'none.test/v1', kind: 'Odd', name: 'x', uid: WRONG_UID }] },
+        ),
+      ),
+      create(maps, configMap('b'), { save: { uid: 'metadata.uid' } }),
+      create(
+        maps,
+        configMap('c', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 'b', uid: '{uid}' }] }),
+      ),
+      get(core('configmaps', 'c'), { eventually: true, status: 404 }),
+      get(map),
+      get(core('configmaps', 'b')),
+    ),
+    one(
       'a collection',
       create(core('secrets'), secret('a')),
       create(core('secrets'), secret('b')),

@@ -100,7 +100,7 @@ export class ApiServer {
       const route = parseRoute(path)
       if (!route) {
         this.#authorizePath(user, request.method, path)
-        return this.#other(request, path)
+        return await this.#other(request, path)
       }
       representation = negotiate(request.headers['accept'], route.name === undefined)
       const response = await this.#resource({ ...request, user }, route, query, representation)
@@ -120,7 +120,7 @@ export class ApiServer {
   }
 
   /** Everything that is no resource. */
-  #other(request: ServerRequest, path: string): ServerResponse {
+  async #other(request: ServerRequest, path: string): Promise<ServerResponse> {
     const { headers } = request
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
     const isHealth = /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(trimmed)
@@ -148,7 +148,7 @@ export class ApiServer {
       default:
     }
     if (trimmed.startsWith('/openapi/v3/')) {
-      const document = this.#openApi.document(trimmed.slice('/openapi/v3/'.length))
+      const document = await this.#openApi.document(trimmed.slice('/openapi/v3/'.length))
       if (document !== undefined) return json(200, document)
     }
     if (trimmed.startsWith('/healthz/') || trimmed.startsWith('/livez/') || trimmed.startsWith('/readyz/')) {

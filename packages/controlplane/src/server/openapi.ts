@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { subresourcesOf } from '../registry/subresources.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
+import { OBJECT_META, resolveBuiltIn } from '../schema/builtin.ts'
 import { schemaToOpenApi } from '../schema/convert.ts'
 import type { Schema } from '../schema/types.ts'
 
@@ -29,9 +30,11 @@ export class OpenApi {
   }
 
   /** The document of `apis/apps/v1`; undefined if that is not served. */
-  document(path: string): string | undefined {
+  async document(path: string): Promise<string | undefined> {
+    // The texts are longer than all else that is known of the kinds.
+    const { described } = await import('../schema/descriptions.ts')
     const definitions = this.#catalog.all().filter((definition) => pathOf(definition) === path)
-    return definitions.length === 0 ? undefined : this.#remember(path, () => document(definitions))
+    return definitions.length === 0 ? undefined : this.#remember(path, () => document(definitions, described))
   }
 
   /** Of what is served, not of the document, which would have to be made for it. */
@@ -68,60 +71,79 @@ const PATCH_SCHEMA = {
   type: 'object',
 }
 
-function document(definitions: readonly ResourceDefinition[]): string {
+type Describe = (name: string, schema: Json) => Json
+
+function document(definitions: readonly ResourceDefinition[], describe: Describe): string {
   const schemas = new Map<string, Json>([[PATCH, PATCH_SCHEMA]])
   const paths: Record<string, Json> = {}
   for (const definition of definitions) {
-    addSchemas(definition, schemas)
+    addSchemas(definition, schemas, describe)
     addPaths(definition, paths)
   }
   return JSON.stringify({
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.3+tenure' },
     paths,
-    components: { schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))) },
+    components: {
+      schemas: Object.fromEntries(
+        [...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, schema]) => [name, describe(name, schema)]),
+      ),
+    },
   })
 }
 
-function addSchemas(definition: ResourceDefinition, schemas: Map<string, Json>): void {
+function addSchemas(definition: ResourceDefinition, schemas: Map<string, Json>, describe: Describe): void {
   const { group, version, kind, listKind } = definition
   const pending = new Map<string, Schema>()
   const encode = (schema: Schema): Json =>
     schemaToOpenApi(schema, (ref) => {
-      if (!schemas.has(ref) && !pending.has(ref)) pending.set(ref, definition.resolve(ref))
+      if (!schemas.has(ref) && !pending.has(ref)) pending.set(ref, resolveBuiltIn(ref))
     })
   const name = schemaName(definition)
   const gvk = [{ group, version, kind }]
   const own = definition.schema?.ref
     ? definition.resolve(definition.schema.ref)
     : (definition.schema ?? { type: 'object' })
-  schemas.set(name, { ...withMeta(encode(own)), 'x-kubernetes-group-version-kind': gvk })
-  schemas.set(`${name}List`, {
+  const schema = encode(own)
+  schemas.set(name, {
+    ...(definition.isBuiltIn ? schema : withProperties(schema, ofEveryObject(CONFIG_MAP, OBJECT_META, describe))),
+    'x-kubernetes-group-version-kind': gvk,
+  })
+  const list = {
+    description: `${listKind} is a list of ${kind}`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      items: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
+      ...ofEveryObject(`${CONFIG_MAP}List`, LIST_META, describe),
+      items: {
+        description: `List of ${definition.plural}. More info: ${CONVENTIONS}`,
+        type: 'array',
+        items: { $ref: `#/components/schemas/${name}` },
+      },
     },
     'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
-  })
+  }
+  schemas.set(`${name}List`, list)
+  for (const ref of [OBJECT_META, LIST_META]) if (!schemas.has(ref)) pending.set(ref, resolveBuiltIn(ref))
   for (const [ref, schema] of pending) if (!schemas.has(ref)) schemas.set(ref, encode(schema))
 }
 
-/** Every object has these, also where a custom schema does not mention them. */
-function withMeta(schema: Json): Json {
-  const properties = schema['properties'] as Json | undefined
-  return {
-    ...schema,
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      ...properties,
-    },
+const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md'
+const CONFIG_MAP = 'io.k8s.api.core.v1.ConfigMap'
+const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
+
+/** What every object has, whatever a custom schema says of it; it is said of all kinds in the same words. */
+function ofEveryObject(known: string, metadata: string, describe: Describe): Json {
+  const properties = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { $ref: `#/components/schemas/${metadata}` },
   }
+  return describe(known, { properties })['properties'] as Json
+}
+
+function withProperties(schema: Json, properties: Json): Json {
+  return { ...schema, properties: { ...(schema['properties'] as Json | undefined), ...properties } }
 }
 
 const parameter = (name: string, type: string): Json => ({ name, in: 'query', schema: { type, uniqueItems: true } })
