@@ -4,9 +4,16 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect } from 'node:http2'
-import { Client, connectTo, defineKind, HttpTransport } from '@tenure/kube'
+import { Client, connectTo, defineKind, HttpTransport, mergePatch } from '@tenure/kube'
 import type { Transport, TransportRequest } from '@tenure/kube'
-import { ConfigMap, Deployment, MutatingWebhookConfiguration, Namespace, ServiceAccount } from '@tenure/kube/kinds'
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  MutatingWebhookConfiguration,
+  Namespace,
+  ServiceAccount,
+} from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createAuthority } from '@tenure/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -309,6 +316,38 @@ describe('over HTTPS', () => {
     expect(await tooLarge).toBe(413)
     session.destroy()
   })
+})
+
+test('a kind on its way out takes nothing new, and lets go of what finalizers hold', async () => {
+  const { transport } = await start()
+  const api = new Client({ transport })
+  const Lamp = defineKind({ apiVersion: 'example.dev/v1', kind: 'Lamp' })
+  const ref = { name: 'a', namespace: 'default' }
+  await api.create(CustomResourceDefinition, {
+    metadata: { name: 'lamps.example.dev' },
+    spec: {
+      group: 'example.dev',
+      scope: 'Namespaced',
+      names: { kind: 'Lamp', plural: 'lamps' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  })
+  await expect
+    .poll(() => ask(transport, '/apis/example.dev/v1/lamps').then(({ status }) => status), { timeout: 10_000 })
+    .toBe(200)
+  await api.create(Lamp, { metadata: { ...ref, finalizers: ['example.dev/hold'] } })
+  await api.delete(CustomResourceDefinition, { name: 'lamps.example.dev' })
+  await expect(api.create(Lamp, { metadata: { ...ref, name: 'b' } })).rejects.toThrow(
+    'create not allowed while custom resource definition is terminating',
+  )
+  await expect
+    .poll(() => api.get(Lamp, ref).then(({ metadata }) => metadata.deletionTimestamp), { timeout: 10_000 })
+    .toBeDefined()
+  await api.patch(Lamp, ref, mergePatch({ metadata: { finalizers: null } }))
+  await expect
+    .poll(() => ask(transport, '/apis/example.dev/v1/lamps').then(({ status }) => status), { timeout: 10_000 })
+    .toBe(404)
+  await expect(api.get(CustomResourceDefinition, { name: 'lamps.example.dev' })).rejects.toThrow('not found')
 })
 
 test('webhooks change and refuse what is written', async () => {

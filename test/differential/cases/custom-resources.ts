@@ -325,7 +325,33 @@ const DEFINITIONS: readonly Case[] = [
   },
 ]
 
+const leaving = '/apis/{ns}.example.test/v1/namespaces/{ns}/gadgets'
+const leavingAt = `${CRDS}/gadgets.{ns}.example.test`
+const leavingOne = (name: string, metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: '{ns}.example.test/v1',
+  kind: 'Gadget',
+  metadata: { name, ...metadata },
+})
+
+const LIVES: readonly Case[] = [
+  {
+    name: 'definition waits for the finalizers of its objects, and lets them go',
+    steps: [
+      create(CRDS, definition({ plural: 'gadgets', kind: 'Gadget', group: '{ns}.example.test' }), { pick: ['kind'] }),
+      get(leaving, { eventually: true }),
+      create(leaving, leavingOne('a', { finalizers: ['tenure.test/wait'] })),
+      remove(leavingAt, undefined, { pick: ['kind', 'metadata.finalizers'] }),
+      create(leaving, leavingOne('b'), { eventually: true, status: 403 }),
+      patch(MERGE_PATCH, `${leaving}/a`, { metadata: { labels: { a: 'b' } } }, { pick: ['metadata.labels'] }),
+      get(leavingAt, { pick: ['metadata.finalizers'] }),
+      patch(MERGE_PATCH, `${leaving}/a`, { metadata: { finalizers: null } }, { pick: ['kind'] }),
+      get(leavingAt, { eventually: true, status: 404 }),
+      get(leaving, { eventually: true, status: 404 }),
+    ],
+  },
+]
+
 export const customResourceCases: CaseGroup = {
   name: 'custom resources',
-  cases: [...VALIDATION, ...STRICT, ...OBJECTS, ...DEFINITIONS],
+  cases: [...VALIDATION, ...STRICT, ...OBJECTS, ...DEFINITIONS, ...LIVES],
 }
