@@ -13,6 +13,8 @@ import { quotaCases } from './quotas.ts'
 import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
 import { deleteOptionCases } from './delete-options.ts'
+import { podCases } from './pods-and-services.ts'
+import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
 import { watchCases } from './watch.ts'
@@ -34,4 +36,6 @@ export const CORPUS: readonly CaseGroup[] = [
   quotaCases,
   deleteOptionCases,
   oddCases,
+  schemaCases,
+  podCases,
 ]

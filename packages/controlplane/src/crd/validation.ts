@@ -60,6 +60,11 @@ function validateVersions(crd: Json): FieldError[] {
     if (!isJson(at(version, 'schema', 'openAPIV3Schema'))) {
       wrong.push(required(`spec.versions[${index}].schema.openAPIV3Schema`))
     }
+    const { deprecated, deprecationWarning } = version
+    if (!isUnset(deprecationWarning) && deprecated !== true) {
+      const field = `spec.versions[${index}].deprecationWarning`
+      wrong.push(invalidValue(field, deprecationWarning, 'can only be set for deprecated versions'))
+    }
   })
   const names = versions.map(({ name }) => asText(name))
   names.forEach((name, index) => {

@@ -88,7 +88,9 @@ export class BuiltInAdmission implements Admission {
     switch (definition.bucket) {
       case 'pods': {
         const tolerant = withinField(object, 'spec', withTolerations)
-        return this.#withPriority(await this.#withAccount(tolerant, namespace, name), name)
+        const prepared = this.#withPriority(await this.#withAccount(tolerant, namespace, name), name)
+        this.#checkRuntime(prepared, name)
+        return prepared
       }
       case 'nodes': {
         if (!this.#taintsNodes) return object
@@ -103,6 +105,12 @@ export class BuiltInAdmission implements Admission {
       default:
         return this.#withIngressClass(object)
     }
+  }
+
+  #checkRuntime(pod: Json, name: string): void {
+    const runtime = asText(at(pod, 'spec', 'runtimeClassName'))
+    if (!runtime || this.#storage.get('runtimeclasses.node.k8s.io', runtime)) return
+    throw forbidden(POD, name, `pod rejected: RuntimeClass "${runtime}" not found`)
   }
 
   async #withAccount(pod: Json, namespace: string, name: string): Promise<Json> {

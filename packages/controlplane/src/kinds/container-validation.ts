@@ -21,6 +21,7 @@ import {
   portNumber,
   qualifiedName,
 } from './names.ts'
+import { validateContainerSecurity } from './pod-settings-validation.ts'
 import { compareQuantities, isNegative, isWhole } from './quantity.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
@@ -43,8 +44,9 @@ export function validateContainers(spec: Json, volumes: ReadonlySet<string>, fie
     const path = `${field}.initContainers[${index}]`
     wrong.push(...validateContainer(container, volumes, path))
     const policy = container['restartPolicy']
-    if (!isUnset(policy) && policy !== 'Always') {
-      wrong.push(notSupported(`${path}.restartPolicy`, policy, ['Always']))
+    const policies = ['Always', 'Never', 'OnFailure']
+    if (!isUnset(policy) && !policies.includes(asText(policy))) {
+      wrong.push(notSupported(`${path}.restartPolicy`, policy, policies))
     }
     wrong.push(...validateUnique(container, names, path))
     wrong.push(...validateHostPorts([container], `${field}.initContainers`))
@@ -80,6 +82,7 @@ function validateContainer(container: Json, volumes: ReadonlySet<string>, field:
   wrong.push(...validateMounts(asJsons(container['volumeMounts']), volumes, `${field}.volumeMounts`))
   wrong.push(...choice(imagePullPolicy, `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']))
   wrong.push(...validateResources(asJson(container['resources']), `${field}.resources`))
+  wrong.push(...validateContainerSecurity(asJson(container['securityContext']), `${field}.securityContext`))
   return wrong
 }
 

@@ -1,10 +1,12 @@
 import type { FieldError } from '../schema/types.ts'
+import { validateAffinity } from './affinity-validation.ts'
 import { duplicate, forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import { validateContainers } from './container-validation.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asText, isUnset } from './json.ts'
 import { validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, mustBeBetween, qualifiedName } from './names.ts'
+import { validateDns, validateHostAliases, validatePodSecurity, validateSystem } from './pod-settings-validation.ts'
 import { validateVolumes } from './volume-validation.ts'
 
 const MAX_INT32 = 2_147_483_647
@@ -19,9 +21,11 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
     ...oneOf(spec['dnsPolicy'], `${field}.dnsPolicy`, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
     ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
   )
-  asJsons(spec['imagePullSecrets']).forEach(({ name }, index) => {
-    if (!name) wrong.push(required(`${field}.imagePullSecrets[${index}].name`))
-  })
+  wrong.push(
+    ...validatePodSecurity(asJson(spec['securityContext']), `${field}.securityContext`),
+    ...validateAffinity(asJson(spec['affinity']), `${field}.affinity`),
+    ...validateDns(spec, field),
+  )
   asJsons(spec['readinessGates']).forEach(({ conditionType }, index) => {
     const path = `${field}.readinessGates[${index}].conditionType`
     wrong.push(...invalidEach(path, conditionType, qualifiedName(asText(conditionType))))
@@ -39,6 +43,7 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
     if (spec[name]) wrong.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asText(spec[name]))))
   }
   wrong.push(...validateTolerations(asJsons(spec['tolerations']), `${field}.tolerations`))
+  wrong.push(...validateHostAliases(asJsons(spec['hostAliases']), `${field}.hostAliases`))
   const { priorityClassName, preemptionPolicy } = spec
   if (priorityClassName) {
     wrong.push(...invalidEach(`${field}.priorityClassName`, priorityClassName, dnsSubdomain(asText(priorityClassName))))
@@ -46,6 +51,7 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
   if (!isUnset(preemptionPolicy)) {
     wrong.push(...oneOf(preemptionPolicy, `${field}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']))
   }
+  wrong.push(...validateSystem(spec['os'], `${field}.os`))
   return wrong
 }
 

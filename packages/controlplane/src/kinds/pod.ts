@@ -6,6 +6,7 @@ import type { KindTable } from './kind-table.ts'
 import { mustBeBetween } from './names.ts'
 import { podCells } from './pod-cells.ts'
 import { defaultPodOnly, defaultPodSpec } from './pod-defaults.ts'
+import { validateImages } from './pod-settings-validation.ts'
 import { validatePodSpec } from './pod-validation.ts'
 import { isZero, nanosOf } from './quantity.ts'
 
@@ -27,6 +28,12 @@ export const PODS: KindTable = {
       validate(pod) {
         return validatePodSpec(asJson(pod['spec']), 'spec')
       },
+      validateNew: (pod) => [
+        ...validateImages(asJson(pod['spec']), 'spec'),
+        ...(asJsons(at(pod, 'spec', 'ephemeralContainers')).length > 0
+          ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
+          : []),
+      ],
       validateChange: (pod, old) => validateChange(asJson(pod['spec']), asJson(old['spec'])),
       selectableFields: {
         'spec.nodeName': (pod) => asText(at(pod, 'spec', 'nodeName')),

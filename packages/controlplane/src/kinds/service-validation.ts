@@ -1,3 +1,4 @@
+import { parseNetwork } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import {
   duplicate,
@@ -11,7 +12,7 @@ import {
 import { validatePort } from './container-validation.ts'
 import { validateAddress } from './ip-validation.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asNumber, asText, isUnset } from './json.ts'
+import { asJson, asJsons, asList, asNumber, asText, at, isJson, isUnset } from './json.ts'
 import { validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, portNumber, qualifiedName } from './names.ts'
 import { oneOf } from './pod-validation.ts'
@@ -42,6 +43,7 @@ export function validateService(service: Json): FieldError[] {
   if (type === 'ExternalName') wrong.push(...validateExternalName(spec))
   wrong.push(...validatePorts(ports), ...validateLabels(spec['selector'], 'spec.selector'))
   wrong.push(...oneOf(spec['sessionAffinity'], 'spec.sessionAffinity', ['ClientIP', 'None']))
+  wrong.push(...validateAffinityConfig(spec))
   if (type !== 'ExternalName') wrong.push(...validateAddresses(spec))
   asList(spec['externalIPs']).forEach((address, index) => {
     const found = validateAddress(asText(address), `spec.externalIPs[${index}]`, true)
@@ -49,12 +51,39 @@ export function validateService(service: Json): FieldError[] {
   })
   wrong.push(...oneOf(type, 'spec.type', TYPES))
   wrong.push(...validateUniquePorts(ports, type))
+  wrong.push(...validateSourceRanges(asList(spec['loadBalancerSourceRanges']), type))
   if (!isUnset(spec['allocateLoadBalancerNodePorts']) && type !== 'LoadBalancer') {
     const detail = "may only be used when `type` is 'LoadBalancer'"
     wrong.push(forbiddenField('spec.allocateLoadBalancerNodePorts', detail))
   }
   wrong.push(...validateTraffic(spec))
   return wrong.length > 0 ? wrong : (REFUSED.get(spec) ?? [])
+}
+
+const LONGEST_AFFINITY = 86_400
+
+function validateAffinityConfig(spec: Json): FieldError[] {
+  const { sessionAffinity, sessionAffinityConfig: config } = spec
+  const field = 'spec.sessionAffinityConfig'
+  if (sessionAffinity === 'None' && isJson(config)) {
+    return [forbiddenField(field, 'must not be set when session affinity is None')]
+  }
+  const seconds = at(config, 'clientIP', 'timeoutSeconds')
+  if (sessionAffinity !== 'ClientIP' || typeof seconds !== 'number') return []
+  if (seconds > 0 && seconds <= LONGEST_AFFINITY) return []
+  const detail = `must be greater than 0 and less than ${LONGEST_AFFINITY}`
+  return [invalidValue(`${field}.clientIP.timeoutSeconds`, seconds, detail)]
+}
+
+function validateSourceRanges(ranges: readonly unknown[], type: string): FieldError[] {
+  const field = 'spec.LoadBalancerSourceRanges'
+  if (ranges.length > 0 && type !== 'LoadBalancer') {
+    return [forbiddenField(field, "may only be used when `type` is 'LoadBalancer'")]
+  }
+  const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
+  return ranges.flatMap((range, index) =>
+    parseNetwork(asText(range).trim()) ? [] : [invalidValue(`${field}[${index}]`, range, detail)],
+  )
 }
 
 function validateExternalName(spec: Json): FieldError[] {

@@ -73,7 +73,9 @@ function defaultSpec(given: Json): Json {
   if (spec['sessionAffinity'] === 'None') spec = withField(spec, 'sessionAffinityConfig', undefined)
   if (spec['sessionAffinity'] === 'ClientIP') {
     const seconds = at(spec, 'sessionAffinityConfig', 'clientIP', 'timeoutSeconds')
-    if (isUnset(seconds)) spec = withField(spec, 'sessionAffinityConfig', { clientIP: { timeoutSeconds: 10_800 } })
+    // None at all: a zero was meant, and is refused.
+    if (seconds === undefined || seconds === null)
+      spec = withField(spec, 'sessionAffinityConfig', { clientIP: { timeoutSeconds: 10_800 } })
   }
   spec = withinItems(spec, 'ports', (port) =>
     filledUnset(filledUnset(port, { protocol: 'TCP' }), { targetPort: port['port'] }),
@@ -104,7 +106,7 @@ function keepAllocated(given: Json, old: Json): Json {
     spec = filled(spec, { ipFamilies: old['ipFamilies'], ipFamilyPolicy: old['ipFamilyPolicy'] })
   }
   if (needsAddress(old) && !needsAddress(spec)) {
-    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']) {
       if (isSemanticallyEqual(spec[field], old[field])) spec = withField(spec, field, undefined)
     }
   }
@@ -136,7 +138,10 @@ function keepAllocated(given: Json, old: Json): Json {
 function allocate(service: Json, old: Json | undefined, book: ServiceAddressBook): Json {
   let spec = alignAddresses(asJson(service['spec']), old)
   const refused: FieldError[] = []
-  if (needsAddress(spec)) {
+  if (needsAddress(spec) && spec['ipFamilyPolicy'] === 'RequireDualStack') {
+    const detail = 'this cluster is not configured for dual-stack services'
+    refused.push(invalidValue('spec.ipFamilyPolicy', 'RequireDualStack', detail))
+  } else if (needsAddress(spec)) {
     spec = defaultFamilies(spec)
     const before = asList(old?.['clusterIPs'])
     const list = asList(spec['clusterIPs'])

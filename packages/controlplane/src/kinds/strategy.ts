@@ -17,13 +17,16 @@ export interface KindRules extends Omit<
   validate?(object: Json): FieldError[]
   /** What an update may not do. What `validate` says comes before it. */
   validateChange?(object: Json, old: Json): FieldError[]
+  /** What else a new one may not be. Only next to `validateChange`. */
+  validateNew?(object: Json): FieldError[]
   /** Its status when it is new. Default: an empty one, if it has a status subresource. */
   readonly newStatus?: Json
 }
 
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
-  const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, newStatus, ...rest } = rules
+  const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, newStatus, ...rest } =
+    rules
   const isNew = newStatus ?? {}
   return {
     ...rest,
@@ -36,7 +39,9 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
       prepareForUpdate: (object: KubeObject, old: Stored<KubeObject>) =>
         prepareForUpdate(fieldsOf(object), fieldsOf(old)),
     }),
-    ...(validate && { validate: (object: KubeObject) => validate(fieldsOf(object)) }),
+    ...(validate && {
+      validate: (object: KubeObject) => [...validate(fieldsOf(object)), ...(validateNew?.(fieldsOf(object)) ?? [])],
+    }),
     ...(validateChange && {
       validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => [
         ...(validate?.(fieldsOf(object)) ?? []),

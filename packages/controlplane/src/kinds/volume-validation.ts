@@ -91,9 +91,17 @@ function validateItems(source: Json, field: string): FieldError[] {
     wrong.push(invalidValue(`${field}.defaultMode`, mode, detail))
   }
   asJsons(source['items']).forEach((item, index) => {
-    wrong.push(...needs(item, `${field}.items[${index}]`, 'key', 'path'))
+    const path = `${field}.items[${index}]`
+    wrong.push(...needs(item, path, 'key', 'path'), ...validateWithin(asText(item['path']), `${path}.path`))
   })
   return wrong
+}
+
+/** A path that stays below where it is put. */
+function validateWithin(path: string, field: string): FieldError[] {
+  if (path.startsWith('/')) return [invalidValue(field, path, 'must be a relative path')]
+  if (path.split('/').includes('..')) return [invalidValue(field, path, "must not contain '..'")]
+  return path.startsWith('..') ? [invalidValue(field, path, "must not start with '..'")] : []
 }
 
 function validateProjected(source: Json, field: string): FieldError[] {
