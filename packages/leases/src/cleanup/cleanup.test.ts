@@ -166,6 +166,40 @@ describe('a cleanup job', () => {
     expect(creates()).toEqual([])
   })
 
+  it.each(['true', 'false'])(
+    'is not made again by a process that comes long after its job-ttl: job-wait %s',
+    async (wait) => {
+      world.create('one', withJob({ 'job-wait': wait }))
+      const before = await world.start()
+      world.server.onChange(() => {
+        // As soon as it is made, and before that is written down.
+        if (world.jobs.length > 0) before.kill()
+      })
+      await world.clock.advance(62_000)
+      world.finishJob(onlyJob(), 'Complete')
+      expect(world.notes('one')).not.toHaveProperty('cleanup-job-record')
+      // The server clears it away so long after its end: a day is left for somebody to look.
+      expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(86_400)
+      await world.clock.advance(3_600_000)
+      await world.start()
+      await world.clock.advance(2_000)
+      expect(world.object('one')).toBeUndefined()
+      expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(300)
+      expect(world.reasons('one').filter((reason) => reason === 'CleanupJobCreated').length).toBeLessThan(2)
+    },
+  )
+
+  it('is left for longer by who may not change jobs, and the object goes all the same', async () => {
+    await world.start()
+    world.server.intercept(({ plural, verb }) =>
+      plural === 'jobs' && verb === 'patch' ? refuse(403, 'Forbidden', 'no') : undefined,
+    )
+    world.create('one', withJob())
+    await world.clock.advance(62_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(86_400)
+  })
+
   it('that fails keeps the object, says so, and is tried again later', async () => {
     await world.start()
     world.create('one', withJob({ 'job-wait': 'true' }))

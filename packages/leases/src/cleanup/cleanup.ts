@@ -5,6 +5,7 @@ import {
   isRefusedAsIs,
   keyOf,
   type KubeObject,
+  mergePatch,
   type ObjectRef,
   refTo,
   type Stored,
@@ -16,7 +17,7 @@ import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../reconcile.ts'
 import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
-import { type CleanupSubject, cleanupJob, jobName } from './job.ts'
+import { type CleanupSubject, cleanupJob, jobName, KEPT_UNTIL_RECORDED } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
 import { type CleanupRecord, printRecord, readRecord } from './record.ts'
@@ -75,8 +76,13 @@ export class Cleanup {
     let current = object
     for (let count = 0; count < MOST_STEPS; count++) {
       const next = await this.#plan(key, current, lease, config, signal)
-      if (next.step.do === 'delete') return 'ready'
       if (next.step.do === 'wait') return { again: this.#wait(lease.family, next.record, next.step.until) }
+      const job = next.record?.job
+      // All that matters of it stands in the record by now.
+      if (job !== undefined && (next.step.do === 'delete' || next.step.do === 'create')) {
+        await this.#release({ name: job, namespace: object.metadata.namespace }, config, signal)
+      }
+      if (next.step.do === 'delete') return 'ready'
       const written = await this.#carryOut(current, lease, config, next.step, next.job, signal)
       if (!written) return undefined
       current = written
@@ -240,6 +246,21 @@ export class Cleanup {
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
+    }
+  }
+
+  /** Lets a job go as long after its end as the object asks for. */
+  async #release(ref: ObjectRef, { ttl }: JobConfig, signal: AbortSignal): Promise<void> {
+    if (ttl >= KEPT_UNTIL_RECORDED) return
+    const patch = mergePatch({ spec: { ttlSecondsAfterFinished: ttl } })
+    const { api, log } = this.#around
+    try {
+      await api.patch(Job, ref, patch, { signal })
+    } catch (error) {
+      if (isNotFound(error)) return
+      // Who may not change jobs leaves them for longer; that is no reason to keep the object.
+      if (!(error instanceof ApiError) || (error.status !== 403 && !isRefusedAsIs(error))) throw error
+      log.warn('cleanup job is kept for a day', { ...ref, error })
     }
   }
 

@@ -14,6 +14,12 @@ export interface CleanupSubject {
   readonly expireAt: number
 }
 
+/**
+ * How long a job is kept after its end until that is written down, in seconds. A job that is gone by the time somebody
+ * looks would be made again; and one that nobody ever looks at again must not stay for good.
+ */
+export const KEPT_UNTIL_RECORDED = 86_400
+
 /** As long as a pod's label may be, which carries the job's name. */
 const LONGEST_NAME = 63
 const PREFIX = 'lease-cleanup-'
@@ -50,7 +56,7 @@ export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: 
     },
     spec: {
       backoffLimit: config.backoffLimit,
-      ttlSecondsAfterFinished: config.ttl,
+      ttlSecondsAfterFinished: Math.max(config.ttl, KEPT_UNTIL_RECORDED),
       // A job that nobody waits for may take its time.
       ...(config.wait && { activeDeadlineSeconds: Math.ceil(config.timeout / 1_000) }),
       template: {

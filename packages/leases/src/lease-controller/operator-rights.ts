@@ -45,7 +45,7 @@ function sharedRules(shared: NonNullable<LeaseOperatorRights['shared']>): readon
   return [
     ...shared.map(({ group, plural }) => rule(group, [plural], ['get', 'list', 'watch', 'patch', 'delete'])),
     rule('', ['namespaces'], ['list', 'watch']),
-    rule('batch', ['jobs'], ['get', 'list', 'watch', 'create']),
+    rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch']),
     rule('', ['configmaps'], ['get']),
   ]
 }

@@ -194,7 +194,7 @@ describe('a dedicated controller', () => {
     expect(world.server.peek(ClusterRole, { name: 'object-lease-web' })?.rules).toEqual([
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create'] },
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
       { apiGroups: [''], resources: ['configmaps'], resourceNames: ['scripts'], verbs: ['get'] },
     ])
     const role = world.server.peek(Role, { name: 'object-lease-web', namespace: 'operator' })

@@ -19,7 +19,7 @@ export function clusterRules(spec: LeaseControllerSpec, resource: LeasedResource
 function cleanupRules({ cleanupConfigMaps }: LeaseControllerSpec): readonly PolicyRule[] {
   const scripts = rule('', 'configmaps', ['get'])
   return [
-    rule('batch', 'jobs', ['get', 'list', 'watch', 'create']),
+    rule('batch', 'jobs', ['get', 'list', 'watch', 'create', 'patch']),
     cleanupConfigMaps ? { ...scripts, resourceNames: [...cleanupConfigMaps] } : scripts,
   ]
 }
