@@ -37,6 +37,17 @@ if (!program) {
   process.exit(2)
 }
 
+// npm tells its shell to end, and the shell tells nobody: what runs under npm would live on, with the port and the data.
+if (process.env['npm_lifecycle_event'] && process.platform !== 'win32') {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  watch.unref()
+}
+
 if (isNewEnough(process.versions.node)) {
   modules.enableCompileCache()
   process.argv.splice(1, 2, path.resolve(root, program))

@@ -119,3 +119,23 @@ test('a port that is none is refused in one line, and nothing is made', { timeou
   await expect.poll(() => started.output, SOON).toContain('--port: "many" is not a whole number')
   expect(existsSync(data)).toBe(false)
 })
+
+test('under npm, it ends when the shell does that npm ends', { timeout: 120_000 }, async () => {
+  const start = '"$0" scripts/launch.mjs packages/tenure/src/main.ts start --data "$1" --port 0 --kubernetes-port 0'
+  const shell = spawn('sh', ['-c', `${start} & echo "pid $!"; wait`, process.execPath, data], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, npm_lifecycle_event: 'start' },
+  })
+  let output = ''
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  try {
+    await expect.poll(() => output, SOON).toContain('HTTP API')
+    shell.kill('SIGTERM')
+    await expect.poll(() => output, SOON).toContain('Stopped.')
+  } finally {
+    const pid = Number(/^pid (\d+)$/m.exec(output)?.[1])
+    // Gone by now, unless the test failed.
+    if (pid > 0 && !output.includes('Stopped.')) process.kill(pid, 'SIGKILL')
+  }
+})
