@@ -172,6 +172,32 @@ test('what is copied from a Deployment to its ReplicaSets is left alone, also wh
   expect(operator.writes.filter((write) => write.includes('/replicasets/web-'))).toEqual([])
 })
 
+test('a rollback does not bring the end of a lease that was extended since', async () => {
+  await bed.applyController('deployments', { group: 'apps', kind: 'Deployment' })
+  await bed.waitForReady('deployments')
+  await bed.apply(deployment('web', { [TTL]: '25s' }))
+  await expect.poll(() => annotation('deployment', 'web', 'expire-at'), SOON).toMatch(/Z$/)
+  const oldEnd = await annotation('deployment', 'web', 'expire-at')
+  const first = (await names('replicaset', '-l', 'app=web')).trim().replace('replicaset.apps/', '')
+  await expect.poll(() => annotation('replicaset', first, 'expire-at'), SOON).toBe(oldEnd)
+  // What the first ReplicaSet says of the lease stays from here on, while the Deployment's goes on.
+  await bed.kubectl('set', 'image', 'deployment/web', 'main=nginx:2')
+  await expect.poll(async () => (await names('replicaset', '-l', 'app=web')).trim().split('\n').length, SOON).toBe(2)
+  const later = new Date(Date.now() + 600_000).toISOString()
+  await bed.kubectl('annotate', 'deployment', 'web', `${PREFIX}extended-at=${later}`)
+  await expect.poll(() => Date.now() > Date.parse(oldEnd) + 1_000, SOON).toBe(true)
+  expect(await annotation('replicaset', first, 'expire-at')).toBe(oldEnd)
+  await bed.kubectl('rollout', 'undo', 'deployment/web')
+  await expect
+    .poll(() => annotation('deployment', 'web', 'expire-at'), SOON)
+    .not.toMatch(new RegExp(`^(?:${oldEnd})?$`))
+  const events = ['get', 'events.events.k8s.io', '-o', 'jsonpath={.items[*].reason}']
+  await expect.poll(() => bed.kubectl(...events), SOON).toContain('LeaseStartReset')
+  // It is a lease like any other.
+  await bed.kubectl('annotate', 'deployment', 'web', `${TTL}=1s`, '--overwrite')
+  await expect.poll(() => names('deployment', 'web'), SOON).toBe('')
+})
+
 test('fifty namespaces opt in at once, and one opts out', async () => {
   await bed.applyController('maps', { kind: 'ConfigMap', optIn: { key: 'leased', value: 'yes' } })
   await bed.waitForReady('maps')

@@ -55,12 +55,16 @@ const NOTHING: LeasePlan = {
   events: [],
 }
 
-/** What an object's annotations ask for, and what must be written in answer. Pure: `now` is milliseconds since 1970. */
+/**
+ * What an object's annotations ask for, and what must be written in answer. Pure: `now` is milliseconds since 1970;
+ * `isBroughtBack` says that the lease is an old one which nobody asked for (`BroughtBack`).
+ */
 export function planLease(
   object: Stored<KubeObject>,
   settings: Pick<LeaseSettings, 'families'>,
   namespaced: boolean,
   now: number,
+  isBroughtBack = false,
 ): LeasePlan {
   const { annotations, deletionTimestamp } = object.metadata
   // One that goes already is left alone.
@@ -70,7 +74,7 @@ export function planLease(
   const desired: Record<string, string | null> = {}
   for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
   if (!family) return ended(annotations, desired)
-  const terms = readTerms(object, family, namespaced, now)
+  const terms = isBroughtBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
   const warnings: string[] = []
   if (families.length > 1) {
     const ignored = families.slice(1).map(({ prefix }) => prefix + ANNOTATION.ttl)
@@ -127,7 +131,7 @@ type Terms =
   | ({
       readonly state: 'dated'
       /** The start that is to be written, undefined if the one there is stays. */
-      readonly newStart: 'put-on-later' | 'missing' | 'reset' | undefined
+      readonly newStart: 'put-on-later' | 'missing' | 'reset' | 'brought-back' | undefined
       readonly isByAge: boolean
       /** Whether the lease runs from an annotation, now or after this write. */
       readonly extended: boolean
@@ -197,6 +201,17 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
   const isDated = annotations[family.prefix + ANSWER.expireAt] !== undefined
   const isByAge = given === undefined && newStart === undefined && !isDated
   return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
+}
+
+/** The terms of a lease that came back, as if it were put on now. A point in time that has passed can only be written anew. */
+function anew(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
+  const terms = readTerms(object, family, namespaced, now)
+  if (terms.state !== 'dated' || terms.newStart !== undefined) return terms
+  if (object.metadata.annotations?.[family.prefix + ANNOTATION.expires] !== undefined)
+    return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
+  const start = floorSecond(now)
+  const expireAt = ceilSecond(start + terms.expireAt - terms.start)
+  return { ...terms, start, expireAt, newStart: 'brought-back', isByAge: false, extended: true }
 }
 
 function invalid(reason: string): Terms {
@@ -298,6 +313,10 @@ function factsOf(
   const expireAt = formatTime(terms.expireAt)
   if (terms.newStart === 'reset') {
     const message = `${start} ${JSON.stringify(annotations[prefix + start])} is no RFC 3339 time; the lease starts now and ends at ${expireAt}.`
+    events.push({ type: 'Warning', reason: REASON.startReset, message })
+  }
+  if (terms.newStart === 'brought-back') {
+    const message = `The lease came back with an earlier description of the object, and had ended; it starts now and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: REASON.startReset, message })
   }
   const started = annotations[prefix + ANSWER.expireAt] === undefined || terms.newStart !== undefined

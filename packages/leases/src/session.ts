@@ -24,6 +24,7 @@ import {
 } from '@tenure/runtime'
 import { ANSWER, type LeaseSettings } from './api.ts'
 import { ClockCheck } from './clock-check.ts'
+import { BroughtBack } from './brought-back.ts'
 import { Expiring } from './expiring.ts'
 import { announceEnd } from './heads-up.ts'
 import type { LeaseMetrics } from './metrics.ts'
@@ -101,6 +102,7 @@ export class Session {
       metrics,
       troubles: this.#troubles,
       clockCheck: new ClockCheck(clock),
+      broughtBack: new BroughtBack(),
       tell: (object, event) => this.#events.add(() => context.recorder.record(object, event)),
     }
     this.#queue = new WorkQueue({
@@ -193,6 +195,10 @@ export class Session {
       this.#forget(key)
       return
     }
+    if (event.type === 'modified') {
+      const { broughtBack, settings, clock } = this.#around
+      broughtBack.note(key, event, settings, clock.now())
+    }
     this.#look(key, object, event.type === 'added' && event.initial)
     // Somebody may have mended what keeps it from ending; that is no reason to wait for the next try.
     if (event.type === 'modified' && this.#isOtherwiseLeased(event.old, object)) this.#wake(key)
@@ -232,6 +238,7 @@ export class Session {
     this.#announced.delete(key)
     this.#troubles.succeeded(key)
     this.#quarrels.forget(key)
+    this.#around.broughtBack.forget(key)
     this.#queue.forget(key)
   }
 

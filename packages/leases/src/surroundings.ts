@@ -1,6 +1,7 @@
 import type { Kind, KubeObject, PartialObjectMetadata, Stored } from '@tenure/kube'
 import type { EventContent, ManagerContext } from '@tenure/runtime'
 import type { LeaseSettings } from './api.ts'
+import type { BroughtBack } from './brought-back.ts'
 import type { ClockCheck } from './clock-check.ts'
 import type { LeaseMetrics } from './metrics.ts'
 import type { LeasePlan } from './plan.ts'
@@ -17,14 +18,15 @@ export interface Surroundings extends Pick<ManagerContext, 'api' | 'clock' | 'ra
   readonly metrics: LeaseMetrics
   readonly troubles: Troubles
   readonly clockCheck: ClockCheck
+  readonly broughtBack: BroughtBack
   /** Writes an Event, in its turn. */
   readonly tell: (object: Stored<KubeObject>, event: EventContent) => void
 }
 
 export function planFor(
-  { kind, settings }: Pick<Surroundings, 'kind' | 'settings'>,
+  { kind, settings, broughtBack }: Pick<Surroundings, 'kind' | 'settings' | 'broughtBack'>,
   object: Leased,
   now: number,
 ): LeasePlan {
-  return planLease(object, settings, kind.namespaced, now)
+  return planLease(object, settings, kind.namespaced, now, broughtBack.has(object, settings))
 }
