@@ -6,28 +6,18 @@ import {
   homeRules,
   OPERATOR,
 } from '@tenure/applications'
-import type {
-  ClusterRole,
-  ClusterRoleBinding,
-  Deployment,
-  Namespace,
-  Role,
-  RoleBinding,
-  Service,
-  ServiceAccount,
-} from '@tenure/kube/kinds'
+import type { ClusterRole, Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 
 import type { Entry } from './manifest.ts'
+import { bindingFor, RBAC, roleFor } from './rbac.ts'
 
 const NAMESPACE = 'elide-system'
-const RBAC = 'rbac.authorization.k8s.io'
 const HTTP_PORT = applicationsTable.port.default
 const WEBHOOK_PORT = applicationsTable.webhookPort.default
 
 const labels = { app: OPERATOR, 'app.kubernetes.io/name': OPERATOR }
 const here = { name: OPERATOR, namespace: NAMESPACE, labels }
 const everywhere = { name: OPERATOR, labels }
-const subjects = [{ kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE }]
 
 /** The operator in a cluster, with all that it needs. */
 export function applicationsEntries(): readonly Entry[] {
@@ -48,11 +38,14 @@ export function applicationsEntries(): readonly Entry[] {
     { object: serviceAccount() },
     {
       comment: ['What the operator does in any namespace, and outside of them. Nothing here reads a Secret.'],
-      object: clusterRole(),
+      object: roleFor(everywhere, clusterRules()),
     },
-    { object: clusterRoleBinding() },
-    { comment: ["What it does at home: stand for election, and keep its webhooks' certificate."], object: role() },
-    { object: roleBinding() },
+    { object: bindingFor(everywhere, here) },
+    {
+      comment: ["What it does at home: stand for election, and keep its webhooks' certificate."],
+      object: roleFor(here, homeRules()),
+    },
+    { object: bindingFor(here, here) },
     {
       comment: [
         'Who may work with Applications, through kubectl or with a token through the HTTP API: whoever may edit or',
@@ -88,34 +81,6 @@ function namespace(): Namespace {
 
 function serviceAccount(): ServiceAccount {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here }
-}
-
-function clusterRole(): ClusterRole {
-  return { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: everywhere, rules: clusterRules() }
-}
-
-function clusterRoleBinding(): ClusterRoleBinding {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: everywhere,
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: OPERATOR },
-    subjects,
-  }
-}
-
-function role(): Role {
-  return { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata: here, rules: homeRules() }
-}
-
-function roleBinding(): RoleBinding {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'RoleBinding',
-    metadata: here,
-    roleRef: { apiGroup: RBAC, kind: 'Role', name: OPERATOR },
-    subjects,
-  }
 }
 
 function aggregatedRole(name: string, into: readonly string[], verbs: readonly string[]): ClusterRole {

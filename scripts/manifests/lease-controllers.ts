@@ -1,26 +1,16 @@
-import type {
-  ClusterRole,
-  ClusterRoleBinding,
-  Deployment,
-  Namespace,
-  Role,
-  RoleBinding,
-  Service,
-  ServiceAccount,
-} from '@tenure/kube/kinds'
+import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 import { LEASE_OPERATOR, leaseAdmissionRules, leaseControllerDefinition, leaseOperatorRules } from '@tenure/leases'
 
 import type { Entry } from './manifest.ts'
+import { bindingFor, roleFor } from './rbac.ts'
 
 const NAMESPACE = 'object-lease-system'
 const NAME = LEASE_OPERATOR
 const IMAGE = 'tenure:latest'
-const RBAC = 'rbac.authorization.k8s.io'
 
 const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
 const here = { name: NAME, namespace: NAMESPACE, labels }
 const everywhere = { name: NAME, labels }
-const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }]
 const ADMISSION = 'object-lease-admission'
 const WEBHOOK_PORT = 9443
 
@@ -45,9 +35,9 @@ export function leaseControllersEntries(): readonly Entry[] {
         'To give each controller the rights on its kind, which this operator has not itself, it needs escalate and bind:',
         'whoever may write LeaseControllers decides what may be deleted. Give that right with care.',
       ],
-      object: clusterRole(),
+      object: roleFor(everywhere, leaseOperatorRules()),
     },
-    { object: clusterRoleBinding() },
+    { object: bindingFor(everywhere, here) },
     { object: deployment() },
   ]
 }
@@ -56,7 +46,7 @@ export function leaseControllersEntries(): readonly Entry[] {
 export function leaseAdmissionEntries(): readonly Entry[] {
   const { cluster, home } = leaseAdmissionRules
   const metadata = { ...everywhere, name: ADMISSION }
-  const roleRef = (kind: string) => ({ apiGroup: RBAC, kind, name: ADMISSION })
+  const local = { ...metadata, namespace: NAMESPACE }
   return [
     {
       comment: [
@@ -74,49 +64,14 @@ export function leaseAdmissionEntries(): readonly Entry[] {
         spec: { selector: { app: NAME }, ports: [{ name: 'webhooks', port: 443, targetPort: WEBHOOK_PORT }] },
       } satisfies Service,
     },
-    { object: { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, rules: cluster } satisfies ClusterRole },
-    {
-      object: {
-        apiVersion: `${RBAC}/v1`,
-        kind: 'ClusterRoleBinding',
-        metadata,
-        roleRef: roleRef('ClusterRole'),
-        subjects,
-      } satisfies ClusterRoleBinding,
-    },
+    { object: roleFor(metadata, cluster) },
+    { object: bindingFor(metadata, here) },
     {
       comment: ['The certificate of the webhook is in a Secret, which its replicas share.'],
-      object: {
-        apiVersion: `${RBAC}/v1`,
-        kind: 'Role',
-        metadata: { ...metadata, namespace: NAMESPACE },
-        rules: home,
-      } satisfies Role,
+      object: roleFor(local, home),
     },
-    {
-      object: {
-        apiVersion: `${RBAC}/v1`,
-        kind: 'RoleBinding',
-        metadata: { ...metadata, namespace: NAMESPACE },
-        roleRef: roleRef('Role'),
-        subjects,
-      } satisfies RoleBinding,
-    },
+    { object: bindingFor(local, here) },
   ]
-}
-
-function clusterRole(): ClusterRole {
-  return { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: everywhere, rules: leaseOperatorRules() }
-}
-
-function clusterRoleBinding(): ClusterRoleBinding {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: everywhere,
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: NAME },
-    subjects,
-  }
 }
 
 const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
