@@ -343,7 +343,12 @@ const LIVES: readonly Case[] = [
       remove(leavingAt, undefined, { pick: ['kind', 'metadata.finalizers'] }),
       create(leaving, leavingOne('b'), { eventually: true, status: 403 }),
       patch(MERGE_PATCH, `${leaving}/a`, { metadata: { labels: { a: 'b' } } }, { pick: ['metadata.labels'] }),
-      get(leavingAt, { pick: ['metadata.finalizers'] }),
+      patch(
+        MERGE_PATCH,
+        leavingAt,
+        { metadata: { labels: { a: 'b' } } },
+        { pick: ['metadata.labels', 'metadata.finalizers'] },
+      ),
       patch(MERGE_PATCH, `${leaving}/a`, { metadata: { finalizers: null } }, { pick: ['kind'] }),
       get(leavingAt, { eventually: true, status: 404 }),
       get(leaving, { eventually: true, status: 404 }),
@@ -351,7 +356,40 @@ const LIVES: readonly Case[] = [
   },
 ]
 
+const unqualified = (name = 'a'): JsonObject => ({ name, finalizers: ['unqualified'] })
+const seen = { pick: ['kind', 'code', 'message', 'metadata.finalizers'], query: 'dryRun=All' }
+
+/** Which kinds want finalizers to say whose they are is each kind's own affair. */
+const FINALIZERS: readonly Case[] = [
+  {
+    name: 'finalizer that does not say whose it is, on kinds that take it',
+    steps: [
+      create(
+        CRDS,
+        { ...definition({ plural: 'gadgets', kind: 'Gadget', group: own }), metadata: unqualified(`gadgets.${own}`) },
+        seen,
+      ),
+      create('/apis/coordination.k8s.io/v1/namespaces/{ns}/leases', { metadata: unqualified() }, seen),
+      ...['validating', 'mutating'].map((sort) =>
+        create(`/apis/admissionregistration.k8s.io/v1/${sort}webhookconfigurations`, { metadata: unqualified() }, seen),
+      ),
+    ],
+  },
+  {
+    name: 'finalizer that does not say whose it is, on kinds that refuse it',
+    steps: [
+      create('/api/v1/namespaces/{ns}/configmaps', { metadata: unqualified() }, { ...seen, status: 422 }),
+      create('/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: unqualified() }, { ...seen, status: 422 }),
+      create(
+        '/apis/scheduling.k8s.io/v1/priorityclasses',
+        { metadata: unqualified(), value: 1 },
+        { ...seen, status: 422 },
+      ),
+    ],
+  },
+]
+
 export const customResourceCases: CaseGroup = {
   name: 'custom resources',
-  cases: [...VALIDATION, ...STRICT, ...OBJECTS, ...DEFINITIONS, ...LIVES],
+  cases: [...VALIDATION, ...STRICT, ...OBJECTS, ...DEFINITIONS, ...LIVES, ...FINALIZERS],
 }

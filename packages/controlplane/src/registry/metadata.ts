@@ -63,7 +63,7 @@ export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefin
   return whole(metadata, definition, parts, {
     name: (name) => checkName(definition.bucket, name),
     prefix: (prefix) => checkNamePrefix(definition.bucket, prefix),
-  }).concat(definition.isBuiltIn ? unqualifiedFinalizers(metadata.finalizers) : [])
+  }).concat(unqualifiedFinalizers(metadata.finalizers, definition))
 }
 
 /** The least that every name must be, whatever the kind. */
@@ -101,7 +101,7 @@ export function validateMetadataUpdate(
 ): readonly FieldError[] {
   const parts = partsOf(metadata)
   const changed = [...changeErrors(metadata, old), ...parts.maps, ...parts.owners, ...parts.managed]
-  const unqualified = definition.isBuiltIn ? unqualifiedFinalizers(metadata.finalizers) : []
+  const unqualified = unqualifiedFinalizers(metadata.finalizers, definition)
   const all = [...whole(metadata, definition, parts, SEGMENT), ...changed, ...changed, ...unqualified]
   if (!definition.isBuiltIn || !LOOKED_AT_AGAIN.has(definition.bucket)) return all
   return [...all, ...whole(metadata, definition, parts, SEGMENT), ...unqualified]
@@ -225,9 +225,20 @@ function finalizerErrors(finalizers: readonly string[] | undefined): readonly Fi
   return errors
 }
 
+/** Built-in kinds whose finalizers may have any name: the one that ends a definition has no owner in it either. */
+const ANY_FINALIZER = new Set([
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'leases.coordination.k8s.io',
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io',
+  'validatingwebhookconfigurations.admissionregistration.k8s.io',
+])
+
 /** Of built-in kinds: a finalizer says whose it is, unless it is one of Kubernetes itself. */
-function unqualifiedFinalizers(finalizers: readonly string[] | undefined): readonly FieldError[] {
-  if (!finalizers) return []
+function unqualifiedFinalizers(
+  finalizers: readonly string[] | undefined,
+  { isBuiltIn, bucket }: ResourceDefinition,
+): readonly FieldError[] {
+  if (!finalizers || !isBuiltIn || ANY_FINALIZER.has(bucket)) return []
   const why = 'name is neither a standard finalizer name nor is it fully qualified'
   return finalizers.flatMap((finalizer, index) =>
     finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
