@@ -4,13 +4,26 @@ import { rolldown } from 'rolldown'
 
 const root = path.dirname(import.meta.dirname)
 
+/** Each is a program of its own, and carries what it uses: as the image of an operator would. */
+const PROGRAMS = ['apply', 'idle', 'informer', 'queue', 'reconcile'] as const
+
+export type ProgramName = (typeof PROGRAMS)[number]
+
+/** Where the programs are. */
+export type Programs = Readonly<Record<ProgramName, string>>
+
 /**
  * The measurements as plain JavaScript, as a container image would carry them: what a user runs in production is
  * measured, not type stripping.
  */
-export async function bundlePrograms(): Promise<string> {
-  const folder = await bundle('tenure-bench', { main: 'bench/programs/main.ts' })
-  return path.join(folder, 'main.js')
+export async function bundlePrograms(): Promise<Programs> {
+  const files: Partial<Record<ProgramName, string>> = {}
+  for (const name of PROGRAMS) {
+    const folder = await bundle(`tenure-bench/${name}`, { [name]: `bench/programs/${name}.ts` })
+    files[name] = path.join(folder, `${name}.js`)
+  }
+  // Each has been gone through.
+  return files as Programs
 }
 
 /** The same of the embedded control plane, with the thread that writes for it. */

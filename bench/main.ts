@@ -24,7 +24,7 @@ const given = flag('kubeconfig', '')
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const isAsked = ({ name }: { readonly name: string }): boolean => name.includes(only)
 
-const bundle = await bundlePrograms()
+const programs = await bundlePrograms()
 const controlPlaneBundle = await bundleControlPlane()
 const asked = measurements.filter(isAsked)
 const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
@@ -59,7 +59,7 @@ async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<
         if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
         const args = [...measurement.ours, ...common, '--writer', peer]
         const options = [...OPERATOR_OPTIONS, ...(measurement.node ?? [])]
-        ours.push(await runProgram(process.execPath, [...options, bundle, ...args]))
+        ours.push(await runProgram(process.execPath, [...options, programs[measurement.program], ...args]))
         say(`  round ${round + 1} of ${rounds}`)
       }
       rows.push(...measurement.rows(medians(ours), theirs.length > 0 ? medians(theirs) : {}))

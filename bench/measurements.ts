@@ -1,3 +1,4 @@
+import type { ProgramName } from './bundle.ts'
 import { figure } from './rows.ts'
 import type { Figures, Row } from './rows.ts'
 
@@ -7,6 +8,8 @@ export interface Measurement {
   readonly prepare?: readonly (readonly string[])[]
   /** Undefined: nothing to compare with. */
   readonly peer?: readonly string[]
+  /** Which of ours. */
+  readonly program: ProgramName
   readonly ours: readonly string[]
   /** Options for Node beside those of production. Default none. */
   readonly node?: readonly string[]
@@ -49,6 +52,7 @@ export const measurements: readonly Measurement[] = [
     name: 'informer sync',
     prepare: [SEED],
     peer: ['informer-sync', '--namespace', 'bench-seeded'],
+    program: 'informer',
     ours: ['informer-sync', '--namespace', 'bench-seeded'],
     rows: (ours, peer) => [
       compare('10,000 ConfigMaps of 1 KB: synced after', 'ms', 'wallMs', [ours, peer], atMost(1)),
@@ -68,6 +72,7 @@ export const measurements: readonly Measurement[] = [
     name: 'informer sync, metadata only',
     prepare: [SEED],
     peer: ['informer-sync', '--namespace', 'bench-seeded', '--metadata'],
+    program: 'informer',
     ours: ['informer-sync', '--namespace', 'bench-seeded', '--metadata', 'true'],
     rows: (ours, peer) => [
       compare('… metadata only: synced after', 'ms', 'wallMs', [ours, peer], atMost(1)),
@@ -86,6 +91,7 @@ export const measurements: readonly Measurement[] = [
   {
     name: 'watch throughput',
     peer: ['watch-throughput', ...watched()],
+    program: 'informer',
     ours: ['watch-throughput', ...watched()],
     rows: (ours, peer) => [compare('watch event: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
   },
@@ -93,6 +99,7 @@ export const measurements: readonly Measurement[] = [
     name: 'reconcile, nothing to do',
     prepare: [SEED],
     peer: ['reconcile-noop', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    program: 'reconcile',
     ours: ['reconcile-noop', ...SEEDED, '--rounds', '20', '--workers', '1'],
     rows: (ours, peer) => [
       compare('reconcile with nothing to do: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(20, 'value')),
@@ -102,18 +109,21 @@ export const measurements: readonly Measurement[] = [
     name: 'reconcile with a cache read',
     prepare: [SEED],
     peer: ['reconcile-read', ...SEEDED, '--rounds', '20', '--workers', '1'],
+    program: 'reconcile',
     ours: ['reconcile-read', ...SEEDED, '--rounds', '20', '--workers', '1'],
     rows: (ours, peer) => [compare('reconcile with a cache read: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
   },
   {
     name: 'server-side apply',
     peer: ['apply', ...applied()],
+    program: 'apply',
     ours: ['apply', ...applied()],
     rows: (ours, peer) => [compare('server-side apply, 16 at a time: CPU', 'µs', 'cpuUsEach', [ours, peer], atMost(1))],
   },
   {
     name: 'idle operator',
     prepare: [['seed', '--namespace', 'bench-idle', '--count', '1']],
+    program: 'idle',
     ours: ['idle', '--namespace', 'bench-idle', '--seconds', '20'],
     rows: (ours) => [
       {
@@ -128,6 +138,7 @@ export const measurements: readonly Measurement[] = [
   {
     name: 'queue',
     peer: ['queue', '--count', '100000', '--rounds', '5'],
+    program: 'queue',
     ours: ['queue', '--count', '100000', '--rounds', '5'],
     // By CPU: the wall is shared with whatever else the machine does.
     rows: (ours, peer) => [

@@ -1,4 +1,5 @@
 import { ConfigMap, connect, inParallel } from './cluster.ts'
+import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { usage } from './usage.ts'
 import type { Flags } from './usage.ts'
@@ -6,7 +7,7 @@ import type { Flags } from './usage.ts'
 const WARM_UP = 200
 
 /** The client's side of a server-side apply that changes its object; 200 others go before. */
-export async function apply(flag: Flags): Promise<object> {
+async function apply(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
   const prefix = flag('prefix')
   const count = Number(flag('count'))
@@ -32,3 +33,5 @@ export async function apply(flag: Flags): Promise<object> {
   await transport.close()
   return { ...result, rssKb: usage().rssKb }
 }
+
+await run({ apply })

@@ -2,6 +2,7 @@ import type { Transport } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
 import { apply, controller, manager } from '@tenure/runtime'
 import { ConfigMap, connect } from './cluster.ts'
+import { run } from './run.ts'
 import { usage } from './usage.ts'
 import type { Flags } from './usage.ts'
 
@@ -11,7 +12,7 @@ const Secret = defineKind({ apiVersion: 'v1', kind: 'Secret' })
  * An operator at rest: 200 ConfigMaps with a child each, converged, with leader election. Counts what it sends in
  * `seconds`, watches and lease renewals apart, and what CPU it takes.
  */
-export async function idle(flag: Flags): Promise<object> {
+async function idle(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
   const seconds = Number(flag('seconds'))
   const { transport, client } = await connect(flag('kubeconfig'))
@@ -67,3 +68,5 @@ async function settled(count: () => number): Promise<void> {
     await pause(1_000)
   } while (count() === 0 || count() !== before)
 }
+
+await run({ idle })

@@ -2,6 +2,7 @@ import { metadataOf } from '@tenure/kube'
 import type { KubeApi } from '@tenure/kube'
 import { SharedInformers } from '@tenure/runtime'
 import { ConfigMap, connect } from './cluster.ts'
+import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { collectGarbage, usage } from './usage.ts'
 import type { Flags } from './usage.ts'
@@ -11,7 +12,7 @@ import type { Flags } from './usage.ts'
  * memory with the cache full and its watch open. heapBytesEach is what the heap loses when the cache is dropped: it is
  * taken last, so that the garbage collections that it needs are in none of the other figures.
  */
-export async function informerSync(flag: Flags): Promise<object> {
+async function informerSync(flag: Flags): Promise<object> {
   const { client, transport } = await connect(flag('kubeconfig'))
   const { figures, full } = await syncOnce(client, flag)
   await transport.close()
@@ -45,7 +46,7 @@ async function syncOnce(
 }
 
 /** CPU per watch event, while the peer's writer makes them: the same load as for the peer itself. */
-export async function watchThroughput(flag: Flags): Promise<object> {
+async function watchThroughput(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
   const count = Number(flag('count'))
   const { client, transport } = await connect(flag('kubeconfig'))
@@ -61,7 +62,7 @@ export async function watchThroughput(flag: Flags): Promise<object> {
     })
   })
   const stopwatch = new Stopwatch()
-  await Promise.all([run(flag('writer'), writerArguments(flag)), done])
+  await Promise.all([runToEnd(flag('writer'), writerArguments(flag)), done])
   const result = stopwatch.perItem(count)
   end.abort()
   await transport.close()
@@ -73,7 +74,7 @@ function writerArguments(flag: Flags): readonly string[] {
   return ['write', ...names.flatMap((name) => [`--${name}`, flag(name)])]
 }
 
-async function run(program: string, args: readonly string[]): Promise<void> {
+async function runToEnd(program: string, args: readonly string[]): Promise<void> {
   const { spawn } = await import('node:child_process')
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -92,3 +93,5 @@ function afterGarbageCollection(): Omit<ReturnType<typeof usage>, 'cpuMs'> {
   const { cpuMs: _, ...memory } = usage()
   return memory
 }
+
+await run({ 'informer-sync': informerSync, 'watch-throughput': watchThroughput })

@@ -1,10 +1,11 @@
 import { systemClock } from '@tenure/kube'
 import { WorkQueue } from '@tenure/runtime'
+import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
 import type { Flags } from './usage.ts'
 
 /** Add, get, done: all keys in a batch, as after an initial list; and one key at a time, as in steady state. */
-export function queue(flag: Flags): object {
+function queue(flag: Flags): object {
   const count = Number(flag('count'))
   const rounds = Number(flag('rounds'))
   const keys = Array.from({ length: count }, (_, index) => `bench/seed-${String(index).padStart(5, '0')}`)
@@ -34,3 +35,5 @@ export function queue(flag: Flags): object {
   work.shutDown()
   return result
 }
+
+await run({ queue })

@@ -1,6 +1,7 @@
 import { systemClock, systemRandom } from '@tenure/kube'
 import { ControllerRunner, SharedInformers, controller, createMetrics, silentLogger } from '@tenure/runtime'
 import { ConfigMap, connect } from './cluster.ts'
+import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
 import { usage } from './usage.ts'
 import type { Flags } from './usage.ts'
@@ -9,7 +10,7 @@ import type { Flags } from './usage.ts'
  * What the controller costs around a reconcile that does nothing (or reads its object from the cache): the initial
  * list and one round go before, then every key is enqueued `rounds` times and each round is waited for. Metrics are on.
  */
-export async function reconcileRounds(flag: Flags, read: boolean): Promise<object> {
+async function reconcileRounds(flag: Flags, read: boolean): Promise<object> {
   const namespace = flag('namespace')
   const count = Number(flag('count'))
   const rounds = Number(flag('rounds'))
@@ -66,3 +67,8 @@ export async function reconcileRounds(flag: Flags, read: boolean): Promise<objec
 }
 
 function nothing(): void {}
+
+await run({
+  'reconcile-noop': (flag) => reconcileRounds(flag, false),
+  'reconcile-read': (flag) => reconcileRounds(flag, true),
+})
