@@ -5,6 +5,7 @@ export * from './cli/index.ts'
 export {
   leaderName,
   leasedKind,
+  familiesTable,
   leaseFamilies,
   leasesConfiguration,
   leaseSettings,

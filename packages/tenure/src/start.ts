@@ -1,9 +1,12 @@
 import { applicationsOperator, applicationsTable, imagePolicyOf, LEADER_LEASE, OPERATOR } from '@tenure/applications'
 import {
   dailyLeaseControllers,
+  defaultLeaseSettings,
+  familiesTable,
   leaseAdmissionTable,
   leaseAnnotationsWebhook,
   leaseControllersOperator,
+  leaseFamilies,
 } from '@tenure/leases'
 import { createLogger, defineConfiguration } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime'
@@ -65,6 +68,7 @@ const table = {
   allowedRegistries,
   imagePolicyOnRest,
   webhooks,
+  ...familiesTable,
   ...leaseAdmissionTable,
 } as const satisfies Table
 
@@ -111,11 +115,16 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
       identity,
       lease: isElected ? { name: LEADER_LEASE } : undefined,
     })
+    const families = leaseFamilies(settings)
     const webhooks = [
       ...(settings.webhooks ? applications.webhooks : []),
-      ...(settings.leaseAdmission ? [leaseAnnotationsWebhook()] : []),
+      ...(settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : []),
     ]
-    const leases = leaseControllersOperator({ defaultMode: 'shared', defaults: dailyLeaseControllers })
+    const leases = leaseControllersOperator({
+      defaultMode: 'shared',
+      defaults: dailyLeaseControllers,
+      settings: { ...defaultLeaseSettings, families },
+    })
     return runOperators(
       {
         name: OPERATOR,
