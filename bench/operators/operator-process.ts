@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import path from 'node:path'
+import { OPERATOR_ENVIRONMENT } from '../measurements.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/tenure/src/main.ts')
 
@@ -11,7 +12,7 @@ export class OperatorProcess {
 
   constructor(args: readonly string[], environment: Readonly<Record<string, string>>, options: readonly string[] = []) {
     this.#child = spawn(process.execPath, [...options, MAIN, ...args], {
-      env: { ...process.env, ...environment },
+      env: { ...process.env, ...OPERATOR_ENVIRONMENT, ...environment },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     this.#exited = new Promise((resolve) => this.#child.once('exit', resolve))

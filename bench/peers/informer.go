@@ -29,8 +29,8 @@ func watchedObject(o options) (client.Object, error) {
 
 // informerSync measures a cache of all ConfigMaps of the namespace, from nothing to synced.
 //
-// wallMs runs from the program's own first line (after Go's runtime and most package initialisers) until the informer
-// says that it has synced, asked every millisecond; cpuMs is everything since the process began, initialisers included.
+// wallMs runs from the moment this process was started, Go's runtime and all initialisers included, until the informer
+// says that it has synced, asked every millisecond; cpuMs is everything since then, too.
 // syncWallMs and syncCpuMs begin when the manager, which is fully set up, is started. waitedWallMs is when
 // WaitForCacheSync returned: that is what a controller waits for, but it looks only every 100 ms. Memory is read after
 // that, with the cache full and its watch open. The objects are counted last, because listing copies them.

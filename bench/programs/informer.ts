@@ -4,11 +4,11 @@ import { SharedInformers } from '@tenure/runtime'
 import { ConfigMap, connect } from './cluster.ts'
 import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
-import { collectGarbage, usage } from './usage.ts'
+import { collectGarbage, startedAt, usage } from './usage.ts'
 import type { Flags } from './usage.ts'
 
 /**
- * A cache of all ConfigMaps of a namespace, from nothing to synced: wallMs since the process began, CPU likewise, and
+ * A cache of all ConfigMaps of a namespace, from nothing to synced: wallMs since the process was started, CPU likewise, and
  * memory with the cache full and its watch open. heapBytesEach is what the heap loses when the cache is dropped: it is
  * taken last, so that the garbage collections that it needs are in none of the other figures.
  */
@@ -32,7 +32,7 @@ async function syncOnce(
   informers.start(end.signal)
   await informer.whenSynced()
   const { wallMs: syncWallMs, cpuMs: syncCpuMs } = start.perItem(1)
-  const wallMs = performance.now()
+  const wallMs = performance.timeOrigin + performance.now() - startedAt()
   const { cpuMs } = usage()
   const { rssKb, anonKb, peakRssKb } = afterGarbageCollection()
   const count = informer.cache.size

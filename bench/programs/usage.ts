@@ -20,6 +20,11 @@ export function usage(): Usage {
   }
 }
 
+/** When whoever runs this program began to start it, as milliseconds since 1970; if nobody said, when Node began. */
+export function startedAt(): number {
+  return Number(process.env['BENCH_STARTED_AT'] ?? performance.timeOrigin)
+}
+
 /**
  * Collects garbage, as the peer does before it reads its memory. Not by --expose-gc: a process that is started with
  * it does not use the compiled code that Node brings along, and takes 15 to 20 ms longer to start.
