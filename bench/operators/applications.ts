@@ -1,17 +1,25 @@
 import { request as httpRequest, Agent } from 'node:http'
 import { Application } from '@tenure/applications'
-import type { Client, Kind, KubeObject, Stored } from '@tenure/kube'
-import { Deployment, Namespace } from '@tenure/kube/kinds'
+import type { Client, KubeObject } from '@tenure/kube'
 import { startCluster } from '../../test/cluster/cluster.ts'
 import { freePorts } from '../../test/cluster/free-ports.ts'
 import { connect, inParallel } from '../programs/cluster.ts'
 import { OPERATOR_OPTIONS } from '../measurements.ts'
 import type { Row } from '../rows.ts'
+import {
+  application,
+  APPLICATIONS,
+  AT_ONCE,
+  convergeApplications,
+  convergeByHand,
+  convergeDeployments,
+  newNamespace,
+  removeFinalizers,
+  removeNamespace,
+} from './converge.ts'
 import { OperatorProcess, pause, quantile, writesOf } from './operator-process.ts'
 import { SseReaders } from './sse-readers.ts'
 
-const APPLICATIONS = 1_000
-const AT_ONCE = 16
 const HTTP_CREATES = 300
 const READERS = 500
 const CHANGES = 200
@@ -40,8 +48,14 @@ export async function applicationRows({ kubeconfig, say }: OperatorContext): Pro
     const creates = await compareCreates(client, url)
     say('  HTTP creates measured')
     const late = await readersBehind(client, port)
+    await operator.stop()
+    const byHand = await convergeByHand(client)
+    say(`  ${APPLICATIONS} Applications by hand after ${Math.round(byHand.took)} ms`)
+    await removeFinalizers(client, byHand.namespace)
+    await removeNamespace(client, byHand.namespace)
     return [
       runningRow('1,000 Applications Running, all processors busy', ours.took, bare.took),
+      row('… the writes of these by hand, no operator', 'ms', byHand.took, bare.took, undefined),
       row('API writes per Application', 'writes', writes, undefined, { on: 'value', is: 'at most', limit: 5 }),
       row('HTTP create p50', 'ms', creates.http, creates.bare, { on: 'ratio', is: 'at most', limit: 1.3 }),
       row('500 SSE readers behind the watch, p99', 'ms', late, undefined, { on: 'value', is: 'at most', limit: 100 }),
@@ -102,12 +116,6 @@ async function startOperator(
   }
 }
 
-const convergeDeployments = (client: Client): Promise<Converged> =>
-  converge(client, Deployment, deployment, ({ status }) => status?.availableReplicas === 1)
-
-const convergeApplications = (client: Client): Promise<Converged> =>
-  converge(client, Application, application, ({ status }) => status?.phase === 'Running')
-
 const runningRow = (what: string, ours: number, bare: number): Row =>
   row(what, 'ms', ours, bare, { on: 'ratio', is: 'at most', limit: 1.2 })
 
@@ -120,76 +128,6 @@ async function whenLeading(url: string): Promise<void> {
     const { isLeader } = (await (await fetch(`${url}/leader`)).json()) as { isLeader: boolean }
     if (isLeader) return
     await pause(100)
-  }
-}
-
-const application = (name: string, namespace: string, replicas = 1): Application => ({
-  apiVersion: Application.apiVersion,
-  kind: Application.kind,
-  metadata: { name, namespace },
-  spec: { replicas, image: 'gcr.io/bench/web:1' },
-})
-
-const deployment = (name: string, namespace: string): Deployment => ({
-  metadata: { name, namespace },
-  spec: {
-    replicas: 1,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: { containers: [{ name: 'web', image: 'gcr.io/bench/web:1' }] },
-    },
-  },
-})
-
-interface Converged {
-  /** Milliseconds from the first create until all are as they should be. */
-  readonly took: number
-  readonly namespace: string
-}
-
-async function converge<T extends KubeObject>(
-  client: Client,
-  kind: Kind<T>,
-  make: (name: string, namespace: string) => T,
-  isDone: (object: Stored<T>) => boolean,
-): Promise<Converged> {
-  const namespace = await newNamespace(client)
-  const done = new Set<string>()
-  const resourceVersion = (await client.list(kind, { namespace })).metadata.resourceVersion
-  const failed = new AbortController()
-  const watching = client.watch(kind, { namespace, resourceVersion, signal: failed.signal })
-  const began = performance.now()
-  const creating = inParallel(APPLICATIONS, AT_ONCE, (index) => client.create(kind, make(`web-${index}`, namespace)))
-  creating.catch((error: unknown) => failed.abort(error))
-  for await (const events of watching) {
-    for (const event of events) {
-      if (event.type === 'ADDED' || event.type === 'MODIFIED') {
-        if (isDone(event.object)) done.add(event.object.metadata.name)
-      }
-    }
-    if (done.size === APPLICATIONS) break
-  }
-  const took = performance.now() - began
-  await creating
-  return { took, namespace }
-}
-
-async function newNamespace(client: Client): Promise<string> {
-  const { metadata } = await client.create(Namespace, { metadata: { generateName: 'bench-applications-' } })
-  return metadata.name
-}
-
-/** Waits until it is gone, so that its end is no load on what comes next. */
-async function removeNamespace(client: Client, name: string): Promise<void> {
-  await client.delete(Namespace, { name })
-  while (
-    await client.get(Namespace, { name }).then(
-      () => true,
-      () => false,
-    )
-  ) {
-    await pause(200)
   }
 }
 
