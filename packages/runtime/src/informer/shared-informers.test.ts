@@ -1,0 +1,91 @@
+import { metadataOf } from '@tenure/kube'
+import { settle } from '@tenure/kube/testing'
+import { describe, expect, it } from 'vitest'
+import { type Labels, noMetrics } from '../metrics.ts'
+import { ConfigMap, map, ref, setUp } from './informer.testing.ts'
+
+describe('shared informers', () => {
+  it('are one for each kind, form and selection', () => {
+    const { informers, informer } = setUp()
+    expect(informers.informer(ConfigMap, { labelSelector: '' })).toBe(informer)
+    expect(informers.informer(ConfigMap, { namespace: 'default' })).not.toBe(informer)
+    expect(informers.informer(metadataOf(ConfigMap))).not.toBe(informer)
+    expect(informers.health()).toHaveLength(3)
+  })
+
+  it('start late when asked for late, and replay what is there to who subscribes late', async () => {
+    const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    await t.start()
+    const late = t.informers.informer(metadataOf(ConfigMap))
+    await t.informers.whenSynced()
+    expect(t.informers.health().map(({ synced, health }) => [synced, health.state])).toEqual([
+      [true, 'live'],
+      [true, 'live'],
+    ])
+    const seen: unknown[] = []
+    const end = late.subscribe((event) => seen.push(event))
+    t.api.seed(ConfigMap, map('a', '2'))
+    await settle()
+    end()
+    t.api.seed(ConfigMap, map('a', '3'))
+    await settle()
+    expect(seen).toMatchObject([
+      { type: 'added', initial: true, object: { metadata: { name: 'a' } } },
+      { type: 'modified', object: { metadata: { resourceVersion: '3' } }, old: { metadata: { resourceVersion: '2' } } },
+    ])
+    await t.expectClean()
+  })
+
+  it('count their lists and restarts', async () => {
+    const counts: Record<string, number> = {}
+    const family = (name: string) => ({
+      with: ({ kind }: Labels) => ({ inc: () => (counts[`${name} ${kind}`] = (counts[`${name} ${kind}`] ?? 0) + 1) }),
+      remove: () => undefined,
+    })
+    const t = setUp({ informers: { metrics: { ...noMetrics, counter: ({ name }) => family(name) } } })
+    await t.start()
+    t.api.dropWatches()
+    await t.clock.advance(1000)
+    expect(counts).toEqual({
+      'tenure_informer_lists_total configmaps/v1': 1,
+      'tenure_informer_watch_restarts_total configmaps/v1': 1,
+      'tenure_informer_failures_total configmaps/v1': 1,
+    })
+    await t.expectClean()
+  })
+
+  it('go on when a handler throws, and log it', async () => {
+    const errors: unknown[] = []
+    const log = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (_message: string, facts?: Readonly<Record<string, unknown>>) => errors.push(facts?.['error']),
+      child: () => log,
+    }
+    const t = setUp({ informers: { log } })
+    t.informer.subscribe(() => {
+      throw new TypeError('my bug')
+    })
+    const after: string[] = []
+    t.informer.subscribe((event) => after.push(event.type))
+    t.api.seed(ConfigMap, map('a'))
+    await t.start()
+    expect(errors).toEqual([new TypeError('my bug')])
+    expect(after).toEqual(['added'])
+    await t.expectClean()
+  })
+
+  it('give out objects that can not be changed, without the managedFields of others', async () => {
+    const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
+    await t.start()
+    await t.client.apply(ConfigMap, map('a'), { fieldManager: 'me' })
+    await t.client.apply(ConfigMap, map('a', '1', { more: 'x' }), { fieldManager: 'you' })
+    await settle()
+    const cached = t.informer.cache.get(ref('a'))
+    expect(cached?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['me'])
+    expect(() => Object.assign(cached?.data ?? {}, { value: '2' })).toThrow(TypeError)
+    await t.expectClean()
+  })
+})
