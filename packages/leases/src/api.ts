@@ -51,6 +51,14 @@ export const JOB_LABEL = {
   sourceUid: 'source-uid',
   /** Which expiry of that object: a hash. */
   expiry: 'expiry',
+  /** It stays after its end, until that stands on the object or nobody needs it: its `job-ttl` counts from then on. */
+  held: 'held',
+} as const
+
+/** Annotations of cleanup jobs, after the prefix. None is called as an answer is: jobs may be leased, too. */
+export const JOB_ANNOTATION = {
+  /** What it was made for, as JSON. */
+  source: 'cleanup-job-source',
 } as const
 
 export const PROPAGATIONS: readonly Propagation[] = ['Background', 'Foreground', 'Orphan']

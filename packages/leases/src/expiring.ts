@@ -2,6 +2,7 @@ import { type KubeApi, type PartialObjectMetadata, refTo, TenureError } from '@t
 import { type Again, type Cache, expire } from '@tenure/runtime'
 import { ANSWER, REASON } from './api.ts'
 import { Cleanup } from './cleanup/cleanup.ts'
+import type { HeldJobs } from './cleanup/held-jobs.ts'
 import { DELETING, DRY_RUN, EXPIRED, isExpired, isReadyToDelete, type LeasePlan } from './plan.ts'
 import { LiveReads, withReads } from './live-reads.ts'
 import { liveRead, writeChanges } from './reconcile.ts'
@@ -23,10 +24,15 @@ export class Expiring {
   readonly #reading: KubeApi
 
   /** `wake` is called with the key of an object whose cleanup job changed. */
-  constructor(around: Surroundings, cache: Cache<PartialObjectMetadata>, wake: (key: string) => void) {
+  constructor(
+    around: Surroundings,
+    cache: Cache<PartialObjectMetadata>,
+    heldJobs: HeldJobs,
+    wake: (key: string) => void,
+  ) {
     this.#around = around
     this.#reading = withReads(around.api, around.kind, new LiveReads(around, cache))
-    this.#cleanup = new Cleanup(around, wake)
+    this.#cleanup = new Cleanup(around, heldJobs, wake)
   }
 
   close(): void {

@@ -10,6 +10,8 @@ const NAMES = ['a', 'b', 'c', 'd']
 const name = fc.constantFrom(...NAMES)
 const seconds = fc.integer({ min: 0, max: 90 })
 
+const DAY = 86_400_000
+
 /** Ten seconds, and what clocks that agree may differ. */
 const NO_LONGER_NEW = 14_000
 
@@ -26,7 +28,7 @@ type Step =
   /** Without a TTL: that is put on later. */
   | { readonly do: 'create-bare'; readonly name: string }
   | { readonly do: 'edit-ttl'; readonly name: string; readonly ttl: number }
-  | { readonly do: 'extend'; readonly name: string }
+  | { readonly do: 'extend' | 'delete'; readonly name: string }
   | { readonly do: 'remove-ttl' | 'remove-start' | 'spoil-ttl' | 'spoil-start' | 'touch'; readonly name: string }
   | { readonly do: 'pass'; readonly milliseconds: number }
   | { readonly do: 'restart'; readonly kill: boolean; readonly down: number }
@@ -63,7 +65,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       name,
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('restart'), kill: fc.boolean(), down: fc.nat(60_000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('restart'),
+      kill: fc.boolean(),
+      // As a rule a moment, now and then so long that all who have a time to live are gone.
+      down: fc.oneof(
+        { weight: 3, arbitrary: fc.nat(60_000) },
+        { weight: 1, arbitrary: fc.integer({ min: 60_000, max: 90 * DAY }) },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete'), name }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('jump'), ahead: fc.integer({ min: -100_000, max: 100_000 }) }) },
   {
     weight: 3,
@@ -93,24 +107,36 @@ class Oracle {
   readonly #starts = new Set<string>()
   /** By object: until when a TTL that was put on later promises that it lives. */
   readonly #promises = new Map<string, number>()
+  /** As they were last, also those that are gone, by uid. */
+  readonly #jobs = new Map<string, Stored<Job>>()
+  /** The jobs that are gone and of which a user's change made another end of the same time. */
+  readonly #before = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
     world.server.onChange(({ resource, before, after }) => {
       // What is stored is what was sent: whole objects.
-      if (resource.endsWith('configmaps') && before && !after)
+      if (resource.endsWith('configmaps') && before && !after && !this.byUser)
         this.#checkDeletion(before as unknown as Stored<KubeObject>)
       if (resource.endsWith('configmaps') && before && after) {
         this.#checkStart(after as unknown as Stored<KubeObject>)
         this.#checkKept(before as unknown as Stored<KubeObject>, after as unknown as Stored<KubeObject>)
       }
-      if (resource.endsWith('jobs') && after && !before) this.#checkJob(after as unknown as Stored<Job>)
+      if (!resource.endsWith('jobs') || !after) return
+      const job = after as unknown as Stored<Job>
+      this.#jobs.set(job.metadata.uid, job)
+      if (!before) this.#checkJob(job)
     })
   }
 
   /** Somebody has changed this: a TTL on an object that is no longer new counts from now, whoever's clock is wrong. */
   promise({ metadata: { uid, annotations = {}, creationTimestamp } }: Stored<KubeObject>): void {
     const now = this.#world.clock.now()
+    // A lease that was moved away from an end and comes back to it ends there once more.
+    const there = new Set(this.#world.jobs.map(({ metadata }) => metadata.uid))
+    for (const [job, made] of this.#jobs) {
+      if (environmentOf(made)['OBJECT_UID'] === uid && !there.has(job)) this.#before.add(job)
+    }
     const ttl = /^(\d+)s$/.exec(annotations[`${SEED}ttl`] ?? '')?.[1]
     const isFresh = ['extended-at', 'expire-at', 'lease-basis'].every((name) => annotations[SEED + name] === undefined)
     const isOld = now - (parseTime(creationTimestamp) ?? 0) > NO_LONGER_NEW
@@ -174,14 +200,14 @@ class Oracle {
   #checkJob(job: Stored<Job>): void {
     const environment = environmentOf(job)
     const others = this.#jobsOf(environment['OBJECT_UID'] ?? '', environment['LEASE_EXPIRED_AT'] ?? '').filter(
-      ({ metadata }) => metadata.uid !== job.metadata.uid,
+      ({ metadata }) => metadata.uid !== job.metadata.uid && !this.#before.has(metadata.uid),
     )
     const isFailed = others.every(({ status }) => status?.conditions?.some((condition) => condition.type === 'Failed'))
     if (!isFailed) this.problems.push(`${job.metadata.name} was made although there is a job for that end`)
   }
 
   #jobsOf(uid: string, end: string): readonly Stored<Job>[] {
-    return this.#world.jobs.filter((job) => {
+    return [...this.#jobs.values()].filter((job) => {
       const environment = environmentOf(job)
       return environment['OBJECT_UID'] === uid && environment['LEASE_EXPIRED_AT'] === end
     })
@@ -216,6 +242,9 @@ class Run {
       if (fault === 'error') return refuse(500, 'InternalError', 'no')
       return fault
     })
+    this.world.server.onChange(({ resource, before, after }) => {
+      if (resource.endsWith('jobs') && after && !before) this.#endInTime(after as unknown as Stored<Job>)
+    })
     this.#process = await this.world.start()
   }
 
@@ -243,6 +272,11 @@ class Run {
         return
       case 'extend':
         this.#extend(step.name)
+        return
+      case 'delete':
+        this.oracle.byUser = true
+        world.server.unseed(ConfigMap, { name: step.name, namespace: 'shop' })
+        this.oracle.byUser = false
         return
       case 'remove-ttl':
         if (object && family) this.#annotate(step.name, { [`${family.prefix}ttl`]: undefined })
@@ -324,6 +358,16 @@ class Run {
     for (const job of this.world.jobs) if (!job.status?.conditions) this.world.finishJob(job, type, 'x')
   }
 
+  /** As the job controller does with a job whose time is up. */
+  #endInTime({ metadata, spec }: Stored<Job>): void {
+    const { clock } = this.world
+    if (spec?.activeDeadlineSeconds === undefined) return
+    clock.setTimer(spec.activeDeadlineSeconds * 1_000, () => {
+      const job = this.world.jobs.find((each) => each.metadata.uid === metadata.uid)
+      if (job && !job.status?.conditions) this.world.finishJob(job, 'Failed', 'DeadlineExceeded')
+    })
+  }
+
   async #restart(kill: boolean, down: number): Promise<void> {
     if (kill) this.#process?.kill()
     // A clean stop waits for what runs, which may wait for time to pass.
@@ -359,6 +403,16 @@ const regressions: readonly Step[][] = [
     { do: 'create', name: 'a', ttl: 0, newer: false, job: 'none' },
     { do: 'pass', milliseconds: 1 },
   ],
+  // A job that had ended was gone by the time somebody looked, and was made again.
+  [
+    { do: 'create', name: 'a', ttl: 0, newer: false, job: 'wait' },
+    { do: 'pass', milliseconds: 2_000 },
+    { do: 'hold-watches' },
+    { do: 'finish-jobs', type: 'Complete' },
+    { do: 'restart', kill: true, down: 40 * DAY },
+    { do: 'release-watches' },
+    { do: 'pass', milliseconds: 20_000 },
+  ],
 ]
 
 describe('whatever happens', () => {
@@ -384,6 +438,8 @@ describe('whatever happens', () => {
             })
             expect(Object.keys(annotations).filter((key) => key.endsWith('expire-at'))).toEqual([])
           }
+          // All have ended, and have gone or go by themselves.
+          expect(run.world.jobs.filter(({ spec }) => spec?.ttlSecondsAfterFinished === undefined)).toEqual([])
           deletions += run.oracle.deletions
           promisesKept += run.oracle.promisesKept
         } finally {

@@ -25,6 +25,8 @@ import {
 import { ANSWER, type LeaseSettings } from './api.ts'
 import { ClockCheck } from './clock-check.ts'
 import { BroughtBack } from './brought-back.ts'
+import { findEarlierJobs } from './cleanup/earlier-jobs.ts'
+import { HeldJobs } from './cleanup/held-jobs.ts'
 import { Expiring } from './expiring.ts'
 import { announceEnd } from './heads-up.ts'
 import type { LeaseMetrics } from './metrics.ts'
@@ -68,6 +70,7 @@ export class Session {
   /** Objects whose end is to be announced, by when. */
   readonly #headsUps: Expiry
   readonly #expiring: Expiring
+  readonly #heldJobs: HeldJobs
   /** Events about what happened. */
   readonly #events: Paced
   /** Announcements, which are worth something only beforehand: they do not wait behind the others. */
@@ -118,7 +121,9 @@ export class Session {
       concurrency: ANNOUNCEMENTS_AT_ONCE,
       onDue: (key, signal) => this.#announce(key, signal),
     })
-    this.#expiring = new Expiring(this.#around, this.#informer.cache, (key) => this.#wake(key))
+    const { cache } = this.#informer
+    this.#heldJobs = new HeldJobs(this.#around, cache)
+    this.#expiring = new Expiring(this.#around, cache, this.#heldJobs, (key) => this.#wake(key))
   }
 
   get activeLeases(): number {
@@ -151,6 +156,7 @@ export class Session {
       ends.push(this.#optedIn.onChange((namespace) => this.#onNamespace(namespace)))
       for (let worker = 0; worker < this.#concurrency; worker++) runs.push(this.#work(drop))
       runs.push(this.#expiry.run(ended.signal), this.#headsUps.run(ended.signal))
+      runs.push(this.#heldJobs.run(drop), this.#findEarlierJobs(ended.signal))
       await this.#untilGone(ended.signal)
     } catch (error) {
       if (!stop.aborted) throw error
@@ -159,6 +165,7 @@ export class Session {
       ended.abort(new Error('the kind is gone'))
       for (const unsubscribe of ends) unsubscribe()
       this.#queue.shutDown()
+      this.#heldJobs.close()
       // First, so that nothing that runs waits for its turn to be told.
       this.#announcements.close()
       this.#events.close()
@@ -167,6 +174,12 @@ export class Session {
       watching.abort(new Error('the leases of this kind are kept no more'))
       await this.#informers.whenStopped()
     }
+  }
+
+  /** Once there is something to compare them with. */
+  async #findEarlierJobs(signal: AbortSignal): Promise<void> {
+    await this.#informer.whenSynced(signal).catch(() => undefined)
+    await findEarlierJobs(this.#around, this.#heldJobs, signal)
   }
 
   /** Resolves when the API server does not know the kind any more, or `signal` aborts. */
@@ -193,6 +206,7 @@ export class Session {
     const key = keyOf(refTo(object))
     if (event.type === 'deleted') {
       this.#forget(key)
+      this.#heldJobs.gone(key, object.metadata.uid)
       return
     }
     if (event.type === 'modified') {
@@ -200,6 +214,8 @@ export class Session {
       broughtBack.note(key, event, settings, clock.now())
     }
     this.#look(key, object, event.type === 'added' && event.initial)
+    // Also where nothing is managed any more: what is held there was made while it was.
+    this.#heldJobs.see(key, object)
     // Somebody may have mended what keeps it from ending; that is no reason to wait for the next try.
     if (event.type === 'modified' && this.#isOtherwiseLeased(event.old, object)) this.#wake(key)
   }

@@ -1,7 +1,7 @@
-import { Client, type Kind, type KubeObject, type Stored, TenureError } from '@tenure/kube'
+import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored, TenureError } from '@tenure/kube'
 import { ConfigMap, Event, Job } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { type EventContent, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
+import { type EventContent, type Logger, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
 import { MemoryApi, type RecordedRequest } from '@tenure/runtime/testing'
 import { defaultLeaseSettings, type LeaseSettings, SEED_FAMILY } from './api.ts'
@@ -9,6 +9,15 @@ import { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from './
 
 export const SEED = SEED_FAMILY.prefix
 export const NEWER = 'object-lease-controller.ullberg.io/'
+
+/** The annotations of a lease of a minute that ends with a cleanup job. */
+export const withJob = (more: Readonly<Record<string, string>> = {}, prefix = SEED): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ttl: '60s', 'on-delete-job': 'scripts/run.sh', ...more }).map(([name, value]) => [
+      prefix + name,
+      value,
+    ]),
+  )
 
 export interface Told extends EventContent {
   readonly name: string
@@ -26,6 +35,8 @@ export interface Process {
 export interface StartOptions extends Partial<Omit<LeaseKeeperOptions, 'settings'>> {
   readonly settings?: Partial<LeaseSettings>
   readonly metrics?: Metrics
+  /** Default: nobody reads it. */
+  readonly log?: Logger
 }
 
 /** A server in memory, virtual time, and keepers that come and go. */
@@ -33,9 +44,21 @@ export class World {
   readonly clock = new VirtualClock()
   readonly server = new MemoryApi({ clock: this.clock })
   readonly told: Told[] = []
+  /** As they were made, also those that are gone. */
+  readonly everyJob: Stored<Job>[] = []
   /** How far ahead the keepers' wall clock is. */
   ahead = 0
   readonly #processes = new Set<Process>()
+
+  constructor() {
+    this.server.onChange(({ resource, before, after }) => {
+      if (!resource.endsWith('jobs') || !after) return
+      // What is stored is what was sent: whole objects.
+      const job = after as unknown as Stored<Job>
+      if (!before) this.everyJob.push(job)
+      this.#clearFinished(job)
+    })
+  }
 
   async start(options: StartOptions = {}): Promise<Process> {
     const { server, clock: time } = this
@@ -48,12 +71,12 @@ export class World {
     let isDead = false
     const transport = {
       request: (request: Parameters<MemoryApi['request']>[0]) =>
-        isDead ? new Promise<never>(() => undefined) : server.request(request),
+        isDead ? neverAnswered(request.signal) : server.request(request),
       close: () => Promise.resolve(),
     }
     const client = new Client({ transport, clock, random, retry: { attempts: 1 } })
-    const metrics = options.metrics ?? noMetrics
-    const informers = new SharedInformers({ api: client, clock, random, log: silentLogger, metrics, freeze: true })
+    const { metrics = noMetrics, log = silentLogger } = options
+    const informers = new SharedInformers({ api: client, clock, random, log, metrics, freeze: true })
     const end = new AbortController()
     informers.start(end.signal)
     const context = {
@@ -65,7 +88,7 @@ export class World {
       },
       probes: new Probes({ clock }),
       metrics,
-      log: silentLogger,
+      log,
       clock,
       random,
       namespace: 'default',
@@ -135,6 +158,12 @@ export class World {
     return this.server.objects(Job)
   }
 
+  get firstJob(): Stored<Job> {
+    const [job] = this.jobs
+    if (!job) throw new Error('there is no job')
+    return job
+  }
+
   get headsUps(): readonly Stored<Event>[] {
     return this.server.objects(Event)
   }
@@ -154,8 +183,10 @@ export class World {
   }
 
   /** How a job ends, as the job controller would say. */
-  finishJob(job: Stored<Job>, type: 'Complete' | 'Failed', reason = ''): void {
+  finishJob({ metadata }: Stored<Job>, type: 'Complete' | 'Failed', reason = ''): void {
     const now = `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`
+    const job = this.server.peek(Job, refTo({ metadata }))
+    if (!job) throw new Error(`there is no ${metadata.name}`)
     this.server.seed(Job, {
       ...job,
       status: {
@@ -169,4 +200,24 @@ export class World {
     for (const process of this.#processes) process.kill()
     await this.clock.advance(0)
   }
+
+  /** As the server's own controller does: a job goes so long after its end as it says, and stays if it does not say. */
+  #clearFinished(job: Stored<Job>): void {
+    const end = job.status?.conditions?.find(({ type }) => type === 'Complete' || type === 'Failed')?.lastTransitionTime
+    const ttl = job.spec?.ttlSecondsAfterFinished
+    if (end === undefined || ttl === undefined) return
+    this.clock.setTimer(Date.parse(end) + ttl * 1_000 - this.clock.now(), () => {
+      const stored = this.server.peek(Job, refTo(job))
+      const isSame = stored?.metadata.uid === job.metadata.uid && stored.spec?.ttlSecondsAfterFinished === ttl
+      if (isSame) this.server.unseed(Job, refTo(job))
+    })
+  }
+}
+
+/** A request that is not sent any more; given up only with `signal`, as any other is. */
+function neverAnswered(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(abortReason(signal))
+    else signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true })
+  })
 }

@@ -3,7 +3,7 @@ import { ConfigMap, Job, Node } from '@tenure/kube/kinds'
 import { createMetrics } from '@tenure/runtime'
 import { refuse } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { NEWER, SEED, World } from '../world.testing.ts'
+import { NEWER, SEED, withJob, World } from '../world.testing.ts'
 
 let world: World
 beforeEach(() => {
@@ -12,21 +12,11 @@ beforeEach(() => {
 })
 afterEach(() => world.stop())
 
-const withJob = (more: Readonly<Record<string, string>> = {}, prefix = SEED): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries({ ttl: '60s', 'on-delete-job': 'scripts/run.sh', ...more }).map(([name, value]) => [
-      prefix + name,
-      value,
-    ]),
-  )
-
 const creates = () => world.server.requests.filter(({ plural, verb }) => plural === 'jobs' && verb === 'create')
 
 function onlyJob(): Stored<Job> {
   expect(world.jobs).toHaveLength(1)
-  const [job] = world.jobs
-  if (!job) throw new Error('there is no job')
-  return job
+  return world.firstJob
 }
 
 describe('a cleanup job', () => {
@@ -55,6 +45,8 @@ describe('a cleanup job', () => {
       labels: { [`${SEED}source-kind`]: 'ConfigMap', [`${SEED}source-name`]: 'one', [`${SEED}cleanup-job`]: 'true' },
     })
     expect(spec).toMatchObject({ backoffLimit: 0, ttlSecondsAfterFinished: 7 })
+    expect(metadata).not.toHaveProperty('finalizers')
+    expect(metadata).not.toHaveProperty('ownerReferences')
     expect(spec).not.toHaveProperty('activeDeadlineSeconds')
     const pod = spec?.template.spec
     expect(pod).toMatchObject({
@@ -164,40 +156,6 @@ describe('a cleanup job', () => {
     await world.clock.advance(2_000)
     expect(world.object('one')).toBeUndefined()
     expect(creates()).toEqual([])
-  })
-
-  it.each(['true', 'false'])(
-    'is not made again by a process that comes long after its job-ttl: job-wait %s',
-    async (wait) => {
-      world.create('one', withJob({ 'job-wait': wait }))
-      const before = await world.start()
-      world.server.onChange(() => {
-        // As soon as it is made, and before that is written down.
-        if (world.jobs.length > 0) before.kill()
-      })
-      await world.clock.advance(62_000)
-      world.finishJob(onlyJob(), 'Complete')
-      expect(world.notes('one')).not.toHaveProperty('cleanup-job-record')
-      // The server clears it away so long after its end: a day is left for somebody to look.
-      expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(86_400)
-      await world.clock.advance(3_600_000)
-      await world.start()
-      await world.clock.advance(2_000)
-      expect(world.object('one')).toBeUndefined()
-      expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(300)
-      expect(world.reasons('one').filter((reason) => reason === 'CleanupJobCreated').length).toBeLessThan(2)
-    },
-  )
-
-  it('is left for longer by who may not change jobs, and the object goes all the same', async () => {
-    await world.start()
-    world.server.intercept(({ plural, verb }) =>
-      plural === 'jobs' && verb === 'patch' ? refuse(403, 'Forbidden', 'no') : undefined,
-    )
-    world.create('one', withJob())
-    await world.clock.advance(62_000)
-    expect(world.object('one')).toBeUndefined()
-    expect(onlyJob().spec?.ttlSecondsAfterFinished).toBe(86_400)
   })
 
   it('that fails keeps the object, says so, and is tried again later', async () => {
@@ -360,6 +318,33 @@ describe('a job that can not be run', () => {
       expect(world.jobs).toHaveLength(1)
     },
   )
+
+  it.each([
+    ['the script is gone', () => world.server.unseed(ConfigMap, { name: 'scripts', namespace: 'shop' })],
+    [
+      'the server would not have another',
+      () =>
+        world.server.intercept(({ plural, verb }) =>
+          plural === 'jobs' && verb === 'create'
+            ? refuse(403, 'Forbidden', 'jobs.batch "x" is forbidden: exceeded quota: small')
+            : undefined,
+        ),
+    ],
+  ])('has been run if it is there, although %s', async (_, change) => {
+    world.create('one', withJob({ 'job-wait': 'true' }))
+    const before = await world.start()
+    world.server.onChange(() => {
+      if (world.jobs.length > 0) before.kill()
+    })
+    await world.clock.advance(62_000)
+    world.finishJob(onlyJob(), 'Complete')
+    change()
+    await world.start()
+    await world.clock.advance(2_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(world.reasons('one')).toContain('CleanupJobCompleted')
+    expect(world.everyJob).toHaveLength(1)
+  })
 
   it('because we may not make jobs is a problem until we may', async () => {
     const { keeper } = await world.start()

@@ -5,7 +5,7 @@ import {
   isRefusedAsIs,
   keyOf,
   type KubeObject,
-  mergePatch,
+  metadataOf,
   type ObjectRef,
   refTo,
   type Stored,
@@ -17,7 +17,8 @@ import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../reconcile.ts'
 import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
-import { type CleanupSubject, cleanupJob, jobName, KEPT_UNTIL_RECORDED } from './job.ts'
+import type { HeldJobs } from './held-jobs.ts'
+import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
 import { type CleanupRecord, printRecord, readRecord } from './record.ts'
@@ -39,6 +40,7 @@ interface AwaitedJob {
 /** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
 export class Cleanup {
   readonly #around: Surroundings
+  readonly #held: HeldJobs
   readonly #wake: (key: string) => void
   /** The jobs that are waited for, by `namespace/name`. */
   readonly #awaited = new Map<string, AwaitedJob>()
@@ -46,8 +48,9 @@ export class Cleanup {
   readonly #awaitedBy = new Map<string, string>()
   readonly #watched = new Map<string, () => void>()
 
-  constructor(around: Surroundings, wake: (key: string) => void) {
+  constructor(around: Surroundings, held: HeldJobs, wake: (key: string) => void) {
     this.#around = around
+    this.#held = held
     this.#wake = wake
   }
 
@@ -74,20 +77,20 @@ export class Cleanup {
     signal: AbortSignal,
   ): Promise<Again | 'ready' | undefined> {
     let current = object
-    for (let count = 0; count < MOST_STEPS; count++) {
-      const next = await this.#plan(key, current, lease, config, signal)
-      if (next.step.do === 'wait') return { again: this.#wait(lease.family, next.record, next.step.until) }
-      const job = next.record?.job
-      // All that matters of it stands in the record by now.
-      if (job !== undefined && (next.step.do === 'delete' || next.step.do === 'create')) {
-        await this.#release({ name: job, namespace: object.metadata.namespace }, config, signal)
+    try {
+      for (let count = 0; count < MOST_STEPS; count++) {
+        const next = await this.#plan(key, current, lease, config, signal)
+        if (next.step.do === 'wait') return { again: this.#wait(lease.family, next.record, next.step.until) }
+        if (next.step.do === 'delete') return 'ready'
+        const written = await this.#carryOut(current, lease, config, next.step, next.job, signal)
+        if (!written) return undefined
+        current = written
       }
-      if (next.step.do === 'delete') return 'ready'
-      const written = await this.#carryOut(current, lease, config, next.step, next.job, signal)
-      if (!written) return undefined
-      current = written
+      return { again: LOOK_UNWATCHED }
+    } finally {
+      // All that matters of a job may stand in the record by now.
+      this.#held.settle(key)
     }
-    return { again: LOOK_UNWATCHED }
   }
 
   async #plan(key: string, object: Leased, lease: DatedLease, config: JobConfig, signal: AbortSignal) {
@@ -95,6 +98,10 @@ export class Cleanup {
     const record = readRecord(object.metadata.annotations?.[lease.family.prefix + ANSWER.cleanup], expireAt)
     const name = record?.state === 'running' && config.wait ? record.job : undefined
     let job: Stored<Job> | undefined
+    if (record?.state === 'running' && record.job !== undefined) {
+      const held = heldJob({ object, kind: this.#around.kind, ...lease }, config, record.attempt)
+      this.#held.hold(key, object, { ...held, ref: { ...held.ref, name: record.job } })
+    }
     if (name !== undefined) {
       const ref = { name, namespace: object.metadata.namespace }
       // Before it is read, so that its end can not come between.
@@ -141,8 +148,12 @@ export class Cleanup {
   ): Promise<Leased | undefined> {
     const { kind, metrics, tell, clock } = this.#around
     const subject: CleanupSubject = { object, kind, ...lease }
+    const job = heldJob(subject, config, attempt)
+    // Before it is made: an answer can be lost.
+    this.#held.hold(keyOf(refTo(object)), object, job)
     const made = await this.#make(subject, config, attempt, signal)
     if (made.how === 'invalid') {
+      this.#held.drop(job)
       const situation = { config, expireAt: formatTime(lease.expireAt), now: clock.now() }
       // No job was made, so that this was no attempt; but each time the wait is longer.
       const record = afterFailure(situation, attempt, undefined)
@@ -150,10 +161,10 @@ export class Cleanup {
     }
     if (made.how === 'created') {
       metrics.jobsCreated.inc()
-      const message = `The cleanup job ${jobName(subject, attempt)} was created.`
+      const message = `The cleanup job ${job.ref.name} was created.`
       tell(object, { type: 'Normal', reason: REASON.jobCreated, message })
     }
-    const name = jobName(subject, attempt)
+    const { name } = job.ref
     const record: CleanupRecord = {
       job: name,
       expireAt: formatTime(lease.expireAt),
@@ -172,8 +183,12 @@ export class Cleanup {
     signal: AbortSignal,
   ): Promise<{ readonly how: 'created' | 'found' } | (JobFailure & { readonly how: 'invalid' })> {
     const { api, troubles } = this.#around
+    const { ref } = heldJob(subject, config, attempt)
+    // One that was made long ago has run, whatever has become since of what it takes to make another.
+    const refused = async (message: string) =>
+      (await this.#isThere(ref, signal)) ? ({ how: 'found' } as const) : ({ how: 'invalid', message } as const)
     const problem = await this.#scriptProblem(subject.object, config, signal)
-    if (problem !== undefined) return { how: 'invalid', message: problem }
+    if (problem !== undefined) return refused(problem)
     try {
       await troubles.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
       return { how: 'created' }
@@ -181,7 +196,18 @@ export class Cleanup {
       if (isAlreadyExists(error)) return { how: 'found' }
       // Where a namespace ends, the object ends with it.
       if (isNamespaceEnding(error) || !(error instanceof ApiError) || !isRefusedAsIs(error)) throw error
-      return { how: 'invalid', message: error.message.replace(/\.$/, '') }
+      return refused(error.message.replace(/\.$/, ''))
+    }
+  }
+
+  async #isThere(ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#around.api.get(metadataOf(Job), ref, { signal })
+      return true
+    } catch (error) {
+      // Who may not look has to take it that there is none.
+      if (isNotFound(error) || (error instanceof ApiError && error.status === 403)) return false
+      throw error
     }
   }
 
@@ -246,21 +272,6 @@ export class Cleanup {
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
-    }
-  }
-
-  /** Lets a job go as long after its end as the object asks for. */
-  async #release(ref: ObjectRef, { ttl }: JobConfig, signal: AbortSignal): Promise<void> {
-    if (ttl >= KEPT_UNTIL_RECORDED) return
-    const patch = mergePatch({ spec: { ttlSecondsAfterFinished: ttl } })
-    const { api, log } = this.#around
-    try {
-      await api.patch(Job, ref, patch, { signal })
-    } catch (error) {
-      if (isNotFound(error)) return
-      // Who may not change jobs leaves them for longer; that is no reason to keep the object.
-      if (!(error instanceof ApiError) || (error.status !== 403 && !isRefusedAsIs(error))) throw error
-      log.warn('cleanup job is kept for a day', { ...ref, error })
     }
   }
 

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { Job } from '@tenure/kube/kinds'
-import { type GroupVersionKind, JOB_LABEL, type LeaseFamily } from '../api.ts'
+import { type GroupVersionKind, JOB_ANNOTATION, JOB_LABEL, type LeaseFamily } from '../api.ts'
 import { formatTime } from '../time.ts'
 import type { JobConfig } from './job-config.ts'
+import { type HeldJob, printSource } from './source.ts'
 
 /** The expiry that a job cleans up after. */
 export interface CleanupSubject {
@@ -13,12 +14,6 @@ export interface CleanupSubject {
   readonly start: number
   readonly expireAt: number
 }
-
-/**
- * How long a job is kept after its end until that is written down, in seconds. A job that is gone by the time somebody
- * looks would be made again; and one that nobody ever looks at again must not stay for good.
- */
-export const KEPT_UNTIL_RECORDED = 86_400
 
 /** As long as a pod's label may be, which carries the job's name. */
 const LONGEST_NAME = 63
@@ -37,7 +32,27 @@ export function jobName(subject: CleanupSubject, attempt: number): string {
   return `${generateName(subject)}${hashOf(subject, String(attempt))}`
 }
 
-/** The job, for the API server to run. */
+/** What is to be known of the job to let it go later. */
+export function heldJob(subject: CleanupSubject, { ttl }: JobConfig, attempt: number): HeldJob {
+  const { object, family, expireAt } = subject
+  const { group, version, kind } = subject.kind
+  const { name, uid, namespace } = object.metadata
+  return {
+    ref: { name: jobName(subject, attempt), namespace },
+    prefix: family.prefix,
+    source: { group, version, kind, name, uid, expireAt: formatTime(expireAt), attempt, ttl },
+  }
+}
+
+/** Selects the jobs of a kind that are held. */
+export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): string {
+  const labels = { [JOB_LABEL.isCleanup]: 'true', [JOB_LABEL.held]: 'true', [JOB_LABEL.sourceKind]: labelValue(kind) }
+  return Object.entries(labels)
+    .map(([name, value]) => `${prefix}${name}=${value}`)
+    .join(',')
+}
+
+/** The job, for the API server to run. Without a time to live after its end: it is held until that is written down. */
 export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number): Job {
   const { object, kind, family } = subject
   const labels = {
@@ -52,11 +67,11 @@ export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: 
       name: jobName(subject, attempt),
       generateName: generateName(subject),
       ...(object.metadata.namespace && { namespace: object.metadata.namespace }),
-      labels,
+      labels: { ...labels, [family.prefix + JOB_LABEL.held]: 'true' },
+      annotations: { [family.prefix + JOB_ANNOTATION.source]: printSource(heldJob(subject, config, attempt).source) },
     },
     spec: {
       backoffLimit: config.backoffLimit,
-      ttlSecondsAfterFinished: Math.max(config.ttl, KEPT_UNTIL_RECORDED),
       // A job that nobody waits for may take its time.
       ...(config.wait && { activeDeadlineSeconds: Math.ceil(config.timeout / 1_000) }),
       template: {
