@@ -158,4 +158,64 @@ onEveryFloor('Leases', (floor) => {
     await api.delete(LeaseController, { name: 'floor-cleanup' })
     await operator.stop()
   })
+
+  test('keep a cleanup job until its end is noted, and let go of one that nobody needs any more', async () => {
+    const here = floor()
+    const { api } = here
+    const first = await runLeases(here)
+    await lease(here, 'floor-held', { group: '', version: 'v1', kind: 'ConfigMap' })
+    const namespace = await here.namespace('leases')
+    await api.create(ConfigMap, { metadata: { name: 'scripts', namespace }, data: { bye: '#!/bin/sh\necho bye\n' } })
+    const annotations = {
+      ...ttl('1s'),
+      [`${PREFIX}/on-delete-job`]: 'scripts/bye',
+      [`${PREFIX}/job-image`]: 'busybox:1.36',
+      [`${PREFIX}/job-ttl`]: '600',
+    }
+    const jobOf = async (name: string) =>
+      (await api.list(Job, { namespace, labelSelector: `${PREFIX}/source-name=${name}` })).items[0]
+    const isHeld = ({ metadata, spec }: Stored<Job>): boolean => {
+      const isMarked = metadata.labels?.[`${PREFIX}/held`] === 'true'
+      expect(spec?.ttlSecondsAfterFinished).toBe(isMarked ? undefined : 600)
+      return isMarked
+    }
+    const isGone = (name: string) => api.get(ConfigMap, { name, namespace }).then(() => false, isNotFound)
+    const letGo = (name: string) =>
+      here.until(`the job of ${name} is let go`, async () => {
+        const job = await jobOf(name)
+        return job && !isHeld(job) && job
+      })
+
+    await api.create(ConfigMap, { metadata: { name: 'told', namespace, annotations } })
+    await here.until('the object is gone', () => isGone('told'))
+    await letGo('told')
+
+    // It waits for a job that has no pod to run in, and is stopped meanwhile.
+    const waiting = { ...annotations, [`${PREFIX}/job-wait`]: 'true', [`${PREFIX}/job-service-account`]: 'nobody' }
+    await api.create(ConfigMap, { metadata: { name: 'left', namespace, annotations: waiting } })
+    await api.create(ConfigMap, { metadata: { name: 'kept', namespace, annotations: waiting } })
+    for (const name of ['left', 'kept']) {
+      await here.until(`${name} waits`, async () => {
+        const { status } = await answers(here, ConfigMap, { name, namespace })
+        return status?.startsWith('Lease expired. Waiting for cleanup job')
+      })
+      const job = await jobOf(name)
+      expect(job && isHeld(job)).toBe(true)
+    }
+    await first.stop()
+    await api.delete(ConfigMap, { name: 'left', namespace })
+
+    const second = await runLeases(here)
+    await letGo('left')
+    const kept = await jobOf('kept')
+    expect(kept && isHeld(kept)).toBe(true)
+    await api.patch(
+      ConfigMap,
+      { name: 'kept', namespace },
+      mergePatch({ metadata: { annotations: { [`${PREFIX}/ttl`]: '1h' } } }),
+    )
+    await letGo('kept')
+    await api.delete(LeaseController, { name: 'floor-held' })
+    await second.stop()
+  })
 })
