@@ -198,6 +198,34 @@ test('a rollback does not bring the end of a lease that was extended since', asy
   await expect.poll(() => names('deployment', 'web'), SOON).toBe('')
 })
 
+test('a cleanup job whose object went while nobody ran is let go at the next start', async () => {
+  await bed.applyController('maps', { kind: 'ConfigMap' })
+  await bed.waitForReady('maps')
+  await bed.kubectl('create', 'configmap', 'scripts', '--from-literal=bye=true')
+  const annotations = {
+    [TTL]: '1s',
+    [`${PREFIX}on-delete-job`]: 'scripts/bye',
+    [`${PREFIX}job-ttl`]: '600',
+    [`${PREFIX}job-wait`]: 'true',
+    // There is none, so that the job has no pods and does not end.
+    [`${PREFIX}job-service-account`]: 'nobody',
+  }
+  const metadata = { name: 'left', namespace: bed.namespace, annotations }
+  await bed.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+  await expect.poll(() => annotation('configmap', 'left', 'lease-status'), SOON).toContain('Waiting for cleanup job')
+  const held = `${PREFIX}held=true`
+  const job = (await names('job', '-l', held)).trim()
+  expect(job).toMatch(/^job\.batch\/lease-cleanup-left-\w+$/)
+  const ttl = (): Promise<string> => bed.kubectl('get', job, '-o', 'jsonpath={.spec.ttlSecondsAfterFinished}')
+  expect(await ttl()).toBe('')
+  await operator.stop()
+  await bed.kubectl('delete', 'configmap', 'left')
+  await bed.startOperator({ defaultMode: 'shared' })
+  await expect.poll(ttl, SOON).toBe('600')
+  expect(await names('job', '-l', held)).toBe('')
+  await bed.kubectl('delete', job)
+})
+
 test('fifty namespaces opt in at once, and one opts out', async () => {
   await bed.applyController('maps', { kind: 'ConfigMap', optIn: { key: 'leased', value: 'yes' } })
   await bed.waitForReady('maps')
