@@ -300,6 +300,22 @@ const KINDS: readonly Case[] = [
       { ...pod('a'), metadata: { generateName: 'Bad_' } },
       { status: 422, ignore: ['message', 'details.name', 'details.causes.1.message'] },
     ),
+    // Refused before there is a name.
+    create(
+      core('pods'),
+      { ...pod('a', { serviceAccountName: 'nobody' }), metadata: { generateName: 'made-' } },
+      { status: 403 },
+    ),
+    create(
+      core('pods'),
+      { ...pod('a', { priorityClassName: 'none' }), metadata: { generateName: 'made-' } },
+      { status: 403 },
+    ),
+    create(
+      core('pods'),
+      { ...pod('a', { runtimeClassName: 'none' }), metadata: { generateName: 'made-' } },
+      { status: 403 },
+    ),
   ),
 ]
 

@@ -1,4 +1,4 @@
-import { forbidden } from '../errors.ts'
+import { refused } from '../registry/refused.ts'
 import type { AdmissionAttributes } from '../registry/request.ts'
 import type { User } from '../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../schema/cel/authorizer.ts'
@@ -23,7 +23,7 @@ const compiled = new WeakMap<Webhook, readonly Condition[]>()
  */
 export async function conditionsHold(
   webhook: Webhook,
-  { definition, name, user }: AdmissionAttributes,
+  attributes: AdmissionAttributes,
   request: ReviewRequest,
   { object, oldObject }: SeenObjects,
   authorize: Authorize,
@@ -39,7 +39,7 @@ export async function conditionsHold(
     compiled.set(webhook, conditions)
   }
   const ask: AskAccess = ({ serviceAccount: account, ...question }) =>
-    authorize({ ...question, user: account ? accountUser(account.namespace, account.name) : user })
+    authorize({ ...question, user: account ? accountUser(account.namespace, account.name) : attributes.user })
   const context = conditionContext({ object, oldObject, request, ask })
   let left = BUDGET
   const errors: string[] = []
@@ -56,7 +56,7 @@ export async function conditionsHold(
   if (errors.length === 0) return true
   if (webhook.isFailureIgnored) return false
   const distinct = [...new Set(errors)]
-  throw forbidden(definition, name, distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
+  throw refused(attributes, distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
 function accountUser(namespace: string, name: string): User {

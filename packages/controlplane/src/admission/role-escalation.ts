@@ -1,7 +1,8 @@
 import type { KubeObject } from '@tenure/kube'
-import { forbidden, notFound } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import { isEqual, isObject } from '../registry/json.ts'
 import type { JsonObject } from '../registry/json.ts'
+import { refused } from '../registry/refused.ts'
 import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import type { ResourceDefinition, User } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
@@ -53,7 +54,7 @@ export class RoleEscalation implements Admission {
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    const { user, definition, namespace = '', name, object, oldObject } = attributes
+    const { user, definition, namespace = '', object, oldObject } = attributes
     if (user.groups.includes('system:masters') || !object) return
     if (oldObject && isOnlyForTheCollector(object, oldObject)) return
     const isRole = ROLES.has(definition.bucket)
@@ -64,9 +65,8 @@ export class RoleEscalation implements Admission {
     }
     const missing = missingRights(this.#rights.rulesFor(user, namespace), rules ?? [])
     if (missing.length === 0) return
-    throw forbidden(
-      definition,
-      object.metadata?.name ?? name,
+    throw refused(
+      attributes,
       `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}`,
     )
   }

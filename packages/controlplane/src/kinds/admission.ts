@@ -1,7 +1,6 @@
 import { randomSuffix } from '@tenure/kube'
 import type { Clock, KubeObject, Random } from '@tenure/kube'
-
-import { forbidden } from '../errors.ts'
+import { refused } from '../registry/refused.ts'
 import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
@@ -46,8 +45,6 @@ const PROTECTED = new Map([
 ])
 const CONCERNED = new Set(['pods', 'nodes', 'ingresses.networking.k8s.io', ...PROTECTED.keys()])
 
-const POD = { group: '', plural: 'pods', kind: 'Pod' }
-
 /**
  * What the real server's own plugins do to objects on their way in: service accounts and their tokens, priorities,
  * tolerations, protection of storage, default classes.
@@ -84,12 +81,13 @@ export class BuiltInAdmission implements Admission {
     // All that these plugins refuse, they refuse while they look for it.
   }
 
-  async #created({ definition, namespace = '', name }: AdmissionAttributes, object: Json): Promise<Json> {
+  async #created(attributes: AdmissionAttributes, object: Json): Promise<Json> {
+    const { definition } = attributes
     switch (definition.bucket) {
       case 'pods': {
         const tolerant = withinField(object, 'spec', withTolerations)
-        const prepared = this.#withPriority(await this.#withAccount(tolerant, namespace, name), name)
-        this.#checkRuntime(prepared, name)
+        const prepared = this.#withPriority(attributes, await this.#withAccount(attributes, tolerant))
+        this.#checkRuntime(attributes, prepared)
         return prepared
       }
       case 'nodes': {
@@ -107,18 +105,19 @@ export class BuiltInAdmission implements Admission {
     }
   }
 
-  #checkRuntime(pod: Json, name: string): void {
+  #checkRuntime(attributes: AdmissionAttributes, pod: Json): void {
     const runtime = asText(at(pod, 'spec', 'runtimeClassName'))
     if (!runtime || this.#storage.get('runtimeclasses.node.k8s.io', runtime)) return
-    throw forbidden(POD, name, `pod rejected: RuntimeClass "${runtime}" not found`)
+    throw refused(attributes, `pod rejected: RuntimeClass "${runtime}" not found`)
   }
 
-  async #withAccount(pod: Json, namespace: string, name: string): Promise<Json> {
+  async #withAccount(attributes: AdmissionAttributes, pod: Json): Promise<Json> {
+    const { namespace = '' } = attributes
     const account = asText(at(pod, 'spec', 'serviceAccountName')) || 'default'
     const found = await this.#account(namespace, account)
     if (!found) {
       const why = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`
-      throw forbidden(POD, name, why)
+      throw refused(attributes, why)
     }
     return withinField(pod, 'spec', (given) => {
       let spec: Json = { ...given, serviceAccountName: account, serviceAccount: account }
@@ -148,16 +147,16 @@ export class BuiltInAdmission implements Admission {
     })
   }
 
-  #withPriority(pod: Json, name: string): Json {
+  #withPriority(attributes: AdmissionAttributes, pod: Json): Json {
     const className = asText(at(pod, 'spec', 'priorityClassName'))
     const found = className ? this.#priorityClass(className) : this.#defaultPriority()
-    if (className && !found) throw forbidden(POD, name, `no PriorityClass with name ${className} was found`)
+    if (className && !found) throw refused(attributes, `no PriorityClass with name ${className} was found`)
     const { value, preemptionPolicy } = found ?? {}
     const priority = asNumber(value)
     const asked = at(pod, 'spec', 'priority')
     if (typeof asked === 'number' && asked !== priority) {
       const why = `the integer value of priority (${asked}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`
-      throw forbidden(POD, name, why)
+      throw refused(attributes, why)
     }
     return withinField(pod, 'spec', (spec) => ({
       ...spec,

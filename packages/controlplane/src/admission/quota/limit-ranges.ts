@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { forbidden } from '../../errors.ts'
+import { refused } from '../../registry/refused.ts'
 import { isObject, valueAt } from '../../registry/json.ts'
 import type { JsonObject } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
@@ -43,7 +43,8 @@ export class LimitRanges implements Admission {
     return Promise.resolve(next)
   }
 
-  async validate({ definition, namespace, name, object }: AdmissionAttributes): Promise<void> {
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    const { definition, namespace, object } = attributes
     if (!object) return
     for (const limits of this.#limitsOf(namespace)) {
       const wrong = limits.flatMap((limit) =>
@@ -52,7 +53,7 @@ export class LimitRanges implements Admission {
       const distinct = [...new Set(wrong)]
       if (distinct.length === 0) continue
       const why = distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`
-      throw forbidden(definition, object.metadata?.name ?? name, why)
+      throw refused(attributes, why)
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, KubeObject } from '@tenure/kube'
-import { forbidden } from '../../errors.ts'
+import { refused } from '../../registry/refused.ts'
 import { isEqual, valueAt } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
@@ -63,20 +63,16 @@ export class ResourceQuotas implements Admission {
     }
   }
 
-  #checkSaid({ definition, name }: AdmissionAttributes, quota: StoredObject, object: KubeObject): void {
-    if (definition.bucket !== PODS) return
+  #checkSaid(attributes: AdmissionAttributes, quota: StoredObject, object: KubeObject): void {
+    if (attributes.definition.bucket !== PODS) return
     const wrong = unsaid(object, amountsAt(quota.object, 'spec.hard').keys())
     if (wrong === undefined) return
     const why = `failed quota: ${quota.object.metadata.name}: ${wrong}`
-    throw forbidden(definition, object.metadata?.name ?? name, why)
+    throw refused(attributes, why)
   }
 
   /** The quota with this booked to it. Throws if it does not fit in. */
-  #booked(
-    { definition, name, object }: AdmissionAttributes,
-    { object: quota }: StoredObject,
-    added: Amounts,
-  ): KubeObject {
+  #booked(attributes: AdmissionAttributes, { object: quota }: StoredObject, added: Amounts): KubeObject {
     const hard = amountsAt(quota, 'spec.hard')
     const requested = new Map([...only(added, hard.keys())].filter(([, { nanos }]) => nanos > 0n))
     if (requested.size === 0) return quota
@@ -87,7 +83,7 @@ export class ResourceQuotas implements Admission {
     )
     if (exceeded.length > 0) {
       const why = `exceeded quota: ${quota.metadata.name}, requested: ${shown(only(requested, exceeded))}, used: ${shown(only(used, exceeded))}, limited: ${shown(only(hard, exceeded))}`
-      throw forbidden(definition, object?.metadata?.name ?? name, why)
+      throw refused(attributes, why)
     }
     return withStatus(quota, hard, next)
   }
