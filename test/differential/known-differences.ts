@@ -7,8 +7,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'discovery of all at once': NO_CONTAINERS,
   'apply in broken YAML': WORDS_OF_YAML,
   'error broken YAML': WORDS_OF_YAML,
-  'error YAML with a doubled key':
-    'in YAML a key that is there twice is not noticed: the last counts, where the real server refuses it (Strict) or warns; in JSON it is',
   'watch too far back':
     'the real server remembers a kind from the moment it first served it; ours has one history for all kinds, which still holds that version',
   'definition refuses a rule that is too dear':

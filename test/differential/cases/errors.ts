@@ -96,19 +96,6 @@ const OTHERS: readonly Case[] = [
     create(maps, '\tkind: ConfigMap', { status: 400, headers: { 'content-type': 'application/yaml' } }),
   ),
   one(
-    'YAML with a doubled key',
-    create(`${maps}?fieldValidation=Strict`, 'metadata: {name: a}\ndata: {a: b}\ndata: {c: d}\n', {
-      status: 400,
-      headers: { 'content-type': 'application/yaml' },
-    }),
-    patch(
-      'application/apply-patch+yaml',
-      `${map}?fieldManager=one&fieldValidation=Strict`,
-      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\ndata: {c: d}\n',
-      { status: 400 },
-    ),
-  ),
-  one(
     'update with bad bodies',
     create(maps, configMap('a')),
     ...['', '{', 'null', '[]', '{"metadata":5}'].map((body) => update(map, body, { status: 400 })),

@@ -18,6 +18,7 @@ import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
 import { watchCases } from './watch.ts'
+import { yamlCases } from './yaml.ts'
 
 export const CORPUS: readonly CaseGroup[] = [
   createCases,
@@ -38,4 +39,5 @@ export const CORPUS: readonly CaseGroup[] = [
   oddCases,
   schemaCases,
   podCases,
+  yamlCases,
 ]

@@ -3,6 +3,7 @@ import { badRequest, invalid } from '../errors.ts'
 import type { StatusError } from '../errors.ts'
 import { decodeMetadata } from '../schema/decode-metadata.ts'
 import { decodeBuiltIn } from '../schema/decode.ts'
+import { goQuote } from '../schema/go-text.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
 import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
@@ -167,17 +168,16 @@ export function checkKind({ catalog }: RegistryContext, definition: KindNames, b
   )
 }
 
-/** Unknown and duplicate fields: refused, warned of or ignored, as the request wants it. */
+/** Unknown fields and doubled keys: refused, warned of or ignored, as the request wants it. */
 export function report(request: ResourceRequest, unknown: readonly string[], warn: (warning: string) => void): void {
   const { fieldValidation = 'Warn' } = request.options
-  const duplicates = request.duplicateFields ?? []
-  if (fieldValidation === 'Ignore' || unknown.length + duplicates.length === 0) return
-  const all = [
-    ...duplicates.map((path) => `duplicate field "${path}"`),
-    ...unknown.map((path) => `unknown field "${path}"`),
-  ]
-  if (fieldValidation === 'Strict') throw new DecodeError(`strict decoding error: ${all.join(', ')}`)
-  for (const warning of all) warn(warning)
+  const { doubled } = request
+  if (fieldValidation === 'Ignore' || (unknown.length === 0 && !doubled)) return
+  const fields = unknown.map((path) => `unknown field ${goQuote(path)}`)
+  if (fieldValidation === 'Strict') {
+    throw new DecodeError(`strict decoding error: ${[...(doubled ? [doubled.refusal] : []), ...fields].join(', ')}`)
+  }
+  for (const warning of [...(doubled?.warnings ?? []), ...fields]) warn(warning)
 }
 
 /** The refusal of a whole object that could not be decoded. */

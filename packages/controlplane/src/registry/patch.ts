@@ -108,10 +108,9 @@ function applied(
   const sent = (isObject(body) ? body : {}) as KubeObject
   const apiVersion = apiVersionOf(definition)
   if (sent.apiVersion !== apiVersion || sent.kind !== definition.kind) {
-    const [version = '', group = ''] = (sent.apiVersion ?? '').split('/').toReversed()
-    throw badRequest(`invalid object type: ${group}/${version}, Kind=${sent.kind ?? ''}`)
+    const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${textOf(sent.kind)}`)
   }
-  checkIdentity(request, sent as unknown as JsonObject)
   const { uid, resourceVersion } = sent.metadata ?? {}
   if (!current && uid !== undefined) {
     throw conflict(
@@ -145,13 +144,28 @@ function applied(
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
   })
+  reportDoubled(request, warn)
+  checkIdentity(request, sent as unknown as JsonObject)
   // Nothing changed: what is stored needs no second look.
   if (live && merged === live) return { object: current.object, errors: [] }
   try {
-    const decoded = decode(context, request, merged, warn, current?.object)
+    // What was sent is not what is decoded here: its keys have been told of.
+    const { doubled: _, ...rest } = request
+    const decoded = decode(context, rest, merged, warn, current?.object)
     return { ...decoded, object: dropDuplicateOwners(placed(request, decoded.object, current?.object), warn) }
   } catch (error) {
     if (error instanceof DecodeError) throw undecodable(definition, merged, error)
     throw error
   }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Keys that what is applied has twice. The real server looks for them after the merge, and has words of its own for that. */
+export function reportDoubled({ doubled, options: { fieldValidation = 'Warn' } }: ResourceRequest, warn: Warn): void {
+  if (!doubled || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Strict') {
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${doubled.refusal}`)
+  }
+  doubled.warnings.forEach(warn)
 }

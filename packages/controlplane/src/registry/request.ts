@@ -25,6 +25,12 @@ export interface RequestOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
+/** Keys that were found twice while parsing, in the words of what they were found in: all in one refusal, or a warning each. */
+export interface DoubledKeys {
+  readonly refusal: string
+  readonly warnings: readonly string[]
+}
+
 /** One request for a resource, after routing and authentication. */
 export interface ResourceRequest {
   readonly verb: ResourceVerb
@@ -36,8 +42,8 @@ export interface ResourceRequest {
   readonly options: RequestOptions
   /** Parsed; undefined without one. */
   readonly body: unknown
-  /** Duplicate keys that were found while parsing, as dotted paths, for fieldValidation. */
-  readonly duplicateFields?: readonly string[]
+  /** Keys that the body has twice, for fieldValidation. */
+  readonly doubled?: DoubledKeys
   /** Of a patch: its media type without parameters. */
   readonly patchType?: string
   readonly user: User

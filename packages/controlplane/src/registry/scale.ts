@@ -3,18 +3,20 @@ import { LabelMatcher } from '@tenure/kube'
 import { entriesAfterScale, scaleEntries } from '../apply/scale.ts'
 import { badRequest, conflict, invalid, notFound, refusedWith } from '../errors.ts'
 import { builtInSchema, resolveBuiltIn } from '../schema/builtin.ts'
+import { decodeBuiltIn } from '../schema/decode.ts'
 import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
-import { apiVersionOf, processed, unpatchable } from './decode.ts'
+import { apiVersionOf, processed, report, unpatchable } from './decode.ts'
 import { isObject, valueAt, withValueAt } from './json.ts'
 import { orderMetadata, timestamp } from './metadata.ts'
 import { checkPatchOptions, checkWriteOptions } from './options.ts'
-import { APPLY_PATCH } from './patch.ts'
+import { APPLY_PATCH, reportDoubled } from './patch.ts'
 import { finishUpdate, managerOf } from './prepare.ts'
 import { find, keyFor } from './read.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
 import type { ResourceDefinition, ScalePaths } from './types.ts'
+import type { Warn } from './update.ts'
 import { MODIFIED, write } from './writer.ts'
 
 export interface Scale extends KubeObject {
@@ -68,13 +70,13 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
   if (verb === 'patch') checkPatchOptions(request.options, request.patchType === APPLY_PATCH)
   else checkWriteOptions('UpdateOptions', request.options)
   const warnings: string[] = []
-  const warn = (warning: string): void => void warnings.push(warning)
+  const warn: Warn = (warning) => void warnings.push(warning)
   try {
     const { stored } = await write(context, request, keyFor(namespace, name), warn, {
       draft(current) {
         if (!current) throw notFound(definition, name)
         const { object } = current
-        return { operation: 'UPDATE', object: scaled(context, request, current, paths), old: object }
+        return { operation: 'UPDATE', object: scaled(context, request, current, warn), old: object }
       },
       finish({ old }, object) {
         if (!old) return object
@@ -89,19 +91,16 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
 }
 
 /** The object with the replicas of the Scale that was sent, and with who wrote them. */
-function scaled(
-  context: RegistryContext,
-  request: ResourceRequest,
-  { object }: StoredObject,
-  paths: ScalePaths,
-): KubeObject {
+function scaled(context: RegistryContext, request: ResourceRequest, { object }: StoredObject, warn: Warn): KubeObject {
   const { definition } = request
+  const paths = definition.scale
+  if (!paths) throw notFound(definition, request.name ?? '')
   const replicas = paths.specReplicas.split('.').filter((key) => key !== '')
   const { managedFields } = object.metadata
   const plain = scaleOf(object, paths, definition.isBuiltIn)
   const entries = scaleEntries(managedFields, replicas)
   const live: Scale = entries ? { ...plain, metadata: { ...plain.metadata, managedFields: entries } } : plain
-  const next = nextScale(context, request, live)
+  const next = nextScale(context, request, live, warn)
   checkScale(request, next, object)
   const changed = withValueAt<KubeObject>(object, paths.specReplicas, next.spec?.replicas ?? 0)
   const owners = entriesAfterScale(managedFields, next.metadata?.managedFields, {
@@ -113,7 +112,7 @@ function scaled(
 }
 
 /** The Scale as it is to be, its writer booked in it. */
-function nextScale(context: RegistryContext, request: ResourceRequest, live: Scale): Partial<Scale> {
+function nextScale(context: RegistryContext, request: ResourceRequest, live: Scale, warn: Warn): Partial<Scale> {
   const { patches, fields, clock } = context
   const { verb, patchType, body, options } = request
   const managed = {
@@ -128,13 +127,15 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
   if (patchType === APPLY_PATCH) {
     const applied = (isObject(body) ? body : {}) as KubeObject
     const merged = fields.apply({ ...managed, live, applied, force: options.force ?? false })
+    reportDoubled(request, warn)
     refuseMistyped(merged, (error) => unpatchable(merged, new DecodeError(error)))
     return merged
   }
   let next: Partial<Scale>
   if (verb === 'update') {
     checkKind(body)
-    refuseMistyped(body, (error) => badRequest(`Scale in version "v1" cannot be handled as a Scale: ${error}`))
+    refuseMistyped(body, unfitting)
+    reportFields(request, warn)
     next = body as Partial<Scale>
   } else {
     // A Scale has no lists, so that the other kinds of patch come to the same.
@@ -145,6 +146,19 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
   }
   const { apiVersion = '', kind = '' } = live
   return fields.update({ ...managed, live, next: { ...next, apiVersion, kind } })
+}
+
+const unfitting = (error: string): Error => badRequest(`Scale in version "v1" cannot be handled as a Scale: ${error}`)
+
+/** What the Scale that was sent has twice, or has and should not. */
+function reportFields(request: ResourceRequest, warn: Warn): void {
+  const schema = builtInSchema('autoscaling', 'v1', 'Scale')
+  const { unknown } = schema ? decodeBuiltIn(schema, resolveBuiltIn, request.body) : { unknown: [] }
+  try {
+    report(request, unknown, warn)
+  } catch (error) {
+    throw error instanceof DecodeError ? unfitting(error.message) : error
+  }
 }
 
 function checkKind(body: unknown): void {

@@ -13,7 +13,7 @@ import { ANONYMOUS } from './authentication.ts'
 import type { Authenticator } from './authentication.ts'
 import { accessDenied } from './authorization.ts'
 import type { Authorizer } from './authorization.ts'
-import { LARGEST_BODY, parseBody, patchPurpose, tooLarge } from './body.ts'
+import { LARGEST_BODY, objectPurpose, parseBody, patchPurpose, tooLarge } from './body.ts'
 import type { ParsedBody } from './body.ts'
 import { Discovery } from './discovery.ts'
 import { encodeList, encodeObject } from './encode.ts'
@@ -29,6 +29,7 @@ import { requestToken, reviewDefinitions, reviewFor, withAsker } from './reviews
 import { asYaml, json, PLAIN_HEADERS, reply, text } from './replies.ts'
 import type { ServerResponse } from './replies.ts'
 import {
+  checkLegible,
   checkPatchType,
   checkPlace,
   isDeletion,
@@ -57,6 +58,8 @@ export interface ServerRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string | undefined
+  /** Why the bytes of the body are no text, where that matters. */
+  readonly unreadable?: string
   /** Undefined: nobody said who he is. */
   readonly user: User | undefined
   readonly signal: AbortSignal
@@ -208,7 +211,7 @@ export class ApiServer {
         ...(isNamedWatch && { fieldSelector: `metadata.name=${route.name}` }),
       },
       body: parsed.value,
-      ...(parsed.duplicates.length > 0 && { duplicateFields: parsed.duplicates }),
+      ...(parsed.doubled && { doubled: parsed.doubled }),
       ...(verb === 'patch' && { patchType: mediaType(request.headers['content-type']) }),
       user: request.user,
       userAgent: request.headers['user-agent'] ?? '',
@@ -255,10 +258,14 @@ export class ApiServer {
     const type = mediaType(request.headers['content-type'])
     switch (verb) {
       case 'create':
-      case 'update':
-        return parseObject(body, isYaml(type), definition.kind, !definition.isBuiltIn)
+      case 'update': {
+        const yaml = isYaml(type)
+        checkLegible(request, () => objectPurpose(definition.kind, body))
+        return parseObject(body, yaml, definition.kind, !definition.isBuiltIn)
+      }
       case 'patch':
         checkPatchType(type, definition)
+        checkLegible(request, () => patchPurpose(type))
         return type === APPLY_PATCH ? parseApplied(body) : parseBody(body, false, patchPurpose(type))
       default:
         return NOTHING

@@ -1,5 +1,7 @@
 import { badRequest, StatusError } from '../errors.ts'
 import { JsonSyntaxError, parseJson } from '../registry/json-text.ts'
+import type { DoubledKeys } from '../registry/request.ts'
+import { goQuote } from '../schema/go-text.ts'
 
 /** Larger bodies are refused. */
 export const LARGEST_BODY = 3 * 1024 * 1024
@@ -9,7 +11,8 @@ export const tooLarge = (): StatusError =>
 
 export interface ParsedBody {
   readonly value: unknown
-  readonly duplicates: readonly string[]
+  /** Undefined if no key is there twice. */
+  readonly doubled?: DoubledKeys
 }
 
 /** How a refusal words what is wrong with a body, which depends on what it was to be. */
@@ -59,7 +62,10 @@ export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurp
   // All JSON is YAML, and most that is sent as YAML is JSON.
   if (isYaml && !/^\s*[{[]/.test(text)) return parseYaml(text, purpose)
   try {
-    return parseJson(text)
+    const { value, duplicates } = parseJson(text)
+    if (duplicates.length === 0) return { value }
+    // As which of the two it was sent decides what is said of a key that is there twice.
+    return isYaml ? await parseYaml(text, purpose) : { value, doubled: doubledFields(duplicates) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     if (isYaml) return parseYaml(text, purpose)
@@ -67,8 +73,13 @@ export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurp
   }
 }
 
+function doubledFields(paths: readonly string[]): DoubledKeys {
+  const warnings = paths.map((path) => `duplicate field ${goQuote(path)}`)
+  return { refusal: warnings.join(', '), warnings }
+}
+
 async function parseYaml(text: string, purpose: BodyPurpose): Promise<ParsedBody> {
-  const { readYaml } = await import('./yaml-text.ts')
+  const { readYaml } = await import('./yaml/read-yaml.ts')
   try {
     return readYaml(text)
   } catch (error) {

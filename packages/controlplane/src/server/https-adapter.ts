@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createSecureServer } from 'node:http2'
 import type {
   Http2SecureServer,
@@ -16,7 +17,7 @@ import type { Logger } from '@tenure/runtime'
 import { StatusError, statusBody } from '../errors.ts'
 import { newUid } from '../registry/prepare.ts'
 import type { User } from '../registry/types.ts'
-import type { ApiServer } from './api-server.ts'
+import type { ApiServer, ServerRequest } from './api-server.ts'
 import type { ServerResponse } from './replies.ts'
 import { certificateUser } from './authentication.ts'
 import type { Authenticator } from './authentication.ts'
@@ -136,12 +137,7 @@ export class HttpsAdapter {
         return
       }
       const head = { ...answer.headers, ...this.#always(headers) }
-      if (typeof body === 'string') {
-        // As text, not as bytes: it then goes out in one piece with the head.
-        response.writeHead(answer.status, { ...head, 'content-length': Buffer.byteLength(body) })
-        response.end(method === 'HEAD' ? undefined : body)
-        return
-      }
+      if (typeof body === 'string') return sendText(response, { ...answer, headers: head, body }, method)
       response.writeHead(answer.status, head)
       if (body instanceof WatchFeed) {
         response.flushHeaders()
@@ -176,7 +172,7 @@ export class HttpsAdapter {
       const isProtobuf = bytes !== undefined && bytes.length > 0 && (sent['content-type'] ?? '').startsWith(PROTOBUF)
       const request = isProtobuf
         ? { headers: { ...sent, 'content-type': 'application/json' }, body: await fromProtobuf(bytes) }
-        : { headers: sent, body: bytes?.toString() }
+        : { headers: sent, ...(await textOf(bytes, sent['content-type'])) }
       send(await this.#options.server.handle({ method, path, ...request, user, signal }))
     }
     run().catch((thrown: unknown) => {
@@ -222,6 +218,29 @@ const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 async function fromProtobuf(bytes: Buffer): Promise<string> {
   const { jsonFromProtobuf } = await import('./protobuf.ts')
   return jsonFromProtobuf(bytes)
+}
+
+/** JSON is UTF-8, with signs in place of what is none; YAML may be something else, and must be what it is. */
+async function textOf(
+  bytes: Buffer | undefined,
+  type: string | undefined,
+): Promise<Pick<ServerRequest, 'body' | 'unreadable'>> {
+  if (bytes === undefined || !type?.includes('yaml') || isUtf8(bytes)) return { body: bytes?.toString() }
+  const { decodeYaml } = await import('./yaml/encoding.ts')
+  return decodeYaml(bytes)
+}
+
+interface TextResponse extends ServerResponse {
+  readonly body: string
+}
+
+function sendText(response: Http1Response, { status, headers, body }: TextResponse, method: string): void {
+  const { warning = '' } = headers
+  // A header holds bytes, and a text that goes out in one piece with the head would have them encoded once more.
+  const isPlain = /^[\x20-\x7E]*$/.test(warning)
+  const head = isPlain ? headers : { ...headers, warning: Buffer.from(warning).toString('latin1') }
+  response.writeHead(status, { ...head, 'content-length': Buffer.byteLength(body) })
+  response.end(method === 'HEAD' ? undefined : isPlain ? body : Buffer.from(body))
 }
 
 /** Listens, rather than iterating: that costs several times as much. */

@@ -23,17 +23,27 @@ export function reply(status: number, body: string | ListBody, warnings: readonl
   return { status, headers, body: typeof body === 'string' ? `${body}\n` : body }
 }
 
+/** So many letters of warnings go into an answer; if there are more, each is cut short. */
+const MOST_LETTERS = 4096
+const LETTERS_OF_ONE = 256
+
 /** Each warning once, in order, and no more of them than a header may hold. */
 function warningHeader(warnings: readonly string[]): string {
-  const lines = [...new Set(warnings)].map(
-    (warning) => `299 - "${warning.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll(/[^\x20-\x7E]/g, '?')}"`,
-  )
-  let header = ''
-  for (const line of lines) {
-    if (header.length + line.length > 4096) break
-    header += header ? `, ${line}` : line
+  const all = [...new Set(warnings)]
+  const isTooMuch = all.reduce((sum, warning) => sum + warning.length, 0) > MOST_LETTERS
+  const lines: string[] = []
+  let written = 0
+  for (const warning of all) {
+    if (written >= MOST_LETTERS) break
+    const shown = isTooMuch ? Array.from(warning).slice(0, LETTERS_OF_ONE).join('') : warning
+    written += shown.length
+    lines.push(warningLine(shown))
   }
-  return header
+  return lines.join(', ')
+}
+
+function warningLine(warning: string): string {
+  return `299 - "${warning.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll(/\p{Cc}/gu, '?')}"`
 }
 
 /** For who asks to read it as YAML. Loaded then: hardly anybody does. */

@@ -17,6 +17,11 @@ export const noSuchResource = (): StatusError =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 export const notAllowed = (): StatusError => new StatusError(405, 'MethodNotAllowed', METHOD_NOT_ALLOWED, {})
 
+/** Throws a 400 if the bytes of the body are no text. */
+export function checkLegible({ unreadable }: { readonly unreadable?: string }, purpose: () => BodyPurpose): void {
+  if (unreadable !== undefined) throw badRequest(purpose().yaml(`yaml: ${unreadable}`))
+}
+
 /** A body that must be an object. */
 export async function parseObject(
   body: string,
@@ -78,7 +83,7 @@ export async function parseApplied(body: string): Promise<ParsedBody> {
   )
 }
 
-export const NOTHING: ParsedBody = { value: undefined, duplicates: [] }
+export const NOTHING: ParsedBody = { value: undefined }
 export const isDeletion = (verb: ResourceVerb): boolean => verb === 'delete' || verb === 'deletecollection'
 
 export function verbOf(

@@ -1,0 +1,43 @@
+/** Keys of YAML mappings: which are the same, and what they are called in messages and in JSON. */
+import { goQuote } from '../../schema/go-text.ts'
+import type { ScalarValue } from './scalars.ts'
+
+/** The same for equal keys. The number 1 and the text "1" are not: only in JSON do they have the same name. */
+export function keyIdentity(key: ScalarValue): unknown {
+  // Two of them are different numbers, as everywhere; and in a Map they are not.
+  return Number.isNaN(key) ? Symbol('NaN') : key
+}
+
+/** As Go's `%#v` has it. */
+export function shownKey(key: ScalarValue): string {
+  if (typeof key === 'string') return goQuote(key)
+  if (typeof key === 'number') return goFloat(key)
+  if (typeof key === 'bigint' && key >= 2n ** 63n) return `0x${key.toString(16)}`
+  return key === null ? '<nil>' : String(key)
+}
+
+/** What it is called in JSON. Undefined for what can not be a name there. */
+export function jsonName(key: ScalarValue): string | undefined {
+  if (key === null || (typeof key === 'bigint' && key >= 2n ** 63n)) return undefined
+  if (typeof key !== 'number') return String(key)
+  if (Number.isFinite(key)) return goFloat(key, 32)
+  return Number.isNaN(key) ? '.nan' : key > 0 ? '.inf' : '-.inf'
+}
+
+/** The shortest text that is this number again, as Go's `%g` writes it. */
+function goFloat(value: number, bits: 32 | 64 = 64): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
+  const [digits = '', power = ''] = (bits === 64 ? value.toExponential() : shortSingle(value)).split('e')
+  const exponent = Number(power)
+  if (exponent >= -4 && exponent < 6) return Number(`${digits}e${power}`).toString()
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+}
+
+function shortSingle(value: number): string {
+  const single = Math.fround(value)
+  for (let digits = 0; digits < 8; digits++) {
+    const text = single.toExponential(digits)
+    if (Math.fround(Number(text)) === single) return text
+  }
+  return single.toExponential(8)
+}

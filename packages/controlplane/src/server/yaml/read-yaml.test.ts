@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { readYaml } from './read-yaml.ts'
+
+const bomb = (levels: number): string =>
+  Array.from({ length: levels }, (_, level) => {
+    const of = level === 0 ? 'x' : `*a${level - 1}`
+    return `a${level}: &a${level} [${Array.from({ length: 9 }, () => of).join(',')}]\n`
+  }).join('')
+
+test('aliases are written out', () => {
+  expect(readYaml('a: &one {b: [1]}\nc: *one\nd: {<<: *one, e: 2}\n').value).toEqual({
+    a: { b: [1] },
+    c: { b: [1] },
+    d: { b: [1], e: 2 },
+  })
+})
+
+test('the same anchor may be used often', () => {
+  const uses = Array.from({ length: 300 }, (_, index) => `k${index}: *one\n`).join('')
+  const { value } = readYaml(`one: &one {a: 1, b: 2, c: 3}\n${uses}`)
+  expect((value as Record<string, unknown>)['k299']).toEqual({ a: 1, b: 2, c: 3 })
+})
+
+test('aliases of aliases of aliases are refused before they are written out', () => {
+  expect(() => readYaml(bomb(9))).toThrow('yaml: document contains excessive aliasing')
+  expect(() => readYaml(bomb(40))).toThrow('yaml: document contains excessive aliasing')
+})
+
+test('an anchor that contains itself is refused', () => {
+  expect(() => readYaml('a: &a [*a, *a]\n')).toThrow('contains itself')
+  expect(() => readYaml('a: &a {b: {c: *a}}\n')).toThrow('contains itself')
+})
+
+test('a key that would change a prototype is a key', () => {
+  const { value } = readYaml('__proto__: {polluted: yes}\n')
+  expect(Object.keys(value as object)).toEqual(['__proto__'])
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+})
+
+const told = (text: string): readonly string[] => readYaml(text).doubled?.warnings ?? []
+
+test('a key that is there twice counts the last time, and is told of with the line of its value', () => {
+  const { value, doubled } = readYaml('a: 1\nb: {c: 1, c: 2}\na:\n  3\n')
+  expect(value).toEqual({ a: 3, b: { c: 2 } })
+  expect(doubled).toEqual({
+    refusal: 'yaml: unmarshal errors:\n  line 2: key "c" already set in map\n  line 4: key "a" already set in map',
+    warnings: ['line 2: key "c" already set in map', 'line 4: key "a" already set in map'],
+  })
+  expect(readYaml('a: 1\nb: 2\n').doubled).toBeUndefined()
+})
+
+test('keys are the same by what they mean, not by how they are written', () => {
+  expect(told('1: a\n0x1: b\n')).toEqual(['line 2: key 1 already set in map'])
+  expect(told('yes: a\nOn: b\n')).toEqual(['line 2: key true already set in map'])
+  expect(told('"a": a\na: b\n')).toEqual(['line 2: key "a" already set in map'])
+  expect(told('1: a\n"1": b\n')).toEqual([])
+  expect(told('.nan: a\n.nan: b\n')).toEqual([])
+})
+
+test('what is merged counts as if it were written there', () => {
+  const bases = 'one: &one {a: 1}\ntwo: &two {a: 2, b: 3}\n'
+  expect(readYaml(`${bases}x: {<<: [*one, *two]}\n`).value).toHaveProperty('x', { a: 1, b: 3 })
+  expect(readYaml(`${bases}x: {a: 4, <<: *one}\n`).value).toHaveProperty('x', { a: 1 })
+  expect(told(`${bases}x: {a: 4, <<: *one}\n`)).toEqual(['line 1: key "a" already set in map'])
+  expect(() => readYaml('<<: 3\n')).toThrow('map merge requires map or sequence of maps as the value')
+})
+
+test('a value that is not there is where its colon is, or in braces what follows it', () => {
+  expect(told('a:\na:\n\n\nb: 1\n')).toEqual(['line 2: key "a" already set in map'])
+  expect(told('{a: 1, a:\n\n}')).toEqual(['line 3: key "a" already set in map'])
+  expect(told('a: 1\na: |\n  b\n')).toEqual(['line 2: key "a" already set in map'])
+})
+
+test('only the first document is read', () => {
+  expect(readYaml('# why\n---\na: 1\n---\n{\n').value).toEqual({ a: 1 })
+  expect(readYaml('a: 1\n...\n{\n').value).toEqual({ a: 1 })
+  expect(readYaml('a: |\n  ---\n').value).toEqual({ a: '---\n' })
+})
+
+test.each([
+  ['017', 15],
+  ['0o17', 15],
+  ['0b101', 5],
+  ['08', 8],
+  ['1_000', 1000],
+  ['1e3', 1000],
+  ['1e400', '1e400'],
+  ['190:20:30', '190:20:30'],
+  ['2001-01-01', '2001-01-01'],
+  ['0xFFFFFFFFFFFFFFFFFF', '0xFFFFFFFFFFFFFFFFFF'],
+  ['y', true],
+  ['Off', false],
+  ['tRue', 'tRue'],
+  ['~', null],
+  ['!!str 1', '1'],
+  ['!!int "3"', 3],
+  ['!!float 3', 3],
+  ['!!binary aGk=', 'hi'],
+  ['!mine text', 'text'],
+])('%s is %j', (text, value) => {
+  expect(readYaml(`a: ${text}\n`).value).toEqual({ a: value })
+})
+
+test.each([
+  ['!!int x', 'cannot decode !!str `x` as a !!int'],
+  ['!!timestamp 2001-13-01', 'as a !!timestamp'],
+  ['!!binary "?"', '!!binary value contains invalid base64 data'],
+  ['.inf', 'json: unsupported value: +Inf'],
+  ['*none', "unknown anchor 'none' referenced"],
+  ['{~: b}', 'unsupported map key of type: %!s(<nil>), key: <nil>, value: "b"'],
+  ['{[a]: b}', 'yaml: invalid map key: []interface {}{"a"}'],
+  ['"\u0000"', 'yaml: control characters are not allowed'],
+])('%s is refused', (text, why) => {
+  expect(() => readYaml(`a: ${text}\n`)).toThrow(why)
+})
+
+test('numbers as keys have names', () => {
+  const { value } = readYaml('{1.50: a, 1e30: b, .inf: c, 0x10: d, 1e6: e}\n')
+  expect(value).toEqual({ '1.5': 'a', '1e+30': 'b', '.inf': 'c', '16': 'd', '1e+06': 'e' })
+})

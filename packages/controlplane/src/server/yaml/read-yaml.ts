@@ -1,0 +1,158 @@
+import { goSyntax } from '../../patch/go-format.ts'
+import { DEEPEST } from '../../registry/json-text.ts'
+import type { DoubledKeys } from '../../registry/request.ts'
+import { readDocument, STANDARD_TAG } from './document.ts'
+import type { YamlAlias, YamlMapping, YamlNode } from './document.ts'
+import { jsonName, keyIdentity, shownKey } from './keys.ts'
+import { Lines } from './lines.ts'
+import { scalarValue } from './scalars.ts'
+import type { ScalarValue } from './scalars.ts'
+
+/**
+ * YAML as the real server reads it. A key that is there twice counts the last time, and is told of. Throws an Error that
+ * says what can not be read.
+ */
+export function readYaml(text: string): { readonly value: unknown; readonly doubled?: DoubledKeys } {
+  const document = readDocument(text)
+  if (!document) return { value: {} }
+  const reading = new Reading(new Lines(text))
+  const value = reading.jsonOf(document, 0) ?? {}
+  return reading.doubled.length > 0 ? { value, doubled: asDoubled(reading.doubled) } : { value }
+}
+
+const asDoubled = (lines: readonly string[]): DoubledKeys => ({
+  refusal: `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+  warnings: lines,
+})
+
+// The real server's measure: the more there is to read, the less of it may come from aliases.
+const FEW_NODES = 1000
+const FEW_ALIASED = 100
+const LOW_NODES = 400_000
+const HIGH_NODES = 4_000_000
+const HIGHEST_RATIO = 0.99
+const LOWEST_RATIO = 0.1
+
+const UNMERGEABLE = 'yaml: map merge requires map or sequence of maps as the value'
+
+/** What a mapping holds while it is read, by what makes keys the same. */
+type Held = Map<unknown, { readonly key: ScalarValue; readonly value: unknown }>
+
+/**
+ * Makes JSON of a document. JSON has no aliases: each is written out, and a few hundred bytes of aliases of aliases would
+ * become more than there is memory for.
+ */
+class Reading {
+  readonly doubled: string[] = []
+  readonly #lines: Lines
+  readonly #open = new Set<YamlAlias>()
+  #nodes = 0
+  #aliased = 0
+
+  constructor(lines: Lines) {
+    this.#lines = lines
+  }
+
+  jsonOf(node: YamlNode, depth: number): unknown {
+    this.#enter(depth)
+    switch (node.kind) {
+      case 'scalar':
+        return jsonScalar(scalarValue(node))
+      case 'sequence':
+        return node.items.map((item) => this.jsonOf(item, depth + 1))
+      case 'mapping': {
+        const held: Held = new Map()
+        this.#fill(held, node, depth)
+        return jsonObject(held)
+      }
+      default:
+        return this.#inside(node, () => this.jsonOf(node.target, depth + 1))
+    }
+  }
+
+  #fill(held: Held, mapping: YamlMapping, depth: number): void {
+    for (const [keyNode, valueNode] of mapping.entries) {
+      if (isMerge(keyNode)) {
+        this.#merge(held, valueNode, depth)
+        continue
+      }
+      const key = this.#keyOf(keyNode, depth + 1)
+      const value = this.jsonOf(valueNode, depth + 1)
+      const identity = keyIdentity(key)
+      if (held.has(identity)) {
+        const line = this.#lines.ofValue(mapping, keyNode, valueNode)
+        this.doubled.push(`line ${line}: key ${shownKey(key)} already set in map`)
+      }
+      held.set(identity, { key, value })
+    }
+  }
+
+  #keyOf(node: YamlNode, depth: number): ScalarValue {
+    if (node.kind === 'alias') {
+      this.#enter(depth)
+      return this.#inside(node, () => this.#keyOf(node.target, depth + 1))
+    }
+    if (node.kind !== 'scalar') throw new Error(`yaml: invalid map key: ${shown(this.jsonOf(node, depth))}`)
+    this.#enter(depth)
+    return scalarValue(node)
+  }
+
+  /** What is merged counts as if it were written there. Of a list the first counts most, so that it comes last. */
+  #merge(held: Held, from: YamlNode, depth: number): void {
+    if (from.kind === 'sequence') {
+      for (const item of from.items.toReversed()) this.#mergeOne(held, item, depth)
+    } else this.#mergeOne(held, from, depth)
+  }
+
+  #mergeOne(held: Held, from: YamlNode, depth: number): void {
+    this.#enter(depth)
+    if (from.kind === 'mapping') return this.#fill(held, from, depth)
+    if (from.kind !== 'alias' || from.target.kind !== 'mapping') throw new Error(UNMERGEABLE)
+    const { target } = from
+    this.#inside(from, () => this.#mergeOne(held, target, depth + 1))
+  }
+
+  #inside<T>(alias: YamlAlias, read: () => T): T {
+    if (this.#open.has(alias)) throw new Error(`yaml: anchor '${alias.name}' value contains itself`)
+    this.#open.add(alias)
+    const result = read()
+    this.#open.delete(alias)
+    return result
+  }
+
+  #enter(depth: number): void {
+    if (depth > DEEPEST) throw new Error('yaml: exceeded max depth')
+    this.#nodes++
+    if (this.#open.size > 0) this.#aliased++
+    if (this.#aliased <= FEW_ALIASED || this.#nodes <= FEW_NODES) return
+    const excess = Math.min(Math.max(this.#nodes - LOW_NODES, 0) / (HIGH_NODES - LOW_NODES), 1)
+    const allowed = HIGHEST_RATIO - (HIGHEST_RATIO - LOWEST_RATIO) * excess
+    if (this.#aliased / this.#nodes > allowed) throw new Error('yaml: document contains excessive aliasing')
+  }
+}
+
+function isMerge(key: YamlNode): boolean {
+  if (key.kind !== 'scalar' || key.text !== '<<') return false
+  return key.tag === '' ? key.isPlain : key.tag === '!' || key.tag === `${STANDARD_TAG}merge`
+}
+
+function jsonScalar(value: ScalarValue): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value !== 'number' || Number.isFinite(value)) return value
+  throw new Error(`json: unsupported value: ${shownKey(value)}`)
+}
+
+/** By name, as the real server puts it: that is the order of its messages. */
+function jsonObject(held: Held): Readonly<Record<string, unknown>> {
+  const entries = [...held.values()].map(({ key, value }): [string, unknown] => {
+    const name = jsonName(key)
+    if (name !== undefined) return [name, value]
+    const type = key === null ? '%!s(<nil>)' : 'uint64'
+    throw new Error(`unsupported map key of type: ${type}, key: ${shownKey(key)}, value: ${shown(value)}`)
+  })
+  // Defined, not assigned: `__proto__` is a key like any other.
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+}
+
+/** A mapping of Go's YAML has keys of any type. */
+const shown = (value: unknown): string => goSyntax(value).replaceAll('map[string]', 'map[interface {}]')

@@ -1,0 +1,115 @@
+/**
+ * What a scalar means, as the real server's YAML has it: `yes` is true, 0777 is octal and 1_000 a number; a date is text,
+ * and so is what other readers take for a number in base 60.
+ */
+import { STANDARD_TAG } from './document.ts'
+import type { YamlScalar } from './document.ts'
+
+/** A whole number is a bigint and any other a number, as the two are different keys. */
+export type ScalarValue = string | bigint | number | boolean | null
+
+const WORDS: ReadonlyMap<string, ScalarValue> = new Map<string, ScalarValue>([
+  ...spellings(['y', 'yes', 'true', 'on'], true),
+  ...spellings(['n', 'no', 'false', 'off'], false),
+  ...spellings(['null'], null),
+  ['', null],
+  ['~', null],
+  ...spellings(['.inf', '+.inf'], Infinity),
+  ...spellings(['-.inf'], -Infinity),
+  ['.nan', NaN],
+  ['.NaN', NaN],
+  ['.NAN', NaN],
+])
+
+function spellings(words: readonly string[], value: ScalarValue): readonly (readonly [string, ScalarValue])[] {
+  return words.flatMap((word) =>
+    [word, word.replace(/[a-z]/, (letter) => letter.toUpperCase()), word.toUpperCase()].map(
+      (spelt) => [spelt, value] as const,
+    ),
+  )
+}
+
+/** Throws an Error if it is not what its tag says it is. */
+export function scalarValue({ text, tag, isPlain }: YamlScalar): ScalarValue {
+  if (tag === '') return isPlain ? plainValue(text) : text
+  switch (tag.startsWith(STANDARD_TAG) ? tag.slice(STANDARD_TAG.length) : undefined) {
+    case 'binary':
+      return binaryText(text)
+    case 'bool':
+    case 'int':
+    case 'null':
+      return tagged(plainValue(text), text, tag)
+    case 'float': {
+      const value = plainValue(text)
+      return typeof value === 'bigint' ? Number(value) : tagged(value, text, tag)
+    }
+    case 'timestamp':
+      if (isTimestamp(text)) return text
+      throw mistagged(plainValue(text), text, tag)
+    default:
+      return text
+  }
+}
+
+const WHOLE = /^(?<sign>[-+]?)(?<digits>0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9]\d*)$/
+const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
+const LEAST = -(2n ** 63n)
+const MOST = 2n ** 64n
+
+function plainValue(text: string): ScalarValue {
+  const word = WORDS.get(text)
+  if (word !== undefined) return word
+  if (!/^[-+.\d]/.test(text)) return text
+  // Digits may be set off by an underscore, anywhere if it does not begin with a point.
+  if (text.startsWith('.') && /_(?!\d)|(?<!\d)_/.test(text)) return text
+  const plain = text.replaceAll('_', '')
+  const whole = wholeNumber(plain)
+  if (whole !== undefined) return whole
+  // What has no room in a number is text.
+  return FRACTION.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : text
+}
+
+function wholeNumber(text: string): bigint | undefined {
+  const { sign, digits } = WHOLE.exec(text)?.groups ?? {}
+  if (digits === undefined) return undefined
+  const size = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits.toLowerCase())
+  const value = sign === '-' ? -size : size
+  // Without a sign it may be twice as large.
+  return value >= LEAST && value < (sign === '' ? MOST : -LEAST) ? value : undefined
+}
+
+function binaryText(text: string): string {
+  const digits = text.replaceAll(/[\r\n]/g, '')
+  const bytes = Buffer.from(digits, 'base64')
+  if (bytes.toString('base64') !== digits) throw new Error('yaml: !!binary value contains invalid base64 data')
+  return bytes.toString()
+}
+
+const TIMESTAMP =
+  /^(?<date>\d{4}-\d\d?-\d\d?)(?:(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d))|(?: \d\d?:\d\d?:\d\d?(?:\.\d+)?))?$/
+
+function isTimestamp(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = TIMESTAMP.exec(text)?.groups?.['date']?.split('-').map(Number) ?? []
+  return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+}
+
+function tagged(value: ScalarValue, text: string, tag: string): ScalarValue {
+  if (tag === STANDARD_TAG + tagOf(value)) return value
+  throw mistagged(value, text, tag)
+}
+
+const mistagged = (value: ScalarValue, text: string, tag: string): Error =>
+  new Error(`yaml: cannot decode !!${tagOf(value)} \`${text}\` as a !!${tag.slice(STANDARD_TAG.length)}`)
+
+function tagOf(value: ScalarValue): string {
+  switch (typeof value) {
+    case 'bigint':
+      return 'int'
+    case 'number':
+      return 'float'
+    case 'boolean':
+      return 'bool'
+    default:
+      return value === null ? 'null' : 'str'
+  }
+}
