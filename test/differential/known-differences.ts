@@ -1,12 +1,9 @@
 /** Cases in which the embedded server answers otherwise, and why that is so. Whoever closes a gap takes it off the list. */
 const NO_CONTAINERS = 'exec, attach, port forwarding and proxies need nodes with containers; ours simulate them'
-const WORDS_OF_YAML = 'a YAML parser has its own words for what it can not read; status and reason are the same'
 
 export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'discovery of the core': NO_CONTAINERS,
   'discovery of all at once': NO_CONTAINERS,
-  'apply in broken YAML': WORDS_OF_YAML,
-  'error broken YAML': WORDS_OF_YAML,
   'watch too far back':
     'the real server remembers a kind from the moment it first served it; ours has one history for all kinds, which still holds that version',
   'definition refuses a rule that is too dear':

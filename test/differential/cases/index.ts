@@ -18,6 +18,7 @@ import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
 import { watchCases } from './watch.ts'
+import { yamlTextCases } from './yaml-texts.ts'
 import { yamlCases } from './yaml.ts'
 
 export const CORPUS: readonly CaseGroup[] = [
@@ -40,4 +41,5 @@ export const CORPUS: readonly CaseGroup[] = [
   schemaCases,
   podCases,
   yamlCases,
+  yamlTextCases,
 ]

@@ -57,10 +57,13 @@ function summarize(text: string): string {
   return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown
 }
 
+/** Escapes that only JSON has. */
+const NOT_YAML = /\\(?:\/|u[dD][89a-fA-F])/
+
 /** A body in JSON or YAML. Throws a 400 with the real server's words. */
 export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurpose): Promise<ParsedBody> {
-  // All JSON is YAML, and most that is sent as YAML is JSON.
-  if (isYaml && !/^\s*[{[]/.test(text)) return parseYaml(text, purpose)
+  // Most that is sent as YAML is JSON, and that is YAML but for a little.
+  if (isYaml && (!/^\s*[{[]/.test(text) || NOT_YAML.test(text))) return parseYaml(text, purpose)
   try {
     const { value, duplicates } = parseJson(text)
     if (duplicates.length === 0) return { value }

@@ -1,11 +1,13 @@
 /** The first document of a YAML text as a tree. What its scalars mean and whether keys repeat is not decided here. */
-import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
-import type { DocumentEvent, Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { DEEPEST } from '../../registry/json-text.ts'
+import { YamlError } from './cursor.ts'
+import type { Mark } from './cursor.ts'
+import { Scanner } from './scanner.ts'
+import type { Token } from './tokens.ts'
 
 interface Placed {
-  /** Where it begins in the text, with its anchor and tag; -1 for a scalar that is not written. */
-  readonly start: number
+  /** On which it begins with its anchor and tag, as people count. */
+  readonly line: number
 }
 
 export interface YamlScalar extends Placed {
@@ -14,7 +16,6 @@ export interface YamlScalar extends Placed {
   /** In full, as in `tag:yaml.org,2002:int`; empty without one. */
   readonly tag: string
   readonly isPlain: boolean
-  readonly end: number
 }
 
 export interface YamlSequence extends Placed {
@@ -24,7 +25,6 @@ export interface YamlSequence extends Placed {
 
 export interface YamlMapping extends Placed {
   readonly kind: 'mapping'
-  readonly isFlow: boolean
   readonly entries: readonly (readonly [key: YamlNode, value: YamlNode])[]
 }
 
@@ -32,131 +32,255 @@ export interface YamlAlias extends Placed {
   readonly kind: 'alias'
   readonly name: string
   readonly target: YamlNode
-  readonly end: number
 }
 
 export type YamlNode = YamlScalar | YamlSequence | YamlMapping | YamlAlias
 
 export const STANDARD_TAG = 'tag:yaml.org,2002:'
 
+const CONTROL = /[^\t\n\r -~\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
+
 /** Undefined if there is nothing but comments. Throws an Error that says what can not be read. */
 export function readDocument(text: string): YamlNode | undefined {
-  if (CONTROL.test(text)) throw new Error('yaml: control characters are not allowed')
-  const source = firstDocument(text)
-  try {
-    return new Builder(source, parseEvents(source, { maxDepth: DEEPEST })).document()
-  } catch (error) {
-    if (!(error instanceof YAMLException)) throw error
-    const line = error.mark ? `line ${error.mark.line + 1}: ` : ''
-    throw new Error(`yaml: ${line}${error.reason}`, { cause: error })
-  }
+  if (CONTROL.test(text)) throw new YamlError('control characters are not allowed', undefined)
+  return new Parser(new Scanner(text)).document()
 }
 
-const CONTROL = /[^\t\n\r -~\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
-const MARKER = /(?<=^|[\r\n])(?:---|\.\.\.)(?=[ \t\r\n]|$)/g
-const ONLY_COMMENTS = /^\uFEFF?(?:(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)(?:\r\n?|\n))*$/
-
-/** The real server reads one document, and does not look whether what follows it is YAML. */
-function firstDocument(text: string): string {
-  let hasBegun = false
-  for (const { 0: marker, index } of text.matchAll(MARKER)) {
-    if (hasBegun || marker !== '---' || !ONLY_COMMENTS.test(text.slice(0, index))) return text.slice(0, index)
-    hasBegun = true
-  }
-  return text
+type TokenType = Token['type']
+interface Properties {
+  readonly anchor: string
+  readonly tag: string
+  readonly start: Mark
 }
 
-class Builder {
-  readonly #source: string
-  readonly #events: readonly Event[]
+const AFTER_DOCUMENT: readonly TokenType[] = ['version', 'handle', 'document start', 'document end', 'stream end']
+const AFTER_KEY: readonly TokenType[] = ['key', 'value', 'block end']
+
+class Parser {
+  readonly #scanner: Scanner
   readonly #anchors = new Map<string, YamlNode>()
-  readonly #handles = new Map([['!!', STANDARD_TAG]])
-  #next = 0
+  readonly #handles = new Map<string, string>()
+  #depth = 0
 
-  constructor(source: string, events: readonly Event[]) {
-    this.#source = source
-    this.#events = events
+  constructor(scanner: Scanner) {
+    this.#scanner = scanner
   }
 
+  /** The real server reads one document, and does not look whether what follows it is YAML. */
   document(): YamlNode | undefined {
-    const event = this.#events[this.#next++]
-    if (event?.type !== EVENT_ID.DOCUMENT) return undefined
-    this.#declare(event)
-    return this.#node()
+    const { type } = this.#peek()
+    if (type === 'stream end') return undefined
+    const isBare = !['version', 'handle', 'document start'].includes(type)
+    if (!isBare) this.#directives()
+    for (const [handle, prefix] of [
+      ['!', '!'],
+      ['!!', STANDARD_TAG],
+    ] as const) {
+      if (!this.#handles.has(handle)) this.#handles.set(handle, prefix)
+    }
+    if (!isBare) {
+      this.#expect('document start', 'did not find expected <document start>')
+      const { start } = this.#peek()
+      if (this.#is(AFTER_DOCUMENT)) return absent(start)
+    }
+    const root = this.#node({ isBlock: true, isIndentless: false })
+    // Only here is it found that what was taken for the root is the key of something.
+    this.#peek()
+    return root
   }
 
-  #declare({ directives }: DocumentEvent): void {
-    for (const directive of directives) {
-      if (directive.kind === 'tag') this.#handles.set(directive.handle, directive.prefix)
+  #peek(): Token {
+    return this.#scanner.peek()
+  }
+
+  #is(types: readonly TokenType[]): boolean {
+    return types.includes(this.#peek().type)
+  }
+
+  #takeIf(type: TokenType): Token | undefined {
+    const token = this.#peek()
+    if (token.type !== type) return undefined
+    this.#scanner.skip()
+    return token
+  }
+
+  #expect(type: TokenType, problem: string, context?: Mark): void {
+    if (!this.#takeIf(type)) throw unexpected(problem, this.#peek().start, context)
+  }
+
+  #directives(): void {
+    let hasVersion = false
+    for (;;) {
+      const token = this.#peek()
+      if (token.type === 'version') {
+        if (hasVersion) throw unexpected('found duplicate %YAML directive', token.start)
+        if (token.version !== '1.1') throw unexpected('found incompatible YAML document', token.start)
+        hasVersion = true
+      } else if (token.type === 'handle') {
+        if (this.#handles.has(token.handle)) throw unexpected('found duplicate %TAG directive', token.start)
+        this.#handles.set(token.handle, token.prefix)
+      } else return
+      this.#scanner.skip()
     }
   }
 
-  #node(): YamlNode {
-    const event = this.#events[this.#next++]
-    switch (event?.type) {
-      case EVENT_ID.SCALAR:
-        return this.#anchored(event, this.#scalar(event))
-      case EVENT_ID.SEQUENCE: {
-        const items: YamlNode[] = []
-        // Named before it is filled: what is in it may refer to it, which is found when it is read.
-        const node = this.#anchored(event, { kind: 'sequence', start: startOf(event, event.start), items })
-        while (!this.#ends()) items.push(this.#node())
-        return node
-      }
-      case EVENT_ID.MAPPING: {
-        const entries: (readonly [YamlNode, YamlNode])[] = []
-        const isFlow = event.style === COLLECTION_STYLE.FLOW
-        const node = this.#anchored(event, { kind: 'mapping', start: startOf(event, event.start), isFlow, entries })
-        while (!this.#ends()) entries.push([this.#node(), this.#node()])
-        return node
-      }
-      case EVENT_ID.ALIAS: {
-        const name = this.#source.slice(event.anchorStart, event.anchorEnd)
-        const target = this.#anchors.get(name)
-        if (!target) throw new Error(`yaml: unknown anchor '${name}' referenced`)
-        return { kind: 'alias', start: event.anchorStart, end: event.anchorEnd, name, target }
-      }
-      default:
-        throw new Error('yaml: did not find expected node content')
-    }
-  }
-
-  #ends(): boolean {
-    if (this.#events[this.#next]?.type !== EVENT_ID.POP) return false
-    this.#next++
-    return true
-  }
-
-  #scalar(event: ScalarEvent): YamlScalar {
-    const isPlain = event.style === SCALAR_STYLE.PLAIN
-    const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
-    return {
-      kind: 'scalar',
-      text: getScalarValue(this.#source, event),
-      tag: this.#tag(event),
-      isPlain,
-      // A block's text begins below the sign that begins the block.
-      start: startOf(event, isBlock ? event.valueStart - 1 : event.valueStart),
-      end: isPlain || isBlock ? event.valueEnd : event.valueEnd + 1,
-    }
-  }
-
-  #tag({ tagStart, tagEnd }: ScalarEvent): string {
-    if (tagStart < 0) return ''
-    const written = this.#source.slice(tagStart, tagEnd)
-    if (written.startsWith('!<')) return written.slice(2, -1)
-    const handle = /^!\w*!/.exec(written)?.[0] ?? '!'
-    const prefix = this.#handles.get(handle)
-    return prefix === undefined || written === '!' ? written : prefix + written.slice(handle.length)
-  }
-
-  #anchored<Node extends YamlNode>({ anchorStart, anchorEnd }: ScalarEvent | SequenceEvent | MappingEvent, node: Node) {
-    if (anchorStart >= 0) this.#anchors.set(this.#source.slice(anchorStart, anchorEnd), node)
+  #node(place: { readonly isBlock: boolean; readonly isIndentless: boolean }): YamlNode {
+    const alias = this.#takeIf('alias')
+    if (alias?.type === 'alias') return this.#alias(alias.name, alias.start)
+    const properties = this.#properties()
+    if (++this.#depth > DEEPEST) throw unexpected('exceeded max depth', this.#peek().start)
+    const node = this.#content(properties, place)
+    this.#depth--
     return node
   }
+
+  #alias(name: string, start: Mark): YamlAlias {
+    const target = this.#anchors.get(name)
+    if (!target) throw new YamlError(`unknown anchor '${name}' referenced`, undefined)
+    return { kind: 'alias', name, target, line: start.line + 1 }
+  }
+
+  #properties(): Properties {
+    const { start } = this.#peek()
+    let anchor = ''
+    let tag = ''
+    for (;;) {
+      const token = this.#peek()
+      if (token.type === 'anchor' && anchor === '') anchor = token.name
+      else if (token.type === 'tag' && tag === '') tag = this.#fullTag(token.handle, token.suffix, start, token.start)
+      else return { anchor, tag, start }
+      this.#scanner.skip()
+    }
+  }
+
+  #fullTag(handle: string, suffix: string, start: Mark, at: Mark): string {
+    if (handle === '') return suffix
+    const prefix = this.#handles.get(handle)
+    if (prefix === undefined) throw unexpected('found undefined tag handle', at, start)
+    return prefix + suffix
+  }
+
+  #content(properties: Properties, place: { readonly isBlock: boolean; readonly isIndentless: boolean }): YamlNode {
+    const { anchor, tag, start } = properties
+    const token = this.#peek()
+    const line = start.line + 1
+    if (token.type === 'scalar') {
+      this.#scanner.skip()
+      return this.#named(anchor, { kind: 'scalar', text: token.text, tag, isPlain: token.isPlain, line })
+    }
+    const isIndentless = place.isIndentless && token.type === 'block entry'
+    if (isIndentless || token.type === 'flow sequence' || (place.isBlock && token.type === 'block sequence')) {
+      const items: YamlNode[] = []
+      // Named before it is filled: what is in it may refer to it, which is found when it is read.
+      const node = this.#named(anchor, { kind: 'sequence', items, line })
+      if (isIndentless) this.#indentless(items)
+      else if (token.type === 'flow sequence') this.#flowSequence(items)
+      else this.#blockSequence(items)
+      return node
+    }
+    if (token.type === 'flow mapping' || (place.isBlock && token.type === 'block mapping')) {
+      const entries: (readonly [YamlNode, YamlNode])[] = []
+      const node = this.#named(anchor, { kind: 'mapping', entries, line })
+      if (token.type === 'flow mapping') this.#flowMapping(entries)
+      else this.#blockMapping(entries)
+      return node
+    }
+    if (anchor === '' && tag === '') throw unexpected('did not find expected node content', token.start, start)
+    return this.#named(anchor, { kind: 'scalar', text: '', tag, isPlain: true, line })
+  }
+
+  #named<Node extends YamlNode>(anchor: string, node: Node): Node {
+    if (anchor !== '') this.#anchors.set(anchor, node)
+    return node
+  }
+
+  /** A node, unless one of these follows: then nothing is there. */
+  #orAbsent(before: readonly TokenType[], mark: Mark, isIndentless: boolean): YamlNode {
+    return this.#is(before) ? absent(mark) : this.#node({ isBlock: true, isIndentless })
+  }
+
+  #blockSequence(items: YamlNode[]): void {
+    const { start } = this.#peek()
+    this.#scanner.skip()
+    for (let entry = this.#takeIf('block entry'); entry; entry = this.#takeIf('block entry')) {
+      items.push(this.#orAbsent(['block entry', 'block end'], entry.end, false))
+    }
+    this.#expect('block end', "did not find expected '-' indicator", start)
+  }
+
+  /** The items of a key may be as little indented as it. */
+  #indentless(items: YamlNode[]): void {
+    for (let entry = this.#takeIf('block entry'); entry; entry = this.#takeIf('block entry')) {
+      items.push(this.#orAbsent(['block entry', ...AFTER_KEY], entry.end, false))
+    }
+  }
+
+  #blockMapping(entries: (readonly [YamlNode, YamlNode])[]): void {
+    const { start } = this.#peek()
+    this.#scanner.skip()
+    for (let sign = this.#takeIf('key'); sign; sign = this.#takeIf('key')) {
+      const key = this.#orAbsent(AFTER_KEY, sign.end, true)
+      const colon = this.#takeIf('value')
+      entries.push([key, colon ? this.#orAbsent(AFTER_KEY, colon.end, true) : absent(this.#peek().start)])
+    }
+    this.#expect('block end', 'did not find expected key', start)
+  }
+
+  #flowSequence(items: YamlNode[]): void {
+    const { start } = this.#peek()
+    this.#scanner.skip()
+    while (!this.#takeIf('flow sequence end')) {
+      if (items.length > 0) {
+        this.#expect('flow entry', "did not find expected ',' or ']'", start)
+        if (this.#takeIf('flow sequence end')) return
+      }
+      const sign = this.#takeIf('key')
+      items.push(sign ? this.#pair(sign.start) : this.#flowNode())
+    }
+  }
+
+  /** `[a: b]` is a list of a mapping. */
+  #pair({ line }: Mark): YamlMapping {
+    const ends: readonly TokenType[] = ['flow entry', 'flow sequence end']
+    const isThere = !this.#is(['value', ...ends])
+    const key = isThere ? this.#flowNode() : absent(this.#peek().end)
+    // The real server's reader loses the sign that follows a key that is not there.
+    if (!isThere) this.#scanner.skip()
+    return { kind: 'mapping', entries: [[key, this.#flowValue(ends)]], line: line + 1 }
+  }
+
+  #flowMapping(entries: (readonly [YamlNode, YamlNode])[]): void {
+    const { start } = this.#peek()
+    this.#scanner.skip()
+    while (!this.#takeIf('flow mapping end')) {
+      if (entries.length > 0) {
+        this.#expect('flow entry', "did not find expected ',' or '}'", start)
+        if (this.#takeIf('flow mapping end')) return
+      }
+      if (this.#takeIf('key')) {
+        const isThere = !this.#is(['value', 'flow entry', 'flow mapping end'])
+        const key = isThere ? this.#flowNode() : absent(this.#peek().start)
+        entries.push([key, this.#flowValue(['flow entry', 'flow mapping end'])])
+      } else {
+        const key = this.#flowNode()
+        entries.push([key, absent(this.#peek().start)])
+      }
+    }
+  }
+
+  #flowValue(ends: readonly TokenType[]): YamlNode {
+    const isThere = this.#takeIf('value') !== undefined && !this.#is(ends)
+    return isThere ? this.#flowNode() : absent(this.#peek().start)
+  }
+
+  #flowNode(): YamlNode {
+    return this.#node({ isBlock: false, isIndentless: false })
+  }
 }
 
-function startOf({ anchorStart, tagStart }: ScalarEvent | SequenceEvent | MappingEvent, own: number): number {
-  const written = [own, anchorStart, tagStart].filter((at) => at >= 0)
-  return written.length === 0 ? -1 : Math.min(...written)
+const absent = ({ line }: Mark): YamlScalar => ({ kind: 'scalar', text: '', tag: '', isPlain: true, line: line + 1 })
+
+/** The lines of these are counted from 0, there too. */
+function unexpected(problem: string, at: Mark, context?: Mark): YamlError {
+  return new YamlError(problem, at.line > 0 ? at.line : context?.line)
 }

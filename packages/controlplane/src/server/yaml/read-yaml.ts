@@ -4,7 +4,6 @@ import type { DoubledKeys } from '../../registry/request.ts'
 import { readDocument, STANDARD_TAG } from './document.ts'
 import type { YamlAlias, YamlMapping, YamlNode } from './document.ts'
 import { jsonName, keyIdentity, shownKey } from './keys.ts'
-import { Lines } from './lines.ts'
 import { scalarValue } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
@@ -15,7 +14,7 @@ import type { ScalarValue } from './scalars.ts'
 export function readYaml(text: string): { readonly value: unknown; readonly doubled?: DoubledKeys } {
   const document = readDocument(text)
   if (!document) return { value: {} }
-  const reading = new Reading(new Lines(text))
+  const reading = new Reading()
   const value = reading.jsonOf(document, 0) ?? {}
   return reading.doubled.length > 0 ? { value, doubled: asDoubled(reading.doubled) } : { value }
 }
@@ -44,14 +43,9 @@ type Held = Map<unknown, { readonly key: ScalarValue; readonly value: unknown }>
  */
 class Reading {
   readonly doubled: string[] = []
-  readonly #lines: Lines
   readonly #open = new Set<YamlAlias>()
   #nodes = 0
   #aliased = 0
-
-  constructor(lines: Lines) {
-    this.#lines = lines
-  }
 
   jsonOf(node: YamlNode, depth: number): unknown {
     this.#enter(depth)
@@ -80,8 +74,7 @@ class Reading {
       const value = this.jsonOf(valueNode, depth + 1)
       const identity = keyIdentity(key)
       if (held.has(identity)) {
-        const line = this.#lines.ofValue(mapping, keyNode, valueNode)
-        this.doubled.push(`line ${line}: key ${shownKey(key)} already set in map`)
+        this.doubled.push(`line ${valueNode.line}: key ${shownKey(key)} already set in map`)
       }
       held.set(identity, { key, value })
     }
@@ -155,4 +148,5 @@ function jsonObject(held: Held): Readonly<Record<string, unknown>> {
 }
 
 /** A mapping of Go's YAML has keys of any type. */
-const shown = (value: unknown): string => goSyntax(value).replaceAll('map[string]', 'map[interface {}]')
+const shown = (value: unknown): string =>
+  value === null ? '<nil>' : goSyntax(value).replaceAll('map[string]', 'map[interface {}]')

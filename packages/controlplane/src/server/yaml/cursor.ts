@@ -1,0 +1,110 @@
+/** A place in a YAML text that moves on, and what is there. */
+
+/** What can not be read, and on which line: undefined on the first, as the real server has it. */
+export class YamlError extends Error {
+  constructor(problem: string, line: number | undefined) {
+    super(`yaml: ${line === undefined || line === 0 ? '' : `line ${line}: `}${problem}`)
+  }
+}
+
+export interface Mark {
+  readonly at: number
+  /** From 0. */
+  readonly line: number
+  readonly column: number
+}
+
+const NEL = 0x85
+const LINE_SEPARATOR = 0x20_28
+const PARAGRAPH_SEPARATOR = 0x20_29
+
+export class Cursor {
+  readonly text: string
+  at = 0
+  line = 0
+  #lineStart = 0
+
+  constructor(text: string) {
+    this.text = text
+    // It says how the bytes were to be read.
+    if (text.startsWith('\uFEFF')) this.#lineStart = this.at = 1
+  }
+
+  get column(): number {
+    return this.at - this.#lineStart
+  }
+
+  get mark(): Mark {
+    return { at: this.at, line: this.line, column: this.column }
+  }
+
+  /** Empty at the end. */
+  peek(ahead = 0): string {
+    return this.text.charAt(this.at + ahead)
+  }
+
+  /** A space or a tab. */
+  isBlank(ahead = 0): boolean {
+    const code = this.text.charCodeAt(this.at + ahead)
+    return code === 32 || code === 9
+  }
+
+  isBreak(ahead = 0): boolean {
+    const code = this.text.charCodeAt(this.at + ahead)
+    return code === 10 || code === 13 || code === NEL || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR
+  }
+
+  isEnd(ahead = 0): boolean {
+    return this.at + ahead >= this.text.length
+  }
+
+  isBreakOrEnd(ahead = 0): boolean {
+    return this.isBreak(ahead) || this.isEnd(ahead)
+  }
+
+  isSpaceOrEnd(ahead = 0): boolean {
+    return this.isBlank(ahead) || this.isBreakOrEnd(ahead)
+  }
+
+  /** `---` or `...`, alone at the beginning of a line. */
+  isDocumentIndicator(indicator?: '---' | '...'): boolean {
+    if (this.column !== 0 || !this.isSpaceOrEnd(3)) return false
+    const start = this.text.slice(this.at, this.at + 3)
+    return indicator === undefined ? start === '---' || start === '...' : start === indicator
+  }
+
+  skip(count = 1): void {
+    this.at += count
+  }
+
+  skipBlanks(): void {
+    while (this.isBlank()) this.at++
+  }
+
+  skipComment(): void {
+    if (this.peek() !== '#') return
+    while (!this.isBreakOrEnd()) this.at++
+  }
+
+  /** Over a line break, if there is one, and what it is in a text. */
+  readBreak(): string {
+    if (!this.isBreak()) return ''
+    const code = this.text.charCodeAt(this.at)
+    this.at += code === 13 && this.text.charCodeAt(this.at + 1) === 10 ? 2 : 1
+    this.line++
+    this.#lineStart = this.at
+    return code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR ? String.fromCharCode(code) : '\n'
+  }
+
+  /** The end of the text is the beginning of a line. */
+  endLine(): void {
+    if (this.column === 0) return
+    this.line++
+    this.#lineStart = this.at
+  }
+
+  error(problem: string, context?: Mark): YamlError {
+    if (this.line > 0) return new YamlError(problem, this.line + 1)
+    return new YamlError(problem, context?.line)
+  }
+}
