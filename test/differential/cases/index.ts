@@ -14,6 +14,7 @@ import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
 import { deleteOptionCases } from './delete-options.ts'
 import { podCases } from './pods-and-services.ts'
+import { refusedKindCases } from './refused-kinds.ts'
 import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
@@ -40,6 +41,7 @@ export const CORPUS: readonly CaseGroup[] = [
   oddCases,
   schemaCases,
   podCases,
+  refusedKindCases,
   yamlCases,
   yamlTextCases,
 ]

@@ -1,13 +1,11 @@
 import type { KubeObject } from '@tenure/kube'
 
 import type { Conversion } from '../registry/types.ts'
-import type { FieldError } from '../schema/types.ts'
+import { validateAutoscaler } from './autoscaler-validation.ts'
 import { createdAt, nameOf } from './cells.ts'
-import { invalidEach, invalidValue, required } from './complaints.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asNumber, asText, at, filled, isJson, withField, withinField } from './json.ts'
 import type { Cells, KindTable } from './kind-table.ts'
-import { pathSegment } from './names.ts'
 
 const CPU = {
   type: 'Resource',
@@ -31,32 +29,6 @@ function defaultSpec(given: Json): Json {
     scaleUp: filled(asJson(behavior['scaleUp']), SCALE_UP),
     scaleDown: filled(asJson(behavior['scaleDown']), SCALE_DOWN),
   }))
-}
-
-function validate(object: Json): FieldError[] {
-  const { minReplicas, maxReplicas, scaleTargetRef } = asJson(object['spec'])
-  const most = asNumber(maxReplicas)
-  const wrong: FieldError[] = []
-  if (typeof minReplicas === 'number' && minReplicas < 1) {
-    wrong.push(invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'))
-  }
-  if (most === 0) wrong.push(required('spec.maxReplicas', 'must be set and greater than 0'))
-  else if (most < 0) wrong.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to 1'))
-  if (typeof minReplicas === 'number' && most < minReplicas) {
-    wrong.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'))
-  }
-  const target = asJson(scaleTargetRef)
-  for (const name of ['kind', 'name']) {
-    const field = `spec.scaleTargetRef.${name}`
-    if (target[name]) wrong.push(...invalidEach(field, target[name], pathSegment(asText(target[name]))))
-    else wrong.push(required(field))
-  }
-  const version = asText(target['apiVersion'])
-  // Only what the core group scales goes without a group.
-  if (!version.includes('/') && !(version === 'v1' && target['kind'] === 'ReplicationController')) {
-    wrong.push(invalidValue('spec.scaleTargetRef.apiVersion', version, 'apiVersion must specify API group'))
-  }
-  return wrong
 }
 
 const cells: Cells = (object, age) => {
@@ -187,7 +159,7 @@ export const AUTOSCALING: KindTable = {
       generation: false,
       newStatus: { desiredReplicas: 0, currentMetrics: null },
       defaults: (object) => withinField(object, 'spec', defaultSpec),
-      validate,
+      validate: validateAutoscaler,
     },
   },
   'horizontalpodautoscalers.autoscaling/v1': {
@@ -198,7 +170,7 @@ export const AUTOSCALING: KindTable = {
       newStatus: { currentReplicas: 0, desiredReplicas: 0 },
       defaults: (object) =>
         withinField(object, 'spec', (spec) => filled(spec, { minReplicas: 1, targetCPUUtilizationPercentage: 80 })),
-      validate,
+      validate: (object) => validateAutoscaler(conversion.toStored(object) as unknown as Json),
     },
   },
 }

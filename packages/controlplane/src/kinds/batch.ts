@@ -1,10 +1,9 @@
-import type { LabelSelector } from '@tenure/kube'
-
 import type { FieldError } from '../schema/types.ts'
 import { humanDuration } from './age.ts'
 import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
-import { invalidStruct, invalidValue, notNegative, notSupported, required } from './complaints.ts'
-import { cronError, isTimeZone } from './cron.ts'
+import { invalidValue } from './complaints.ts'
+import { validateCronJob } from './cron-job-validation.ts'
+import { isAbsent, NAME, UID, validateJob } from './job-validation.ts'
 import type { Json } from './json.ts'
 import {
   asJson,
@@ -16,18 +15,15 @@ import {
   filledUnset,
   isJson,
   isSemanticallyEqual,
-  isUnset,
   withField,
   withinField,
+  withinItems,
 } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { oneOf, validatePodTemplate } from './pod-validation.ts'
-import { formatSelector, matcherOf, validateSelector } from './selectors.ts'
+import { formatSelector } from './selectors.ts'
 
-const UID = 'batch.kubernetes.io/controller-uid'
-const NAME = 'batch.kubernetes.io/job-name'
 const MAX_INT32 = 2_147_483_647
 
 /** Jobs. */
@@ -45,7 +41,7 @@ export const BATCH: KindTable = {
     rules: {
       defaults: defaultJob,
       prepareForCreate: generateSelector,
-      validate: (job) => [...validateGenerated(job), ...validateJobSpec(asJson(job['spec']), 'spec', true)],
+      validate: validateJob,
       validateChange: validateJobChange,
       selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
       // What batch/v1 always did; kubectl asks for the background.
@@ -99,7 +95,7 @@ function jobDuration(job: Json, now: number): string {
 
 function defaultJob(given: Json): Json {
   const job = withinField(given, 'spec', (spec) => {
-    let result = withinField(spec, 'template', defaultPodTemplate)
+    let result = defaultJobSpec(spec)
     if (isAbsent(result['completions']) && isAbsent(result['parallelism'])) {
       result = { ...result, completions: 1, parallelism: 1 }
     }
@@ -116,7 +112,14 @@ function defaultJob(given: Json): Json {
   return isJson(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
+/** What also holds for the jobs that are made from a template. */
+function defaultJobSpec(spec: Json): Json {
+  return withinField(withinField(spec, 'template', defaultPodTemplate), 'podFailurePolicy', (policy) =>
+    withinItems(policy, 'rules', (rule) =>
+      withinItems(rule, 'onPodConditions', (condition) => filledUnset(condition, { status: 'True' })),
+    ),
+  )
+}
 
 /** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
 function generateSelector(job: Json): Json {
@@ -147,70 +150,6 @@ function generateSelector(job: Json): Json {
       selector: { ...selector, matchLabels },
     },
   }
-}
-
-function validateGenerated(job: Json): FieldError[] {
-  const selector = at(job, 'spec', 'selector')
-  if (at(job, 'spec', 'manualSelector') === true || !isJson(selector)) return []
-  const { name, uid } = asJson(job['metadata'])
-  const expected = { [UID]: uid, [NAME]: name, 'controller-uid': uid, 'job-name': name }
-  if (matcherOf(selector)?.(expected) !== false) return []
-  return [invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
-}
-
-/** As Go writes a selector: its labels by name. */
-function ordered(selector: Json): Json {
-  const labels = Object.entries(asJson(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return { matchLabels: Object.fromEntries(labels), ...withField(selector, 'matchLabels', undefined) }
-}
-
-const COUNTS = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-  'backoffLimitPerIndex',
-  'maxFailedIndexes',
-]
-
-function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
-  const wrong = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
-  const { completionMode, backoffLimitPerIndex, maxFailedIndexes } = spec
-  if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
-    wrong.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
-  }
-  const modes = ['NonIndexed', 'Indexed']
-  if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
-    wrong.push(notSupported(`${field}.completionMode`, completionMode, modes))
-  }
-  if (completionMode === 'Indexed') {
-    if (isAbsent(spec['completions'])) wrong.push(required(`${field}.completions`, 'when completion mode is Indexed'))
-  } else {
-    for (const [name, value] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
-      if (!isAbsent(value)) wrong.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
-    }
-  }
-  const template = asJson(spec['template'])
-  wrong.push(...validatePodTemplate(template, `${field}.template`))
-  const policyField = `${field}.template.spec.restartPolicy`
-  const policy = at(template, 'spec', 'restartPolicy')
-  const policies = ['OnFailure', 'Never']
-  if (isUnset(policy) || policy === 'Always') wrong.push(required(policyField, 'valid values: "OnFailure", "Never"'))
-  else if (!policies.includes(asText(policy))) wrong.push(notSupported(policyField, policy, policies))
-  else if (isJson(spec['podFailurePolicy']) && policy !== 'Never') {
-    wrong.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
-  }
-  if (!hasSelector) return wrong
-  const selector = isJson(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
-  if (!selector) wrong.push(required(`${field}.selector`))
-  else wrong.push(...validateSelector(selector, `${field}.selector`))
-  const labels = at(template, 'metadata', 'labels')
-  if (matcherOf(selector)?.(labels) === false) {
-    const detail = '`selector` does not match template `labels`'
-    wrong.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))
-  }
-  return wrong
 }
 
 const FIXED = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
@@ -258,45 +197,11 @@ function resourcesOf(containers: unknown, before: unknown): unknown {
 
 function defaultCronJob(given: Json): Json {
   return withinField(given, 'spec', (spec) => {
-    const result = withinField(spec, 'jobTemplate', (template) =>
-      withinField(template, 'spec', (job) => withinField(job, 'template', defaultPodTemplate)),
-    )
+    const result = withinField(spec, 'jobTemplate', (template) => withinField(template, 'spec', defaultJobSpec))
     return filled(filledUnset(result, { concurrencyPolicy: 'Allow' }), {
       suspend: false,
       successfulJobsHistoryLimit: 3,
       failedJobsHistoryLimit: 1,
     })
   })
-}
-
-function validateCronJob(cron: Json): FieldError[] {
-  const spec = asJson(cron['spec'])
-  const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = spec
-  const wrong: FieldError[] = []
-  const text = asText(schedule)
-  if (!text) wrong.push(required('spec.schedule'))
-  else {
-    const error = cronError(text)
-    if (error !== undefined) wrong.push(invalidValue('spec.schedule', text, error))
-    if (text.includes('TZ')) {
-      const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
-      wrong.push(invalidValue('spec.schedule', text, detail))
-    }
-  }
-  wrong.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
-  if (timeZone === '') wrong.push(invalidValue('spec.timeZone', '', 'timeZone must be nil or non-empty string'))
-  else if (typeof timeZone === 'string' && !isTimeZone(timeZone)) {
-    wrong.push(invalidValue('spec.timeZone', timeZone, `unknown time zone ${timeZone}`))
-  }
-  wrong.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
-  const job = asJson(at(spec, 'jobTemplate', 'spec'))
-  if (job['manualSelector'] === true) {
-    wrong.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
-  }
-  wrong.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
-  wrong.push(...notNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']))
-  wrong.push(...notNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']))
-  const name = nameOf(cron)
-  if (name.length > 52) wrong.push(invalidValue('metadata.name', name, 'must be no more than 52 characters'))
-  return wrong
 }

@@ -1,4 +1,5 @@
-import { parseAddress } from '../schema/addresses.ts'
+import { isMapped, maskAddress, parseAddress, parseNetwork } from '../schema/addresses.ts'
+import type { Network } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import { invalidValue } from './complaints.ts'
 
@@ -25,6 +26,27 @@ function validateReach(parsed: readonly number[], address: string, field: string
   }
   if (isV4 ? parsed[0] === 224 && parsed[1] === 0 && parsed[2] === 0 : parsed[0] === 0xff && parsed[1] === 2) {
     is('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+  }
+  return wrong
+}
+
+/** A network as older servers read it: zeros may lead. */
+export function looseNetwork(text: string): Network | undefined {
+  return parseNetwork(text.replace(/\/0+(?=\d)/, '/'), { allowLeadingZeros: true })
+}
+
+/** What is wrong with a network that is written as a CIDR. */
+export function validateNetwork(text: string, field: string): FieldError[] {
+  const network = looseNetwork(text)
+  if (!network) {
+    return [invalidValue(field, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]
+  }
+  const { address, bits } = network
+  const wrong: FieldError[] = []
+  if (!parseNetwork(text)) wrong.push(invalidValue(field, text, 'must not have leading 0s in IP or prefix length'))
+  if (isMapped(address)) wrong.push(invalidValue(field, text, 'must not have an IPv4-mapped IPv6 address'))
+  else if (!maskAddress(address, bits).every((byte, index) => byte === address[index])) {
+    wrong.push(invalidValue(field, text, 'must not have bits set beyond the prefix length'))
   }
   return wrong
 }

@@ -1,5 +1,3 @@
-import type { LabelSelector } from '@tenure/kube'
-
 import { parseAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, listWithMore, nameOf } from './cells.ts'
@@ -22,7 +20,8 @@ import {
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { dnsLabel, dnsSubdomain, portName, portNumber, wildcardSubdomain } from './names.ts'
-import { formatSelector, validateSelector } from './selectors.ts'
+import { validatePolicy } from './network-policy.ts'
+import { formatSelector } from './selectors.ts'
 
 /** How pods are reached. */
 export const NETWORKING: KindTable = {
@@ -191,20 +190,6 @@ function defaultPolicy(given: Json): Json {
   }
   if (asList(spec['policyTypes']).length > 0) return spec
   return withField(spec, 'policyTypes', asList(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
-}
-
-function validatePolicy(policy: Json): FieldError[] {
-  const spec = asJson(policy['spec'])
-  const wrong = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
-  const types = asList(spec['policyTypes'])
-  const known = ['Ingress', 'Egress']
-  if (types.length > 2) {
-    return [...wrong, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
-  }
-  types.forEach((type, index) => {
-    if (!known.includes(asText(type))) wrong.push(notSupported(`spec.policyTypes[${index}]`, type, known))
-  })
-  return wrong
 }
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { validatePolicy } from './network-policy.ts'
+
+const wrong = (spec: object): readonly string[] =>
+  validatePolicy({ spec }).map(({ field, message }) => `${field}: ${message}`)
+
+test('a peer is selected or a network, and not both', () => {
+  expect(wrong({ ingress: [{ from: [{}, { podSelector: {}, namespaceSelector: {} }] }] })).toEqual([
+    'spec.ingress[0].from[0]: Required value: must specify a peer',
+  ])
+  expect(wrong({ egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }] }] })).toEqual([
+    'spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer',
+  ])
+})
+
+const block = (cidr: string, ...except: readonly string[]): readonly string[] =>
+  wrong({ ingress: [{ from: [{ ipBlock: { cidr, except } }] }] })
+const ports = (...list: readonly object[]): readonly string[] => wrong({ ingress: [{ ports: list }] })
+
+test('what is excepted is a part of the network', () => {
+  expect(block('10.0.0.0/8', '10.1.0.0/16')).toEqual([])
+  expect(block('10.0.0.0/8', '10.0.0.0/8', '11.0.0.0/16')).toEqual([
+    'spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: "10.0.0.0/8": must be a strict subset of `cidr`',
+    'spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`',
+  ])
+  expect(block('10.0.0.1/8')[0]).toContain('must not have bits set beyond the prefix length')
+  expect(block('10.0.0.0/08')[0]).toContain('must not have leading 0s in IP or prefix length')
+})
+
+test('a range of ports has a number to begin with', () => {
+  expect(ports({ port: 80, endPort: 90 }, { port: 'web' })).toEqual([])
+  expect(ports({ port: 'web', endPort: 90 })[0]).toContain('may not be specified when `port` is non-numeric')
+  expect(ports({ endPort: 90 })[0]).toContain('may not be specified when `port` is not specified')
+})
