@@ -14,6 +14,7 @@ import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
 import { deleteOptionCases } from './delete-options.ts'
 import { podCases } from './pods-and-services.ts'
+import { refusedCoreKindCases } from './refused-core-kinds.ts'
 import { refusedKindCases } from './refused-kinds.ts'
 import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
@@ -41,6 +42,7 @@ export const CORPUS: readonly CaseGroup[] = [
   oddCases,
   schemaCases,
   podCases,
+  refusedCoreKindCases,
   refusedKindCases,
   yamlCases,
   yamlTextCases,

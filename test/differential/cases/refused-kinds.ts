@@ -1,33 +1,7 @@
 /** Objects that are wrong in several places: what is said of each. */
-import type { Case, CaseGroup, Json, JsonObject } from '../case.ts'
+import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { create, named } from '../steps.ts'
-
-/** A kind, and what it must at least have. */
-interface Sample {
-  readonly path: string
-  readonly base: JsonObject
-}
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function merged(base: Json | undefined, change: Json): Json {
-  if (!isObject(change)) return change
-  const own = isObject(base) ? base : {}
-  return { ...own, ...Object.fromEntries(Object.entries(change).map(([key, value]) => [key, merged(own[key], value)])) }
-}
-
-/** One case of a kind: each of these specs makes it wrong. */
-const refused = ({ path, base }: Sample, name: string, ...specs: readonly JsonObject[]): Case => ({
-  name: `refuse ${name}`,
-  steps: specs.map((spec) => create(`${path}?dryRun=All`, merged(base, { spec }), { status: 422 })),
-})
-
-/** The same of what is right, which is defaulted. */
-const taken = ({ path, base }: Sample, name: string, ...specs: readonly JsonObject[]): Case => ({
-  name: `take ${name}`,
-  steps: specs.map((spec) => create(`${path}?dryRun=All`, merged(base, { spec }), { pick: ['spec'] })),
-})
+import { merged, refused, type Sample, taken } from '../samples.ts'
 
 const POD: JsonObject = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] }
 const job: Sample = {

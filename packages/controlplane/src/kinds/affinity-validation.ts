@@ -22,17 +22,20 @@ export function validateAffinity(affinity: Json, field: string): FieldError[] {
 function validateNodeAffinity(affinity: Json, field: string): FieldError[] {
   const wrong: FieldError[] = []
   const needed = affinity[REQUIRED]
-  if (isJson(needed)) {
-    const path = `${field}.${REQUIRED}.nodeSelectorTerms`
-    const terms = asJsons(needed['nodeSelectorTerms'])
-    if (terms.length === 0) wrong.push(required(path, 'must have at least one node selector term'))
-    terms.forEach((term, index) => wrong.push(...validateTerm(term, `${path}[${index}]`)))
-  }
+  if (isJson(needed)) wrong.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
   asJsons(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
     wrong.push(...validateWeight(weight, path), ...validateTerm(asJson(preference), `${path}.preference`))
   })
   return wrong
+}
+
+/** Which nodes are meant: one of the terms must fit. */
+export function validateNodeSelector(selector: Json, field: string): FieldError[] {
+  const path = `${field}.nodeSelectorTerms`
+  const terms = asJsons(selector['nodeSelectorTerms'])
+  if (terms.length === 0) return [required(path, 'must have at least one node selector term')]
+  return terms.flatMap((term, index) => validateTerm(term, `${path}[${index}]`))
 }
 
 function validateWeight(weight: unknown, field: string): FieldError[] {

@@ -23,6 +23,7 @@ import {
 } from './names.ts'
 import { validateContainerSecurity } from './pod-settings-validation.ts'
 import { compareQuantities, isNegative, isWhole } from './quantity.ts'
+import { isExtended, isOvercommittable, validateContainerResourceName } from './resource-names.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const NOT_FOR_INIT = 'may not be set for init containers without restartPolicy=Always'
@@ -239,54 +240,18 @@ function validateMounts(mounts: readonly Json[], volumes: ReadonlySet<string>, f
   })
 }
 
-const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage'])
-const STANDARD_ELSEWHERE = new Set([
-  'requests.cpu',
-  'requests.memory',
-  'requests.ephemeral-storage',
-  'limits.cpu',
-  'limits.memory',
-  'limits.ephemeral-storage',
-  'pods',
-  'resourcequotas',
-  'services',
-  'replicationcontrollers',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'storage',
-  'requests.storage',
-  'services.nodeports',
-  'services.loadbalancers',
-])
-
-const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
-const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
-const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.')
-
-function validateResourceName(name: string, field: string): FieldError[] {
-  const wrong = invalidEach(field, name, qualifiedName(name))
-  if (wrong.length > 0 || name.includes('/')) return wrong
-  const isContainers = STANDARD.has(name) || isHugePages(name)
-  if (!isContainers && !STANDARD_ELSEWHERE.has(name)) {
-    wrong.push(invalidValue(field, name, 'must be a standard resource type or fully qualified'))
-  }
-  if (!isContainers) wrong.push(invalidValue(field, name, 'must be a standard resource for containers'))
-  return wrong
-}
-
 export function validateResources(resources: Json, field: string): FieldError[] {
   const [limits, requests] = [asJson(resources['limits']), asJson(resources['requests'])]
   const wrong: FieldError[] = []
   const check = (name: string, quantity: unknown, path: string): void => {
-    wrong.push(...validateResourceName(name, path))
+    wrong.push(...validateContainerResourceName(name, path))
     if (isNegative(quantity)) wrong.push(invalidValue(path, quantity, 'must be greater than or equal to 0'))
     if (isExtended(name) && !isWhole(quantity)) wrong.push(invalidValue(path, quantity, 'must be an integer'))
   }
   for (const [name, quantity] of Object.entries(limits)) check(name, quantity, `${field}.limits[${name}]`)
   for (const [name, quantity] of Object.entries(requests)) {
     check(name, quantity, `${field}.requests[${name}]`)
-    const mayOvercommit = isNative(name) && !isHugePages(name)
+    const mayOvercommit = isOvercommittable(name)
     if (!Object.hasOwn(limits, name)) {
       if (!mayOvercommit) wrong.push(required(`${field}.limits`, 'Limit must be set for non overcommitable resources'))
       continue

@@ -22,8 +22,11 @@ import {
 } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
-import { configMapKey, dnsLabel, portNumber, qualifiedName } from './names.ts'
+import { validateLimitRange } from './limit-range-validation.ts'
+import { configMapKey, dnsLabel, portNumber } from './names.ts'
 import { validateNamespaceFinalizers, validateNamespacePhase } from './namespace-validation.ts'
+import { defaultNode, validateNode } from './node-validation.ts'
+import { validateQuota, validateQuotaChange } from './quota-validation.ts'
 
 const MOST_DATA = 1024 * 1024
 const IMMUTABLE = 'field is immutable when `immutable` is set'
@@ -116,8 +119,9 @@ export const CORE: KindTable = {
           ].map((field) => [field, '']),
         ),
       },
-      // Unlike others, a node brings its status along when it registers itself.
-      prepareForCreate: (node) => node,
+      // Unlike others: it registers itself.
+      bringsStatus: true,
+      defaults: defaultNode,
       validate: validateNode,
       selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },
     },
@@ -126,12 +130,18 @@ export const CORE: KindTable = {
     rules: {
       generation: false,
       defaults: (object) => withinField(object, 'spec', (spec) => withinItems(spec, 'limits', defaultLimit)),
+      validate: validateLimitRange,
       allowsCreateOnUpdate: true,
     },
   },
   resourcequotas: {
     cells: quotaCells,
-    rules: { generation: false, returnsDeletedObject: true },
+    rules: {
+      generation: false,
+      validate: validateQuota,
+      validateChange: validateQuotaChange,
+      returnsDeletedObject: true,
+    },
   },
   componentstatuses: {
     cells: (object) => {
@@ -262,19 +272,6 @@ function validateEndpoints(object: Json): FieldError[] {
       if (!protocol) wrong.push(required(`${path}.protocol`))
       else if (!protocols.includes(asText(protocol))) wrong.push(notSupported(`${path}.protocol`, protocol, protocols))
     })
-    return wrong
-  })
-}
-
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
-
-function validateNode(node: Json): FieldError[] {
-  // The server names the field so, though taints are in the spec.
-  return asJsons(at(node, 'spec', 'taints')).flatMap(({ key, effect }, index) => {
-    const field = `metadata.taints[${index}]`
-    const wrong = invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key)))
-    if (!effect) wrong.push(required(`${field}.effect`))
-    else if (!EFFECTS.includes(asText(effect))) wrong.push(notSupported(`${field}.effect`, effect, EFFECTS))
     return wrong
   })
 }

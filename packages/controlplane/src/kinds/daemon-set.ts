@@ -1,9 +1,9 @@
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, nameOf } from './cells.ts'
-import { invalidValue, notNegative, notSupported, required } from './complaints.ts'
+import { invalidValue, notNegative, notSupportedStruct, required } from './complaints.ts'
 import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from './int-or-percent.ts'
 import type { Json } from './json.ts'
-import { asJson, at, filled, filledUnset, isSemanticallyEqual, withField, withinField } from './json.ts'
+import { asJson, at, filled, filledUnset, isJson, isSemanticallyEqual, withField, withinField } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
@@ -96,8 +96,11 @@ function validateDaemonSet(object: Json): FieldError[] {
 function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] {
   if (type === 'OnDelete') return []
   const field = 'spec.updateStrategy'
-  if (type !== 'RollingUpdate') return [notSupported(`${field}.type`, type ?? '', ['RollingUpdate', 'OnDelete'])]
   const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
+  if (type !== 'RollingUpdate') {
+    const update = isJson(rollingUpdate) ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 } : null
+    return [notSupportedStruct(field, { Type: type ?? '', RollingUpdate: update }, ['RollingUpdate', 'OnDelete'])]
+  }
   const wrong = [
     ...validateIntOrPercent(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
     ...validateNotAbove100(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),

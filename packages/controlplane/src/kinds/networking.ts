@@ -1,25 +1,14 @@
 import { parseAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, listWithMore, nameOf } from './cells.ts'
-import { duplicate, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { duplicate, invalidEach, notSupported, required } from './complaints.ts'
+import { validateIngress, validateIngressClass } from './ingress-validation.ts'
 import { validateAddress } from './ip-validation.ts'
 import type { Json } from './json.ts'
-import {
-  asJson,
-  asJsons,
-  asList,
-  asText,
-  at,
-  filled,
-  isJson,
-  isUnset,
-  withField,
-  withinField,
-  withinItems,
-} from './json.ts'
+import { asJson, asJsons, asList, asText, at, filled, isUnset, withField, withinField, withinItems } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
-import { dnsLabel, dnsSubdomain, portName, portNumber, wildcardSubdomain } from './names.ts'
+import { dnsLabel } from './names.ts'
 import { validatePolicy } from './network-policy.ts'
 import { formatSelector } from './selectors.ts'
 
@@ -40,7 +29,12 @@ export const NETWORKING: KindTable = {
         age(createdAt(ingress)),
       ]
     },
-    rules: { newStatus: { loadBalancer: {} }, validate: (ingress) => validateIngress(asJson(ingress['spec'])) },
+    rules: {
+      newStatus: { loadBalancer: {} },
+      validate: (ingress) => validateIngress(asJson(ingress['spec'])),
+      validateNew: validateIngressClass,
+      validateChange: () => [],
+    },
   },
   'ingressclasses.networking.k8s.io': {
     cells: (ingressClass, age) => {
@@ -113,74 +107,6 @@ function hostsCell(hosts: readonly string[], rules: number): string {
   if (hosts.length === 0) return '*'
   const list = hosts.slice(0, 3).join(',')
   return hosts.length > 3 ? `${list} + ${rules - 3} more...` : list
-}
-
-function validateIngress(spec: Json): FieldError[] {
-  const rules = asJsons(spec['rules'])
-  const wrong: FieldError[] = []
-  if (rules.length === 0 && !isJson(spec['defaultBackend'])) {
-    wrong.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'))
-  }
-  if (isJson(spec['defaultBackend'])) wrong.push(...validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
-  rules.forEach(({ host, http }, index) => {
-    const field = `spec.rules[${index}]`
-    const name = asText(host)
-    if (name) {
-      if (parseAddress(name)) wrong.push(invalidValue(`${field}.host`, name, 'must be a DNS name, not an IP address'))
-      const rule = name.includes('*') ? wildcardSubdomain : dnsSubdomain
-      wrong.push(...invalidEach(`${field}.host`, name, rule(name)))
-    }
-    if (!isJson(http)) return
-    const paths = asJsons(http['paths'])
-    if (paths.length === 0) wrong.push(required(`${field}.http.paths`))
-    paths.forEach((path, at) => wrong.push(...validatePath(path, `${field}.http.paths[${at}]`)))
-  })
-  const { ingressClassName } = spec
-  if (ingressClassName) {
-    wrong.push(...invalidEach('spec.ingressClassName', ingressClassName, dnsSubdomain(asText(ingressClassName))))
-  }
-  return wrong
-}
-
-const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
-const BAD_ENDS = ['/..', '/.']
-
-function validatePath(entry: Json, field: string): FieldError[] {
-  const { pathType, backend } = entry
-  if (isUnset(pathType)) return [required(`${field}.pathType`, 'pathType must be specified')]
-  const path = asText(entry['path'])
-  const wrong: FieldError[] = []
-  const complain = (detail: string): number => wrong.push(invalidValue(`${field}.path`, path, detail))
-  if (pathType === 'Exact' || pathType === 'Prefix') {
-    if (!path.startsWith('/')) complain('must be an absolute path')
-    for (const sequence of BAD_SEQUENCES) if (path.includes(sequence)) complain(`must not contain '${sequence}'`)
-    for (const end of BAD_ENDS) if (path.endsWith(end)) complain(`cannot end with '${end}'`)
-  } else if (pathType === 'ImplementationSpecific') {
-    if (path && !path.startsWith('/')) complain('must be an absolute path')
-  } else {
-    wrong.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
-  }
-  return [...wrong, ...validateBackend(asJson(backend), `${field}.backend`)]
-}
-
-function validateBackend({ resource, service }: Json, field: string): FieldError[] {
-  if (isJson(resource) && isJson(service)) {
-    return [invalidValue(field, '', 'cannot set both resource and service backends')]
-  }
-  if (isJson(resource)) {
-    return ['kind', 'name'].filter((name) => !resource[name]).map((name) => required(`${field}.resource.${name}`))
-  }
-  if (!isJson(service)) return [invalidValue(field, '', 'resource or service backend is required')]
-  const wrong: FieldError[] = []
-  const name = asText(service['name'])
-  if (name) wrong.push(...invalidEach(`${field}.service.name`, name, dnsLabel(name)))
-  else wrong.push(required(`${field}.service.name`))
-  const { name: portText, number } = asJson(service['port'])
-  if (portText && !isUnset(number)) wrong.push(invalidValue(field, '', 'cannot set both port name & port number'))
-  else if (portText) wrong.push(...invalidEach(`${field}.service.port.name`, portText, portName(asText(portText))))
-  else if (isUnset(number)) wrong.push(required(field, 'port name or number is required'))
-  else wrong.push(...invalidEach(`${field}.service.port.number`, number, portNumber(Number(number))))
-  return wrong
 }
 
 function defaultPolicy(given: Json): Json {

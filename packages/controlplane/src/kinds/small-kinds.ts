@@ -2,7 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 
 import type { FieldError } from '../schema/types.ts'
 import { conditionOf, createdAt, nameAndAge, nameOf } from './cells.ts'
-import { forbiddenField, invalidStruct, invalidValue, notSupported } from './complaints.ts'
+import { forbiddenField, invalidStruct, invalidValue, notSupported, required } from './complaints.ts'
 import { validateIntOrPercent, validateNotAbove100 } from './int-or-percent.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asNumber, asText, at, filled, isJson, isUnset, withinField } from './json.ts'
@@ -197,8 +197,34 @@ function validateBudget(spec: Json): FieldError[] {
   return wrong
 }
 
+const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+])
+const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never']
+
 function validatePriority(priority: Json): FieldError[] {
-  const isSystem = nameOf(priority).startsWith('system-')
-  if (isSystem || asNumber(priority['value']) <= HIGHEST_PRIORITY) return []
-  return [forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`)]
+  const { value, preemptionPolicy: policy } = priority
+  const wrong: FieldError[] = []
+  const name = nameOf(priority)
+  if (name.startsWith('system-')) wrong.push(...validateSystemPriority(name, asNumber(value)))
+  else if (asNumber(value) > HIGHEST_PRIORITY) {
+    wrong.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`))
+  }
+  if (policy === '') wrong.push(required('preemptionPolicy'))
+  else if (typeof policy === 'string' && !PREEMPTION_POLICIES.includes(policy)) {
+    wrong.push(notSupported('preemptionPolicy', policy, PREEMPTION_POLICIES))
+  }
+  return wrong
+}
+
+function validateSystemPriority(name: string, value: number): FieldError[] {
+  const known = SYSTEM_PRIORITIES.get(name)
+  if (known === value) return []
+  const why =
+    known === undefined
+      ? `${name} is not a known system priority class`
+      : `value of ${name} PriorityClass must be ${known}`
+  const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`
+  return [forbiddenField('metadata.name', detail)]
 }

@@ -3,7 +3,7 @@ import type { KubeObject, Stored } from '@tenure/kube'
 import type { Strategy } from '../registry/types.ts'
 import type { FieldError } from '../schema/types.ts'
 import type { Json } from './json.ts'
-import { withField } from './json.ts'
+import { asJson, withField } from './json.ts'
 
 /** What a kind of the table says of itself, on its fields; the rest is the same for all. */
 export interface KindRules extends Omit<
@@ -25,14 +25,15 @@ export interface KindRules extends Omit<
 
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
-  const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, newStatus, ...rest } =
-    rules
-  const isNew = newStatus ?? {}
+  const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
+  const { newStatus: isNew = {}, ...rest } = others
   return {
     ...rest,
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
     prepareForCreate(object) {
-      const reset = hasStatus ? withField(fieldsOf(object), 'status', isNew) : fieldsOf(object)
+      const fields = fieldsOf(object)
+      const status = rest.bringsStatus ? { ...isNew, ...asJson(fields['status']) } : isNew
+      const reset = hasStatus ? withField(fields, 'status', status) : fields
       return prepareForCreate ? prepareForCreate(reset) : reset
     },
     ...(prepareForUpdate && {

@@ -20,43 +20,19 @@ import {
 } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
-import { dnsSubdomain, qualifiedName } from './names.ts'
+import { dnsSubdomain } from './names.ts'
 import { compareQuantities, isNegative, isZero } from './quantity.ts'
 import { validateSelector } from './selectors.ts'
-import { validateHostPath } from './volume-validation.ts'
+import { validateDataSources, withDataSources } from './data-sources.ts'
+import { validateStorageClass } from './storage-class-validation.ts'
+import { MODES_OF_VOLUMES, SOURCES, validateModes, validateVolumeSpec } from './persistent-volume-validation.ts'
 
-const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const SHORT_MODES: readonly (readonly [string, string])[] = [
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
   ['ReadWriteMany', 'RWX'],
   ['ReadWriteOncePod', 'RWOP'],
 ]
-const SOURCES = [
-  'hostPath',
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
-  'glusterfs',
-  'flocker',
-  'nfs',
-  'rbd',
-  'quobyte',
-  'cephfs',
-  'iscsi',
-  'cinder',
-  'fc',
-  'flexVolume',
-  'azureFile',
-  'vsphereVolume',
-  'photonPersistentDisk',
-  'portworxVolume',
-  'azureDisk',
-  'scaleIO',
-  'local',
-  'storageos',
-  'csi',
-]
-
 const modesCell = (modes: unknown): string =>
   SHORT_MODES.filter(([mode]) => asList(modes).includes(mode))
     .map(([, short]) => short)
@@ -94,6 +70,7 @@ export const VOLUMES: KindTable = {
       generation: false,
       newStatus: { phase: 'Pending' },
       defaults: (claim) => withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' })),
+      prepareForCreate: (claim) => withinField(claim, 'spec', withDataSources),
       validate: (claim) => validateClaimSpec(asJson(claim['spec']), 'spec'),
       validateChange: validateClaimChange,
       returnsDeletedObject: true,
@@ -196,17 +173,6 @@ export const VOLUMES: KindTable = {
   'volumeattributesclasses.storage.k8s.io': { rules: { returnsDeletedObject: true } },
 }
 
-function validateModes(modes: readonly unknown[], field: string): FieldError[] {
-  const wrong = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
-  const known = modes.filter((mode) => MODES.includes(asText(mode)))
-  if (known.includes('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod')) {
-    wrong.push(forbiddenField(field, 'may not use ReadWriteOncePod with other access modes'))
-  }
-  return wrong
-}
-
-const VOLUME_MODES = ['Block', 'Filesystem']
-
 function validateClaimSpec(spec: Json, field: string): FieldError[] {
   const modes = asList(spec['accessModes'])
   const wrong: FieldError[] = []
@@ -221,8 +187,13 @@ function validateClaimSpec(spec: Json, field: string): FieldError[] {
   if (storageClassName) {
     wrong.push(...invalidEach(`${field}.storageClassName`, storageClassName, dnsSubdomain(asText(storageClassName))))
   }
-  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
-    wrong.push(notSupported(`${field}.volumeMode`, volumeMode, VOLUME_MODES))
+  if (!isUnset(volumeMode) && !MODES_OF_VOLUMES.includes(asText(volumeMode))) {
+    wrong.push(notSupported(`${field}.volumeMode`, volumeMode, MODES_OF_VOLUMES))
+  }
+  const { volumeAttributesClassName: attributes } = spec
+  wrong.push(...validateDataSources(spec, field))
+  if (attributes) {
+    wrong.push(...invalidEach(`${field}.volumeAttributesClassName`, attributes, dnsSubdomain(asText(attributes))))
   }
   return wrong
 }
@@ -257,39 +228,6 @@ function validateClaimChange(claim: Json, old: Json): FieldError[] {
   return [...wrong, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
 }
 
-function validateVolumeSpec(spec: Json): FieldError[] {
-  const modes = asList(spec['accessModes'])
-  const capacity = asJson(spec['capacity'])
-  const wrong: FieldError[] = []
-  if (modes.length === 0) wrong.push(required('spec.accessModes'))
-  wrong.push(...validateModes(modes, 'spec.accessModes'))
-  if (Object.keys(capacity).length === 0) wrong.push(required('spec.capacity'))
-  if (!Object.hasOwn(capacity, 'storage') || Object.keys(capacity).length > 1) {
-    wrong.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
-  }
-  for (const [name, quantity] of Object.entries(capacity)) {
-    if (isZero(quantity) || isNegative(quantity)) {
-      wrong.push(invalidValue(`spec.capacity[${name}]`, quantity, 'must be greater than zero'))
-    }
-  }
-  const policies = ['Delete', 'Recycle', 'Retain']
-  const policy = spec['persistentVolumeReclaimPolicy']
-  if (!isUnset(policy) && !policies.includes(asText(policy))) {
-    wrong.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
-  }
-  const sources = SOURCES.filter((source) => isJson(spec[source]))
-  for (const source of sources.slice(1)) {
-    wrong.push(forbiddenField(`spec.${source}`, 'may not specify more than 1 volume type'))
-  }
-  if (sources[0] === 'hostPath') wrong.push(...validateHostPath(asJson(spec['hostPath']), 'spec.hostPath'))
-  if (sources.length === 0) wrong.push(required('spec', 'must specify a volume type'))
-  const { volumeMode } = spec
-  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
-    wrong.push(notSupported('spec.volumeMode', volumeMode, VOLUME_MODES))
-  }
-  return wrong
-}
-
 const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => [name, spec[name]]))
 
 function validateVolumeChange(spec: Json, old: Json): FieldError[] {
@@ -297,19 +235,4 @@ function validateVolumeChange(spec: Json, old: Json): FieldError[] {
     return [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]
   }
   return unchanged('spec.volumeMode', spec['volumeMode'], old['volumeMode'])
-}
-
-function validateStorageClass({ provisioner, reclaimPolicy, volumeBindingMode }: Json): FieldError[] {
-  const wrong: FieldError[] = []
-  if (provisioner)
-    wrong.push(...invalidEach('provisioner', provisioner, qualifiedName(asText(provisioner).toLowerCase())))
-  else wrong.push(required('provisioner'))
-  const policies = ['Delete', 'Retain']
-  if (!isUnset(reclaimPolicy) && !policies.includes(asText(reclaimPolicy))) {
-    wrong.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
-  }
-  const modes = ['Immediate', 'WaitForFirstConsumer']
-  if (!modes.includes(asText(volumeBindingMode)))
-    wrong.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
-  return wrong
 }

@@ -68,7 +68,7 @@ function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (
   if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
   const placed = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
   let object: KubeObject = { ...decoded.object, metadata: placed }
-  if (definition.hasStatus) object = without(object, 'status')
+  if (definition.hasStatus && !definition.strategy.bringsStatus) object = without(object, 'status')
   return { ...decoded, object: dropDuplicateOwners(object, warn) }
 }
 

@@ -50,6 +50,8 @@ export interface Strategy {
   beginDeletion?(object: Stored<KubeObject>): KubeObject
   /** A delete answers with the object instead of a Status, also when it is gone (pods, services…). Default false. */
   readonly returnsDeletedObject?: boolean
+  /** It brings its status along when it is made (nodes). Default false. */
+  readonly bringsStatus?: boolean
   /** An update that finds nothing creates (leases, events…). Default false. */
   readonly allowsCreateOnUpdate?: boolean
   /** Which fields count for `generation`; default: spec if the kind has a status subresource, everything but metadata/status otherwise; `false` keeps no generation (ConfigMap, Secret…). */

@@ -1,0 +1,71 @@
+import { parseNetwork } from '../schema/addresses.ts'
+import type { FieldError } from '../schema/types.ts'
+import { duplicateStruct, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { validateNetwork } from './ip-validation.ts'
+import type { Json } from './json.ts'
+import { asJson, asJsons, asList, asText, filled, isJson, withField, withinField } from './json.ts'
+import { labelValue, qualifiedName } from './names.ts'
+import { isNegative } from './quantity.ts'
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+export function defaultNode(node: Json): Json {
+  return withinField(withinField(node, 'spec', defaultNetworks), 'status', (status) =>
+    filled(status, { ...(isJson(status['capacity']) && { allocatable: status['capacity'] }) }),
+  )
+}
+
+/** The old field for one network and the new one for several begin with the same. */
+function defaultNetworks(spec: Json): Json {
+  const one = asText(spec['podCIDR'])
+  const all = asList(spec['podCIDRs'])
+  if (one === '') return all.length > 0 ? withField(spec, 'podCIDR', all[0]) : spec
+  return all[0] === one ? spec : withField(spec, 'podCIDRs', [one])
+}
+
+export function validateNode(node: Json): FieldError[] {
+  const spec = asJson(node['spec'])
+  return [
+    ...validateTaints(asJsons(spec['taints'])),
+    ...validateAmounts(asJson(node['status'])),
+    ...validateNetworks(asList(spec['podCIDRs']).map(asText)),
+  ]
+}
+
+function validateAmounts({ capacity, allocatable }: Json): FieldError[] {
+  return Object.entries({ capacity, allocatable }).flatMap(([list, amounts]) =>
+    Object.entries(asJson(amounts)).flatMap(([name, amount]) =>
+      isNegative(amount) ? [invalidValue(`status.${list}.${name}`, amount, 'must be greater than or equal to 0')] : [],
+    ),
+  )
+}
+
+/** The server names the field so, though taints are in the spec. */
+function validateTaints(taints: readonly Json[]): FieldError[] {
+  const seen = new Set<string>()
+  return taints.flatMap(({ key, value, effect, timeAdded }, index) => {
+    const field = `metadata.taints[${index}]`
+    const wrong = [
+      ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key))),
+      ...invalidEach(`${field}.value`, value ?? '', labelValue(asText(value))),
+    ]
+    if (!effect) wrong.push(required(`${field}.effect`))
+    else if (!EFFECTS.includes(asText(effect))) wrong.push(notSupported(`${field}.effect`, effect, EFFECTS))
+    const id = `${asText(key)}\n${asText(effect)}`
+    if (seen.has(id)) {
+      const shown = { Key: key, Value: value ?? '', Effect: effect, TimeAdded: timeAdded ?? null }
+      const { message, ...rest } = duplicateStruct(field, shown)
+      wrong.push({ ...rest, message: `${message}: taints must be unique by key and effect pair` })
+    }
+    seen.add(id)
+    return wrong
+  })
+}
+
+function validateNetworks(networks: readonly string[]): FieldError[] {
+  const wrong = networks.flatMap((network, index) => validateNetwork(network, `spec.podCIDRs[${index}]`))
+  if (wrong.length > 0 || networks.length < 2) return wrong
+  const families = new Set(networks.map((network) => parseNetwork(network)?.address.length))
+  if (networks.length === 2 && families.size === 2) return []
+  return [invalidValue('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family')]
+}
