@@ -19,6 +19,7 @@ import { refusedKindCases } from './refused-kinds.ts'
 import { schemaCases } from './schemas.ts'
 import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
+import { warningCases } from './warnings.ts'
 import { watchCases } from './watch.ts'
 import { yamlTextCases } from './yaml-texts.ts'
 import { yamlCases } from './yaml.ts'
@@ -44,6 +45,7 @@ export const CORPUS: readonly CaseGroup[] = [
   podCases,
   refusedCoreKindCases,
   refusedKindCases,
+  warningCases,
   yamlCases,
   yamlTextCases,
 ]

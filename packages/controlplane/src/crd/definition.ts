@@ -43,6 +43,7 @@ function define(crd: Json, version: Json): ResourceDefinition {
     categories: asList(names['categories']).map(asText),
     namespaced: spec['scope'] === 'Namespaced',
     verbs: isLeaving ? LAST_VERBS : VERBS,
+    ...(version['deprecated'] === true && { deprecation: deprecationOf(version, group, kind) }),
     ...(isLeaving && { isLeaving }),
     schema,
     resolve: noRefs,
@@ -54,6 +55,9 @@ function define(crd: Json, version: Json): ResourceDefinition {
     bucket: `${plural}.${group}`,
   }
 }
+
+const deprecationOf = ({ name, deprecationWarning }: Json, group: string, kind: string): string =>
+  asText(deprecationWarning) || `${group}/${asText(name)} ${kind} is deprecated`
 
 function noRefs(ref: string): Schema {
   throw new Error(`the schema of a custom resource has no definition ${ref}`)

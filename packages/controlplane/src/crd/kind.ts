@@ -3,6 +3,7 @@ import { unchanged } from '../kinds/labels.ts'
 import type { Json } from '../kinds/json.ts'
 import { asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../kinds/json.ts'
 import type { KindTable } from '../kinds/kind-table.ts'
+import { adviseOnFormats } from './advice.ts'
 import { withCondition } from './conditions.ts'
 import { BUCKET, FINALIZER, isTrue, namesOf, storageVersionOf } from './names.ts'
 import { validateCrd } from './validation.ts'
@@ -29,6 +30,7 @@ export const CRDS: KindTable = {
         if (storage === undefined || stored.includes(storage)) return crd
         return withinField(crd, 'status', (status) => withField(status, 'storedVersions', [...stored, storage]))
       },
+      advise: adviseOnFormats,
       validate: (crd) => validateCrd(crd, undefined),
       validateChange: (crd, old) => {
         const established = isTrue(old, 'Established')

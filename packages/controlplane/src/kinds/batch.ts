@@ -1,4 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
+import { adviseOnTemplate } from './advice.ts'
 import { humanDuration } from './age.ts'
 import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
 import { invalidValue } from './complaints.ts'
@@ -41,6 +42,7 @@ export const BATCH: KindTable = {
     rules: {
       defaults: defaultJob,
       prepareForCreate: generateSelector,
+      advise: adviseOnTemplate('spec', 'template'),
       validate: validateJob,
       validateChange: validateJobChange,
       selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
@@ -62,6 +64,7 @@ export const BATCH: KindTable = {
     ],
     rules: {
       defaults: defaultCronJob,
+      advise: adviseOnTemplate('spec', 'jobTemplate', 'spec', 'template'),
       validate: validateCronJob,
       validateChange: () => [],
     },

@@ -72,6 +72,7 @@ function define(resource: BuiltInResource, table: KindTable): ResourceDefinition
     categories: resource.categories ?? [],
     namespaced: resource.namespaced,
     verbs: resource.verbs,
+    deprecation: entry.deprecation,
     // Read when first asked for: most kinds are never used.
     get schema() {
       return resolveBuiltIn(schema)

@@ -87,6 +87,7 @@ export const CORE: KindTable = {
     rules: { generation: false, returnsDeletedObject: true },
   },
   endpoints: {
+    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
     cells: (object, age) => [nameOf(object), formatEndpoints(object), age(createdAt(object))],
     rules: {
       generation: false,
@@ -144,6 +145,7 @@ export const CORE: KindTable = {
     },
   },
   componentstatuses: {
+    deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
     cells: (object) => {
       const [condition = {}] = asJsons(object['conditions'])
       const status = condition['status'] === 'True' ? 'Healthy' : 'Unhealthy'

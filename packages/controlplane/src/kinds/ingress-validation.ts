@@ -44,6 +44,11 @@ export function validateIngressClass(ingress: Json): FieldError[] {
   return [invalidValue(`annotations.${CLASS_ANNOTATION}`, old, detail)]
 }
 
+export function adviseOnIngressClass(ingress: Json): readonly string[] {
+  if (at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION) === undefined) return []
+  return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
+}
+
 function validateTls({ hosts, secretName }: Json, field: string): FieldError[] {
   const wrong = asList(hosts)
     .map(asText)

@@ -12,6 +12,8 @@ export interface KindEntry {
   readonly cells?: Cells
   readonly scale?: ScalePaths
   readonly conversion?: Conversion
+  /** Said with every answer, of a kind that is no longer to be used. */
+  readonly deprecation?: string
   /** Where objects are stored, if not under `plural.group`. */
   readonly bucket?: string
 }

@@ -2,7 +2,7 @@ import { parseAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, listWithMore, nameOf } from './cells.ts'
 import { duplicate, invalidEach, notSupported, required } from './complaints.ts'
-import { validateIngress, validateIngressClass } from './ingress-validation.ts'
+import { adviseOnIngressClass, validateIngress, validateIngressClass } from './ingress-validation.ts'
 import { validateAddress } from './ip-validation.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asText, at, filled, isUnset, withField, withinField, withinItems } from './json.ts'
@@ -32,6 +32,7 @@ export const NETWORKING: KindTable = {
     rules: {
       newStatus: { loadBalancer: {} },
       validate: (ingress) => validateIngress(asJson(ingress['spec'])),
+      advise: adviseOnIngressClass,
       validateNew: validateIngressClass,
       validateChange: () => [],
     },

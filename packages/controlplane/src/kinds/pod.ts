@@ -1,4 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
+import { adviseOnPod } from './advice.ts'
 import { forbiddenField, invalidValue, required } from './complaints.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asText, at, filled, isSemanticallyEqual, isUnset, withField, withinField } from './json.ts'
@@ -14,6 +15,7 @@ export const PODS: KindTable = {
   pods: {
     cells: podCells,
     rules: {
+      advise: adviseOnPod,
       defaults: (pod) => withinField(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
       prepareForCreate: (pod) => {
         const gated = asJsons(at(pod, 'spec', 'schedulingGates')).length > 0

@@ -8,7 +8,7 @@ import { asJson, withField } from './json.ts'
 /** What a kind of the table says of itself, on its fields; the rest is the same for all. */
 export interface KindRules extends Omit<
   Strategy,
-  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate'
+  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'advise'
 > {
   defaults?(object: Json): Json
   prepareForCreate?(object: Json): Json
@@ -19,6 +19,8 @@ export interface KindRules extends Omit<
   validateChange?(object: Json, old: Json): FieldError[]
   /** What else a new one may not be. Only next to `validateChange`. */
   validateNew?(object: Json): FieldError[]
+  /** What its sender should know, though it is taken. Without `old` it is new. */
+  advise?(object: Json, old: Json | undefined): readonly string[]
   /** Its status when it is new. Default: an empty one, if it has a status subresource. */
   readonly newStatus?: Json
 }
@@ -26,7 +28,7 @@ export interface KindRules extends Omit<
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
   const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
-  const { newStatus: isNew = {}, ...rest } = others
+  const { newStatus: isNew = {}, advise, ...rest } = others
   return {
     ...rest,
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
@@ -39,6 +41,10 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
     ...(prepareForUpdate && {
       prepareForUpdate: (object: KubeObject, old: Stored<KubeObject>) =>
         prepareForUpdate(fieldsOf(object), fieldsOf(old)),
+    }),
+    ...(advise && {
+      advise: (object: KubeObject, old: Stored<KubeObject> | undefined) =>
+        advise(fieldsOf(object), old && fieldsOf(old)),
     }),
     ...(validate && {
       validate: (object: KubeObject) => [...validate(fieldsOf(object)), ...(validateNew?.(fieldsOf(object)) ?? [])],

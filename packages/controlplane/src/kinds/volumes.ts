@@ -1,6 +1,7 @@
 import type { LabelSelector } from '@tenure/kube'
 
 import type { FieldError } from '../schema/types.ts'
+import { fractionAdvice } from './advice.ts'
 import { createdAt, isBeingDeleted, nameOf } from './cells.ts'
 import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import type { Json } from './json.ts'
@@ -71,6 +72,7 @@ export const VOLUMES: KindTable = {
       newStatus: { phase: 'Pending' },
       defaults: (claim) => withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' })),
       prepareForCreate: (claim) => withinField(claim, 'spec', withDataSources),
+      advise: (claim) => fractionAdvice(asJson(at(claim, 'spec', 'resources', 'requests')), 'spec.resources.requests'),
       validate: (claim) => validateClaimSpec(asJson(claim['spec']), 'spec'),
       validateChange: validateClaimChange,
       returnsDeletedObject: true,

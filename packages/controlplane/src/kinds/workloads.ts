@@ -1,4 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
+import { adviseOnTemplate } from './advice.ts'
 import { containerCells, createdAt, nameOf } from './cells.ts'
 import { forbiddenField, invalidValue, notNegative, notSupportedStruct, required } from './complaints.ts'
 import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from './int-or-percent.ts'
@@ -44,6 +45,7 @@ export const WORKLOADS: KindTable = {
     rules: {
       newStatus: { replicas: 0 },
       defaults: defaultReplicationController,
+      advise: adviseOnTemplate('spec', 'template'),
       validate: validateReplicationController,
       validateChange: () => [],
       selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
@@ -63,6 +65,7 @@ export const WORKLOADS: KindTable = {
     ],
     rules: {
       defaults: inSpec(defaultDeployment),
+      advise: adviseOnTemplate('spec', 'template'),
       validate: (object) => validateDeployment(specOf(object)),
       validateChange: (object, old) =>
         unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
@@ -77,6 +80,7 @@ export const WORKLOADS: KindTable = {
     ],
     rules: {
       newStatus: { replicas: 0 },
+      advise: adviseOnTemplate('spec', 'template'),
       defaults: inSpec((spec) => filled(withinField(spec, 'template', defaultPodTemplate), { replicas: 1 })),
       validate: (object) => {
         const spec = specOf(object)

@@ -40,6 +40,8 @@ export interface Strategy {
   validate?(object: KubeObject): readonly FieldError[]
   /** Immutable fields and the like. */
   validateUpdate?(object: KubeObject, old: Stored<KubeObject>): readonly FieldError[]
+  /** What its sender should know, though it is taken. Without `old` it is new. */
+  advise?(object: KubeObject, old: Stored<KubeObject> | undefined): readonly string[]
   /** Field selectors beyond metadata.name and metadata.namespace: path → value. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
   /** Default propagation of a delete without one. Default `Background`. */
@@ -78,6 +80,8 @@ export interface ResourceDefinition {
   readonly namespaced: boolean
   /** As discovery lists them. */
   readonly verbs: readonly string[]
+  /** Said with every answer, of a kind that is no longer to be used. */
+  readonly deprecation?: string | undefined
   /**
    * Its CustomResourceDefinition is being deleted: nothing new is made. What is there can still be changed, although
    * discovery does not say so: finalizers have to come off. Default false.

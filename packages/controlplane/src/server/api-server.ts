@@ -15,6 +15,7 @@ import { accessDenied } from './authorization.ts'
 import type { Authorizer } from './authorization.ts'
 import { LARGEST_BODY, objectPurpose, parseBody, patchPurpose, tooLarge } from './body.ts'
 import type { ParsedBody } from './body.ts'
+import { withDeprecation } from './deprecations.ts'
 import { Discovery } from './discovery.ts'
 import { encodeList, encodeObject } from './encode.ts'
 import type { EncodeOptions } from './encode.ts'
@@ -106,11 +107,28 @@ export class ApiServer {
         return await this.#other(request, path)
       }
       representation = negotiate(request.headers['accept'], route.name === undefined)
-      const response = await this.#resource({ ...request, user }, route, query, representation)
+      const response = await this.#told({ ...request, user }, route, query, representation)
       return representation.format === 'yaml' ? await asYaml(response) : response
     } catch (error) {
       const response = this.#refusal(error)
       return representation.format === 'yaml' ? asYaml(response) : response
+    }
+  }
+
+  /** The answer of a resource, with what is to be said of its kind whatever the answer is. */
+  async #told(
+    request: ServerRequest & { readonly user: User },
+    route: ResourceRoute,
+    query: string,
+    representation: Representation,
+  ): Promise<ServerResponse> {
+    const { group, version, plural } = route
+    const deprecation = this.#options.catalog.find(group, version, plural)?.deprecation
+    if (deprecation === undefined) return this.#resource(request, route, query, representation)
+    try {
+      return withDeprecation(await this.#resource(request, route, query, representation), deprecation)
+    } catch (error) {
+      return withDeprecation(this.#refusal(error), deprecation)
     }
   }
 

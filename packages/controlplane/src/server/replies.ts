@@ -42,7 +42,7 @@ function warningHeader(warnings: readonly string[]): string {
   return lines.join(', ')
 }
 
-function warningLine(warning: string): string {
+export function warningLine(warning: string): string {
   return `299 - "${warning.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll(/\p{Cc}/gu, '?')}"`
 }
 

@@ -1,0 +1,88 @@
+/** What the real server warns of: what works, but hardly as it was meant. */
+import { nameOf } from './cells.ts'
+import type { Json } from './json.ts'
+import { asJson, asJsons, asText, at, isSemanticallyEqual } from './json.ts'
+import { dnsLabel } from './names.ts'
+import { isWhole } from './quantity.ts'
+
+/** Of a kind whose pods are named after it. */
+export const adviseOnTemplate =
+  (...template: readonly string[]) =>
+  (object: Json, old: Json | undefined): readonly string[] => {
+    if (old) {
+      if (isSemanticallyEqual(at(object, ...template), at(old, ...template))) return []
+      return podAdvice(asJson(at(object, ...template, 'spec')), `${template.join('.')}.spec`)
+    }
+    const use = 'used in Pod names and hostnames'
+    return [
+      ...nameAdvice(nameOf(object), use),
+      ...podAdvice(asJson(at(object, ...template, 'spec')), `${template.join('.')}.spec`),
+    ]
+  }
+
+export function adviseOnPod(pod: Json, old: Json | undefined): readonly string[] {
+  if (old) return []
+  return [...nameAdvice(nameOf(pod), "used in the Pod's hostname"), ...podAdvice(asJson(pod['spec']), 'spec')]
+}
+
+function nameAdvice(name: string, use: string): readonly string[] {
+  if (dnsLabel(name).length === 0) return []
+  const why = name.includes('.') ? 'must not contain dots' : 'must be no more than 63 characters'
+  return [
+    `metadata.name: this is ${use}, which can result in surprising behavior; a DNS label is recommended: [${why}]`,
+  ]
+}
+
+/** Labels that nodes had before, and what they have since when. */
+const FORMER_LABELS: Readonly<Record<string, string>> = {
+  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+}
+
+export const formerLabel = (name: string): string | undefined =>
+  Object.hasOwn(FORMER_LABELS, name) ? FORMER_LABELS[name] : undefined
+
+function podAdvice(spec: Json, field: string): readonly string[] {
+  return [
+    ...Object.keys(asJson(spec['nodeSelector'])).flatMap((name) => {
+      const advice = formerLabel(name)
+      return advice === undefined ? [] : [`${field}.nodeSelector[${name}]: ${advice}`]
+    }),
+    ...repeated(asJsons(spec['hostAliases']), 'ip').map(
+      ([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`,
+    ),
+    ...['initContainers', 'containers'].flatMap((list) =>
+      asJsons(spec[list]).flatMap((container, index) => containerAdvice(container, `${field}.${list}[${index}]`)),
+    ),
+  ]
+}
+
+function containerAdvice(container: Json, field: string): readonly string[] {
+  return [
+    ...['limits', 'requests'].flatMap((list) =>
+      fractionAdvice(asJson(at(container, 'resources', list)), `${field}.resources.${list}`),
+    ),
+    ...repeated(asJsons(container['env']), 'name').map(
+      ([index, name]) =>
+        `${field}.env[${index}]: hides previous definition of "${name}", which may be dropped when using apply`,
+    ),
+  ]
+}
+
+/** There is no half of a byte. */
+export function fractionAdvice(amounts: Json, field: string): readonly string[] {
+  return ['memory', 'storage', 'ephemeral-storage'].flatMap((name) =>
+    amounts[name] === undefined || isWhole(amounts[name])
+      ? []
+      : [`${field}[${name}]: fractional byte value "${asText(amounts[name])}" is invalid, must be an integer`],
+  )
+}
+
+/** Items that say the same as one before them. */
+function repeated(items: readonly Json[], key: string): readonly (readonly [number, string])[] {
+  const texts = items.map((item) => asText(item[key]))
+  return texts.flatMap((text, index) => (text && texts.indexOf(text) < index ? [[index, text] as const] : []))
+}
