@@ -11,6 +11,8 @@ export interface Measurement {
   /** Which of ours. */
   readonly program: ProgramName
   readonly ours: readonly string[]
+  /** So many times the rounds: for what is over in a moment and differs from one to the next. Default 1. */
+  readonly times?: number
   /** Options for Node beside those of production. Default none. */
   readonly node?: readonly string[]
   rows(ours: Figures, peer: Figures): readonly Row[]
@@ -54,6 +56,7 @@ const SEED = ['seed', ...SEEDED, '--size', '1024']
 export const measurements: readonly Measurement[] = [
   {
     name: 'informer sync',
+    times: 5,
     prepare: [SEED],
     peer: ['informer-sync', '--namespace', 'bench-seeded'],
     program: 'informer',
@@ -74,6 +77,7 @@ export const measurements: readonly Measurement[] = [
   },
   {
     name: 'informer sync, metadata only',
+    times: 5,
     prepare: [SEED],
     peer: ['informer-sync', '--namespace', 'bench-seeded', '--metadata'],
     program: 'informer',
