@@ -1,5 +1,6 @@
 /** More objects that are wrong in several places: quotas, limits, volumes, nodes. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
+import { job, pod, service, statefulSet } from '../objects.ts'
 import { merged, refused, type Sample, taken } from '../samples.ts'
 import { core, create, MERGE_PATCH, named, patch } from '../steps.ts'
 
@@ -260,4 +261,67 @@ const OTHERS: readonly Case[] = [
   },
 ]
 
-export const refusedCoreKindCases: CaseGroup = { name: 'refused core kinds', cases: [...QUOTAS, ...OTHERS] }
+const pods = core('pods')
+const annotated = (annotations: JsonObject): JsonObject => ({ ...pod('a'), metadata: { name: 'a', annotations } })
+const SECCOMP = 'seccomp.security.alpha.kubernetes.io'
+
+const PODS: readonly Case[] = [
+  {
+    name: 'refuse what a pod takes beside its containers',
+    hasPods: true,
+    steps: [create(`${pods}?dryRun=All`, pod('a', { overhead: { cpu: '100m' } }), { status: 403 })],
+  },
+  {
+    name: 'refuse profiles in annotations',
+    hasPods: true,
+    steps: [
+      ...[
+        { [`${SECCOMP}/pod`]: 'bogus' },
+        { [`${SECCOMP}/pod`]: 'localhost/../a' },
+        { [`${SECCOMP}/pod`]: 'localhost//a' },
+      ].map((annotations) => create(`${pods}?dryRun=All`, annotated(annotations), { status: 422 })),
+      create(`${pods}?dryRun=All`, annotated({ [`container.${SECCOMP}/web`]: '' }), { status: 422 }),
+      create(`${pods}?dryRun=All`, annotated({ [`${SECCOMP}/pod`]: 'localhost/a' }), { pick: ['kind'] }),
+    ],
+  },
+  {
+    name: 'refuse names of sets that are too long',
+    steps: [
+      create(
+        `${named('apps/v1', 'statefulsets')}?dryRun=All`,
+        { ...statefulSet('a'), metadata: { name: 'a'.repeat(64) } },
+        { status: 422 },
+      ),
+      create(
+        `${named('batch/v1', 'jobs')}?dryRun=All`,
+        { ...job('a'), metadata: { name: 'a'.repeat(64) } },
+        { status: 422 },
+      ),
+    ],
+  },
+  {
+    name: 'refuse rules of scaling without a policy',
+    steps: [
+      create(
+        `${named('autoscaling/v2', 'horizontalpodautoscalers')}?dryRun=All`,
+        {
+          apiVersion: 'autoscaling/v2',
+          kind: 'HorizontalPodAutoscaler',
+          metadata: { name: 'a' },
+          spec: {
+            maxReplicas: 3,
+            scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' },
+            behavior: { scaleUp: { policies: [] } },
+          },
+        },
+        { status: 422 },
+      ),
+    ],
+  },
+  {
+    name: 'refuse addresses with zeros before them',
+    steps: [create(`${core('services')}?dryRun=All`, service('a', { externalIPs: ['010.0.0.1'] }), { status: 422 })],
+  },
+]
+
+export const refusedCoreKindCases: CaseGroup = { name: 'refused core kinds', cases: [...QUOTAS, ...OTHERS, ...PODS] }

@@ -56,6 +56,27 @@ export const warningCases: CaseGroup = {
           pod('a', { containers: [container('a', { resources: { requests: { memory: '100m' } } })] }),
           PICKED,
         ),
+        create(
+          dry(core('pods')),
+          pod('a', {
+            imagePullSecrets: [{ name: '' }, { name: 'b' }],
+            initContainers: [container('i', { ports: [{ containerPort: 80 }] })],
+            containers: [
+              container('a', {
+                env: [{ name: 'A' }, { name: 'A', value: '1' }],
+                ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 81 }, { containerPort: 81 }],
+              }),
+              container('b', {
+                ports: [
+                  { containerPort: 82, hostPort: 82 },
+                  { containerPort: 82, hostPort: 82, hostIP: '10.0.0.1' },
+                  { containerPort: 80, protocol: 'UDP' },
+                ],
+              }),
+            ],
+          }),
+          PICKED,
+        ),
       ],
     },
     one(

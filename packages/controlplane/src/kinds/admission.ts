@@ -13,6 +13,8 @@ import {
   asText,
   at,
   filled,
+  isJson,
+  isSemanticallyEqual,
   isUnset,
   withField,
   withinField,
@@ -87,8 +89,7 @@ export class BuiltInAdmission implements Admission {
       case 'pods': {
         const tolerant = withinField(object, 'spec', withTolerations)
         const prepared = this.#withPriority(attributes, await this.#withAccount(attributes, tolerant))
-        this.#checkRuntime(attributes, prepared)
-        return prepared
+        return this.#withRuntime(attributes, prepared)
       }
       case 'nodes': {
         if (!this.#taintsNodes) return object
@@ -105,10 +106,20 @@ export class BuiltInAdmission implements Admission {
     }
   }
 
-  #checkRuntime(attributes: AdmissionAttributes, pod: Json): void {
-    const runtime = asText(at(pod, 'spec', 'runtimeClassName'))
-    if (!runtime || this.#storage.get('runtimeclasses.node.k8s.io', runtime)) return
-    throw refused(attributes, `pod rejected: RuntimeClass "${runtime}" not found`)
+  /** What a pod takes beside its containers is for its RuntimeClass to say. */
+  #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
+    const name = asText(at(pod, 'spec', 'runtimeClassName'))
+    const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
+    if (name && !found) throw refused(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+    const fixed = at(found, 'overhead', 'podFixed')
+    const asked = at(pod, 'spec', 'overhead')
+    if (!isJson(fixed)) {
+      if (isUnset(asked)) return pod
+      throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+    }
+    if (isUnset(asked)) return withinField(pod, 'spec', (spec) => withField(spec, 'overhead', fixed))
+    if (isSemanticallyEqual(asked, fixed)) return pod
+    throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   }
 
   async #withAccount(attributes: AdmissionAttributes, pod: Json): Promise<Json> {

@@ -30,3 +30,21 @@ test('there is no half of a byte', () => {
   expect(fractionAdvice({ cpu: '100m', memory: '1Gi' }, 'limits')).toEqual([])
   expect(fractionAdvice({ memory: '100m' }, 'limits')).toHaveLength(1)
 })
+
+const port = (hostPort?: number, hostIP?: string) => ({ containerPort: 80, protocol: 'TCP', hostPort, hostIP })
+const advice = (...ports: readonly object[]) =>
+  adviseOnPod(
+    { metadata: { name: 'a' }, spec: { containers: [{ ports: ports.slice(0, 1) }, { ports: ports.slice(1) }] } },
+    undefined,
+  )
+
+test("ports that get in each other's way", () => {
+  const between = 'port definition with spec.containers[0].ports[0]'
+  expect(advice(port(), port())).toEqual([`spec.containers[1].ports[0]: duplicate ${between}`])
+  expect(advice(port(8080), port())).toEqual([`spec.containers[1].ports[0]: overlapping ${between}`])
+  expect(advice(port(8080), port(8080, '10.0.0.1'))).toEqual([
+    `spec.containers[1].ports[0]: dangerously ambiguous ${between}`,
+  ])
+  expect(advice(port(8080, '10.0.0.2'), port(8080, '10.0.0.1'))).toEqual([])
+  expect(advice(port(8080), port(8081), { ...port(), protocol: 'UDP' })).toEqual([])
+})

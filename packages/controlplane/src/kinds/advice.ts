@@ -3,6 +3,7 @@ import { nameOf } from './cells.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asText, at, isSemanticallyEqual } from './json.ts'
 import { dnsLabel } from './names.ts'
+import { isProfile } from './profile-annotations.ts'
 import { isWhole } from './quantity.ts'
 
 /** Of a kind whose pods are named after it. */
@@ -11,18 +12,15 @@ export const adviseOnTemplate =
   (object: Json, old: Json | undefined): readonly string[] => {
     if (old) {
       if (isSemanticallyEqual(at(object, ...template), at(old, ...template))) return []
-      return podAdvice(asJson(at(object, ...template, 'spec')), `${template.join('.')}.spec`)
+      return podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)
     }
     const use = 'used in Pod names and hostnames'
-    return [
-      ...nameAdvice(nameOf(object), use),
-      ...podAdvice(asJson(at(object, ...template, 'spec')), `${template.join('.')}.spec`),
-    ]
+    return [...nameAdvice(nameOf(object), use), ...podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)]
   }
 
 export function adviseOnPod(pod: Json, old: Json | undefined): readonly string[] {
   if (old) return []
-  return [...nameAdvice(nameOf(pod), "used in the Pod's hostname"), ...podAdvice(asJson(pod['spec']), 'spec')]
+  return [...nameAdvice(nameOf(pod), "used in the Pod's hostname"), ...podAdvice(pod, '')]
 }
 
 function nameAdvice(name: string, use: string): readonly string[] {
@@ -32,6 +30,8 @@ function nameAdvice(name: string, use: string): readonly string[] {
     `metadata.name: this is ${use}, which can result in surprising behavior; a DNS label is recommended: [${why}]`,
   ]
 }
+
+const PROFILE_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 
 /** Labels that nodes had before, and what they have since when. */
 const FORMER_LABELS: Readonly<Record<string, string>> = {
@@ -45,7 +45,10 @@ const FORMER_LABELS: Readonly<Record<string, string>> = {
 export const formerLabel = (name: string): string | undefined =>
   Object.hasOwn(FORMER_LABELS, name) ? FORMER_LABELS[name] : undefined
 
-function podAdvice(spec: Json, field: string): readonly string[] {
+/** Of a pod or a template of one; what stands before the names of its fields. */
+function podAdvice(pod: Json, before: string): readonly string[] {
+  const spec = asJson(pod['spec'])
+  const field = `${before}spec`
   return [
     ...Object.keys(asJson(spec['nodeSelector'])).flatMap((name) => {
       const advice = formerLabel(name)
@@ -54,10 +57,43 @@ function podAdvice(spec: Json, field: string): readonly string[] {
     ...repeated(asJsons(spec['hostAliases']), 'ip').map(
       ([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`,
     ),
-    ...['initContainers', 'containers'].flatMap((list) =>
-      asJsons(spec[list]).flatMap((container, index) => containerAdvice(container, `${field}.${list}[${index}]`)),
+    ...asJsons(spec['imagePullSecrets']).flatMap(({ name }, index) =>
+      name ? [] : [`${field}.imagePullSecrets[${index}].name: invalid empty name ""`],
     ),
+    ...containersOf(spec, field).flatMap(([container, at]) => containerAdvice(container, at)),
+    ...portAdvice(containersOf(spec, field)),
+    ...Object.keys(asJson(at(pod, 'metadata', 'annotations')))
+      .filter((key) => isProfile(key))
+      .map((key) => `${before}metadata.annotations[${key}]: ${PROFILE_ADVICE}`),
   ]
+}
+
+/** With where they stand. */
+const containersOf = (spec: Json, field: string): readonly (readonly [Json, string])[] =>
+  ['initContainers', 'containers'].flatMap((list) =>
+    asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
+  )
+
+/** Ports that get in each other's way, in one container or in two. */
+function portAdvice(containers: readonly (readonly [Json, string])[]): readonly string[] {
+  const ports = containers.flatMap(([container, field]) =>
+    asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
+  )
+  return ports.flatMap(({ port, field }, index) =>
+    ports.slice(0, index).flatMap((other) => {
+      const how = clashOf(port, other.port)
+      return how === undefined ? [] : [`${field}: ${how} port definition with ${other.field}`]
+    }),
+  )
+}
+
+function clashOf(port: Json, other: Json): string | undefined {
+  const same = (name: string): boolean => (port[name] || undefined) === (other[name] || undefined)
+  if (!same('containerPort') || !same('protocol')) return undefined
+  if (same('hostIP') && same('hostPort')) return 'duplicate'
+  if (!port['hostPort'] || !other['hostPort']) return 'overlapping'
+  // Then one of them is for every address.
+  return same('hostPort') && !(port['hostIP'] && other['hostIP']) ? 'dangerously ambiguous' : undefined
 }
 
 function containerAdvice(container: Json, field: string): readonly string[] {

@@ -124,6 +124,8 @@ function defaultJobSpec(spec: Json): Json {
   )
 }
 
+const LONGEST_LABEL = 63
+
 /** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
 function generateSelector(job: Json): Json {
   const metadata = asJson(job['metadata'])
@@ -144,9 +146,11 @@ function generateSelector(job: Json): Json {
   const isShared = !hadLabels
     ? isAbsent(metadata['labels'])
     : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
+  // Of a name that is too long for a label only the template's are complained of.
+  const isLabel = asText(metadata['name']).length <= LONGEST_LABEL
   return {
     ...job,
-    metadata: isShared ? { ...metadata, labels } : metadata,
+    metadata: isShared && isLabel ? { ...metadata, labels } : metadata,
     spec: {
       ...asJson(job['spec']),
       template: { ...template, metadata: { ...templateMetadata, labels } },

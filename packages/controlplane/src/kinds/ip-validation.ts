@@ -7,6 +7,9 @@ import { invalidValue } from './complaints.ts'
 export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
   const parsed = parseAddress(address)
   if (parsed) return isEndpoint ? validateReach(parsed, address, field) : []
+  if (parseAddress(address, { allowLeadingZeros: true })) {
+    return [invalidValue(field, address, 'must not have leading 0s')]
+  }
   const wrong = [invalidValue(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
   if (isEndpoint) wrong.push(invalidValue(field, address, 'must be a valid IP address'))
   return wrong

@@ -7,6 +7,7 @@ import { asJson, asJsons, asText, isUnset } from './json.ts'
 import { validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, mustBeBetween, qualifiedName } from './names.ts'
 import { validateDns, validateHostAliases, validatePodSecurity, validateSystem } from './pod-settings-validation.ts'
+import { validateProfiles } from './profile-annotations.ts'
 import { validateVolumes } from './volume-validation.ts'
 
 const MAX_INT32 = 2_147_483_647
@@ -62,6 +63,7 @@ export function validatePodTemplate(template: Json, field: string): FieldError[]
   const wrong = [
     ...validateLabels(metadata['labels'], `${field}.labels`),
     ...validateAnnotations(metadata['annotations'], `${field}.annotations`),
+    ...validateProfiles(metadata['annotations'], `${field}.annotations`),
     ...validatePodSpec(spec, `${field}.spec`),
   ]
   if (asJsons(spec['ephemeralContainers']).length > 0) {

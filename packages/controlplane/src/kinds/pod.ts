@@ -9,6 +9,7 @@ import { podCells } from './pod-cells.ts'
 import { defaultPodOnly, defaultPodSpec } from './pod-defaults.ts'
 import { validateImages } from './pod-settings-validation.ts'
 import { validatePodSpec } from './pod-validation.ts'
+import { validateProfiles } from './profile-annotations.ts'
 import { isZero, nanosOf } from './quantity.ts'
 
 export const PODS: KindTable = {
@@ -27,9 +28,10 @@ export const PODS: KindTable = {
         const qosClass = at(old, 'status', 'qosClass')
         return qosClass === undefined ? pod : withField(pod, 'status', filled(asJson(pod['status']), { qosClass }))
       },
-      validate(pod) {
-        return validatePodSpec(asJson(pod['spec']), 'spec')
-      },
+      validate: (pod) => [
+        ...validateProfiles(at(pod, 'metadata', 'annotations'), 'metadata.annotations'),
+        ...validatePodSpec(asJson(pod['spec']), 'spec'),
+      ],
       validateNew: (pod) => [
         ...validateImages(asJson(pod['spec']), 'spec'),
         ...(asJsons(at(pod, 'spec', 'ephemeralContainers')).length > 0

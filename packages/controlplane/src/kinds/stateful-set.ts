@@ -63,6 +63,9 @@ function defaultStatefulSet(given: Json): Json {
   return withField(spec, 'updateStrategy', strategy)
 }
 
+/** It is part of the host names of its pods. */
+const LONGEST_NAME = 63
+
 function validateStatefulSet(object: Json): FieldError[] {
   const spec = specOf(object)
   const { podManagementPolicy, updateStrategy, serviceName } = spec
@@ -70,7 +73,8 @@ function validateStatefulSet(object: Json): FieldError[] {
   const name = nameOf(object)
   const found = dnsLabel(name)
   // The registry sees to the rest of the name.
-  if (found.includes('must not contain dots')) wrong.push(...invalidEach('metadata.name', name, found))
+  if (found.includes('must not contain dots') || name.length > LONGEST_NAME)
+    wrong.push(...invalidEach('metadata.name', name, found))
   if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
     const detail = "must be 'OrderedReady' or 'Parallel'"
     wrong.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))

@@ -132,7 +132,7 @@ export function finishCreate(
   if (strategy.generation !== false) object = { ...object, metadata: { ...object.metadata, generation: 1 } }
   const errors = [
     ...validateMetadata(object.metadata ?? {}, definition),
-    ...distinct([...schemaErrors, ...(strategy.validate?.(object) ?? [])]),
+    ...together(schemaErrors, strategy.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), metadata.name ?? '', errors)
   if (sent.resourceVersion !== undefined) {
@@ -167,10 +167,7 @@ export function finishUpdate(
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
   }
   const own = strategy.validateUpdate?.(object, old) ?? strategy.validate?.(object) ?? []
-  const errors = [
-    ...validateMetadataUpdate(object.metadata ?? {}, was, definition),
-    ...distinct([...schemaErrors, ...own]),
-  ]
+  const errors = [...validateMetadataUpdate(object.metadata ?? {}, was, definition), ...together(schemaErrors, own)]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), was.name, errors)
   return ordered(object)
 }
@@ -181,12 +178,13 @@ function refusedKind(definition: ResourceDefinition, { kind = definition.kind }:
   return { group: bucket.slice(plural.length + 1), plural, kind }
 }
 
-function distinct(errors: readonly FieldError[]): readonly FieldError[] {
-  const seen = new Set<string>()
-  return errors.filter(({ field, message, reason }) => {
-    const id = `${field}\n${reason}\n${message}`
-    return !seen.has(id) && seen.add(id)
-  })
+const idOf = ({ field, message, reason }: FieldError): string => `${field}\n${reason}\n${message}`
+
+/** What the schema and the kind's own rules complain of, once where they agree. */
+function together(bySchema: readonly FieldError[], own: readonly FieldError[]): readonly FieldError[] {
+  if (bySchema.length === 0) return own
+  const known = new Set(bySchema.map(idOf))
+  return [...bySchema, ...own.filter((error) => !known.has(idOf(error)))]
 }
 
 /** Kind and apiVersion first, then metadata in its own order, with a place for the resourceVersion to come. */
