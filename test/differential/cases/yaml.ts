@@ -42,6 +42,28 @@ const doubledWithin = (name: string, free: string): Case => {
 
 const BASES = 'one: &one {a: "1", b: "2"}\ntwo: &two {a: "3", c: "4"}\n'
 
+/** JSON that is sent as YAML, and is not quite that. */
+const json = (data: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":${data}}`
+const notYaml = (name: string, data: string): Case =>
+  one(
+    `that is JSON ${name}`,
+    create(maps, json(data), { ...YAML, status: 400 }),
+    patch(APPLY_PATCH, `${map}?fieldManager=one`, json(data), { status: 400 }),
+    get(map, { status: 404 }),
+  )
+
+const JSON_ONLY: readonly Case[] = [
+  notYaml('with a character that YAML has not', '{"a":"\u007f"}'),
+  notYaml('with another of those', '{"a":"b\u0090"}'),
+  notYaml('with a key that is too long', `{"${'k'.repeat(1100)}":"a"}`),
+  notYaml('with a key that is too long, and a gap', `{"${'k'.repeat(1100)}" \t:"a"}`),
+  one(
+    'that is JSON with a long value, and all else that is both',
+    create(maps, json(`{"a":"${'v'.repeat(3000)}\u0085w\u2028 x","b":"a:b\\":c"}`), YAML),
+    patch(APPLY_PATCH, `${map}?fieldManager=one&force=true`, json(`{"a":"${'w:'.repeat(3000)}"}`)),
+  ),
+]
+
 const DOUBLED: readonly Case[] = [
   doubled('a doubled key', 'data: {a: b}\ndata: {c: d}\n'),
   doubled('doubled keys at two levels', 'data: {a: b, a: c}\ndata: {c: d, e: f, c: g}\n'),
@@ -165,4 +187,4 @@ const TOLD: readonly Case[] = [
   ),
 ]
 
-export const yamlCases: CaseGroup = { name: 'YAML', cases: [...DOUBLED, ...TOLD] }
+export const yamlCases: CaseGroup = { name: 'YAML', cases: [...JSON_ONLY, ...DOUBLED, ...TOLD] }

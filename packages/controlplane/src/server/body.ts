@@ -58,12 +58,33 @@ function summarize(text: string): string {
 }
 
 /** Escapes that only JSON has. */
-const NOT_YAML = /\\(?:\/|u[dD][89a-fA-F])/
+const JSON_ESCAPE = /\\(?:\/|u[dD][89a-fA-F])/
+/** Characters that JSON lets pass as they are, and YAML does not or takes for the ends of lines. */
+// eslint-disable-next-line no-control-regex -- it is these that are looked for
+const SPECIAL = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/
+/** A key that is longer, from quote to colon, is none in YAML. Of those that come near, the reader of YAML decides. */
+const LONGEST_SURE_KEY = 1000
+
+/** Most that is sent as YAML is JSON, and that is YAML but for a little. */
+function isSurelyBoth(text: string): boolean {
+  return /^\s*[{[]/.test(text) && !JSON_ESCAPE.test(text) && !SPECIAL.test(text) && !hasLongKey(text)
+}
+
+/** True of some texts that have none, too. */
+function hasLongKey(text: string): boolean {
+  for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+    let end = colon - 1
+    while (end > 0 && text.charCodeAt(end) <= SPACE) end--
+    if (text.charCodeAt(end) === QUOTE && colon - text.lastIndexOf('"', end - 1) > LONGEST_SURE_KEY) return true
+  }
+  return false
+}
+const SPACE = 0x20
+const QUOTE = 0x22
 
 /** A body in JSON or YAML. Throws a 400 with the real server's words. */
 export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurpose): Promise<ParsedBody> {
-  // Most that is sent as YAML is JSON, and that is YAML but for a little.
-  if (isYaml && (!/^\s*[{[]/.test(text) || NOT_YAML.test(text))) return parseYaml(text, purpose)
+  if (isYaml && !isSurelyBoth(text)) return parseYaml(text, purpose)
   try {
     const { value, duplicates } = parseJson(text)
     if (duplicates.length === 0) return { value }
