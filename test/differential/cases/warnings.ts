@@ -59,6 +59,13 @@ export const warningCases: CaseGroup = {
         create(
           dry(core('pods')),
           pod('a', {
+            containers: [container('a', { ports: Array.from({ length: 30 }, () => ({ containerPort: 80 })) })],
+          }),
+          PICKED,
+        ),
+        create(
+          dry(core('pods')),
+          pod('a', {
             imagePullSecrets: [{ name: '' }, { name: 'b' }],
             initContainers: [container('i', { ports: [{ containerPort: 80 }] })],
             containers: [

@@ -8,7 +8,7 @@ import {
   required,
 } from '../kinds/complaints.ts'
 import type { Json } from '../kinds/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson, isSemanticallyEqual, isUnset } from '../kinds/json.ts'
+import { asJson, asJsons, asList, asText, at, isJson, isSemanticallyEqual, isUnset, repeats } from '../kinds/json.ts'
 import { dns1035Label, dnsSubdomain } from '../kinds/names.ts'
 import { validateClientConfig } from '../kinds/webhook-kinds.ts'
 import { checkRules } from '../schema/cel/check-rules.ts'
@@ -257,8 +257,9 @@ function validateConversion({ strategy, webhook }: Json): FieldError[] {
 function validateReviewVersions(versions: readonly string[], field: string): FieldError[] {
   if (versions.length === 0) return [required(field)]
   const wrong: FieldError[] = []
+  const repeated = repeats(versions)
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
+    if (repeated.has(index)) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
     else wrong.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
   })
   if (!versions.includes('v1') && !versions.includes('v1beta1')) {

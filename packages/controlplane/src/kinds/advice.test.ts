@@ -48,3 +48,9 @@ test("ports that get in each other's way", () => {
   expect(advice(port(8080, '10.0.0.2'), port(8080, '10.0.0.1'))).toEqual([])
   expect(advice(port(8080), port(8081), { ...port(), protocol: 'UDP' })).toEqual([])
 })
+
+test('of very many ports no more is said than there is room for', () => {
+  expect(advice(...Array.from({ length: 3000 }, () => port()))).toHaveLength(128)
+  const apart = Array.from({ length: 3000 }, (_, index) => ({ ...port(), containerPort: index + 1 }))
+  expect(advice(...apart)).toEqual([])
+})

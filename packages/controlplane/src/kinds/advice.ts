@@ -1,7 +1,7 @@
 /** What the real server warns of: what works, but hardly as it was meant. */
 import { nameOf } from './cells.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asText, at, isSemanticallyEqual } from './json.ts'
+import { asJson, asJsons, asText, at, isSemanticallyEqual, repeats } from './json.ts'
 import { dnsLabel } from './names.ts'
 import { isProfile } from './profile-annotations.ts'
 import { isWhole } from './quantity.ts'
@@ -74,17 +74,26 @@ const containersOf = (spec: Json, field: string): readonly (readonly [Json, stri
     asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
   )
 
+/** More than an answer has room for, and more ports than people have in a pod: each is compared with all before it. */
+const MOST_CLASHES = 128
+const MOST_COMPARISONS = 1_000_000
+
 /** Ports that get in each other's way, in one container or in two. */
 function portAdvice(containers: readonly (readonly [Json, string])[]): readonly string[] {
   const ports = containers.flatMap(([container, field]) =>
     asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
   )
-  return ports.flatMap(({ port, field }, index) =>
-    ports.slice(0, index).flatMap((other) => {
-      const how = clashOf(port, other.port)
-      return how === undefined ? [] : [`${field}: ${how} port definition with ${other.field}`]
-    }),
-  )
+  const advice: string[] = []
+  let comparisons = 0
+  for (const [index, { port, field }] of ports.entries()) {
+    for (let before = 0; before < index; before++) {
+      if (advice.length >= MOST_CLASHES || ++comparisons > MOST_COMPARISONS) return advice
+      const other = ports[before]
+      const how = other && clashOf(port, other.port)
+      if (other && how !== undefined) advice.push(`${field}: ${how} port definition with ${other.field}`)
+    }
+  }
+  return advice
 }
 
 function clashOf(port: Json, other: Json): string | undefined {
@@ -120,5 +129,5 @@ export function fractionAdvice(amounts: Json, field: string): readonly string[] 
 /** Items that say the same as one before them. */
 function repeated(items: readonly Json[], key: string): readonly (readonly [number, string])[] {
   const texts = items.map((item) => asText(item[key]))
-  return texts.flatMap((text, index) => (text && texts.indexOf(text) < index ? [[index, text] as const] : []))
+  return [...repeats(texts)].flatMap((index) => (texts[index] ? [[index, texts[index]] as const] : []))
 }

@@ -1,7 +1,7 @@
 import type { FieldError } from '../schema/types.ts'
 import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asNumber, asText, isJson } from './json.ts'
+import { asJson, asJsons, asNumber, asText, isAbsent, isJson } from './json.ts'
 import { dnsLabel, pathSegment } from './names.ts'
 import { nanosOf } from './quantity.ts'
 
@@ -96,8 +96,6 @@ function validateMetric(metric: Json, field: string): FieldError[] {
   return [...wrong, ...others.map((source) => forbiddenField(`${field}.${source.field}`, detail))]
 }
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null
-
 function validateObjectSource({ describedObject, metric, target }: Json, field: string): FieldError[] {
   const { value, averageValue } = asJson(target)
   const wrong = [
@@ -105,7 +103,7 @@ function validateObjectSource({ describedObject, metric, target }: Json, field: 
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
-  if (isThere(value) || isThere(averageValue)) return wrong
+  if (!isAbsent(value) || !isAbsent(averageValue)) return wrong
   return [...wrong, required(`${field}.target.averageValue`, 'must set either a target value or averageValue')]
 }
 
@@ -115,11 +113,11 @@ function validateExternalSource({ metric, target }: Json, field: string): FieldE
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
-  if (!isThere(value) && !isThere(averageValue)) {
+  if (isAbsent(value) && isAbsent(averageValue)) {
     const detail = 'must set either a target value for metric or a per-pod target'
     wrong.push(required(`${field}.target.averageValue`, detail))
   }
-  if (isThere(value) && isThere(averageValue)) {
+  if (!isAbsent(value) && !isAbsent(averageValue)) {
     const detail = 'may not set both a target value for metric and a per-pod target'
     wrong.push(forbiddenField(`${field}.target.value`, detail))
   }
@@ -131,7 +129,7 @@ function validatePodsSource({ metric, target }: Json, field: string): FieldError
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
-  if (isThere(asJson(target)['averageValue'])) return wrong
+  if (!isAbsent(asJson(target)['averageValue'])) return wrong
   return [...wrong, required(`${field}.target.averageValue`, 'must specify a positive target averageValue')]
 }
 
@@ -153,11 +151,11 @@ const resourceName = ({ name }: Json, field: string): FieldError[] =>
 function resourceTarget(target: Json, field: string): FieldError[] {
   const { averageUtilization, averageValue } = target
   const wrong = validateMetricTarget(target, field)
-  if (!isThere(averageUtilization) && !isThere(averageValue)) {
+  if (isAbsent(averageUtilization) && isAbsent(averageValue)) {
     const detail = 'must set either a target raw value or a target utilization'
     wrong.push(required(`${field}.averageUtilization`, detail))
   }
-  if (isThere(averageUtilization) && isThere(averageValue)) {
+  if (!isAbsent(averageUtilization) && !isAbsent(averageValue)) {
     const detail = 'may not set both a target raw value and a target utilization'
     wrong.push(forbiddenField(`${field}.averageValue`, detail))
   }
@@ -180,7 +178,7 @@ function validateMetricTarget(target: Json, field: string): FieldError[] {
     wrong.push(invalidValue(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue'))
   }
   for (const name of ['value', 'averageValue']) {
-    if (isThere(target[name]) && nanosOf(target[name]) <= 0n) {
+    if (!isAbsent(target[name]) && nanosOf(target[name]) <= 0n) {
       wrong.push(invalidValue(`${field}.${name}`, target[name], 'must be positive'))
     }
   }
@@ -206,13 +204,13 @@ function validateRules(rules: Json, field: string): FieldError[] {
       wrong.push(invalidValue(place, seconds, `must be less than or equal to ${LONGEST_WINDOW}`))
     }
   }
-  if (isThere(selectPolicy) && !SELECT_POLICIES.includes(asText(selectPolicy))) {
+  if (!isAbsent(selectPolicy) && !SELECT_POLICIES.includes(asText(selectPolicy))) {
     wrong.push(notSupported(`${field}.selectPolicy`, selectPolicy, SELECT_POLICIES))
   }
   const list = asJsons(policies)
   if (list.length === 0) wrong.push(required(`${field}.policies`, 'must specify at least one Policy'))
   list.forEach((policy, index) => wrong.push(...validateScalingPolicy(policy, `${field}.policies[${index}]`)))
-  if (isThere(tolerance) && nanosOf(tolerance) < 0n) {
+  if (!isAbsent(tolerance) && nanosOf(tolerance) < 0n) {
     wrong.push(invalidValue(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0'))
   }
   return wrong

@@ -4,7 +4,7 @@ import { humanDuration } from './age.ts'
 import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
 import { invalidValue } from './complaints.ts'
 import { validateCronJob } from './cron-job-validation.ts'
-import { isAbsent, NAME, UID, validateJob } from './job-validation.ts'
+import { NAME, UID, validateJob } from './job-validation.ts'
 import type { Json } from './json.ts'
 import {
   asJson,
@@ -14,6 +14,7 @@ import {
   at,
   filled,
   filledUnset,
+  isAbsent,
   isJson,
   isSemanticallyEqual,
   withField,

@@ -3,7 +3,7 @@ import type { FieldError } from '../schema/types.ts'
 import { invalidOmitted } from '../schema/field-errors.ts'
 import { duplicate, invalidEach, invalidStruct, invalidValue, notSupported, required, tooMany } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asNumber, asText, at, isJson, isUnset } from './json.ts'
+import { asJson, asJsons, asList, asNumber, asText, at, isAbsent, isJson, isUnset } from './json.ts'
 import { qualifiedName } from './names.ts'
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
@@ -14,7 +14,6 @@ const MOST_RULES = 20
 const MOST_CONDITIONS = 20
 const MOST_CODES = 255
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null
 const listed = (values: readonly string[]): string => `valid values: [${values.map((value) => `"${value}"`).join(' ')}]`
 
 /** A word that must be one of a few. */
@@ -31,7 +30,7 @@ export function validateFailurePolicy(spec: Json, field: string): FieldError[] {
   return rules.flatMap((rule, index) => {
     const place = `${field}.rules[${index}]`
     const wrong = validateWord(rule['action'], `${place}.action`, ACTIONS)
-    if (rule['action'] === 'FailIndex' && !isThere(spec['backoffLimitPerIndex'])) {
+    if (rule['action'] === 'FailIndex' && isAbsent(spec['backoffLimitPerIndex'])) {
       wrong.push(invalidValue(`${place}.action`, 'FailIndex', 'requires the backoffLimitPerIndex to be set'))
     }
     const { onExitCodes: codes, onPodConditions: conditions } = rule
@@ -51,7 +50,7 @@ export function validateFailurePolicy(spec: Json, field: string): FieldError[] {
 function validateExitCodes(codes: Json, field: string, names: ReadonlySet<unknown>): FieldError[] {
   const { operator, containerName } = codes
   const wrong = validateWord(operator, `${field}.operator`, OPERATORS)
-  if (isThere(containerName) && !names.has(containerName)) {
+  if (!isAbsent(containerName) && !names.has(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template'
     wrong.push(invalidValue(`${field}.containerName`, containerName, detail))
   }
@@ -101,12 +100,12 @@ export function validateSuccessPolicy(spec: Json, field: string): FieldError[] {
 
 function validateSuccessRule(rule: Json, field: string, completions: number): FieldError[] {
   const { succeededCount: count, succeededIndexes: indexes } = rule
-  if (!isThere(count) && !isThere(indexes)) {
+  if (isAbsent(count) && isAbsent(indexes)) {
     return [required(field, 'at least one of succeededCount or succeededIndexes must be specified')]
   }
   const wrong: FieldError[] = []
   let total: number | undefined
-  if (isThere(indexes)) {
+  if (!isAbsent(indexes)) {
     const counted = countIndexes(asText(indexes), completions)
     if (typeof counted === 'number') total = counted
     else {
@@ -157,7 +156,7 @@ export function validateReplacementPolicy(
   { podReplacementPolicy: policy, podFailurePolicy }: Json,
   field: string,
 ): FieldError[] {
-  if (!isThere(policy)) return []
+  if (isAbsent(policy)) return []
   const allowed = isJson(podFailurePolicy) ? ['Failed'] : REPLACEMENTS
   return allowed.includes(asText(policy)) ? [] : [notSupported(field, policy, allowed)]
 }

@@ -5,15 +5,13 @@ import { nameOf } from './cells.ts'
 import { invalidEach, invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from './complaints.ts'
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
 import type { Json } from './json.ts'
-import { asJson, asNumber, asText, at, isJson, isUnset, withField } from './json.ts'
+import { asJson, asNumber, asText, at, isAbsent, isJson, isUnset, withField } from './json.ts'
 import { dnsLabel, dnsSubdomain } from './names.ts'
 import { validatePodTemplate } from './pod-validation.ts'
 import { matcherOf, validateSelector } from './selectors.ts'
 
 export const UID = 'batch.kubernetes.io/controller-uid'
 export const NAME = 'batch.kubernetes.io/job-name'
-
-export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 export function validateJob(job: Json): FieldError[] {
   const spec = asJson(job['spec'])

@@ -31,6 +31,20 @@ export function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0
 }
 
+/** Not there at all. */
+export const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/** Where values are that were there before, in order. Not by looking for each: a list may be as long as a body. */
+export function repeats(values: readonly unknown[]): ReadonlySet<number> {
+  const seen = new Set<unknown>()
+  const repeated = new Set<number>()
+  values.forEach((value, index) => {
+    if (seen.has(value)) repeated.add(index)
+    else seen.add(value)
+  })
+  return repeated
+}
+
 /** Follows field names; undefined where the way ends. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let current = value

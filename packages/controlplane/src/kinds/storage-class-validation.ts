@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import type { FieldError } from '../schema/types.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asText, isUnset } from './json.ts'
+import { asJson, asJsons, asList, asText, isUnset, repeats } from './json.ts'
 import { qualifiedName } from './names.ts'
 
 export function validateStorageClass(storage: Json): FieldError[] {
@@ -66,9 +66,7 @@ function validateExpressions(expressions: readonly Json[], field: string): Field
     const place = `${field}[${index}]`
     const [key, values] = [asText(expression['key']), asList(expression['values']).map(asText)]
     const wrong: FieldError[] = values.length === 0 ? [required(`${place}.values`)] : []
-    values.forEach((value, at) => {
-      if (values.indexOf(value) < at) wrong.push(duplicate(`${place}.values[${at}]`, value))
-    })
+    for (const at of repeats(values)) wrong.push(duplicate(`${place}.values[${at}]`, values[at]))
     wrong.push(...invalidEach(`${place}.key`, key, qualifiedName(key)))
     if (keys.has(key)) wrong.push(duplicate(`${place}.key`, key))
     keys.add(key)

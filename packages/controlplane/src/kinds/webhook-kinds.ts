@@ -5,7 +5,19 @@ import type { FieldError } from '../schema/types.ts'
 import { createdAt, nameOf } from './cells.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asText, at, filled, isJson, isUnset, withinField, withinItems } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  at,
+  filled,
+  isJson,
+  isUnset,
+  repeats,
+  withinField,
+  withinItems,
+} from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from './names.ts'
 import { validateSelector } from './selectors.ts'
@@ -257,8 +269,9 @@ function validateReviewVersions(given: unknown, field: string): FieldError[] {
   const versions = asList(given).map(asText)
   if (versions.length === 0) return [required(field, 'must specify one of v1, v1beta1')]
   const wrong: FieldError[] = []
+  const repeated = repeats(versions)
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
+    if (repeated.has(index)) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
     else wrong.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
   })
   if (!versions.includes('v1') && !versions.includes('v1beta1')) {
