@@ -1,5 +1,5 @@
 import type { Client, Clock, Random, Transport } from '@tenure/kube'
-import { asError, isNotFound } from '@tenure/kube'
+import { isNotFound } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
 import type { Manager } from '@tenure/runtime'
 import type { Floor, Running } from './floor.ts'
@@ -42,27 +42,27 @@ export abstract class BaseFloor implements Floor {
 
   run(manager: Manager): Running {
     const ended = new AbortController()
-    const outcome: { isOver: boolean; failure?: Error } = { isOver: false }
-    const watch = async (): Promise<void> => {
-      try {
-        await manager.run(ended.signal)
-      } catch (error) {
-        outcome.failure = asError(error)
-      }
+    const running = manager.run(ended.signal)
+    // Whoever stops it is told.
+    running.catch(() => undefined)
+    let stopping: Promise<void> | undefined
+    const stop = (): Promise<void> => {
+      ended.abort(new Error('the test stops it'))
+      return (stopping ??= this.whilePassing(running))
+    }
+    this.undo.push(stop)
+    return { stop }
+  }
+
+  /** What stops may wait for timers, and virtual time stands still unless it is moved. */
+  protected async whilePassing(stopping: Promise<void>): Promise<void> {
+    const outcome = { isOver: false }
+    const end = (): void => {
       outcome.isOver = true
     }
-    const running = watch()
-    const stop = async (): Promise<void> => {
-      ended.abort(new Error('the test stops it'))
-      // What stops may wait for timers, and virtual time stands still unless it is moved.
-      while (!outcome.isOver) await this.pass(this.interval)
-      await running
-      if (outcome.failure) throw outcome.failure
-    }
-    let stopping: Promise<void> | undefined
-    const stopOnce = (): Promise<void> => (stopping ??= stop())
-    this.undo.push(stopOnce)
-    return { stop: stopOnce }
+    stopping.then(end, end)
+    while (!outcome.isOver) await this.pass(this.interval)
+    await stopping
   }
 
   async leave(): Promise<void> {

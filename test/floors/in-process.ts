@@ -1,7 +1,7 @@
 import type { ControlPlane, ControlPlaneOptions } from '@tenure/controlplane'
 import { startControlPlane } from '@tenure/controlplane'
 import type { Random, Transport } from '@tenure/kube'
-import { asError, Client, systemClock } from '@tenure/kube'
+import { Client, systemClock } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { BaseFloor } from './base-floor.ts'
 
@@ -23,7 +23,7 @@ export class InProcessFloor extends BaseFloor {
     this.clock = clock
     this.random = random
     this.api = new Client({ transport: plane.transport, clock, random })
-    this.undo.push(() => this.#stop())
+    this.undo.push(() => this.whilePassing(plane.stop()))
   }
 
   static async enter(options: Omit<ControlPlaneOptions, 'clock' | 'random' | 'port'> = {}): Promise<InProcessFloor> {
@@ -39,21 +39,5 @@ export class InProcessFloor extends BaseFloor {
 
   pass(milliseconds: number): Promise<void> {
     return this.clock.advance(milliseconds)
-  }
-
-  /** What stops may wait for timers, and virtual time stands still unless it is moved. */
-  async #stop(): Promise<void> {
-    const outcome: { isOver: boolean; failure?: Error } = { isOver: false }
-    const stopping = this.plane
-      .stop()
-      .catch((error: unknown) => {
-        outcome.failure = asError(error)
-      })
-      .finally(() => {
-        outcome.isOver = true
-      })
-    while (!outcome.isOver) await this.pass(this.interval)
-    await stopping
-    if (outcome.failure) throw outcome.failure
   }
 }

@@ -13,6 +13,14 @@ beforeEach(() => {
 })
 afterEach(() => world.stop())
 
+const onceMade = (change: () => void): void => {
+  const end = world.server.onChange(() => {
+    if (world.jobs.length === 0) return
+    end()
+    change()
+  })
+}
+
 describe('a cleanup job stays until its outcome stands on the object, however long nobody looks:', () => {
   it.each([
     ['true', HOUR],
@@ -118,11 +126,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
   it.each(CHANGES)('%s just when the job is made', async (_, change) => {
     world.create('one', withJob({ 'job-wait': 'true' }))
     await world.start()
-    const end = world.server.onChange(() => {
-      if (world.jobs.length === 0) return
-      end()
-      change()
-    })
+    onceMade(change)
     await world.clock.advance(64_000)
     expect(world.heldJobs).toEqual([])
     expect(world.everyJob).toHaveLength(1)
@@ -132,11 +136,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     world.create('one', withJob({ 'job-wait': 'true' }))
     await world.start()
     world.server.intercept(({ plural, verb }) => (plural === 'jobs' && verb === 'create' ? 'drop-answer' : undefined))
-    const end = world.server.onChange(() => {
-      if (world.jobs.length === 0) return
-      end()
-      change()
-    })
+    onceMade(change)
     await world.clock.advance(64_000)
     expect(world.heldJobs).toEqual([])
     expect(world.everyJob).toHaveLength(1)
