@@ -5,6 +5,7 @@ import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import type { Json } from './json.ts'
+import { SYSTEM_PRIORITIES } from './small-kinds.ts'
 import {
   asJson,
   asJsons,
@@ -36,11 +37,6 @@ const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const TOKEN_SECONDS = 3607
 const MODE = 0o644
 const EVICTING = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-/** These exist in every cluster. */
-const SYSTEM_PRIORITIES = new Map([
-  ['system-node-critical', 2_000_001_000],
-  ['system-cluster-critical', 2_000_000_000],
-])
 const PROTECTED = new Map([
   ['persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
   ['persistentvolumes', 'kubernetes.io/pv-protection'],

@@ -197,7 +197,8 @@ function validateBudget(spec: Json): FieldError[] {
   return wrong
 }
 
-const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
+/** These exist in every cluster. */
+export const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2_000_001_000],
   ['system-cluster-critical', 2_000_000_000],
 ])
