@@ -19,6 +19,8 @@ const program = new Command('tenure')
   .description('One Kubernetes operator for how long things live and what state they are kept in.')
   .version(manifest.version)
   .showSuggestionAfterError()
+  // What follows a command is its own: `leases` has a `--version`, too.
+  .enablePositionalOptions()
 
 serving('start', startConfiguration, 'start everything, with nothing installed', async (settings, signal) => {
   say(`Tenure ${manifest.version}`)
