@@ -1,4 +1,7 @@
 /** LeaseControllers on a real cluster: what they deploy, what that may do, and what happens when it may not. */
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { type ConnectionConfig, RestMapper, Secret } from '@tenure/kube'
 import {
   dedicatedLeasesOperator,
@@ -15,6 +18,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import type { ClusterAccess } from './access.ts'
+import { Child, ROOT } from './programs-under-test/child.ts'
 import { LeaseBed, type Running } from './support/lease-bed.ts'
 
 const SOON = { timeout: 90_000, interval: 100 }
@@ -107,6 +111,33 @@ async function startAsServiceAccount(
   const operator = dedicatedLeasesOperator({ kind, report, settings: { ...defaultLeaseSettings, ...settings } })
   return bed.run(operator, account, {
     leaderElection: { name: leaderName(kind), namespace, ...short },
+  })
+}
+
+/** The container of a Deployment as a process of its own: its arguments and environment, with its ServiceAccount's token. */
+async function startDeployed(name: string): Promise<Child> {
+  const text = await bed.kubectl('get', 'deployment', name, '-o', 'jsonpath={.spec.template.spec}')
+  const { containers, serviceAccountName } = JSON.parse(text) as {
+    readonly serviceAccountName: string
+    readonly containers: readonly [
+      { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
+    ]
+  }
+  const [{ args, env }] = containers
+  const token = (await bed.kubectl('create', 'token', serviceAccountName)).trim()
+  const kubeconfig = JSON.parse(await readFile(inject('kubeconfig'), 'utf8')) as {
+    users: readonly { readonly name: string }[]
+  }
+  kubeconfig.users = kubeconfig.users.map((user) => ({ name: user.name, user: { token } }))
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'tenure-deployed-')), 'kubeconfig')
+  await writeFile(file, JSON.stringify(kubeconfig))
+  // The ports of a pod are its own, those of this machine are not.
+  const ported = args.map((arg) => arg.replace(/(?<=-bind-address=).*$/, '127.0.0.1:0'))
+  const named = env.filter(({ value }) => value !== undefined).map(({ name: key, value = '' }) => [key, value] as const)
+  const main = path.join(ROOT, 'packages/tenure/src/main.ts')
+  return new Child(process.execPath, {
+    args: [main, ...ported],
+    env: { ...Object.fromEntries(named), KUBECONFIG: file },
   })
 }
 
@@ -223,6 +254,22 @@ describe('dedicated controllers', () => {
         'namespaces [] [] [list watch]',
       ].toSorted(),
     )
+  })
+
+  test('are deployed with arguments that the program takes', async () => {
+    await bed.startOperator()
+    await bed.applyController('maps', { kind: 'ConfigMap', version: 'v1' })
+    await bed.waitForReady('maps')
+    const program = await startDeployed('object-lease-maps')
+    try {
+      await bed.kubectl('create', 'configmap', 'short')
+      await bed.kubectl('annotate', 'configmap', 'short', `${TTL}=1s`)
+      const isLeft = (): Promise<string> => bed.kubectl('get', 'configmap', 'short', '--ignore-not-found', '-o', 'name')
+      await expect.poll(isLeft, SOON).toBe('')
+      expect({ hasEnded: program.hasEnded, output: program.output }).toMatchObject({ hasEnded: false })
+    } finally {
+      await program.end()
+    }
   })
 
   test('do their work with just that, say when they may not, and recover', async () => {
