@@ -122,13 +122,13 @@ export function inOrder(body: Json): Json {
   }
 }
 
+/** A complaint begins with the field that it is of, whose keys, in brackets, may be anything: `requests[example.com/gpu]: `. */
+const NEXT_COMPLAINT = /, (?=[\w.<>]+(?:\[[^\]]*\][\w.<>]*)*: )/
+
 function messageInOrder(message: string): string {
   const list = /^(.* is invalid: \[)(.*)\]$/s.exec(message)
   if (!list) return message
-  return `${list[1]}${(list[2] ?? '')
-    .split(/, (?=[\w.[\]<>]+: )/)
-    .toSorted()
-    .join(', ')}]`
+  return `${list[1]}${(list[2] ?? '').split(NEXT_COMPLAINT).toSorted().join(', ')}]`
 }
 
 const causesInOrder = (causes: Json): Json =>

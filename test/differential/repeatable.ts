@@ -1,0 +1,52 @@
+/**
+ * Asks the real server alone, again and again, and prints where it answers otherwise than it did before: what it walks
+ * a map for is said in any order, and a case of that must say `unordered`, or it fails once in a while.
+ * `node scripts/launch.mjs test/differential/repeatable.ts <kubeconfig> [rounds, 30 by default] [part of the cases' names]`
+ */
+import { CORPUS } from './cases/index.ts'
+import type { Case } from './case.ts'
+import { differences, type Recorded } from './run-case.ts'
+import { Session } from './session.ts'
+
+const [kubeconfig, rounds = '30', part = ''] = process.argv.slice(2)
+if (kubeconfig === undefined) throw new Error('Which server? The first argument is the path of a kubeconfig.')
+
+const sessions: Session[] = []
+const cases = CORPUS.flatMap((group) => group.cases).filter(({ name }) => name.includes(part))
+const first = await round(kubeconfig, cases)
+const unsteady = new Set<string>()
+for (let count = 2; count <= Number(rounds); count++) {
+  const candidates = cases.filter(({ name }) => !unsteady.has(name) && isOfManyWords(first.get(name) ?? []))
+  for (const [name, next] of await round(kubeconfig, candidates)) {
+    const found = differences(first.get(name) ?? [], next)
+    if (found.length === 0) continue
+    unsteady.add(name)
+    console.log(`${name}, in round ${count}:\n${found.join('\n')}`)
+  }
+  console.error(`round ${count} of ${rounds}: ${candidates.length} cases`)
+}
+for (const session of sessions) await session.close()
+console.log(`${cases.length} cases, ${rounds} rounds: ${unsteady.size} are answered in more than one way.`)
+process.exitCode = unsteady.size === 0 ? 0 : 1
+
+/** A session each: a case may leave things that it would find when it runs again. They are tidied up at the end, not beside it. */
+async function round(server: string, some: readonly Case[]): Promise<ReadonlyMap<string, readonly Recorded[]>> {
+  const session = await Session.open([server])
+  sessions.push(session)
+  const answers = new Map<string, readonly Recorded[]>()
+  for (const one of some) {
+    const [recorded = []] = await session.run(one)
+    answers.set(one.name, withoutRun(recorded))
+  }
+  return answers
+}
+
+/** Namespaces and groups have other names in each session. */
+function withoutRun(recorded: readonly Recorded[]): readonly Recorded[] {
+  return JSON.parse(JSON.stringify(recorded).replaceAll(/\bd[0-9a-f]{6}(-\d+)?\b/g, '<run>')) as readonly Recorded[]
+}
+
+/** Only where there is more than one thing to say can the order differ. */
+function isOfManyWords(recorded: readonly Recorded[]): boolean {
+  return recorded.some(({ status, seen }) => status >= 400 || JSON.stringify(seen).includes('"warning":'))
+}
