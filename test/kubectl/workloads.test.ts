@@ -202,3 +202,16 @@ describe('other workloads', () => {
     await kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
   })
 })
+
+test.each([
+  ['exec', 'deployment/web', '--', 'ls'],
+  ['attach', 'deployment/web'],
+  ['port-forward', 'deployment/web', ':80'],
+])('%s says that there is no container', async (...args) => {
+  await deploy(1)
+  const { code, stderr } = await cluster.tryIn(namespace, args)
+  expect(code).toBe(1)
+  expect(stderr).toContain('Nodes are simulated: no container runs')
+  const missing = await cluster.tryIn(namespace, ['exec', 'none', '--', 'ls'])
+  expect(missing.stderr).toContain('pods "none" not found')
+})

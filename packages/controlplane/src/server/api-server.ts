@@ -20,6 +20,7 @@ import { Discovery } from './discovery.ts'
 import { encodeList, encodeObject } from './encode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { actingUser } from './impersonation.ts'
+import { refuseWayIn } from './into-containers.ts'
 import { negotiate, WHOLE } from './negotiation.ts'
 import type { Representation } from './negotiation.ts'
 import { openApiV2 } from './openapi-v2.ts'
@@ -205,6 +206,7 @@ export class ApiServer {
       return text(404, '404 page not found\n')
     }
     if (!verb) throw notAllowed()
+    refuseWayIn(this.#options.storage, definition, route)
     checkPlace(definition, route, verb)
     if (route.subresource === 'token' && definition.bucket === 'serviceaccounts') {
       const { value } = await parseObject(request.body ?? '', false, 'TokenRequest')
