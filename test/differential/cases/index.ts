@@ -2,6 +2,7 @@
 import type { CaseGroup } from '../case.ts'
 import { accessCases } from './access.ts'
 import { applyCases } from './apply.ts'
+import { changeCases } from './changes.ts'
 import { createCases } from './create.ts'
 import { customResourceCases } from './custom-resources.ts'
 import { deleteCases } from './delete.ts'
@@ -27,6 +28,7 @@ import { yamlCases } from './yaml.ts'
 export const CORPUS: readonly CaseGroup[] = [
   createCases,
   updateCases,
+  changeCases,
   patchCases,
   applyCases,
   customResourceCases,

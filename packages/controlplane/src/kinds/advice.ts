@@ -1,5 +1,6 @@
 /** What the real server warns of: what works, but hardly as it was meant. */
 import { nameOf } from './cells.ts'
+import { formerLabel } from './former-labels.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asText, at, isSemanticallyEqual, repeats } from './json.ts'
 import { dnsLabel } from './names.ts'
@@ -32,18 +33,6 @@ function nameAdvice(name: string, use: string): readonly string[] {
 }
 
 const PROFILE_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-
-/** Labels that nodes had before, and what they have since when. */
-const FORMER_LABELS: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
-
-export const formerLabel = (name: string): string | undefined =>
-  Object.hasOwn(FORMER_LABELS, name) ? FORMER_LABELS[name] : undefined
 
 /** Of a pod or a template of one; what stands before the names of its fields. */
 function podAdvice(pod: Json, before: string): readonly string[] {

@@ -1,9 +1,8 @@
-import type { FieldError } from '../schema/types.ts'
 import { adviseOnTemplate } from './advice.ts'
 import { humanDuration } from './age.ts'
 import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
-import { invalidValue } from './complaints.ts'
 import { validateCronJob } from './cron-job-validation.ts'
+import { validateJobChange } from './job-changes.ts'
 import { NAME, UID, validateJob } from './job-validation.ts'
 import type { Json } from './json.ts'
 import {
@@ -17,12 +16,10 @@ import {
   isAbsent,
   isJson,
   isSemanticallyEqual,
-  withField,
   withinField,
   withinItems,
 } from './json.ts'
 import type { KindTable } from './kind-table.ts'
-import { unchanged } from './labels.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { formatSelector } from './selectors.ts'
 
@@ -158,49 +155,6 @@ function generateSelector(job: Json): Json {
       selector: { ...selector, matchLabels },
     },
   }
-}
-
-const FIXED = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
-
-function validateJobChange(job: Json, old: Json): FieldError[] {
-  const [spec, before] = [asJson(job['spec']), asJson(old['spec'])]
-  const wrong: FieldError[] = []
-  if (spec['completionMode'] === 'Indexed' && !isSemanticallyEqual(spec['completions'], before['completions'])) {
-    if (spec['completions'] !== spec['parallelism']) {
-      const detail = 'can only be modified in tandem with spec.parallelism'
-      wrong.push(invalidValue('spec.completions', spec['completions'], detail))
-    }
-  } else wrong.push(...unchanged('spec.completions', spec['completions'], before['completions']))
-  wrong.push(...unchanged('spec.selector', spec['selector'], before['selector']))
-  // Before it ever ran, a suspended job may still be told where to run.
-  const template = before['suspend'] === true ? asScheduled(spec['template'], before['template']) : before['template']
-  wrong.push(...unchanged('spec.template', spec['template'], template))
-  return [...wrong, ...FIXED.flatMap((name) => unchanged(`spec.${name}`, spec[name], before[name]))]
-}
-
-function asScheduled(template: unknown, before: unknown): unknown {
-  const [next, old] = [asJson(template), asJson(before)]
-  const [spec, was] = [asJson(next['spec']), asJson(old['spec'])]
-  const { nodeSelector, tolerations, schedulingGates, affinity, containers, initContainers } = spec
-  return {
-    ...old,
-    metadata: next['metadata'],
-    spec: {
-      ...was,
-      nodeSelector,
-      tolerations,
-      schedulingGates,
-      affinity,
-      containers: resourcesOf(containers, was['containers']),
-      initContainers: resourcesOf(initContainers, was['initContainers']),
-    },
-  }
-}
-
-function resourcesOf(containers: unknown, before: unknown): unknown {
-  if (!Array.isArray(before)) return before
-  const list = asJsons(containers)
-  return asJsons(before).map((container, index) => withField(container, 'resources', list[index]?.['resources']))
 }
 
 function defaultCronJob(given: Json): Json {

@@ -25,7 +25,7 @@ import { unchanged } from './labels.ts'
 import { validateLimitRange } from './limit-range-validation.ts'
 import { configMapKey, dnsLabel, portNumber } from './names.ts'
 import { validateNamespaceFinalizers, validateNamespacePhase } from './namespace-validation.ts'
-import { defaultNode, validateNode } from './node-validation.ts'
+import { defaultNode, validateNode, validateNodeChange } from './node-validation.ts'
 import { validateQuota, validateQuotaChange } from './quota-validation.ts'
 
 const MOST_DATA = 1024 * 1024
@@ -124,6 +124,7 @@ export const CORE: KindTable = {
       bringsStatus: true,
       defaults: defaultNode,
       validate: validateNode,
+      validateChange: validateNodeChange,
       selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },
     },
   },

@@ -50,8 +50,10 @@ export const DAEMON_SETS: KindTable = {
         return withTemplateGeneration(object, isSame ? before : before + 1)
       },
       validate: validateDaemonSet,
-      validateChange: (object, old) =>
-        unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+      validateUpdate: (object, old) => [
+        ...unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+        ...validateDaemonSet(object),
+      ],
     },
   },
 }

@@ -44,8 +44,8 @@ export function validateIngressClass(ingress: Json): FieldError[] {
   return [invalidValue(`annotations.${CLASS_ANNOTATION}`, old, detail)]
 }
 
-export function adviseOnIngressClass(ingress: Json): readonly string[] {
-  if (at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION) === undefined) return []
+export function adviseOnIngressClass(ingress: Json, old: Json | undefined): readonly string[] {
+  if (old || at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION) === undefined) return []
   return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
 }
 
@@ -60,7 +60,7 @@ function validateTls({ hosts, secretName }: Json, field: string): FieldError[] {
   return secret ? [...wrong, ...invalidEach(`${field}.secretName`, secret, dnsSubdomain(secret))] : wrong
 }
 
-function validateReference(reference: Json, field: string): FieldError[] {
+export function validateReference(reference: Json, field: string): FieldError[] {
   const group = asText(reference['apiGroup'])
   return [
     ...(group ? invalidEach(`${field}.apiGroup`, group, dnsSubdomain(group)) : []),

@@ -79,16 +79,37 @@ function validateConditions(conditions: readonly Json[], field: string): FieldEr
   ])
 }
 
+const shownRules = (policy: Json, shown: (rule: Json) => Json): Json => {
+  const rules = asJsons(policy['rules']).map(shown)
+  return { Rules: rules.length > 0 ? rules : null }
+}
+
+/** As the server's own structs print. */
+export const shownSuccessPolicy = (policy: Json): Json =>
+  shownRules(policy, ({ succeededIndexes, succeededCount }) => ({
+    SucceededIndexes: succeededIndexes ?? null,
+    SucceededCount: succeededCount ?? null,
+  }))
+
+export const shownFailurePolicy = (policy: Json): Json =>
+  shownRules(policy, ({ action, onExitCodes: codes, onPodConditions: conditions }) => ({
+    Action: action ?? '',
+    OnExitCodes: isJson(codes)
+      ? {
+          ContainerName: codes['containerName'] ?? null,
+          Operator: codes['operator'] ?? '',
+          Values: codes['values'] ?? null,
+        }
+      : null,
+    OnPodConditions: Array.isArray(conditions)
+      ? asJsons(conditions).map(({ type, status }) => ({ Type: type ?? '', Status: status ?? '' }))
+      : null,
+  }))
+
 export function validateSuccessPolicy(spec: Json, field: string): FieldError[] {
   const rules = asJsons(at(spec, 'successPolicy', 'rules'))
   if (spec['completionMode'] !== 'Indexed') {
-    // As Go names the fields.
-    const shown = rules.map(({ succeededIndexes, succeededCount }) => ({
-      SucceededIndexes: succeededIndexes ?? null,
-      SucceededCount: succeededCount ?? null,
-    }))
-    const value = { Rules: shown.length > 0 ? shown : null }
-    return [invalidStruct(field, value, 'requires indexed completion mode')]
+    return [invalidStruct(field, shownSuccessPolicy(asJson(spec['successPolicy'])), 'requires indexed completion mode')]
   }
   if (rules.length === 0) {
     return [required(`${field}.rules`, 'at least one rules must be specified when the successPolicy is specified')]

@@ -2,11 +2,12 @@ import type { LabelSelector } from '@tenure/kube'
 
 import type { FieldError } from '../schema/types.ts'
 import { nameOf } from './cells.ts'
-import { invalidEach, invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from './complaints.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from './complaints.ts'
+import { validateDomainPath } from './domain-path.ts'
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
 import type { Json } from './json.ts'
 import { asJson, asNumber, asText, at, isAbsent, isJson, isUnset, withField } from './json.ts'
-import { dnsLabel, dnsSubdomain } from './names.ts'
+import { dnsLabel } from './names.ts'
 import { validatePodTemplate } from './pod-validation.ts'
 import { matcherOf, validateSelector } from './selectors.ts'
 
@@ -90,24 +91,16 @@ function validateIndexed(spec: Json, field: string): FieldError[] {
   return wrong
 }
 
-/** Who manages a job: a name below a domain. */
-function validateManager(manager: string, field: string): FieldError[] {
-  if (manager === '') return [required(field)]
-  const slash = manager.indexOf('/')
-  const wrong: FieldError[] =
-    slash > 0 && slash < manager.length - 1
-      ? invalidEach(field, manager.slice(0, slash), dnsSubdomain(manager.slice(0, slash)))
-      : [invalidValue(field, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-  return manager.length > LONGEST_MANAGER ? [...wrong, tooLong(field, LONGEST_MANAGER)] : wrong
-}
-
 export function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
   const wrong = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
   const { completionMode, backoffLimitPerIndex, maxFailedIndexes, managedBy } = spec
   if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
     wrong.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   }
-  if (typeof managedBy === 'string') wrong.push(...validateManager(managedBy, `${field}.managedBy`))
+  if (typeof managedBy === 'string') {
+    wrong.push(...validateDomainPath(managedBy, `${field}.managedBy`))
+    if (managedBy.length > LONGEST_MANAGER) wrong.push(tooLong(`${field}.managedBy`, LONGEST_MANAGER))
+  }
   const modes = ['NonIndexed', 'Indexed']
   if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
     wrong.push(notSupported(`${field}.completionMode`, completionMode, modes))

@@ -2,6 +2,7 @@ import { parseAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
 import { createdAt, listWithMore, nameOf } from './cells.ts'
 import { duplicate, invalidEach, notSupported, required } from './complaints.ts'
+import { validateClassOfIngresses } from './ingress-class.ts'
 import { adviseOnIngressClass, validateIngress, validateIngressClass } from './ingress-validation.ts'
 import { validateAddress } from './ip-validation.ts'
 import type { Json } from './json.ts'
@@ -55,8 +56,11 @@ export const NETWORKING: KindTable = {
         withinField(ingressClass, 'spec', (spec) =>
           withinField(spec, 'parameters', (parameters) => filled(parameters, { scope: 'Cluster' })),
         ),
-      validateChange: (next, old) =>
-        unchanged('spec.controller', at(next, 'spec', 'controller'), at(old, 'spec', 'controller')),
+      validate: validateClassOfIngresses,
+      validateUpdate: (next, old) => [
+        ...unchanged('spec.controller', at(next, 'spec', 'controller') ?? '', at(old, 'spec', 'controller')),
+        ...validateClassOfIngresses(next),
+      ],
     },
   },
   'networkpolicies.networking.k8s.io': {

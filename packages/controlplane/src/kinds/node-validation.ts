@@ -1,6 +1,6 @@
 import { parseNetwork } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
-import { duplicateStruct, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { duplicateStruct, forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import { validateNetwork } from './ip-validation.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asText, filled, isJson, withField, withinField } from './json.ts'
@@ -29,6 +29,24 @@ export function validateNode(node: Json): FieldError[] {
     ...validateTaints(asJsons(spec['taints'])),
     ...validateAmounts(asJson(node['status'])),
     ...validateNetworks(asList(spec['podCIDRs']).map(asText)),
+  ]
+}
+
+const FIXED = 'except from "" to valid'
+
+/** What a node is once told, its networks and who provides it, stays. */
+export function validateNodeChange(node: Json, old: Json): FieldError[] {
+  const [spec, before] = [asJson(node['spec']), asJson(old['spec'])]
+  const [networks, held] = [asList(spec['podCIDRs']), asList(before['podCIDRs'])]
+  // As often as they differ, or once if their number does.
+  const isAsMany = networks.length === held.length
+  const moved = isAsMany ? held.filter((network, index) => network !== networks[index]) : held.slice(0, 1)
+  const isOther = Boolean(before['providerID']) && before['providerID'] !== spec['providerID']
+  return [
+    ...moved.map(() => forbiddenField('spec.podCIDRs', `node updates may not change podCIDR ${FIXED}`)),
+    ...(isOther ? [forbiddenField('spec.providerID', `node updates may not change providerID ${FIXED}`)] : []),
+    // The real server looks at them twice.
+    ...validateTaints(asJsons(spec['taints'])),
   ]
 }
 

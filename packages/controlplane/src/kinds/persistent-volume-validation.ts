@@ -2,7 +2,7 @@ import type { FieldError } from '../schema/types.ts'
 import { validateNodeSelector } from './affinity-validation.ts'
 import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asList, asText, at, isJson, isUnset } from './json.ts'
+import { asJson, asList, asText, at, isAbsent, isJson, isUnset } from './json.ts'
 import { dnsSubdomain } from './names.ts'
 import { isNegative, isZero, nanosOf } from './quantity.ts'
 import { validateHostPath } from './volume-validation.ts'
@@ -144,5 +144,16 @@ export function validateVolumeSpec(spec: Json): FieldError[] {
   else if (source === 'local') {
     wrong.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
   }
-  return wrong
+  return [...wrong, ...validateAttributes(spec)]
+}
+
+function validateAttributes({ volumeAttributesClassName: name, csi }: Json): FieldError[] {
+  if (isAbsent(name)) return []
+  const field = 'spec.volumeAttributesClassName'
+  return [
+    ...(name === ''
+      ? [required(field, 'an empty string is disallowed')]
+      : invalidEach(field, name, dnsSubdomain(asText(name)))),
+    ...(isJson(csi) ? [] : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]),
+  ]
 }

@@ -8,6 +8,7 @@ import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asNumber, asText, at, filled, isJson, isUnset, withinField } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
+import { validateRuntimeClass } from './runtime-class.ts'
 import { validateSelector } from './selectors.ts'
 
 const HIGHEST_PRIORITY = 1_000_000_000
@@ -42,7 +43,7 @@ export const SMALL_KINDS: KindTable = {
     rules: {
       defaults: (priority) => filled(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
       validate: validatePriority,
-      validateChange: (priority, old) => [
+      validateUpdate: (priority, old) => [
         ...(priority['value'] === old['value'] ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
         ...unchanged('preemptionPolicy', priority['preemptionPolicy'], old['preemptionPolicy']),
       ],
@@ -53,7 +54,8 @@ export const SMALL_KINDS: KindTable = {
     rules: {
       generation: false,
       allowsCreateOnUpdate: true,
-      validateChange: (runtime, old) => unchanged('handler', runtime['handler'], old['handler']),
+      validate: validateRuntimeClass,
+      validateChange: (runtime, old) => unchanged('handler', runtime['handler'] ?? '', old['handler']),
     },
   },
   'apiservices.apiregistration.k8s.io': {

@@ -37,7 +37,7 @@ export const STATEFUL_SETS: KindTable = {
       newStatus: { replicas: 0, availableReplicas: 0 },
       defaults: inSpec(defaultStatefulSet),
       validate: validateStatefulSet,
-      validateChange: validateStatefulSetChange,
+      validateUpdate: validateStatefulSetUpdate,
     },
   },
 }
@@ -68,13 +68,23 @@ const LONGEST_NAME = 63
 
 function validateStatefulSet(object: Json): FieldError[] {
   const spec = specOf(object)
-  const { podManagementPolicy, updateStrategy, serviceName } = spec
   const wrong: FieldError[] = []
   const name = nameOf(object)
   const found = dnsLabel(name)
   // The registry sees to the rest of the name.
   if (found.includes('must not contain dots') || name.length > LONGEST_NAME)
     wrong.push(...invalidEach('metadata.name', name, found))
+  return [...wrong, ...validateSet(spec, validateServiceName(spec))]
+}
+
+function validateServiceName({ serviceName }: Json): FieldError[] {
+  return serviceName ? invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))) : []
+}
+
+/** Its name and its service's can not change, and are not looked at again when it does. */
+function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldError[] {
+  const { podManagementPolicy, updateStrategy } = spec
+  const wrong: FieldError[] = []
   if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
     const detail = "must be 'OrderedReady' or 'Parallel'"
     wrong.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
@@ -101,8 +111,7 @@ function validateStatefulSet(object: Json): FieldError[] {
   }
   wrong.push(...notNegative('spec.replicas', spec['replicas']))
   wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
-  if (serviceName) wrong.push(...invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))))
-  return [...wrong, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
+  return [...wrong, ...ofService, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
 }
 
 /** Claims become volumes that containers may mount. */
@@ -129,11 +138,12 @@ const STATEFUL_SET_CHANGES = [
   'minReadySeconds',
 ]
 
-function validateStatefulSetChange(object: Json, old: Json): FieldError[] {
+function validateStatefulSetUpdate(object: Json, old: Json): FieldError[] {
   const [spec, before] = [specOf(object), specOf(old)]
   const fixed = Object.fromEntries(STATEFUL_SET_CHANGES.map((field) => [field, before[field]]))
-  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return []
+  const wrong = validateSet(spec)
+  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return wrong
   const fields = STATEFUL_SET_CHANGES.map((field) => `'${field}'`)
   const list = `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`
-  return [forbiddenField('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
+  return [...wrong, forbiddenField('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
 }

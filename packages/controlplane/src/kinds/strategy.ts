@@ -17,6 +17,8 @@ export interface KindRules extends Omit<
   validate?(object: Json): FieldError[]
   /** What an update may not do. What `validate` says comes before it. */
   validateChange?(object: Json, old: Json): FieldError[]
+  /** What is wrong with an update, where that is not `validate` and then `validateChange`. */
+  validateUpdate?(object: Json, old: Json): FieldError[]
   /** What else a new one may not be. Only next to `validateChange`. */
   validateNew?(object: Json): FieldError[]
   /** What its sender should know, though it is taken. Without `old` it is new. */
@@ -28,7 +30,7 @@ export interface KindRules extends Omit<
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
   const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
-  const { newStatus: isNew = {}, advise, ...rest } = others
+  const { newStatus: isNew = {}, advise, validateUpdate, ...rest } = others
   return {
     ...rest,
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
@@ -48,6 +50,9 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
     }),
     ...(validate && {
       validate: (object: KubeObject) => [...validate(fieldsOf(object)), ...(validateNew?.(fieldsOf(object)) ?? [])],
+    }),
+    ...(validateUpdate && {
+      validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => validateUpdate(fieldsOf(object), fieldsOf(old)),
     }),
     ...(validateChange && {
       validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => [

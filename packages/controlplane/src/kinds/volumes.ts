@@ -3,7 +3,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { FieldError } from '../schema/types.ts'
 import { fractionAdvice } from './advice.ts'
 import { createdAt, isBeingDeleted, nameOf } from './cells.ts'
-import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
+import { invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import type { Json } from './json.ts'
 import {
   asJson,
@@ -14,7 +14,6 @@ import {
   filled,
   filledUnset,
   isJson,
-  isSemanticallyEqual,
   isUnset,
   withField,
   withinField,
@@ -22,11 +21,13 @@ import {
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { dnsSubdomain } from './names.ts'
-import { compareQuantities, isNegative, isZero } from './quantity.ts'
+import { isNegative, isZero } from './quantity.ts'
 import { validateSelector } from './selectors.ts'
+import { validateDriver, validateDriverChange } from './csi-driver.ts'
 import { validateDataSources, withDataSources } from './data-sources.ts'
 import { validateStorageClass } from './storage-class-validation.ts'
-import { MODES_OF_VOLUMES, SOURCES, validateModes, validateVolumeSpec } from './persistent-volume-validation.ts'
+import { validateClaimChange, validateVolumeChange } from './volume-changes.ts'
+import { MODES_OF_VOLUMES, validateModes, validateVolumeSpec } from './persistent-volume-validation.ts'
 
 const SHORT_MODES: readonly (readonly [string, string])[] = [
   ['ReadWriteOnce', 'RWO'],
@@ -166,6 +167,8 @@ export const VOLUMES: KindTable = {
             seLinuxMount: false,
           }),
         ),
+      validate: validateDriver,
+      validateChange: validateDriverChange,
       returnsDeletedObject: true,
     },
   },
@@ -198,43 +201,4 @@ function validateClaimSpec(spec: Json, field: string): FieldError[] {
     wrong.push(...invalidEach(`${field}.volumeAttributesClassName`, attributes, dnsSubdomain(asText(attributes))))
   }
   return wrong
-}
-
-function validateClaimChange(claim: Json, old: Json): FieldError[] {
-  const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
-  const isBound = at(claim, 'status', 'phase') === 'Bound'
-  const wrong: FieldError[] = []
-  const allowed: Record<string, unknown> = {}
-  if (!before['volumeName']) allowed['volumeName'] = before['volumeName']
-  if (isUnset(before['storageClassName']) && before['storageClassName'] === undefined && spec['storageClassName']) {
-    allowed['storageClassName'] = undefined
-  }
-  if (isBound) {
-    allowed['volumeAttributesClassName'] = before['volumeAttributesClassName']
-    const requests = {
-      ...asJson(at(spec, 'resources', 'requests')),
-      storage: at(before, 'resources', 'requests', 'storage'),
-    }
-    allowed['resources'] = { ...asJson(spec['resources']), requests }
-  }
-  if (!isSemanticallyEqual({ ...spec, ...allowed }, before)) {
-    const detail =
-      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n'
-    wrong.push(forbiddenField('spec', detail))
-  }
-  const [size, was] = [at(spec, 'resources', 'requests', 'storage'), at(before, 'resources', 'requests', 'storage')]
-  const held = at(old, 'status', 'capacity', 'storage')
-  if (compareQuantities(size, was) < 0 && compareQuantities(size, held ?? '0') <= 0) {
-    wrong.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
-  }
-  return [...wrong, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
-}
-
-const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => [name, spec[name]]))
-
-function validateVolumeChange(spec: Json, old: Json): FieldError[] {
-  if (!isSemanticallyEqual(sourceOf(spec), sourceOf(old))) {
-    return [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]
-  }
-  return unchanged('spec.volumeMode', spec['volumeMode'], old['volumeMode'])
 }

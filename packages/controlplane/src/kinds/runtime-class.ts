@@ -1,0 +1,39 @@
+import type { FieldError } from '../schema/types.ts'
+import { duplicateStruct, invalidEach, required } from './complaints.ts'
+import { validateResources } from './container-validation.ts'
+import type { Json } from './json.ts'
+import { asJson, asJsons, asText, isJson, repeats } from './json.ts'
+import { validateLabels } from './labels.ts'
+import { dnsLabel } from './names.ts'
+import { validateTolerations } from './pod-validation.ts'
+
+export function validateRuntimeClass(runtime: Json): FieldError[] {
+  const { overhead, scheduling } = runtime
+  const handler = asText(runtime['handler'])
+  return [
+    ...(handler ? invalidEach('handler', handler, dnsLabel(handler)) : [required('handler')]),
+    // As a container's, though the field is called otherwise.
+    ...(isJson(overhead) ? validateResources({ limits: overhead['podFixed'] }, 'overhead') : []),
+    ...(isJson(scheduling) ? validateScheduling(scheduling, 'scheduling') : []),
+  ]
+}
+
+function validateScheduling(scheduling: Json, field: string): FieldError[] {
+  const tolerations = asJsons(scheduling['tolerations'])
+  const place = `${field}.tolerations`
+  const ids = tolerations.map((one) => JSON.stringify({ ...shown(one), TolerationSeconds: null }))
+  return [
+    ...validateLabels(asJson(scheduling['nodeSelector']), `${field}.nodeSelector`),
+    ...validateTolerations(tolerations, place),
+    ...[...repeats(ids)].map((index) => duplicateStruct(`${place}[${index}]`, shown(asJson(tolerations[index])))),
+  ]
+}
+
+/** As the server's own struct prints. */
+const shown = ({ key, operator, value, effect, tolerationSeconds }: Json): Json => ({
+  Key: key ?? '',
+  Operator: operator ?? '',
+  Value: value ?? '',
+  Effect: effect ?? '',
+  TolerationSeconds: tolerationSeconds ?? null,
+})

@@ -1,0 +1,226 @@
+/** What of volumes, nodes and the classes of the cluster may not change. */
+import type { Case, JsonObject } from '../case.ts'
+import { changed, changedMuch, mended, specs } from '../changed.ts'
+import type { Sample } from '../samples.ts'
+import { core, create, MERGE_PATCH, patch, update } from '../steps.ts'
+
+const claim = (more: JsonObject = {}): Sample => ({
+  path: core('persistentvolumeclaims'),
+  base: {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'a' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'none-{ns}',
+      resources: { requests: { storage: '2Gi' } },
+      ...more,
+    },
+  },
+})
+const volume = (more: JsonObject): Sample => ({
+  path: '/api/v1/persistentvolumes',
+  base: {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'volume-{ns}' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      storageClassName: 'none-{ns}',
+      ...more,
+    },
+  },
+})
+const csi: JsonObject = { csi: { driver: 'example.com', volumeHandle: 'a' } }
+const affinity = (value: string): JsonObject => ({
+  nodeAffinity: {
+    required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: [value] }] }] },
+  },
+})
+const NODE: Sample = {
+  path: '/api/v1/nodes',
+  base: {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'node-{ns}' },
+    spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'], providerID: 'a', unschedulable: true },
+  },
+}
+const STORAGE: Sample = {
+  path: '/apis/storage.k8s.io/v1/storageclasses',
+  base: {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'storage-{ns}' },
+    provisioner: 'example.com/a',
+    parameters: { a: 'b' },
+  },
+}
+const PRIORITY: Sample = {
+  path: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },
+}
+const RUNTIME: Sample = {
+  path: '/apis/node.k8s.io/v1/runtimeclasses',
+  base: { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'runtime-{ns}' }, handler: 'a' },
+}
+const DRIVER: Sample = {
+  path: '/apis/storage.k8s.io/v1/csidrivers',
+  base: {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: 'driver-{ns}' },
+    spec: { attachRequired: true },
+  },
+}
+const LIMITS: Sample = {
+  path: core('limitranges'),
+  base: { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'a' }, spec: { limits: [{ type: 'Pod' }] } },
+}
+
+export const STORAGE_CHANGES: readonly Case[] = [
+  changed(
+    'of a claim',
+    claim(),
+    ...specs(
+      { accessModes: ['ReadWriteMany'] },
+      { resources: { requests: { storage: '1Gi' } } },
+      { resources: { requests: { storage: '3Gi' } } },
+      { storageClassName: 'other' },
+      { storageClassName: null },
+      { volumeAttributesClassName: 'a' },
+      { selector: { matchLabels: { a: 'b' } } },
+      { dataSource: { kind: 'PersistentVolumeClaim', name: 'b' } },
+    ),
+    { metadata: { annotations: { 'volume.beta.kubernetes.io/storage-class': 'b' } } },
+  ),
+  changedMuch('of the mode of a claim', claim(), ...specs({ volumeMode: 'Block' }, { volumeMode: 'Foo' })),
+  changed(
+    'of the volume of a claim',
+    claim({ volumeName: 'none-{ns}' }),
+    ...specs({ volumeName: 'other' }, { volumeName: null }),
+  ),
+  changed(
+    'of a volume',
+    volume(csi),
+    ...specs(
+      { csi: { volumeHandle: 'b' } },
+      { csi: null, hostPath: { path: '/a' } },
+      { volumeMode: 'Block' },
+      { volumeAttributesClassName: '' },
+      { accessModes: [] },
+      { capacity: { storage: '0' } },
+    ),
+  ),
+  changed(
+    'of where a volume is',
+    volume({ ...csi, ...affinity('a'), volumeAttributesClassName: 'a' }),
+    ...specs(affinity('b'), { nodeAffinity: null }, { volumeAttributesClassName: null }),
+  ),
+  mended(
+    'of what of a volume may change',
+    volume(csi),
+    ...specs(
+      { csi: { controllerExpandSecretRef: { name: 'a', namespace: 'b' } } },
+      affinity('a'),
+      { accessModes: ['ReadOnlyMany'] },
+      { capacity: { storage: '2Gi' } },
+      { volumeAttributesClassName: 'a' },
+      { persistentVolumeReclaimPolicy: 'Delete' },
+      { storageClassName: 'other' },
+    ),
+  ),
+  changed(
+    'of a node',
+    NODE,
+    ...specs(
+      { podCIDR: '10.0.1.0/24', podCIDRs: ['10.0.1.0/24'] },
+      { podCIDR: null, podCIDRs: null },
+      { podCIDRs: ['10.0.0.0/24', 'fe80::/64'] },
+      { providerID: 'b' },
+      { providerID: null, taints: [{ key: 'a' }] },
+    ),
+  ),
+  changed(
+    'of a storage class',
+    STORAGE,
+    { provisioner: 'example.com/b' },
+    { provisioner: '' },
+    { parameters: { a: 'c' } },
+    { parameters: null },
+    { reclaimPolicy: 'Retain' },
+    { reclaimPolicy: 'Foo' },
+    { volumeBindingMode: 'WaitForFirstConsumer' },
+    { volumeBindingMode: 'Foo', provisioner: 'a b' },
+    { allowedTopologies: [{ matchLabelExpressions: [{ key: '', values: [] }] }] },
+  ),
+  {
+    name: 'change of what of a storage class may change',
+    steps: [
+      create(STORAGE.path, STORAGE.base, { pick: ['kind'] }),
+      patch(MERGE_PATCH, `${STORAGE.path}/storage-{ns}`, { allowVolumeExpansion: true, mountOptions: ['a'] }),
+      patch(MERGE_PATCH, `${STORAGE.path}/storage-{ns}`, {
+        allowedTopologies: [{ matchLabelExpressions: [{ key: 'a', values: ['b'] }] }],
+      }),
+      { method: 'DELETE', path: `${STORAGE.path}/storage-{ns}`, pick: ['kind'] },
+    ],
+  },
+  changed(
+    'of a priority class',
+    PRIORITY,
+    { value: 6 },
+    { value: 2_000_000_000 },
+    { preemptionPolicy: 'Never' },
+    { preemptionPolicy: 'Foo' },
+    { value: 7, preemptionPolicy: '' },
+  ),
+  changed(
+    'of a runtime class',
+    RUNTIME,
+    { handler: 'b' },
+    { handler: 'B_' },
+    { handler: '' },
+    { handler: null },
+    { overhead: { podFixed: { cpu: '-1' } } },
+    { overhead: { podFixed: { foo: '1' } } },
+    { scheduling: { nodeSelector: { 'a b': 'c' }, tolerations: [{ key: 'a' }, { key: 'a', tolerationSeconds: 1 }] } },
+  ),
+  {
+    name: 'change of what of a runtime class may change',
+    steps: [
+      create(RUNTIME.path, RUNTIME.base, { pick: ['kind'] }),
+      patch(MERGE_PATCH, `${RUNTIME.path}/runtime-{ns}`, { overhead: { podFixed: { cpu: '1' } } }),
+      { method: 'DELETE', path: `${RUNTIME.path}/runtime-{ns}`, pick: ['kind'] },
+    ],
+  },
+  changed(
+    'of a driver',
+    DRIVER,
+    ...specs(
+      { attachRequired: false },
+      { volumeLifecycleModes: ['Ephemeral'] },
+      { volumeLifecycleModes: ['Foo'] },
+      { fsGroupPolicy: 'Foo' },
+      { nodeAllocatableUpdatePeriodSeconds: 1 },
+      { tokenRequests: [{ audience: 'a' }, { audience: 'a' }, { audience: 'b', expirationSeconds: 1 }] },
+      { serviceAccountTokenInSecrets: true },
+    ),
+  ),
+  mended(
+    'of what of a driver may change',
+    DRIVER,
+    ...specs(
+      { podInfoOnMount: true, storageCapacity: true, requiresRepublish: true, seLinuxMount: true },
+      { fsGroupPolicy: 'File', tokenRequests: [{ audience: 'a' }], serviceAccountTokenInSecrets: true },
+    ),
+  ),
+  changed('of limits', LIMITS, ...specs({ limits: [{ type: 'Foo' }] })),
+  {
+    name: 'change that creates limits',
+    steps: [
+      create(LIMITS.path, LIMITS.base),
+      update(`${LIMITS.path}/b`, { ...LIMITS.base, metadata: { name: 'b' } }, { status: 201 }),
+    ],
+  },
+]
