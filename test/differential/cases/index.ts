@@ -15,6 +15,7 @@ import { readCases } from './read.ts'
 import { subresourceCases } from './subresources.ts'
 import { deleteOptionCases } from './delete-options.ts'
 import { podCases } from './pods-and-services.ts'
+import { runtimeClassCases } from './runtime-classes.ts'
 import { refusedCoreKindCases } from './refused-core-kinds.ts'
 import { refusedKindCases } from './refused-kinds.ts'
 import { schemaCases } from './schemas.ts'
@@ -45,6 +46,7 @@ export const CORPUS: readonly CaseGroup[] = [
   oddCases,
   schemaCases,
   podCases,
+  runtimeClassCases,
   refusedCoreKindCases,
   refusedKindCases,
   warningCases,

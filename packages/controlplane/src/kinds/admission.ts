@@ -5,6 +5,7 @@ import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import type { Json } from './json.ts'
+import { withRuntimeNodes } from './runtime-scheduling.ts'
 import { SYSTEM_PRIORITIES } from './small-kinds.ts'
 import {
   asJson,
@@ -102,20 +103,27 @@ export class BuiltInAdmission implements Admission {
     }
   }
 
-  /** What a pod takes beside its containers is for its RuntimeClass to say. */
+  /** What a pod takes beside its containers, and which nodes can run it, is for its RuntimeClass to say. */
   #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
     const name = asText(at(pod, 'spec', 'runtimeClassName'))
     const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
     if (name && !found) throw refused(attributes, `pod rejected: RuntimeClass "${name}" not found`)
     const fixed = at(found, 'overhead', 'podFixed')
-    const asked = at(pod, 'spec', 'overhead')
-    if (!isJson(fixed)) {
-      if (isUnset(asked)) return pod
-      throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
-    }
-    if (isUnset(asked)) return withinField(pod, 'spec', (spec) => withField(spec, 'overhead', fixed))
-    if (isSemanticallyEqual(asked, fixed)) return pod
-    throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+    return withinField(pod, 'spec', (spec) => {
+      const asked = spec['overhead']
+      if (!isJson(fixed) && !isUnset(asked)) {
+        throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      }
+      if (isJson(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
+        throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+      }
+      const placed = withRuntimeNodes(
+        isJson(fixed) ? withField(spec, 'overhead', fixed) : spec,
+        at(found, 'scheduling'),
+      )
+      if (typeof placed === 'string') throw refused(attributes, placed)
+      return placed
+    })
   }
 
   async #withAccount(attributes: AdmissionAttributes, pod: Json): Promise<Json> {
