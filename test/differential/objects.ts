@@ -68,6 +68,19 @@ export const replicaSet = (name: string, spec: JsonObject = {}): JsonObject => (
   kind: 'ReplicaSet',
 })
 
+export const daemonSet = (name: string, spec: JsonObject = {}): JsonObject => ({
+  ...deployment(name, spec),
+  kind: 'DaemonSet',
+})
+
+/** The cluster's, so named after the case. */
+export const volume = (spec: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'volume-{ns}' },
+  spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, ...spec },
+})
+
 export const job = (name: string, spec: JsonObject = {}): JsonObject => ({
   apiVersion: 'batch/v1',
   kind: 'Job',

@@ -1,6 +1,7 @@
 /** What of volumes, nodes and the classes of the cluster may not change. */
 import type { Case, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
+import { volume } from '../objects.ts'
 import type { Sample } from '../samples.ts'
 import { core, create, MERGE_PATCH, patch, update } from '../steps.ts'
 
@@ -18,19 +19,9 @@ const claim = (more: JsonObject = {}): Sample => ({
     },
   },
 })
-const volume = (more: JsonObject): Sample => ({
+const volumeOf = (more: JsonObject): Sample => ({
   path: '/api/v1/persistentvolumes',
-  base: {
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: 'volume-{ns}' },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Gi' },
-      storageClassName: 'none-{ns}',
-      ...more,
-    },
-  },
+  base: volume({ storageClassName: 'none-{ns}', ...more }),
 })
 const csi: JsonObject = { csi: { driver: 'example.com', volumeHandle: 'a' } }
 const affinity = (value: string): JsonObject => ({
@@ -103,7 +94,7 @@ export const STORAGE_CHANGES: readonly Case[] = [
   ),
   changed(
     'of a volume',
-    volume(csi),
+    volumeOf(csi),
     ...specs(
       { csi: { volumeHandle: 'b' } },
       { csi: null, hostPath: { path: '/a' } },
@@ -115,12 +106,12 @@ export const STORAGE_CHANGES: readonly Case[] = [
   ),
   changed(
     'of where a volume is',
-    volume({ ...csi, ...affinity('a'), volumeAttributesClassName: 'a' }),
+    volumeOf({ ...csi, ...affinity('a'), volumeAttributesClassName: 'a' }),
     ...specs(affinity('b'), { nodeAffinity: null }, { volumeAttributesClassName: null }),
   ),
   mended(
     'of what of a volume may change',
-    volume(csi),
+    volumeOf(csi),
     ...specs(
       { csi: { controllerExpandSecretRef: { name: 'a', namespace: 'b' } } },
       affinity('a'),

@@ -1,7 +1,7 @@
 /** What of each kind may not change once it is there, or only in some ways. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
-import { container, job, replicaSet, statefulSet } from '../objects.ts'
+import { container, daemonSet, job, replicaSet, statefulSet } from '../objects.ts'
 import type { Sample } from '../samples.ts'
 import { create, MERGE_PATCH, named, patch, update } from '../steps.ts'
 import { STORAGE_CHANGES } from './changes-of-storage.ts'
@@ -104,7 +104,6 @@ const nowhere = (name: string): JsonObject => ({
     spec: { nodeSelector: { no: 'where' }, containers: [container('web')] },
   },
 })
-const daemonSet = { ...replicaSet('a', nowhere('a')), kind: 'DaemonSet' }
 const otherSelector = { selector: { matchLabels: { app: 'b' } } }
 const relabelled = { ...otherSelector, template: { metadata: { labels: { app: 'b' } } } }
 const REVISION: Sample = apps('controllerrevisions', {
@@ -127,7 +126,7 @@ const WORKLOADS: readonly Case[] = [
   ),
   changed(
     'of a daemon set',
-    apps('daemonsets', daemonSet),
+    apps('daemonsets', daemonSet('a', nowhere('a'))),
     ...specs(otherSelector, relabelled, { minReadySeconds: -1 }),
   ),
   changed(

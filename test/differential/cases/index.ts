@@ -8,6 +8,8 @@ import { customResourceCases } from './custom-resources.ts'
 import { deleteCases } from './delete.ts'
 import { discoveryCases } from './discovery.ts'
 import { errorCases } from './errors.ts'
+import { networkWarningCases } from './warnings-of-networks.ts'
+import { podWarningCases } from './warnings-of-pods.ts'
 import { operatorCases } from './operators.ts'
 import { patchCases } from './patch.ts'
 import { quotaCases } from './quotas.ts'
@@ -50,6 +52,8 @@ export const CORPUS: readonly CaseGroup[] = [
   refusedCoreKindCases,
   refusedKindCases,
   warningCases,
+  podWarningCases,
+  networkWarningCases,
   yamlCases,
   yamlTextCases,
 ]

@@ -1,21 +1,19 @@
 import { expect, test } from 'vitest'
-import { adviseOnPod, adviseOnTemplate, fractionAdvice } from './advice.ts'
+import { adviseOnPod, adviseOnTemplate } from './advice.ts'
+import { fractionAdvice } from './volume-advice.ts'
 
 const advise = adviseOnTemplate('spec', 'template')
-const deployment = (name: string, image: string): Record<string, unknown> => ({
-  metadata: { name },
-  spec: { template: { spec: { containers: [{ image, env: [{ name: 'A' }, { name: 'A' }] }] } } },
+const deployment = (name: string, generation: number): Record<string, unknown> => ({
+  metadata: { name, generation },
+  spec: { template: { spec: { containers: [{ env: [{ name: 'A' }, { name: 'A' }] }] } } },
 })
 const HIDDEN =
   'spec.template.spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
 
-test('a name is warned of when it is given, a template when it changes', () => {
-  expect(advise(deployment('a.b', 'x'), undefined)).toEqual([
-    expect.stringContaining('[must not contain dots]'),
-    HIDDEN,
-  ])
-  expect(advise(deployment('a.b', 'x'), deployment('a.b', 'x'))).toEqual([])
-  expect(advise(deployment('a.b', 'x'), deployment('a.b', 'y'))).toEqual([HIDDEN])
+test('a name is warned of when it is given, a template when what is wanted changes', () => {
+  expect(advise(deployment('a.b', 1), undefined)).toEqual([expect.stringContaining('[must not contain dots]'), HIDDEN])
+  expect(advise(deployment('a.b', 1), deployment('a.b', 1))).toEqual([])
+  expect(advise(deployment('a.b', 1), deployment('a.b', 2))).toEqual([HIDDEN])
 })
 
 test('pods are warned of once', () => {
@@ -27,8 +25,8 @@ test('pods are warned of once', () => {
 })
 
 test('there is no half of a byte', () => {
-  expect(fractionAdvice({ cpu: '100m', memory: '1Gi' }, 'limits')).toEqual([])
-  expect(fractionAdvice({ memory: '100m' }, 'limits')).toHaveLength(1)
+  expect(fractionAdvice({ cpu: '100m', memory: '1Gi' }, 'limits', ['memory'])).toEqual([])
+  expect(fractionAdvice({ memory: '100m' }, 'limits', ['memory'])).toHaveLength(1)
 })
 
 const port = (hostPort?: number, hostIP?: string) => ({ containerPort: 80, protocol: 'TCP', hostPort, hostIP })

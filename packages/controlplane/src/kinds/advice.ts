@@ -1,23 +1,48 @@
 /** What the real server warns of: what works, but hardly as it was meant. */
+import { addressAdvice } from './address-advice.ts'
 import { nameOf } from './cells.ts'
-import { formerLabel } from './former-labels.ts'
+import { formerLabel, termAdvice } from './former-labels.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asText, at, isSemanticallyEqual, repeats } from './json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asNumber,
+  asText,
+  at,
+  isAbsent,
+  isJson,
+  isSemanticallyEqual,
+  repeats,
+} from './json.ts'
 import { dnsLabel } from './names.ts'
-import { isProfile } from './profile-annotations.ts'
-import { isWhole } from './quantity.ts'
+import { portAdvice } from './port-advice.ts'
+import { CONTAINER_PROFILE, POD_PROFILE } from './profile-annotations.ts'
+import { fractionAdvice, podVolumeAdvice } from './volume-advice.ts'
 
-/** Of a kind whose pods are named after it. */
-export const adviseOnTemplate =
-  (...template: readonly string[]) =>
-  (object: Json, old: Json | undefined): readonly string[] => {
-    if (old) {
-      if (isSemanticallyEqual(at(object, ...template), at(old, ...template))) return []
-      return podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)
-    }
-    const use = 'used in Pod names and hostnames'
-    return [...nameAdvice(nameOf(object), use), ...podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)]
-  }
+type Advise = (object: Json, old: Json | undefined) => readonly string[]
+
+/** Of a kind that has such a template, when it is new and when what is wanted changes. */
+export const adviseOnPods =
+  (...template: readonly string[]): Advise =>
+  (object, old) =>
+    old && isSameGeneration(object, old) ? [] : templateAdvice(object, ...template)
+
+/** The same of a kind whose pods are named after it. */
+export function adviseOnTemplate(...template: readonly string[]): Advise {
+  const advise = adviseOnPods(...template)
+  return (object, old) => [...(old ? [] : adviseOnName(object)), ...advise(object, old)]
+}
+
+export const templateAdvice = (object: Json, ...template: readonly string[]): readonly string[] =>
+  podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)
+
+/** It counts what is wanted. */
+export const isSameGeneration = (object: Json, old: Json): boolean =>
+  at(object, 'metadata', 'generation') === at(old, 'metadata', 'generation')
+
+export const adviseOnName = (object: Json): readonly string[] =>
+  nameAdvice(nameOf(object), 'used in Pod names and hostnames')
 
 export function adviseOnPod(pod: Json, old: Json | undefined): readonly string[] {
   if (old) return []
@@ -32,30 +57,97 @@ function nameAdvice(name: string, use: string): readonly string[] {
   ]
 }
 
+const FORMER_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  ['scheduler.alpha.kubernetes.io/critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+  ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ['security.alpha.kubernetes.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+]
 const PROFILE_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+const BYTES = ['memory', 'ephemeral-storage']
+
+const hasProfile = (holder: Json): boolean => isJson(at(holder, 'securityContext', 'seccompProfile'))
 
 /** Of a pod or a template of one; what stands before the names of its fields. */
 function podAdvice(pod: Json, before: string): readonly string[] {
   const spec = asJson(pod['spec'])
   const field = `${before}spec`
+  const annotations = asJson(at(pod, 'metadata', 'annotations'))
+  const annotated = (key: string, advice: string): readonly string[] =>
+    Object.hasOwn(annotations, key) ? [`${before}metadata.annotations[${key}]: ${advice}`] : []
+  const aliases = asJsons(spec['hostAliases'])
+  const containers = containersOf(spec, field)
+  return [
+    ...placeAdvice(spec, field),
+    ...FORMER_ANNOTATIONS.flatMap(([key, advice]) => annotated(key, advice)),
+    ...podVolumeAdvice(asJsons(spec['volumes']), `${field}.volumes`),
+    ...repeated(aliases, 'ip').map(([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`),
+    ...secretAdvice(asJsons(spec['imagePullSecrets']), `${field}.imagePullSecrets`),
+    ...fractionAdvice(asJson(spec['overhead']), `${field}.overhead`, BYTES),
+    ...(hasProfile(spec) ? [] : annotated(POD_PROFILE, PROFILE_ADVICE)),
+    ...containers.flatMap(([container, place]) => [
+      ...(hasProfile(container) ? [] : annotated(`${CONTAINER_PROFILE}${asText(container['name'])}`, PROFILE_ADVICE)),
+      ...containerAdvice(container, place),
+    ]),
+    ...portAdvice(containers),
+    ...(asNumber(spec['terminationGracePeriodSeconds']) < 0
+      ? [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
+      : []),
+    ...['podAffinity', 'podAntiAffinity'].flatMap((name) =>
+      companyAdvice(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
+    ),
+    ...asList(at(spec, 'dnsConfig', 'nameservers')).flatMap((server, index) =>
+      addressAdvice(asText(server), `${field}.dnsConfig.nameservers[${index}]`),
+    ),
+    ...aliases.flatMap(({ ip }, index) => addressAdvice(asText(ip), `${field}.hostAliases[${index}].ip`)),
+  ]
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
+const NO_POD = 'a null labelSelector results in matching no pod'
+
+/** Of where a pod is to run. */
+function placeAdvice(spec: Json, field: string): readonly string[] {
+  const nodes = asJson(at(spec, 'affinity', 'nodeAffinity'))
+  const place = `${field}.affinity.nodeAffinity`
   return [
     ...Object.keys(asJson(spec['nodeSelector'])).flatMap((name) => {
       const advice = formerLabel(name)
       return advice === undefined ? [] : [`${field}.nodeSelector[${name}]: ${advice}`]
     }),
-    ...repeated(asJsons(spec['hostAliases']), 'ip').map(
-      ([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`,
+    ...asJsons(at(nodes, REQUIRED, 'nodeSelectorTerms')).flatMap((term, index) =>
+      termAdvice(term, `${place}.${REQUIRED}.nodeSelectorTerms[${index}]`, false),
     ),
-    ...asJsons(spec['imagePullSecrets']).flatMap(({ name }, index) =>
-      name ? [] : [`${field}.imagePullSecrets[${index}].name: invalid empty name ""`],
+    ...asJsons(nodes[PREFERRED]).flatMap(({ preference }, index) =>
+      termAdvice(asJson(preference), `${place}.${PREFERRED}[${index}].preference`, true),
     ),
-    ...containersOf(spec, field).flatMap(([container, at]) => containerAdvice(container, at)),
-    ...portAdvice(containersOf(spec, field)),
-    ...Object.keys(asJson(at(pod, 'metadata', 'annotations')))
-      .filter((key) => isProfile(key))
-      .map((key) => `${before}metadata.annotations[${key}]: ${PROFILE_ADVICE}`),
+    ...asJsons(spec['topologySpreadConstraints']).flatMap(({ topologyKey, labelSelector }, index) => {
+      const [key, at] = [asText(topologyKey), `${field}.topologySpreadConstraints[${index}]`]
+      const former = formerLabel(key)
+      return [
+        ...(former === undefined ? [] : [`${at}.topologyKey: ${key} is ${former}`]),
+        ...(isAbsent(labelSelector) ? [`${at}.labelSelector: ${NO_POD}`] : []),
+      ]
+    }),
   ]
 }
+
+/** Of which other pods it is to be near, or far from. */
+const companyAdvice = (affinity: Json, field: string): readonly string[] => [
+  ...asJsons(affinity[REQUIRED]).flatMap(({ labelSelector }, index) =>
+    isAbsent(labelSelector) ? [`${field}.${REQUIRED}[${index}].labelSelector: ${NO_POD}`] : [],
+  ),
+  ...asJsons(affinity[PREFERRED]).flatMap(({ podAffinityTerm }, index) =>
+    isAbsent(at(podAffinityTerm, 'labelSelector'))
+      ? [`${field}.${PREFERRED}[${index}].podAffinityTerm.labelSelector: ${NO_POD}`]
+      : [],
+  ),
+]
+
+const secretAdvice = (secrets: readonly Json[], field: string): readonly string[] => [
+  ...repeated(secrets, 'name').map(([index, name]) => `${field}[${index}].name: duplicate name "${name}"`),
+  ...secrets.flatMap(({ name }, index) => (name ? [] : [`${field}[${index}].name: invalid empty name ""`])),
+]
 
 /** With where they stand. */
 const containersOf = (spec: Json, field: string): readonly (readonly [Json, string])[] =>
@@ -63,60 +155,37 @@ const containersOf = (spec: Json, field: string): readonly (readonly [Json, stri
     asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
   )
 
-/** More than an answer has room for, and more ports than people have in a pod: each is compared with all before it. */
-const MOST_CLASHES = 128
-const MOST_COMPARISONS = 1_000_000
-
-/** Ports that get in each other's way, in one container or in two. */
-function portAdvice(containers: readonly (readonly [Json, string])[]): readonly string[] {
-  const ports = containers.flatMap(([container, field]) =>
-    asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
-  )
-  const advice: string[] = []
-  let comparisons = 0
-  for (const [index, { port, field }] of ports.entries()) {
-    for (let before = 0; before < index; before++) {
-      if (advice.length >= MOST_CLASHES || ++comparisons > MOST_COMPARISONS) return advice
-      const other = ports[before]
-      const how = other && clashOf(port, other.port)
-      if (other && how !== undefined) advice.push(`${field}: ${how} port definition with ${other.field}`)
-    }
-  }
-  return advice
-}
-
-function clashOf(port: Json, other: Json): string | undefined {
-  const same = (name: string): boolean => (port[name] || undefined) === (other[name] || undefined)
-  if (!same('containerPort') || !same('protocol')) return undefined
-  if (same('hostIP') && same('hostPort')) return 'duplicate'
-  if (!port['hostPort'] || !other['hostPort']) return 'overlapping'
-  // Then one of them is for every address.
-  return same('hostPort') && !(port['hostIP'] && other['hostIP']) ? 'dangerously ambiguous' : undefined
-}
-
 function containerAdvice(container: Json, field: string): readonly string[] {
+  const env = asJsons(container['env'])
   return [
-    ...['limits', 'requests'].flatMap((list) =>
-      fractionAdvice(asJson(at(container, 'resources', list)), `${field}.resources.${list}`),
+    ...BYTES.flatMap((name) =>
+      ['limits', 'requests'].flatMap((list) =>
+        fractionAdvice(asJson(at(container, 'resources', list)), `${field}.resources.${list}`, [name]),
+      ),
     ),
-    ...repeated(asJsons(container['env']), 'name').map(
-      ([index, name]) =>
-        `${field}.env[${index}]: hides previous definition of "${name}", which may be dropped when using apply`,
-    ),
+    ...repeated(env, 'name')
+      .filter(([index, name]) => hides(asJson(env[index]), name))
+      .map(
+        ([index, name]) =>
+          `${field}.env[${index}]: hides previous definition of "${name}", which may be dropped when using apply`,
+      ),
   ]
 }
 
-/** There is no half of a byte. */
-export function fractionAdvice(amounts: Json, field: string): readonly string[] {
-  return ['memory', 'storage', 'ephemeral-storage'].flatMap((name) =>
-    amounts[name] === undefined || isWhole(amounts[name])
-      ? []
-      : [`${field}[${name}]: fractional byte value "${asText(amounts[name])}" is invalid, must be an integer`],
-  )
+/** Unless it says again what was said before, and more. */
+function hides({ value, valueFrom }: Json, name: string): boolean {
+  const reference = `$(${name})`
+  return isJson(valueFrom) || value === reference || !asText(value).includes(reference)
 }
 
 /** Items that say the same as one before them. */
 function repeated(items: readonly Json[], key: string): readonly (readonly [number, string])[] {
   const texts = items.map((item) => asText(item[key]))
-  return [...repeats(texts)].flatMap((index) => (texts[index] ? [[index, texts[index]] as const] : []))
+  return [...repeats(texts)].map((index) => [index, texts[index] ?? ''] as const)
 }
+
+/** Of a daemon set, which counts changes of its template only. */
+export const adviseOnDaemonSet: Advise = (object, old) =>
+  old && isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
+    ? []
+    : templateAdvice(object, 'spec', 'template')

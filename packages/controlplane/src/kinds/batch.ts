@@ -1,4 +1,4 @@
-import { adviseOnTemplate } from './advice.ts'
+import { adviseOnName, isSameGeneration, templateAdvice } from './advice.ts'
 import { humanDuration } from './age.ts'
 import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from './cells.ts'
 import { validateCronJob } from './cron-job-validation.ts'
@@ -25,6 +25,25 @@ import { formatSelector } from './selectors.ts'
 
 const MAX_INT32 = 2_147_483_647
 
+const MANY_COMPLETIONS = 100_000
+const MANY_AT_ONCE = 10_000
+const UNTRACKED =
+  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+
+/** Of a job, or of the template of one. */
+const adviseOnJob =
+  (...path: readonly string[]) =>
+  (object: Json, old: Json | undefined): readonly string[] => {
+    if (old && isSameGeneration(object, old)) return []
+    const { completionMode, completions: all, parallelism } = asJson(at(object, ...path))
+    const isMuch = asNumber(all) > MANY_COMPLETIONS && asNumber(parallelism) > MANY_AT_ONCE
+    return [
+      ...(old ? [] : adviseOnName(object)),
+      ...(completionMode === 'Indexed' && isMuch ? [`${path.join('.')}: ${UNTRACKED}`] : []),
+      ...templateAdvice(object, ...path, 'template'),
+    ]
+  }
+
 /** Jobs. */
 export const BATCH: KindTable = {
   'jobs.batch': {
@@ -40,7 +59,7 @@ export const BATCH: KindTable = {
     rules: {
       defaults: defaultJob,
       prepareForCreate: generateSelector,
-      advise: adviseOnTemplate('spec', 'template'),
+      advise: adviseOnJob('spec'),
       validate: validateJob,
       validateChange: validateJobChange,
       selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
@@ -62,7 +81,7 @@ export const BATCH: KindTable = {
     ],
     rules: {
       defaults: defaultCronJob,
-      advise: adviseOnTemplate('spec', 'jobTemplate', 'spec', 'template'),
+      advise: adviseOnJob('spec', 'jobTemplate', 'spec'),
       validate: validateCronJob,
       validateChange: () => [],
     },

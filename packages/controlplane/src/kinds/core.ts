@@ -25,7 +25,7 @@ import { unchanged } from './labels.ts'
 import { validateLimitRange } from './limit-range-validation.ts'
 import { configMapKey, dnsLabel, portNumber } from './names.ts'
 import { validateNamespaceFinalizers, validateNamespacePhase } from './namespace-validation.ts'
-import { defaultNode, validateNode, validateNodeChange } from './node-validation.ts'
+import { adviseOnNode, defaultNode, validateNode, validateNodeChange, withoutConfigSource } from './node-validation.ts'
 import { validateQuota, validateQuotaChange } from './quota-validation.ts'
 
 const MOST_DATA = 1024 * 1024
@@ -123,6 +123,9 @@ export const CORE: KindTable = {
       // Unlike others: it registers itself.
       bringsStatus: true,
       defaults: defaultNode,
+      prepareForCreate: withoutConfigSource,
+      prepareForUpdate: withoutConfigSource,
+      advise: adviseOnNode,
       validate: validateNode,
       validateChange: validateNodeChange,
       selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },

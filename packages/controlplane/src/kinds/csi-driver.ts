@@ -1,7 +1,7 @@
 import type { FieldError } from '../schema/types.ts'
 import { duplicate, invalidValue, notSupported } from './complaints.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asText, isAbsent, isUnset } from './json.ts'
+import { asJson, asJsons, asList, asText, isAbsent, isSemanticallyEqual, isUnset } from './json.ts'
 import { unchanged } from './labels.ts'
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
@@ -31,6 +31,16 @@ export function validateDriver(driver: Json): FieldError[] {
     wrong.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail))
   }
   return wrong
+}
+
+const IN_SECRETS =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
+
+/** When it begins to ask for tokens, or asks for others. */
+export function adviseOnDriver(driver: Json, old: Json | undefined): readonly string[] {
+  const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
+  const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
+  return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [IN_SECRETS]
 }
 
 /** For whom tokens are made, and for how long they are good. */

@@ -1,4 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
+import { adviseOnDaemonSet } from './advice.ts'
 import { createdAt, nameOf } from './cells.ts'
 import { invalidValue, notNegative, notSupportedStruct, required } from './complaints.ts'
 import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from './int-or-percent.ts'
@@ -49,6 +50,7 @@ export const DAEMON_SETS: KindTable = {
         const isSame = isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
         return withTemplateGeneration(object, isSame ? before : before + 1)
       },
+      advise: adviseOnDaemonSet,
       validate: validateDaemonSet,
       validateUpdate: (object, old) => [
         ...unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),

@@ -6,6 +6,7 @@ import { invalidValue } from './complaints.ts'
 /** What is wrong with an IP address. Endpoints complain twice of what is none. */
 export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
   const parsed = parseAddress(address)
+  if (parsed && isMapped(parsed)) return [invalidValue(field, address, 'must not be an IPv4-mapped IPv6 address')]
   if (parsed) return isEndpoint ? validateReach(parsed, address, field) : []
   if (parseAddress(address, { allowLeadingZeros: true })) {
     return [invalidValue(field, address, 'must not have leading 0s')]

@@ -2,10 +2,11 @@ import type { LabelSelector } from '@tenure/kube'
 
 import { contains, maskAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
+import { networkAdvice } from './address-advice.ts'
 import { forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import { looseNetwork, validateNetwork } from './ip-validation.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asText, isJson, isUnset } from './json.ts'
+import { asJson, asJsons, asList, asText, at, isJson, isUnset } from './json.ts'
 import { portName, portNumber } from './names.ts'
 import { validateSelector } from './selectors.ts'
 
@@ -34,6 +35,24 @@ export function validatePolicy(policy: Json): FieldError[] {
     if (!TYPES.includes(asText(type))) wrong.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
   })
   return wrong
+}
+
+export function adviseOnPolicy(policy: Json): readonly string[] {
+  return [
+    ['ingress', 'from'],
+    ['egress', 'to'],
+  ].flatMap(([rules = '', peers = '']) =>
+    asJsons(at(policy, 'spec', rules)).flatMap((rule, index) =>
+      asJsons(rule[peers]).flatMap(({ ipBlock }, place) => {
+        const field = `spec.${rules}[${index}].${peers}[${place}].ipBlock`
+        const { cidr, except } = asJson(ipBlock)
+        return [
+          ...networkAdvice(asText(cidr), `${field}.cidr`),
+          ...asList(except).flatMap((one, which) => networkAdvice(asText(one), `${field}.except[${which}]`)),
+        ]
+      }),
+    ),
+  )
 }
 
 function validatePort({ protocol, port, endPort }: Json, field: string): FieldError[] {

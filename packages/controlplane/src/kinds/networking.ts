@@ -1,7 +1,8 @@
-import { parseAddress } from '../schema/addresses.ts'
+import { formatAddress, isMapped, parseAddress } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
+import { addressAdvice } from './address-advice.ts'
 import { createdAt, listWithMore, nameOf } from './cells.ts'
-import { duplicate, invalidEach, notSupported, required } from './complaints.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import { validateClassOfIngresses } from './ingress-class.ts'
 import { adviseOnIngressClass, validateIngress, validateIngressClass } from './ingress-validation.ts'
 import { validateAddress } from './ip-validation.ts'
@@ -10,7 +11,7 @@ import { asJson, asJsons, asList, asText, at, filled, isUnset, withField, within
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
 import { dnsLabel } from './names.ts'
-import { validatePolicy } from './network-policy.ts'
+import { adviseOnPolicy, validatePolicy } from './network-policy.ts'
 import { formatSelector } from './selectors.ts'
 
 /** How pods are reached. */
@@ -65,7 +66,11 @@ export const NETWORKING: KindTable = {
   },
   'networkpolicies.networking.k8s.io': {
     cells: (policy, age) => [nameOf(policy), formatSelector(at(policy, 'spec', 'podSelector')), age(createdAt(policy))],
-    rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy), validate: validatePolicy },
+    rules: {
+      defaults: (policy) => withinField(policy, 'spec', defaultPolicy),
+      validate: validatePolicy,
+      advise: adviseOnPolicy,
+    },
   },
   'servicecidrs.networking.k8s.io': {
     cells: (cidr, age) => [
@@ -100,6 +105,7 @@ export const NETWORKING: KindTable = {
         const withPorts = withinItems(slice, 'ports', (port) => filled(port, { name: '', protocol: 'TCP' }))
         return withinItems(withPorts, 'endpoints', (endpoint) => filled(endpoint, { conditions: {} }))
       },
+      advise: adviseOnSlice,
       validate: validateSlice,
       validateChange: (slice, old) => unchanged('addressType', slice['addressType'], old['addressType']),
     },
@@ -121,6 +127,17 @@ function defaultPolicy(given: Json): Json {
   }
   if (asList(spec['policyTypes']).length > 0) return spec
   return withField(spec, 'policyTypes', asList(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
+}
+
+function adviseOnSlice(slice: Json, old: Json | undefined): readonly string[] {
+  return [
+    ...(!old && slice['addressType'] === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+    ...asJsons(slice['endpoints']).flatMap(({ addresses }, index) =>
+      asList(addresses).flatMap((address, place) =>
+        addressAdvice(asText(address), `endpoints[${index}].addresses[${place}]`),
+      ),
+    ),
+  ]
 }
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
@@ -147,11 +164,22 @@ function validateSlice(slice: Json): FieldError[] {
     const field = `endpoints[${index}].addresses`
     if (list.length === 0) wrong.push(required(field, 'must contain at least 1 address'))
     if (addressType === 'FQDN') return
-    list.forEach((address, at) => {
-      // Unlike Endpoints, a slice says it once.
-      const found = validateAddress(address, `${field}[${at}]`, true)
-      wrong.push(...(parseAddress(address) ? found : found.slice(0, 1)))
-    })
+    list.forEach((address, at) => wrong.push(...validateEndpoint(address, addressType, field, `${field}[${at}]`)))
   })
   return wrong
+}
+
+function validateEndpoint(address: string, type: unknown, list: string, field: string): FieldError[] {
+  const parsed = parseAddress(address)
+  // Unlike Endpoints, a slice says it once.
+  if (!parsed || isMapped(parsed)) return validateAddress(address, field, true).slice(0, 1)
+  const proper = formatAddress(parsed)
+  if (type === 'IPv6' && proper !== address) {
+    return [invalidValue(field, address, `must be in canonical form ("${proper}")`)]
+  }
+  const family = parsed.length === 4 ? 'IPv4' : 'IPv6'
+  return [
+    ...(family === type ? [] : [invalidValue(list, address, `must be an ${asText(type)} address`)]),
+    ...validateAddress(address, field, true),
+  ]
 }

@@ -1,5 +1,6 @@
 import { parseNetwork } from '../schema/addresses.ts'
 import type { FieldError } from '../schema/types.ts'
+import { networkAdvice } from './address-advice.ts'
 import { duplicateStruct, forbiddenField, invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import { validateNetwork } from './ip-validation.ts'
 import type { Json } from './json.ts'
@@ -29,6 +30,18 @@ export function validateNode(node: Json): FieldError[] {
     ...validateTaints(asJsons(spec['taints'])),
     ...validateAmounts(asJson(node['status'])),
     ...validateNetworks(asList(spec['podCIDRs']).map(asText)),
+  ]
+}
+
+/** A way to configure nodes that is gone: what is said of it is not kept. */
+export const withoutConfigSource = (node: Json): Json =>
+  withinField(node, 'spec', (spec) => withField(spec, 'configSource', undefined))
+
+export function adviseOnNode(node: Json): readonly string[] {
+  const { externalID, podCIDRs } = asJson(node['spec'])
+  return [
+    ...(externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
+    ...asList(podCIDRs).flatMap((network, index) => networkAdvice(asText(network), `spec.podCIDRs[${index}]`)),
   ]
 }
 

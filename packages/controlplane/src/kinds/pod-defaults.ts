@@ -1,5 +1,5 @@
 import type { Json } from './json.ts'
-import { asJson, filled, filledUnset, isJson, isUnset, withField, withinField, withinItems } from './json.ts'
+import { asJson, asNumber, filled, filledUnset, isJson, isUnset, withField, withinField, withinItems } from './json.ts'
 
 const MODE = 0o644
 
@@ -44,6 +44,8 @@ export function defaultPodOnly(given: Json): Json {
       )
     }
   }
+  // Less than none is as little as there is.
+  if (asNumber(spec['terminationGracePeriodSeconds']) < 0) spec = withField(spec, 'terminationGracePeriodSeconds', 1)
   return filled(spec, { enableServiceLinks: true })
 }
 

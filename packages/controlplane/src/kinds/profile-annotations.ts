@@ -3,11 +3,14 @@ import { invalidValue } from './complaints.ts'
 import { asJson, asText } from './json.ts'
 
 const SECCOMP = 'seccomp.security.alpha.kubernetes.io/'
+export const POD_PROFILE = `${SECCOMP}pod`
+/** Before the name of a container. */
+export const CONTAINER_PROFILE = `container.${SECCOMP}`
 const PROFILES = new Set(['runtime/default', 'docker/default', 'unconfined'])
 const LOCAL_PROFILE = 'localhost/'
 
 /** Whether an annotation names a seccomp profile, of a pod or of one of its containers. */
-export const isProfile = (key: string): boolean => key === `${SECCOMP}pod` || key.startsWith(`container.${SECCOMP}`)
+const isProfile = (key: string): boolean => key === POD_PROFILE || key.startsWith(CONTAINER_PROFILE)
 
 /** Seccomp profiles were annotations once. Nobody follows them any more, but they still have to be right. */
 export function validateProfiles(annotations: unknown, field: string): FieldError[] {

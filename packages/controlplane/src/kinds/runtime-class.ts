@@ -1,8 +1,9 @@
 import type { FieldError } from '../schema/types.ts'
 import { duplicateStruct, invalidEach, required } from './complaints.ts'
 import { validateResources } from './container-validation.ts'
+import { formerLabel } from './former-labels.ts'
 import type { Json } from './json.ts'
-import { asJson, asJsons, asText, isJson, repeats } from './json.ts'
+import { asJson, asJsons, asText, at, isJson, repeats } from './json.ts'
 import { validateLabels } from './labels.ts'
 import { dnsLabel } from './names.ts'
 import { validateTolerations } from './pod-validation.ts'
@@ -17,6 +18,12 @@ export function validateRuntimeClass(runtime: Json): FieldError[] {
     ...(isJson(scheduling) ? validateScheduling(scheduling, 'scheduling') : []),
   ]
 }
+
+export const adviseOnRuntimeClass = (runtime: Json): readonly string[] =>
+  Object.keys(asJson(at(runtime, 'scheduling', 'nodeSelector'))).flatMap((name) => {
+    const former = formerLabel(name)
+    return former === undefined ? [] : [`scheduling.nodeSelector: ${former}`]
+  })
 
 function validateScheduling(scheduling: Json, field: string): FieldError[] {
   const tolerations = asJsons(scheduling['tolerations'])

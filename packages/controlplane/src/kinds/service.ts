@@ -20,6 +20,7 @@ import {
 } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { formatLabels } from './selectors.ts'
+import { adviseOnService } from './service-advice.ts'
 import type { ServiceAddressBook } from './service-addresses.ts'
 import {
   isHeadless,
@@ -55,6 +56,7 @@ export function serviceKinds(addresses: ServiceAddressBook): KindTable {
           const kept = withinField(service, 'spec', (spec) => keepAllocated(spec, asJson(old['spec'])))
           return allocate(kept, asJson(old['spec']), addresses)
         },
+        advise: adviseOnService,
         validate: validateService,
         validateChange: (service, old) => validateChange(asJson(service['spec']), asJson(old['spec'])),
         selectableFields: {

@@ -8,7 +8,7 @@ import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asNumber, asText, at, filled, isJson, isUnset, withinField } from './json.ts'
 import type { KindTable } from './kind-table.ts'
 import { unchanged } from './labels.ts'
-import { validateRuntimeClass } from './runtime-class.ts'
+import { adviseOnRuntimeClass, validateRuntimeClass } from './runtime-class.ts'
 import { validateSelector } from './selectors.ts'
 
 const HIGHEST_PRIORITY = 1_000_000_000
@@ -54,6 +54,7 @@ export const SMALL_KINDS: KindTable = {
     rules: {
       generation: false,
       allowsCreateOnUpdate: true,
+      advise: adviseOnRuntimeClass,
       validate: validateRuntimeClass,
       validateChange: (runtime, old) => unchanged('handler', runtime['handler'] ?? '', old['handler']),
     },

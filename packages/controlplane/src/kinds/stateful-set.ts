@@ -1,4 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
+import { adviseOnPods } from './advice.ts'
 import { createdAt, nameOf } from './cells.ts'
 import { forbiddenField, invalidEach, invalidStruct, invalidValue, notNegative } from './complaints.ts'
 import { validateIntOrPercent } from './int-or-percent.ts'
@@ -22,6 +23,7 @@ import type { KindTable } from './kind-table.ts'
 import { dnsLabel } from './names.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { count, inSpec, REPLICAS, specOf, templateCells, validateSelection } from './selected-template.ts'
+import { claimAdvice } from './volume-advice.ts'
 import { defaultClaim } from './volumes.ts'
 
 export const STATEFUL_SETS: KindTable = {
@@ -36,10 +38,27 @@ export const STATEFUL_SETS: KindTable = {
     rules: {
       newStatus: { replicas: 0, availableReplicas: 0 },
       defaults: inSpec(defaultStatefulSet),
+      advise: adviseOnStatefulSet,
       validate: validateStatefulSet,
       validateUpdate: validateStatefulSetUpdate,
     },
   },
+}
+
+const ALL_REVISIONS =
+  'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
+const adviseOnPodsOfSet = adviseOnPods('spec', 'template')
+
+function adviseOnStatefulSet(object: Json, old: Json | undefined): readonly string[] {
+  const spec = specOf(object)
+  return [
+    ...adviseOnPodsOfSet(object, old),
+    // The real server calls the field otherwise when it changes.
+    ...asJsons(spec['volumeClaimTemplates']).flatMap((claim, index) =>
+      claimAdvice(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
+    ),
+    ...(asNumber(spec['revisionHistoryLimit']) < 0 ? [ALL_REVISIONS] : []),
+  ]
 }
 
 function defaultStatefulSet(given: Json): Json {

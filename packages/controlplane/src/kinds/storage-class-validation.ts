@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 
 import type { FieldError } from '../schema/types.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from './complaints.ts'
+import { formerLabel } from './former-labels.ts'
 import type { Json } from './json.ts'
 import { asJson, asJsons, asList, asText, isUnset, repeats } from './json.ts'
 import { qualifiedName } from './names.ts'
@@ -23,6 +24,16 @@ export function validateStorageClass(storage: Json): FieldError[] {
     wrong.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
   return [...wrong, ...validateTopologies(asJsons(storage['allowedTopologies']))]
 }
+
+/** A label that nodes no longer have keeps its volumes away from them. */
+export const adviseOnStorageClass = (storage: Json): readonly string[] =>
+  asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
+    asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
+      const former = formerLabel(asText(key))
+      const field = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`
+      return former === undefined ? [] : [`${field}: ${former}`]
+    }),
+  )
 
 const MOST_PARAMETERS = 512
 const LARGEST_PARAMETERS = 256 * 1024

@@ -1,7 +1,6 @@
 import type { LabelSelector } from '@tenure/kube'
 
 import type { FieldError } from '../schema/types.ts'
-import { fractionAdvice } from './advice.ts'
 import { createdAt, isBeingDeleted, nameOf } from './cells.ts'
 import { invalidEach, invalidValue, notSupported, required } from './complaints.ts'
 import type { Json } from './json.ts'
@@ -23,9 +22,10 @@ import { unchanged } from './labels.ts'
 import { dnsSubdomain } from './names.ts'
 import { isNegative, isZero } from './quantity.ts'
 import { validateSelector } from './selectors.ts'
-import { validateDriver, validateDriverChange } from './csi-driver.ts'
+import { adviseOnDriver, validateDriver, validateDriverChange } from './csi-driver.ts'
 import { validateDataSources, withDataSources } from './data-sources.ts'
-import { validateStorageClass } from './storage-class-validation.ts'
+import { adviseOnStorageClass, validateStorageClass } from './storage-class-validation.ts'
+import { adviseOnClaim, adviseOnVolume } from './volume-advice.ts'
 import { validateClaimChange, validateVolumeChange } from './volume-changes.ts'
 import { MODES_OF_VOLUMES, validateModes, validateVolumeSpec } from './persistent-volume-validation.ts'
 
@@ -73,7 +73,7 @@ export const VOLUMES: KindTable = {
       newStatus: { phase: 'Pending' },
       defaults: (claim) => withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' })),
       prepareForCreate: (claim) => withinField(claim, 'spec', withDataSources),
-      advise: (claim) => fractionAdvice(asJson(at(claim, 'spec', 'resources', 'requests')), 'spec.resources.requests'),
+      advise: adviseOnClaim,
       validate: (claim) => validateClaimSpec(asJson(claim['spec']), 'spec'),
       validateChange: validateClaimChange,
       returnsDeletedObject: true,
@@ -106,6 +106,7 @@ export const VOLUMES: KindTable = {
         }),
       prepareForCreate: (volume) =>
         withField(volume, 'status', { phase: 'Pending', lastPhaseTransitionTime: createdAt(volume) }),
+      advise: adviseOnVolume,
       validate: (volume) => validateVolumeSpec(asJson(volume['spec'])),
       validateChange: (volume, old) => validateVolumeChange(asJson(volume['spec']), asJson(old['spec'])),
       returnsDeletedObject: true,
@@ -130,6 +131,7 @@ export const VOLUMES: KindTable = {
     rules: {
       generation: false,
       defaults: (storage) => filled(storage, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+      advise: adviseOnStorageClass,
       validate: validateStorageClass,
       validateChange: (storage, old) =>
         ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'].flatMap((field) =>
@@ -167,6 +169,7 @@ export const VOLUMES: KindTable = {
             seLinuxMount: false,
           }),
         ),
+      advise: adviseOnDriver,
       validate: validateDriver,
       validateChange: validateDriverChange,
       returnsDeletedObject: true,

@@ -1,5 +1,5 @@
 import type { FieldError } from '../schema/types.ts'
-import { adviseOnTemplate } from './advice.ts'
+import { adviseOnPods, adviseOnTemplate, isSameGeneration, templateAdvice } from './advice.ts'
 import { containerCells, createdAt, nameOf } from './cells.ts'
 import { forbiddenField, invalidValue, notNegative, notSupportedStruct, required } from './complaints.ts'
 import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from './int-or-percent.ts'
@@ -31,6 +31,7 @@ export const WORKLOADS: KindTable = {
     ],
     rules: {
       defaults: (object) => withinField(object, 'template', defaultPodTemplate),
+      advise: adviseOnPods('template'),
       validate: (object) => validatePodTemplate(asJson(object['template']), 'template'),
       returnsDeletedObject: true,
     },
@@ -45,7 +46,7 @@ export const WORKLOADS: KindTable = {
     rules: {
       newStatus: { replicas: 0 },
       defaults: defaultReplicationController,
-      advise: adviseOnTemplate('spec', 'template'),
+      advise: adviseOnReplicationController,
       validate: validateReplicationController,
       validateChange: () => [],
       selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
@@ -124,6 +125,12 @@ function defaultReplicationController(given: Json): Json {
   if (!isJson(labels)) return object
   object = withinField(object, 'spec', (spec) => filled(spec, { selector: labels }))
   return withinField(object, 'metadata', (metadata) => filled(metadata, { labels }))
+}
+
+/** When it changes, the real server has the new template and the old one mixed up. */
+function adviseOnReplicationController(object: Json, old: Json | undefined): readonly string[] {
+  if (old && !isSameGeneration(object, old)) return templateAdvice(old, 'spec', 'template')
+  return adviseOnTemplate('spec', 'template')(object, old)
 }
 
 function validateReplicationController(object: Json): FieldError[] {

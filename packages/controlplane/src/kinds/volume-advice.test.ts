@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+
+import { podVolumeAdvice } from './volume-advice.ts'
+
+const volume = (paths: readonly string[]): Record<string, unknown> => ({
+  name: 'v',
+  configMap: { name: 'c', items: paths.map((path) => ({ key: 'k', path })) },
+})
+
+test('of very many files no more is said than there is room for', () => {
+  const same = Array.from({ length: 50_000 }, () => 'a')
+  expect(podVolumeAdvice([volume(same)], 'volumes')).toHaveLength(128)
+  const apart = Array.from({ length: 50_000 }, (_, index) => `f${index}`)
+  expect(podVolumeAdvice([volume(apart)], 'volumes')).toEqual([])
+})

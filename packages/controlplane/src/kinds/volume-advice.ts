@@ -1,0 +1,158 @@
+/** What the real server warns of in volumes: of pods, of the cluster, and in claims. */
+import { goQuote } from '../schema/go-text.ts'
+import { termAdvice } from './former-labels.ts'
+import type { Json } from './json.ts'
+import { asJson, asJsons, asText, at, isJson } from './json.ts'
+import { isWhole } from './quantity.ts'
+
+/** Sources of volumes that nobody serves any more: how the field is called, and since when. */
+const FORMER_SOURCES: Readonly<Record<string, readonly [name: string, since: string]>> = {
+  cephfs: ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  photonPersistentDisk: ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  scaleIO: ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  storageos: ['storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  glusterfs: ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  rbd: ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+}
+const FORMER_IN_PODS: typeof FORMER_SOURCES = {
+  ...FORMER_SOURCES,
+  gitRepo: ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
+  flocker: ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  quobyte: ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+}
+
+const formerSources = (volume: Json, field: string, former: typeof FORMER_SOURCES): readonly string[] =>
+  Object.entries(former).flatMap(([source, [name, since]]) =>
+    isJson(volume[source]) ? [`${field}.${name}: ${since}`] : [],
+  )
+
+const CLASS = 'volume.beta.kubernetes.io/storage-class'
+const FORMER_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [CLASS, 'deprecated since v1.8; use "storageClassName" attribute instead'],
+  ['volume.beta.kubernetes.io/mount-options', 'deprecated since v1.31; use "mountOptions" attribute instead'],
+]
+
+const annotated = (object: Json, former: typeof FORMER_ANNOTATIONS): readonly string[] =>
+  former
+    .filter(([key]) => at(object, 'metadata', 'annotations', key) !== undefined)
+    .map(([key, text]) => `metadata.annotations[${key}]: ${text}`)
+
+export function adviseOnVolume(volume: Json): readonly string[] {
+  const spec = asJson(volume['spec'])
+  const recycling =
+    'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'
+  const terms = asJsons(at(spec, 'nodeAffinity', 'required', 'nodeSelectorTerms'))
+  return [
+    ...annotated(volume, FORMER_ANNOTATIONS),
+    ...(spec['persistentVolumeReclaimPolicy'] === 'Recycle'
+      ? [`spec.persistentVolumeReclaimPolicy: ${recycling}`]
+      : []),
+    ...terms.flatMap((term, index) =>
+      termAdvice(term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`, false),
+    ),
+    ...formerSources(spec, 'spec', FORMER_SOURCES),
+  ]
+}
+
+export const adviseOnClaim = (claim: Json): readonly string[] => [
+  ...annotated(claim, FORMER_ANNOTATIONS.slice(0, 1)),
+  ...claimAdvice(asJson(claim['spec']), 'spec'),
+]
+
+export const claimAdvice = (spec: Json, field: string): readonly string[] =>
+  ['requests', 'limits'].flatMap((list) =>
+    fractionAdvice(asJson(at(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
+  )
+
+/** There is no half of a byte. */
+export function fractionAdvice(amounts: Json, field: string, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) =>
+    amounts[name] === undefined || isWhole(amounts[name])
+      ? []
+      : [`${field}[${name}]: fractional byte value "${asText(amounts[name])}" is invalid, must be an integer`],
+  )
+}
+
+/** Of the volumes of a pod, of which some are made of files that are given names. */
+export function podVolumeAdvice(volumes: readonly Json[], field: string): readonly string[] {
+  return [
+    ...volumes.flatMap((volume, index) => {
+      const place = `${field}[${index}]`
+      const claim = asJson(at(volume, 'ephemeral', 'volumeClaimTemplate', 'spec'))
+      return [
+        ...formerSources(volume, place, FORMER_IN_PODS),
+        ...claimAdvice(claim, `${place}.ephemeral.volumeClaimTemplate.spec`),
+      ]
+    }),
+    ...volumes.flatMap(overlapAdvice),
+  ]
+}
+
+interface Place {
+  readonly path: string
+  readonly source: string
+}
+
+const placesOf = (items: unknown, source: string): readonly Place[] =>
+  asJsons(items).map(({ path }) => ({ path: asText(path), source }))
+
+function overlapAdvice(volume: Json): readonly string[] {
+  const { name, configMap, secret, downwardAPI, projected } = volume
+  const say = (what: string, places: readonly Place[]): readonly string[] =>
+    overlaps(places).map((text) => `volume ${goQuote(asText(name))} (${what}): overlapping paths: ${text}`)
+  const map = asJson(configMap)
+  const hidden = asJson(secret)
+  const sources = asJsons(asJson(projected)['sources'])
+  return [
+    ...say(`ConfigMap ${goQuote(asText(map['name']))}`, placesOf(map['items'], '')),
+    ...say(`Secret ${goQuote(asText(hidden['secretName']))}`, placesOf(hidden['items'], '')),
+    ...say('DownwardAPI', placesOf(at(downwardAPI, 'items'), '')),
+    ...sources.flatMap((source) =>
+      Object.keys(source).length === 0 ? [`volume ${goQuote(asText(name))} (Projected) has no sources provided`] : [],
+    ),
+    ...say('Projected', sources.flatMap(projectedPlaces)),
+  ]
+}
+
+const named = (what: string, name: unknown): string => `${what} ${goQuote(asText(name))}`
+
+function one(holder: unknown, field: string, source: string): readonly Place[] {
+  const path = asText(at(holder, field))
+  return path ? [{ path, source }] : []
+}
+
+function projectedPlaces(source: Json): readonly Place[] {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
+  const bundle = asJson(clusterTrustBundle)
+  return [
+    ...placesOf(at(configMap, 'items'), named('ConfigMap', at(configMap, 'name'))),
+    ...placesOf(at(secret, 'items'), named('Secret', at(secret, 'name'))),
+    ...placesOf(at(downwardAPI, 'items'), 'DownwardAPI'),
+    ...one(serviceAccountToken, 'path', 'ServiceAccountToken'),
+    ...one(bundle, 'path', named('ClusterTrustBundle', bundle['name'] ?? bundle['signerName'])),
+    ...one(podCertificate, 'certificateChainPath', 'PodCertificate chain'),
+    ...one(podCertificate, 'keyPath', 'PodCertificate key'),
+    ...one(podCertificate, 'credentialBundlePath', 'PodCertificate credential bundle'),
+  ]
+}
+
+/** More than an answer has room for, and more files than people have in a volume: each is compared with all before it. */
+const MOST_OVERLAPS = 128
+const MOST_COMPARISONS = 1_000_000
+
+const shown = ({ path, source }: Place): string => (source ? `${goQuote(path)} (${source})` : goQuote(path))
+
+function overlaps(given: readonly Place[]): readonly string[] {
+  const places = given.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
+  const found: string[] = []
+  let comparisons = 0
+  for (const [index, place] of places.entries()) {
+    for (const other of places.slice(0, index)) {
+      if (found.length >= MOST_OVERLAPS || ++comparisons > MOST_COMPARISONS) return found
+      const [here, there] = [`${place.path}/`, `${other.path}/`]
+      if (!place.path || !other.path) continue
+      if (there.startsWith(here) || here.startsWith(there)) found.push(`${shown(place)} with ${shown(other)}`)
+    }
+  }
+  return found
+}
