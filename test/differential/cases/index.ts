@@ -5,6 +5,7 @@ import { applyCases } from './apply.ts'
 import { changeCases } from './changes.ts'
 import { createCases } from './create.ts'
 import { customResourceCases } from './custom-resources.ts'
+import { definitionStatusCases } from './definition-status.ts'
 import { deleteCases } from './delete.ts'
 import { discoveryCases } from './discovery.ts'
 import { errorCases } from './errors.ts'
@@ -35,6 +36,7 @@ export const CORPUS: readonly CaseGroup[] = [
   patchCases,
   applyCases,
   customResourceCases,
+  definitionStatusCases,
   readCases,
   watchCases,
   deleteCases,

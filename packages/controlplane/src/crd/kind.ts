@@ -1,11 +1,12 @@
 import { createdAt, nameOf } from '../kinds/cells.ts'
 import { unchanged } from '../kinds/labels.ts'
 import type { Json } from '../kinds/json.ts'
-import { asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../kinds/json.ts'
+import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../kinds/json.ts'
 import type { KindTable } from '../kinds/kind-table.ts'
 import { adviseOnFormats } from './advice.ts'
 import { withCondition } from './conditions.ts'
 import { BUCKET, FINALIZER, isTrue, namesOf, storageVersionOf } from './names.ts'
+import { validateNames } from './names-validation.ts'
 import { validateCrd } from './validation.ts'
 
 /** CustomResourceDefinitions themselves. */
@@ -13,7 +14,8 @@ export const CRDS: KindTable = {
   [BUCKET]: {
     cells: (crd) => [nameOf(crd), createdAt(crd)],
     rules: {
-      defaults: (crd) => withinField(crd, 'spec', defaultSpec),
+      defaults: (crd) =>
+        withinField(withinField(crd, 'spec', defaultSpec), 'status', (status) => defaultStored(status, crd)),
       prepareForCreate: (crd) => {
         const storage = storageVersionOf(crd)
         const status = {
@@ -32,6 +34,8 @@ export const CRDS: KindTable = {
       },
       advise: adviseOnFormats,
       validate: (crd) => validateCrd(crd, undefined),
+      // Only of the definition itself is it asked whether it has the versions that objects are stored in.
+      validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
       validateChange: (crd, old) => {
         const established = isTrue(old, 'Established')
           ? [
@@ -64,6 +68,13 @@ export const CRDS: KindTable = {
       returnsDeletedObject: true,
     },
   },
+}
+
+/** Objects are stored in some version. */
+function defaultStored(status: Json, crd: Json): Json {
+  const storage = storageVersionOf(crd)
+  if (storage === undefined || asList(status['storedVersions']).length > 0) return status
+  return withField(status, 'storedVersions', [storage])
 }
 
 function defaultSpec(given: Json): Json {

@@ -16,6 +16,7 @@ import { schemaFromOpenApi } from '../schema/convert.ts'
 import { tooMany } from '../schema/field-errors.ts'
 import { checkStructural } from '../schema/structural.ts'
 import type { FieldError } from '../schema/types.ts'
+import { validateNewNames } from './names-validation.ts'
 import { namesOf, specOf, versionsOf } from './names.ts'
 
 const MOST_SELECTABLE = 8
@@ -35,7 +36,11 @@ export function validateCrd(crd: Json, old: Json | undefined): FieldError[] {
   if (isUnset(scope)) wrong.push(required('spec.scope'))
   else if (!scopes.includes(asText(scope))) wrong.push(notSupported('spec.scope', scope, scopes))
   wrong.push(...validateVersions(crd))
-  wrong.push(...validateNames(namesOf(crd)), ...validateDetails(crd), ...validateConversion(asJson(spec['conversion'])))
+  wrong.push(
+    ...validateNewNames(namesOf(crd)),
+    ...validateDetails(crd),
+    ...validateConversion(asJson(spec['conversion'])),
+  )
   wrong.push(...validateStored(crd))
   wrong.push(...validateApproval(crd, group))
   if (spec['preserveUnknownFields'] === true && at(old, 'spec', 'preserveUnknownFields') !== true) {
@@ -97,27 +102,6 @@ function shownVersion({ name, served, storage, deprecated, deprecationWarning }:
     AdditionalPrinterColumns: null,
     SelectableFields: null,
   }
-}
-
-function validateNames(names: Json): FieldError[] {
-  const wrong = ['plural', 'singular', 'kind', 'listKind']
-    .filter((name) => !names[name])
-    .map((name) => required(`spec.names.${name}`))
-  const check = (field: string, value: string, prefix = ''): void => {
-    const found = value ? dns1035Label(prefix ? value.toLowerCase() : value) : []
-    if (found.length > 0) wrong.push(invalidValue(`spec.names.${field}`, value, prefix + found.join(',')))
-  }
-  const mixed = 'may have mixed case, but should otherwise match: '
-  check('plural', asText(names['plural']))
-  check('singular', asText(names['singular']))
-  check('kind', asText(names['kind']), mixed)
-  check('listKind', asText(names['listKind']), mixed)
-  asList(names['shortNames']).forEach((name, index) => check(`shortNames[${index}]`, asText(name)))
-  if (names['kind'] && names['kind'] === names['listKind']) {
-    wrong.push(invalidValue('spec.names.listKind', names['listKind'], 'kind and listKind may not be the same'))
-  }
-  asList(names['categories']).forEach((name, index) => check(`categories[${index}]`, asText(name)))
-  return wrong
 }
 
 /**

@@ -8,7 +8,7 @@ import { asJson, withField } from './json.ts'
 /** What a kind of the table says of itself, on its fields; the rest is the same for all. */
 export interface KindRules extends Omit<
   Strategy,
-  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'advise'
+  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'validateStatus' | 'advise'
 > {
   defaults?(object: Json): Json
   prepareForCreate?(object: Json): Json
@@ -19,6 +19,8 @@ export interface KindRules extends Omit<
   validateChange?(object: Json, old: Json): FieldError[]
   /** What is wrong with an update, where that is not `validate` and then `validateChange`. */
   validateUpdate?(object: Json, old: Json): FieldError[]
+  /** What is wrong with a new status. Default: as any other update. */
+  validateStatus?(object: Json): FieldError[]
   /** What else a new one may not be. Only next to `validateChange`. */
   validateNew?(object: Json): FieldError[]
   /** What its sender should know, though it is taken. Without `old` it is new. */
@@ -30,7 +32,7 @@ export interface KindRules extends Omit<
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
   const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
-  const { newStatus: isNew = {}, advise, validateUpdate, ...rest } = others
+  const { newStatus: isNew = {}, advise, validateUpdate, validateStatus, ...rest } = others
   return {
     ...rest,
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
@@ -51,6 +53,7 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
     ...(validate && {
       validate: (object: KubeObject) => [...validate(fieldsOf(object)), ...(validateNew?.(fieldsOf(object)) ?? [])],
     }),
+    ...(validateStatus && { validateStatus: (object: KubeObject) => validateStatus(fieldsOf(object)) }),
     ...(validateUpdate && {
       validateUpdate: (object: KubeObject, old: Stored<KubeObject>) => validateUpdate(fieldsOf(object), fieldsOf(old)),
     }),

@@ -162,11 +162,15 @@ export function finishUpdate(
     ...(was.generation !== undefined && { generation: was.generation }),
   }
   let object: KubeObject = { ...draft, metadata }
-  object = strategy.prepareForUpdate?.(object, old) ?? object
+  const isOfStatus = request.subresource === 'status' && strategy.validateStatus !== undefined
+  if (!isOfStatus) object = strategy.prepareForUpdate?.(object, old) ?? object
   if (strategy.generation !== false && !isEqual(counted(object, definition), counted(old, definition))) {
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
   }
-  const own = strategy.validateUpdate?.(object, old) ?? strategy.validate?.(object) ?? []
+  const own =
+    (isOfStatus ? strategy.validateStatus?.(object) : strategy.validateUpdate?.(object, old)) ??
+    strategy.validate?.(object) ??
+    []
   const errors = [...validateMetadataUpdate(object.metadata ?? {}, was, definition), ...together(schemaErrors, own)]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), was.name, errors)
   return ordered(object)

@@ -40,6 +40,8 @@ export interface Strategy {
   validate?(object: KubeObject): readonly FieldError[]
   /** Immutable fields and the like. */
   validateUpdate?(object: KubeObject, old: Stored<KubeObject>): readonly FieldError[]
+  /** A write of the status is checked by this alone, and is not prepared. Default: as any other update. */
+  validateStatus?(object: KubeObject): readonly FieldError[]
   /** What its sender should know, though it is taken. Without `old` it is new. */
   advise?(object: KubeObject, old: Stored<KubeObject> | undefined): readonly string[]
   /** Field selectors beyond metadata.name and metadata.namespace: path → value. */
