@@ -21,6 +21,8 @@ const one = (name: string, ...steps: Case['steps']): Case => ({ name: `error ${n
 const nothing = get(map, { status: 404 })
 const deep = (depth: number): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
+const deepWidget = (depth: number): string =>
+  `{"apiVersion":"{group}/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3,"free":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}}`
 const text = (...parts: readonly string[]): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}${parts.join('')}}`
 
@@ -191,14 +193,8 @@ const OTHERS: readonly Case[] = [
     patch(MERGE_PATCH, map, `${'{"data":'.repeat(50)}1${'}'.repeat(50)}`, { status: 422 }),
     get(map),
   ),
-  one(
-    'custom resources with deep nesting',
-    create(
-      custom('widgets'),
-      `{"apiVersion":"{group}/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3,"free":${'{"a":'.repeat(50)}1${'}'.repeat(50)}}}`,
-      { pick: ['spec.size'] },
-    ),
-  ),
+  one('custom resources with deep nesting', create(custom('widgets'), deepWidget(490), { pick: ['spec.size'] })),
+  one('custom resources with deeper nesting', create(custom('widgets'), deepWidget(1000), { pick: ['spec.size'] })),
   one(
     'deletes with bad bodies',
     create(maps, configMap('a')),
