@@ -19,8 +19,12 @@ export function withRuntimeNodes(spec: Json, scheduling: unknown): Json | string
   return tolerations.length > 0 ? withField(selected, 'tolerations', tolerations) : selected
 }
 
+/** More than any pod has: each is compared with all others, so that many more would keep everybody waiting. */
+const MOST_MERGED = 1_000
+
 /** Without those that others say already. */
 function mergeTolerations(all: readonly Json[]): readonly Json[] {
+  if (all.length > MOST_MERGED) return all
   const merged: Json[] = []
   for (const [index, toleration] of all.entries()) {
     const isSaid =

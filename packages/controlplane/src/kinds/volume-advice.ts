@@ -75,6 +75,7 @@ export function fractionAdvice(amounts: Json, field: string, names: readonly str
 
 /** Of the volumes of a pod, of which some are made of files that are given names. */
 export function podVolumeAdvice(volumes: readonly Json[], field: string): readonly string[] {
+  const budget = { overlaps: MOST_OVERLAPS, comparisons: MOST_COMPARISONS }
   return [
     ...volumes.flatMap((volume, index) => {
       const place = `${field}[${index}]`
@@ -84,7 +85,7 @@ export function podVolumeAdvice(volumes: readonly Json[], field: string): readon
         ...claimAdvice(claim, `${place}.ephemeral.volumeClaimTemplate.spec`),
       ]
     }),
-    ...volumes.flatMap(overlapAdvice),
+    ...volumes.flatMap((volume) => overlapAdvice(volume, budget)),
   ]
 }
 
@@ -96,10 +97,10 @@ interface Place {
 const placesOf = (items: unknown, source: string): readonly Place[] =>
   asJsons(items).map(({ path }) => ({ path: asText(path), source }))
 
-function overlapAdvice(volume: Json): readonly string[] {
+function overlapAdvice(volume: Json, budget: Budget): readonly string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume
   const say = (what: string, places: readonly Place[]): readonly string[] =>
-    overlaps(places).map((text) => `volume ${goQuote(asText(name))} (${what}): overlapping paths: ${text}`)
+    overlaps(places, budget).map((text) => `volume ${goQuote(asText(name))} (${what}): overlapping paths: ${text}`)
   const map = asJson(configMap)
   const hidden = asJson(secret)
   const sources = asJsons(asJson(projected)['sources'])
@@ -136,23 +137,39 @@ function projectedPlaces(source: Json): readonly Place[] {
   ]
 }
 
-/** More than an answer has room for, and more files than people have in a volume: each is compared with all before it. */
+/** More than an answer has room for, and more files than people have in a pod: each is compared with all before it in its volume. */
 const MOST_OVERLAPS = 128
 const MOST_COMPARISONS = 1_000_000
 
+interface Budget {
+  overlaps: number
+  comparisons: number
+}
+
 const shown = ({ path, source }: Place): string => (source ? `${goQuote(path)} (${source})` : goQuote(path))
 
-function overlaps(given: readonly Place[]): readonly string[] {
-  const places = given.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
+function overlaps(given: readonly Place[], budget: Budget): readonly string[] {
+  const places = given.map(({ path, source }) => ({ path: withoutSlashes(path), source }))
   const found: string[] = []
-  let comparisons = 0
   for (const [index, place] of places.entries()) {
-    for (const other of places.slice(0, index)) {
-      if (found.length >= MOST_OVERLAPS || ++comparisons > MOST_COMPARISONS) return found
-      const [here, there] = [`${place.path}/`, `${other.path}/`]
-      if (!place.path || !other.path) continue
-      if (there.startsWith(here) || here.startsWith(there)) found.push(`${shown(place)} with ${shown(other)}`)
+    if (!place.path) continue
+    for (let before = 0; before < index; before++) {
+      const other = places[before]
+      if (--budget.comparisons < 0) return found
+      if (!other?.path || !(isBelow(other.path, place.path) || isBelow(place.path, other.path))) continue
+      if (--budget.overlaps < 0) return found
+      found.push(`${shown(place)} with ${shown(other)}`)
     }
   }
   return found
+}
+
+const isBelow = (path: string, other: string): boolean =>
+  path.startsWith(other) && (path.length === other.length || path[other.length] === '/')
+
+/** No regular expression: on many slashes with something behind them it would take a very long time. */
+function withoutSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  return path.slice(0, end)
 }
