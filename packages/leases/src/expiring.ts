@@ -100,7 +100,8 @@ export class Expiring {
       return { again: Math.min(Math.max(plan.lease.expireAt - serverTime, 250), 60_000) }
     const { job } = plan.lease
     if (job?.ok) {
-      const step = await this.#cleanup.step(key, object, plan.lease, job.config, signal)
+      const ending = { object, lease: plan.lease, config: job.config, now: serverTime }
+      const step = await this.#cleanup.step(key, ending, signal)
       if (step !== 'ready') return step
     } else if (job && job.onFailure === 'keep') {
       await this.#write(

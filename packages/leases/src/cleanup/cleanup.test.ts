@@ -204,6 +204,61 @@ describe('a cleanup job', () => {
     expect(world.object('one')).toBeDefined()
   })
 
+  it.each(['keep', 'delete'])('is not given up by a clock that runs ahead, and then %s', async (onFailure) => {
+    world.ahead = 3_600_000
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true', 'job-on-failure': onFailure }))
+    await world.clock.advance(62_000)
+    const job = onlyJob()
+    await world.clock.advance(120_000)
+    expect(world.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated'])
+    expect(world.everyJob).toHaveLength(1)
+    world.finishJob(job, 'Complete')
+    await world.clock.advance(2_000)
+    expect(world.object('one')).toBeUndefined()
+  })
+
+  it('is tried again after as long as it says by a clock that runs ahead', async () => {
+    world.ahead = 3_600_000
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true' }))
+    await world.clock.advance(62_000)
+    world.finishJob(onlyJob(), 'Failed', 'BackoffLimitExceeded')
+    await world.clock.advance(1_000)
+    const failedAt = world.clock.now()
+    const [, retryAt = ''] = /next try at (\S+) UTC/.exec(world.notes('one')['lease-status'] ?? '') ?? []
+    expect(Date.parse(retryAt) - failedAt).toBeLessThanOrEqual(10_000)
+    await world.clock.advance(12_000)
+    expect(world.everyJob).toHaveLength(2)
+  })
+
+  it('that was given up and goes on is waited for: another beside it would do the same work twice', async () => {
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
+    await world.clock.advance(62_000)
+    const job = onlyJob()
+    await world.clock.advance(3_600_000)
+    expect(world.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated', 'CleanupJobTimeout'])
+    expect(world.everyJob).toHaveLength(1)
+    world.finishJob(job, 'Complete')
+    await world.clock.advance(2_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(world.everyJob).toHaveLength(1)
+    expect(world.reasons('one')).toContain('CleanupJobCompleted')
+  })
+
+  it('that was given up and fails in the end is made again', async () => {
+    await world.start()
+    world.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
+    await world.clock.advance(62_000)
+    const job = onlyJob()
+    await world.clock.advance(600_000)
+    world.finishJob(job, 'Failed', 'DeadlineExceeded')
+    await world.clock.advance(2_000)
+    expect(world.everyJob).toHaveLength(2)
+    expect(world.reasons('one').filter((reason) => reason === 'CleanupJobTimeout')).toHaveLength(1)
+  })
+
   it('that fails lets the object go if it says so', async () => {
     await world.start()
     world.create('one', withJob({ 'job-wait': 'true', 'job-on-failure': 'delete' }))

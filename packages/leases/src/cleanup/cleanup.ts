@@ -20,7 +20,15 @@ import { formatTime } from '../time.ts'
 import type { HeldJobs } from './held-jobs.ts'
 import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
-import { afterFailure, type CleanupStep, hasEnded, type JobFailure, jobDuration, planCleanup } from './plan.ts'
+import {
+  afterFailure,
+  type CleanupStep,
+  hasEnded,
+  type JobFailure,
+  jobDuration,
+  lookedAt,
+  planCleanup,
+} from './plan.ts'
 import { type CleanupRecord, printRecord, readRecord } from './record.ts'
 
 /** While jobs are watched, one is looked at this often nevertheless, in milliseconds; more often if they can not be. */
@@ -28,6 +36,15 @@ const LOOK_EVERY = 60_000
 const LOOK_UNWATCHED = 5_000
 /** More steps than a cleanup has: create, record, complete. */
 const MOST_STEPS = 5
+
+/** An object whose lease has ended, as it was just read. */
+export interface Ending {
+  readonly object: Leased
+  readonly lease: DatedLease
+  readonly config: JobConfig
+  /** By the server's clock, as all that is said of jobs: by one that runs ahead, a job would be given up as it begins. */
+  readonly now: number
+}
 
 /** A job that an object waits for. */
 interface AwaitedJob {
@@ -68,23 +85,20 @@ export class Cleanup {
     this.#awaited.delete(job)
   }
 
-  /** Goes on with the cleanup of `object`, which was just read and whose lease has ended, as far as that is possible now. */
-  async step(
-    key: string,
-    object: Leased,
-    lease: DatedLease,
-    config: JobConfig,
-    signal: AbortSignal,
-  ): Promise<Again | 'ready' | undefined> {
-    let current = object
+  /** Goes on with the cleanup of an object as far as that is possible now. */
+  async step(key: string, ending: Ending, signal: AbortSignal): Promise<Again | 'ready' | undefined> {
+    let current = ending
     try {
       for (let count = 0; count < MOST_STEPS; count++) {
-        const next = await this.#plan(key, current, lease, config, signal)
-        if (next.step.do === 'wait') return { again: this.#wait(lease.family, next.record, next.step.until) }
+        const next = await this.#plan(key, current, signal)
+        if (next.step.do === 'wait') {
+          const left = Math.max(next.step.until - ending.now, 0)
+          return { again: Math.min(left, this.#lookEvery(ending.lease.family, next.record)) }
+        }
         if (next.step.do === 'delete') return 'ready'
-        const written = await this.#carryOut(current, lease, config, next.step, next.job, signal)
-        if (!written) return undefined
-        current = written
+        const object = await this.#carryOut(current, next.step, next.job, signal)
+        if (!object) return undefined
+        current = { ...ending, object }
       }
       return { again: LOOK_UNWATCHED }
     } finally {
@@ -93,10 +107,10 @@ export class Cleanup {
     }
   }
 
-  async #plan(key: string, object: Leased, lease: DatedLease, config: JobConfig, signal: AbortSignal) {
+  async #plan(key: string, { object, lease, config, now }: Ending, signal: AbortSignal) {
     const expireAt = formatTime(lease.expireAt)
     const record = readRecord(object.metadata.annotations?.[lease.family.prefix + ANSWER.cleanup], expireAt)
-    const name = record?.state === 'running' && config.wait ? record.job : undefined
+    const name = record && lookedAt(record, config, now)
     let job: Stored<Job> | undefined
     if (record?.state === 'running' && record.job !== undefined) {
       const held = heldJob({ object, kind: this.#around.kind, ...lease }, config, record.attempt)
@@ -110,21 +124,20 @@ export class Cleanup {
       // With a short job-ttl it may be gone as soon as it has ended.
       job = (await this.#job(ref, signal)) ?? awaited.ended
     }
-    const step = planCleanup({ config, expireAt, record, job, now: this.#around.clock.now() })
+    const step = planCleanup({ config, expireAt, record, job, now })
     return { step, record, job }
   }
 
   /** Does one step and writes it down. Undefined if the object is gone. */
   async #carryOut(
-    object: Leased,
-    lease: DatedLease,
-    config: JobConfig,
+    ending: Ending,
     step: Exclude<CleanupStep, { readonly do: 'delete' | 'wait' }>,
     job: Stored<Job> | undefined,
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
     const { metrics, tell } = this.#around
-    if (step.do === 'create') return this.#create(object, lease, config, step.attempt, signal)
+    const { object, lease, config } = ending
+    if (step.do === 'create') return this.#create(ending, step.attempt, signal)
     if (step.do === 'failed') {
       const written = await this.#fail(object, lease, step.record, step.failure, signal)
       if (written) this.#observe(job)
@@ -139,14 +152,9 @@ export class Cleanup {
     return written
   }
 
-  async #create(
-    object: Leased,
-    lease: DatedLease,
-    config: JobConfig,
-    attempt: number,
-    signal: AbortSignal,
-  ): Promise<Leased | undefined> {
-    const { kind, metrics, tell, clock } = this.#around
+  async #create(ending: Ending, attempt: number, signal: AbortSignal): Promise<Leased | undefined> {
+    const { kind, metrics, tell } = this.#around
+    const { object, lease, config, now } = ending
     const subject: CleanupSubject = { object, kind, ...lease }
     const job = heldJob(subject, config, attempt)
     // Before it is made: an answer can be lost.
@@ -154,7 +162,7 @@ export class Cleanup {
     const made = await this.#make(subject, config, attempt, signal)
     if (made.how === 'invalid') {
       this.#held.drop(job)
-      const situation = { config, expireAt: formatTime(lease.expireAt), now: clock.now() }
+      const situation = { config, expireAt: formatTime(lease.expireAt), now }
       // No job was made, so that this was no attempt; but each time the wait is longer.
       const record = afterFailure(situation, attempt, undefined)
       return this.#fail(object, lease, record, made, signal)
@@ -285,10 +293,9 @@ export class Cleanup {
     return awaited
   }
 
-  /** How long to wait before looking again, unless woken. */
-  #wait(family: LeaseFamily, record: CleanupRecord | undefined, until: number): number {
-    const left = Math.max(until - this.#around.clock.now(), 0)
-    return Math.min(left, record?.state !== 'running' || this.#watchJobs(family) ? LOOK_EVERY : LOOK_UNWATCHED)
+  /** How often to look again, unless woken. */
+  #lookEvery(family: LeaseFamily, record: CleanupRecord | undefined): number {
+    return record?.state !== 'running' || this.#watchJobs(family) ? LOOK_EVERY : LOOK_UNWATCHED
   }
 
   /** Watches the cleanup jobs of a family, from the first that is waited for; true if that works. */

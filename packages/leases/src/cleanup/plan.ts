@@ -10,8 +10,9 @@ export interface CleanupSituation {
   readonly expireAt: string
   /** Of this expiry. */
   readonly record: CleanupRecord | undefined
-  /** The job that the record names, undefined if it is gone. */
+  /** The job that is to be `lookedAt`, undefined if it is gone. */
   readonly job: Stored<Job> | undefined
+  /** By the server's clock. */
   readonly now: number
 }
 
@@ -34,16 +35,33 @@ const SLACK = 60_000
 const FIRST_RETRY = 10_000
 const LONGEST_RETRY = 600_000
 
+/** The name of the job whose state decides the next step; undefined if none does. Pure. */
+export function lookedAt(record: CleanupRecord, { wait }: JobConfig, now: number): string | undefined {
+  if (record.state === 'running') return wait ? record.job : undefined
+  return record.state === 'failed' && retryAt(record) <= now ? record.job : undefined
+}
+
 /** The next step of the cleanup after an expiry. Pure. */
 export function planCleanup(situation: CleanupSituation): CleanupStep {
   const { config, record, job, now } = situation
   if (!record) return { do: 'create', attempt: 1 }
   if (record.state === 'done') return { do: 'delete' }
   if (record.state === 'failed') {
-    const retryAt = parseTime(record.retryAt ?? '') ?? 0
-    return retryAt > now ? { do: 'wait', until: retryAt } : { do: 'create', attempt: record.attempt + 1 }
+    if (retryAt(record) > now) return { do: 'wait', until: retryAt(record) }
+    // Given up is not ended: another beside it would do the same work at the same time.
+    if (job && !hasEnded(job)) return { do: 'wait', until: now + LONGEST_RETRY }
+    if (job && conditionOf(job, 'Complete')) return { do: 'completed', record: doneAfter(record) }
+    return { do: 'create', attempt: record.attempt + 1 }
   }
-  return config.wait ? awaited(situation, record, job) : { do: 'completed', record: { ...record, state: 'done' } }
+  return config.wait ? awaited(situation, record, job) : { do: 'completed', record: doneAfter(record) }
+}
+
+function retryAt(record: CleanupRecord): number {
+  return parseTime(record.retryAt ?? '') ?? 0
+}
+
+function doneAfter({ job, expireAt, attempt }: CleanupRecord): CleanupRecord {
+  return { ...(job !== undefined && { job }), expireAt, attempt, state: 'done' }
 }
 
 function awaited(situation: CleanupSituation, record: CleanupRecord, job: Stored<Job> | undefined): CleanupStep {
@@ -55,7 +73,7 @@ function awaited(situation: CleanupSituation, record: CleanupRecord, job: Stored
   })
   if (!job) return fail('failed', 'it is gone, and nobody saw how it ended')
   const complete = conditionOf(job, 'Complete')
-  if (complete) return { do: 'completed', record: { ...record, state: 'done' } }
+  if (complete) return { do: 'completed', record: doneAfter(record) }
   const late = `it did not finish within ${Math.ceil(config.timeout / 1_000)} s`
   const failed = conditionOf(job, 'Failed')
   if (failed?.reason === 'DeadlineExceeded') return fail('timeout', late)
