@@ -51,6 +51,21 @@ describe('Expiry', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('counts a key once while it is called, also one that is set again, and not one that is deleted', async () => {
+    const call = deferred()
+    const { clock, expiry } = start({ onDue: () => call.promise })
+    expiry.set('a', clock.now())
+    await settle()
+    expect(expiry.size).toBe(1)
+    expiry.set('a', clock.now() + 1_000)
+    expect(expiry.size).toBe(1)
+    expiry.delete('a')
+    expect(expiry.size).toBe(0)
+    call.resolve()
+    await settle()
+    expect(expiry.size).toBe(0)
+  })
+
   it('calls the overdue of a long sleep in the order they were due', async () => {
     const { clock, calls, expiry } = start({ concurrency: 1 })
     for (let i = 0; i < 50; i++) expiry.set(`k${i}`, clock.now() + 3_600_000 - ((i * 7) % 50))

@@ -87,11 +87,11 @@ export class Expiry {
     this.#log = options.log ?? silentLogger
   }
 
-  /** Keys that wait, are held back after a failure, or are being called. */
+  /** Keys that wait, are held back after a failure, or are being called and were not deleted meanwhile. */
   get size(): number {
-    let runningOnly = 0
-    for (const run of this.#running.values()) if (run.due === undefined) runningOnly++
-    return this.#waiting.size + this.#retrying.size + this.#held.size + runningOnly
+    let running = 0
+    for (const run of this.#running.values()) if (!run.deleted) running++
+    return this.#waiting.size + this.#retrying.size + this.#held.size + running
   }
 
   /** Makes `key` due at `due`, wall time in milliseconds since 1970, instead of when it was before. */
