@@ -216,6 +216,22 @@ describe('two families', () => {
   })
 })
 
+describe('what stands in the family that does not count', () => {
+  it.each([
+    [seed({ ttl: '60s' }), newer({ 'on-delete-job': 'a/b' }), `${NEWER}on-delete-job is ignored, ${SEED}ttl counts.`],
+    [
+      newer({ ttl: '60s', 'lease-start': at(0) }),
+      seed({ propagation: 'Orphan', 'on-delete-job': 'a/b' }),
+      `${SEED}propagation and ${SEED}on-delete-job are ignored, ${NEWER}ttl counts.`,
+    ],
+    [seed({ expires: at(60) }), newer({ expires: at(70) }), `${NEWER}expires is ignored, ${SEED}expires counts.`],
+  ])('is said to be ignored: %j %j', (counts, ignored, warning) => {
+    const { changes, lease } = plan({ ...counts, ...ignored }, 1)
+    expect(lease?.expireAt).toBe(CREATED + 60_000)
+    expect(Object.values(changes)).toContain(`${active(at(60))} Warning: ${warning}`)
+  })
+})
+
 describe('taking the TTL away', () => {
   it('cleans what we wrote, and the start', () => {
     const { [`${SEED}ttl`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(2) }), 3)

@@ -69,16 +69,16 @@ export function planLease(
   const { annotations, deletionTimestamp } = object.metadata
   // One that goes already is left alone.
   if (!annotations || deletionTimestamp !== undefined || isCopied(object)) return NOTHING
-  const families = settings.families.filter((family) => isLeased(annotations, family))
-  const [family] = families
+  const family = settings.families.find((each) => isLeased(annotations, each))
   const desired: Record<string, string | null> = {}
   for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
   if (!family) return ended(annotations, desired)
   const terms = isBroughtBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
   const warnings: string[] = []
-  if (families.length > 1) {
-    const ignored = families.slice(1).map(({ prefix }) => prefix + ANNOTATION.ttl)
-    warnings.push(`${ignored.join(' and ')} is ignored, ${family.prefix}${ANNOTATION.ttl} counts.`)
+  const ignored = settings.families.flatMap((each) => (each === family ? [] : writtenIn(annotations, each)))
+  if (ignored.length > 0) {
+    const [counts = ''] = writtenIn(annotations, family)
+    warnings.push(`${ignored.join(' and ')} ${ignored.length > 1 ? 'are' : 'is'} ignored, ${counts} counts.`)
   }
   if (terms.job?.ok === false) warnings.push(`The cleanup job can not be run: ${terms.job.reason}.`)
   answer(desired, annotations, family, terms, warnings, now)
@@ -139,6 +139,13 @@ type Terms =
 
 function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
   return annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined
+}
+
+const WISHES = Object.values(ANNOTATION)
+
+/** The names of what users wrote in a family: how long, and then how it is to end. */
+function writtenIn(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): readonly string[] {
+  return WISHES.map((name) => prefix + name).filter((name) => annotations[name] !== undefined)
 }
 
 /** Takes back the answers in a family that does not count. What users wrote stays, as long as they lease by it. */
