@@ -15,6 +15,14 @@ const CACHE_LAG = 200
 /** What is known of an object at its end, and what is to become of its place in the heap. */
 export type Ended = Again | { readonly changed: Leased } | undefined
 
+/** An object that was just read, and whose time has come by both clocks. */
+interface Due {
+  readonly object: Leased
+  readonly plan: LeasePlan
+  readonly lease: NonNullable<LeasePlan['lease']>
+  readonly serverTime: number
+}
+
 /** Ends leases: prepares what must come before a deletion, and deletes what has had its time. */
 export class Expiring {
   readonly #around: Surroundings
@@ -31,7 +39,7 @@ export class Expiring {
     wake: (key: string) => void,
   ) {
     this.#around = around
-    this.#reading = withReads(around.api, around.kind, new LiveReads(around, cache))
+    this.#reading = withReads(around, new LiveReads(around, cache))
     this.#cleanup = new Cleanup(around, heldJobs, wake)
   }
 
@@ -49,7 +57,7 @@ export class Expiring {
     const { clock, settings } = this.#around
     const plan = planFor(this.#around, cached, clock.now())
     if (!plan.lease || !isExpired(cached, plan, clock.now())) return { changed: cached }
-    if (settings.dryRun) return this.#keepForDryRun(cached, signal)
+    if (settings.dryRun) return this.#keepForDryRun(cached, plan, signal)
     if (needsPreparation(cached, plan)) {
       const prepared = await this.#prepare(key, cached, signal)
       if (prepared !== 'ready') return prepared
@@ -63,13 +71,12 @@ export class Expiring {
     propagation: NonNullable<LeasePlan['lease']>['propagation'],
     signal: AbortSignal,
   ): Promise<Ended> {
-    const { clock, kind, metrics, tell, troubles, log } = this.#around
+    const { clock, kind, metrics, tell, log } = this.#around
     const isDue = (object: Leased, now: number): boolean => {
       const plan = planFor(this.#around, object, now)
       return isExpired(object, plan, now) && isReadyToDelete(object, plan) && plan.lease?.propagation === propagation
     }
-    const deletion = expire(this.#reading, kind, refTo(cached), { clock, isDue, propagation, signal })
-    const result = await troubles.watch(kind, 'delete', deletion)
+    const result = await expire(this.#reading, kind, refTo(cached), { clock, isDue, propagation, signal })
     const now = clock.now()
     if (result.outcome === 'deleted' || result.outcome === 'deleting') {
       const expireAt = planFor(this.#around, cached, now).lease?.expireAt ?? now
@@ -85,22 +92,34 @@ export class Expiring {
     return isExpired(result.object, plan, now) ? { again: CACHE_LAG } : { changed: result.object }
   }
 
-  /** What must be done before the deletion, one thing after the other, each on the object as it is then. */
-  async #prepare(key: string, cached: Leased, signal: AbortSignal): Promise<Ended | 'ready'> {
+  /** The object as it is now, if it is due by both clocks; or else what is to become of its place. */
+  async #readDue(
+    cached: Leased,
+    signal: AbortSignal,
+  ): Promise<{ readonly due: Due } | { readonly due?: undefined; readonly ended: Ended }> {
     const { clock } = this.#around
     const read = await liveRead(this.#around, cached, signal)
-    if (!read) return undefined
+    if (!read) return { ended: undefined }
     const { object, serverTime } = read
     const now = clock.now()
     const plan = planFor(this.#around, object, now)
-    if (!plan.lease || !isExpired(object, plan, now)) return { changed: object }
+    const { lease } = plan
+    if (!lease || !isExpired(object, plan, now)) return { ended: { changed: object } }
     if (serverTime === undefined) throw withoutServerTime()
     // Ours is ahead; the deletion would be refused as early, so that what comes before it would be early, too.
     if (!isExpired(object, plan, serverTime))
-      return { again: Math.min(Math.max(plan.lease.expireAt - serverTime, 250), 60_000) }
-    const { job } = plan.lease
+      return { ended: { again: Math.min(Math.max(lease.expireAt - serverTime, 250), 60_000) } }
+    return { due: { object, plan, lease, serverTime } }
+  }
+
+  /** What must be done before the deletion, one thing after the other, each on the object as it is then. */
+  async #prepare(key: string, cached: Leased, signal: AbortSignal): Promise<Ended | 'ready'> {
+    const read = await this.#readDue(cached, signal)
+    if (!read.due) return read.ended
+    const { object, plan, lease, serverTime } = read.due
+    const { job } = lease
     if (job?.ok) {
-      const ending = { object, lease: plan.lease, config: job.config, now: serverTime }
+      const ending = { object, lease, config: job.config, now: serverTime }
       const step = await this.#cleanup.step(key, ending, signal)
       if (step !== 'ready') return step
     } else if (job && job.onFailure === 'keep') {
@@ -117,10 +136,12 @@ export class Expiring {
     return 'ready'
   }
 
-  async #keepForDryRun(cached: Leased, signal: AbortSignal): Promise<Ended> {
-    const { clock, tell, log } = this.#around
-    const plan = planFor(this.#around, cached, clock.now())
-    const written = await this.#write(cached, plan, DRY_RUN, signal)
+  async #keepForDryRun(cached: Leased, plan: LeasePlan, signal: AbortSignal): Promise<Ended> {
+    const { tell, log } = this.#around
+    if (says(cached, plan, DRY_RUN)) return undefined
+    const read = await this.#readDue(cached, signal)
+    if (!read.due) return read.ended
+    const written = await this.#write(read.due.object, read.due.plan, DRY_RUN, signal)
     if (!written) return undefined
     const message = 'The lease has ended; the object would be deleted, but this is a dry run.'
     tell(written, { type: 'Normal', reason: REASON.expired, message })
@@ -131,18 +152,17 @@ export class Expiring {
     return undefined
   }
 
-  #write(object: Leased, { lease }: LeasePlan, status: string, signal: AbortSignal): Promise<Leased | undefined> {
-    if (!lease) return Promise.resolve(undefined)
-    const name = lease.family.prefix + ANSWER.status
-    if (object.metadata.annotations?.[name] === status) return Promise.resolve(undefined)
-    return writeChanges(this.#around, object, { [name]: status }, signal)
+  #write(object: Leased, plan: LeasePlan, status: string, signal: AbortSignal): Promise<Leased | undefined> {
+    const { lease } = plan
+    if (!lease || says(object, plan, status)) return Promise.resolve(undefined)
+    return writeChanges(this.#around, object, { [lease.family.prefix + ANSWER.status]: status }, signal)
   }
 }
 
 /** Whether more than a deletion is to be done. Most leases need nothing: one write and one delete are all they cost. */
 function needsPreparation(object: Leased, plan: LeasePlan): boolean {
   if (!isReadyToDelete(object, plan)) return true
-  return !plan.lease?.job && isStayingFor(object, plan) && !isSaidToGo(object, plan)
+  return !plan.lease?.job && isStayingFor(object, plan) && !says(object, plan, DELETING)
 }
 
 /** Whether the object will be seen after its deletion: then it should say why it goes. */
@@ -150,8 +170,9 @@ function isStayingFor({ metadata }: Leased, { lease }: LeasePlan): boolean {
   return (metadata.finalizers?.length ?? 0) > 0 || lease?.propagation !== 'Background'
 }
 
-function isSaidToGo({ metadata }: Leased, { lease }: LeasePlan): boolean {
-  return lease !== undefined && metadata.annotations?.[lease.family.prefix + ANSWER.status] === DELETING
+/** Whether it has that status. */
+function says({ metadata }: Leased, { lease }: LeasePlan, status: string): boolean {
+  return lease !== undefined && metadata.annotations?.[lease.family.prefix + ANSWER.status] === status
 }
 
 function withoutServerTime(): TenureError {

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { ApiError, isAlreadyExists, type KubeApi } from '@tenure/kube'
+import { ApiError, isAlreadyExists } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { REASON } from './api.ts'
 import type { DatedLease } from './plan.ts'
-import type { Leased } from './surroundings.ts'
+import type { Leased, Surroundings } from './surroundings.ts'
 import { formatTime } from './time.ts'
 
 const CONTROLLER = 'tenure'
@@ -16,14 +16,14 @@ const LONGEST_INSTANCE = 128
  * restarted in between announces nothing twice: the Event itself is the memory of it.
  */
 export async function announceEnd(
-  api: KubeApi,
+  { api, clock, settings }: Pick<Surroundings, 'api' | 'clock' | 'settings'>,
   object: Leased,
   lease: DatedLease,
-  now: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const note = `The lease ends at ${formatTime(lease.expireAt)}; ${outlook(lease, settings)}`
   try {
-    await api.create(Event, headsUpEvent(object, lease, now), { signal })
+    await api.create(Event, headsUpEvent(object, lease, note, clock.now()), { signal })
   } catch (error) {
     if (isAlreadyExists(error)) return
     // A courtesy: what the server refuses, or whose namespace ends, stays unsaid.
@@ -32,19 +32,28 @@ export async function announceEnd(
   }
 }
 
-function headsUpEvent(object: Leased, { expireAt, propagation }: DatedLease, now: number): Event {
+/** What will become of the object. */
+function outlook({ propagation, job }: DatedLease, { dryRun }: Surroundings['settings']): string {
+  if (dryRun) return 'the object would be deleted then, but this is a dry run.'
+  if (job?.ok === false && job.onFailure === 'keep') return 'the object is kept then: the cleanup job can not be run.'
+  return `the object is deleted then (${propagation}). Extend the lease to keep it.`
+}
+
+function headsUpEvent(object: Leased, { expireAt }: DatedLease, note: string, now: number): Event {
   const { metadata } = object
   const time = new Date(now).toISOString().replace('Z', '000Z')
-  const end = formatTime(expireAt)
   return {
-    metadata: { name: nameOf(metadata.name, metadata.uid, end), namespace: metadata.namespace ?? 'default' },
+    metadata: {
+      name: nameOf(metadata.name, metadata.uid, formatTime(expireAt)),
+      namespace: metadata.namespace ?? 'default',
+    },
     eventTime: time,
     reportingController: CONTROLLER,
     reportingInstance: hostname().slice(0, LONGEST_INSTANCE),
     type: 'Normal',
     reason: REASON.expiring,
     action: REASON.expiring,
-    note: `The lease ends at ${end}; the object is deleted then (${propagation}). Extend the lease to keep it.`,
+    note,
     regarding: {
       apiVersion: object.apiVersion,
       kind: object.kind,

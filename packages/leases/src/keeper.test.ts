@@ -198,9 +198,33 @@ describe('a lease', () => {
     expect(world.requests('patch')).toHaveLength(2)
     expect(world.reasons('one')).toEqual(['LeaseStarted', 'LeaseExpired'])
   })
+
+  it('in a dry run is not said to have ended early when our clock runs ahead', async () => {
+    world.ahead = 7_200_000
+    await world.start({ settings: { dryRun: true } })
+    world.create('one', { [`${SEED}ttl`]: '1h' })
+    await world.clock.advance(3_590_000)
+    expect(world.notes('one')['lease-status']).toMatch(/^Lease active/)
+    expect(world.reasons('one')).toEqual(['LeaseStarted'])
+    await world.clock.advance(20_000)
+    expect(world.notes('one')['lease-status']).toBe('Lease expired. Dry run: object is kept.')
+    expect(world.reasons('one')).toEqual(['LeaseStarted', 'LeaseExpired'])
+  })
 })
 
 describe('the announcement of an end', () => {
+  it.each([
+    [{}, {}, /the object is deleted then \(Background\)\. Extend the lease to keep it\.$/],
+    [{ dryRun: true }, {}, /the object would be deleted then, but this is a dry run\.$/],
+    [{}, { [`${SEED}on-delete-job`]: 'x' }, /the object is kept then: the cleanup job can not be run\.$/],
+    [{}, { [`${SEED}on-delete-job`]: 'x', [`${SEED}job-on-failure`]: 'delete' }, /the object is deleted then/],
+  ])('says what will be: %j %j', async (settings, annotations, note) => {
+    await world.start({ settings })
+    world.create('one', { [`${SEED}ttl`]: '100s', ...annotations })
+    await world.clock.advance(95_000)
+    expect(world.headsUps.map((event) => event.note)).toEqual([expect.stringMatching(note)])
+  })
+
   it('comes once, also when the keeper was restarted in between', async () => {
     const process = await world.start()
     world.create('one', { [`${SEED}ttl`]: '100s' })
@@ -314,7 +338,7 @@ describe('what stands in the way', () => {
       )
       world.create('one', { [`${SEED}ttl`]: '5s' })
       await world.clock.advance(15_000)
-      expect(keeper.problem).toMatch(/Not allowed to/)
+      expect(keeper.problem).toMatch(new RegExp(`^Not allowed to ${verb} .* grant the verb ${verb} on it`))
       expect(world.object('one')).toBeDefined()
       restore()
       await world.clock.advance(60_000)
@@ -322,6 +346,15 @@ describe('what stands in the way', () => {
       expect(world.object('one')).toBeUndefined()
     },
   )
+
+  it('is the right that is missing, not the one that would be needed next', async () => {
+    const { keeper } = await world.start()
+    world.create('one', { [`${SEED}ttl`]: '5s' })
+    await world.clock.advance(1_000)
+    world.server.intercept(({ verb }) => (verb === 'get' ? refuse(403, 'Forbidden', 'no') : undefined))
+    await world.clock.advance(15_000)
+    expect(keeper.problem).toMatch(/^Not allowed to get /)
+  })
 
   it('is forgotten with the one object that it stood in the way of', async () => {
     const { keeper } = await world.start()

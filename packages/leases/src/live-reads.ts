@@ -16,6 +16,8 @@ const USABLE_FOR = 10_000
 /** How long not to look again after it was not worth it, in milliseconds. */
 const PAUSE = 1_000
 
+type Around = Pick<Surroundings, 'api' | 'clock' | 'kind' | 'log' | 'settings' | 'troubles'>
+
 interface Batch {
   /** Of an answer from just before the list, so that the list is not older. */
   readonly serverTime: number | undefined
@@ -39,26 +41,24 @@ interface Place {
  * ended, and whatever changes after it is kept by the resourceVersion that the deletion insists on.
  */
 export class LiveReads {
-  readonly #around: Pick<Surroundings, 'api' | 'clock' | 'kind' | 'log' | 'settings'>
+  readonly #around: Around
   readonly #cache: Cache<PartialObjectMetadata>
   readonly #places = new Map<string, Place>()
 
-  constructor(
-    around: Pick<Surroundings, 'api' | 'clock' | 'kind' | 'log' | 'settings'>,
-    cache: Cache<PartialObjectMetadata>,
-  ) {
+  constructor(around: Around, cache: Cache<PartialObjectMetadata>) {
     this.#around = around
     this.#cache = cache
   }
 
   async read(ref: ObjectRef, options: CallOptions): Promise<LiveRead<PartialObjectMetadata>> {
-    const { api, kind } = this.#around
+    const { api, kind, troubles } = this.#around
     const key = ref.namespace ?? ''
     const place = this.#places.get(key) ?? { reads: 0, batch: undefined, making: undefined, pausedUntil: 0 }
     this.#places.set(key, place)
     place.reads++
     try {
-      return (await this.#fromBatch(place, ref, options)) ?? (await api.getLive(kind, ref, options))
+      const read = await this.#fromBatch(place, ref, options)
+      return read ?? (await troubles.watch(kind, 'get', api.getLive(kind, ref, options)))
     } finally {
       place.reads--
       if (place.reads === 0 && !place.making && !this.#isUsable(place.batch)) this.#places.delete(key)
@@ -125,16 +125,21 @@ export class LiveReads {
   }
 }
 
-/** The same API, with live reads of one kind made by `reads`. */
-export function withReads(api: KubeApi, kind: Kind, reads: LiveReads): KubeApi {
+/** The same API, with live reads of the kind made by `reads`. Each right that is missing is noted for what it is. */
+export function withReads(
+  { api, kind, troubles }: Pick<Around, 'api' | 'kind' | 'troubles'>,
+  reads: LiveReads,
+): KubeApi {
   const getLive = <T extends KubeObject>(of: Kind<T>, ref: ObjectRef, options: CallOptions = {}) =>
     isSameResource(of, kind) && of.form === 'metadata'
       ? // Metadata of the kind asked for, by the comparison above.
         (reads.read(ref, options) as Promise<LiveRead<T>>)
       : api.getLive(of, ref, options)
+  const remove: KubeApi['delete'] = (of, ref, options) => troubles.watch(of, 'delete', api.delete(of, ref, options))
   return new Proxy(api, {
     get(target, name) {
       if (name === 'getLive') return getLive
+      if (name === 'delete') return remove
       const member: unknown = Reflect.get(target, name)
       // A client's methods reach for what is private to it.
       return typeof member === 'function' ? member.bind(target) : member

@@ -324,7 +324,7 @@ export class Session {
   }
 
   #announce(key: string, signal: AbortSignal): Promise<void> {
-    const { api, clock } = this.#around
+    const { clock } = this.#around
     const object = this.#informer.cache.getByKey(key)
     const lease = object && planFor(this.#around, object, clock.now()).lease
     if (!lease || lease.expireAt <= clock.now() || this.#announced.get(key) === lease.expireAt) return Promise.resolve()
@@ -333,7 +333,7 @@ export class Session {
     return new Promise((resolve, reject) => {
       this.#announcements.add(
         () => {
-          announceEnd(api, object, lease, clock.now(), signal).then(resolve, (error: unknown) => {
+          announceEnd(this.#around, object, lease, signal).then(resolve, (error: unknown) => {
             this.#announced.delete(key)
             reject(asError(error))
           })
