@@ -71,6 +71,7 @@ describe('a kind is found', () => {
     [{ group: 'apps', kind: 'deployment' }, 'deployments.apps/v1'],
     [{ group: 'apps', kind: { singular: 'Deployment', plural: 'deployments' } }, 'deployments.apps/v1'],
     [{ group: 'apps', kind: { plural: 'deployments' } }, 'deployments.apps/v1'],
+    [{ group: 'apps', kind: { singular: 'deployment' } }, 'deployments.apps/v1'],
     [{ group: '', version: 'v1', kind: 'Pod' }, 'pods./v1'],
     [{ kind: 'Pod' }, 'pods./v1'],
     [{ group: 'autoscaling', kind: 'HorizontalPodAutoscaler' }, 'horizontalpodautoscalers.autoscaling/v2'],
@@ -138,4 +139,11 @@ describe('a kind is not found', () => {
 test.each([[5], [true], [['a']], [{}], [{ plural: 7 }], [''], [null]])('%j is no kind', (kind) => {
   // What a server that does not check the type would let through.
   expect(targetOf({ kind: kind as never })).toMatchObject({ ok: false, reason: expect.stringContaining('spec.kind') })
+})
+
+test('two names that are those of two kinds are neither of them', () => {
+  expect(resolve({ kind: { singular: 'Event', plural: 'pods' } })).toMatchObject({
+    state: 'missing',
+    reason: expect.stringContaining('does not serve pods/Event.'),
+  })
 })

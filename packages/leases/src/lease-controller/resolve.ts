@@ -88,9 +88,9 @@ function missing(groups: ApiGroups, wanted: WantedKind): Resolution {
   }
 }
 
-/** Whether a resource has one of these names. Whoever asks for none of them does not mean it. */
+/** Whether a resource has all of these names. One that has only some of them may not be what is meant. */
 function isNamed(resource: ApiResource, names: readonly string[]): boolean {
-  return names.some((name) => {
+  return names.every((name) => {
     const lower = name.toLowerCase()
     return resource.kind.toLowerCase() === lower || resource.plural === lower || resource.singular === lower
   })

@@ -6,7 +6,7 @@ export interface WantedKind {
   readonly group: string
   /** Undefined: the preferred one. */
   readonly version: string | undefined
-  /** Any of these names is it: the kind, its singular or its plural. */
+  /** It has all of these names: the kind, its singular or its plural. At least one. */
   readonly names: readonly string[]
 }
 
@@ -32,12 +32,12 @@ function namesOf(kind: unknown): readonly string[] {
   if (typeof kind === 'string') return kind === '' ? [] : [kind]
   if (typeof kind !== 'object' || kind === null) return []
   const { singular, plural } = kind as { readonly singular?: unknown; readonly plural?: unknown }
-  // The plural first: it is the one name that no two resources of a group share.
   return [plural, singular].filter((name) => typeof name === 'string').filter((name) => name !== '')
 }
 
 /** `Deployment (apps/v1)`, for messages. */
 export function describeWanted({ group, version, names }: WantedKind): string {
   const place = [group, version].filter(Boolean).join('/')
-  return place ? `${names[0] ?? ''} (${place})` : (names[0] ?? '')
+  const name = names.join('/')
+  return place ? `${name} (${place})` : name
 }
