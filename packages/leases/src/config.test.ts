@@ -59,6 +59,19 @@ describe('tenure leases', () => {
     expect(leaseSettings(await read(['--version', 'v1', '--kind', 'Pod', ...argv])).optIn).toEqual(optIn)
   })
 
+  it.each([
+    ['a b', undefined],
+    ['!protected', undefined],
+    ['a,b', undefined],
+    ['a in (b)', undefined],
+    ['a/b/c', undefined],
+    ['a', 'x,y'],
+    ['a', '-'],
+  ])('a label %j=%j is refused: as a selector it would mean something else', async (key, value) => {
+    const values = await read(['--version', 'v1', '--kind', 'Pod', `--opt-in-label-key=${key}`])
+    expect(() => leaseSettings({ ...values, optInLabelValue: value })).toThrow(/^tenure leases can not start: .* label/)
+  })
+
   it.each([[[]], [['--opt-in-label-key=']]])(
     'does not manage everything for a value without its key: %j',
     async (argv) => {

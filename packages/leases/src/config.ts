@@ -8,6 +8,7 @@ import {
   NEWER_FAMILY,
   SEED_FAMILY,
 } from './api.ts'
+import { optInProblem } from './opted-in.ts'
 
 /** Rows of the configuration of all who read lease annotations: what these begin with. */
 export const familiesTable = {
@@ -137,12 +138,19 @@ export function leaseSettings(values: LeasesValues): LeaseSettings {
 
 /** An empty key is none, as with the original. A value alone is refused: it would be heard as "all namespaces". */
 function optInOf({ optInLabelKey: key, optInLabelValue: value }: LeasesValues): LeaseSettings['optIn'] {
-  if (key) return { key, value }
+  if (key) {
+    const problem = optInProblem({ key, value })
+    if (problem !== undefined) throw canNotStart(`${problem}; correct --opt-in-label-key and --opt-in-label-value.`)
+    return { key, value }
+  }
   if (!value) return undefined
-  throw new TenureError(
-    'TENURE_CONFIGURATION_INVALID',
-    'tenure leases can not start: --opt-in-label-value says nothing without --opt-in-label-key; name the label, or leave both out to manage all namespaces.',
+  throw canNotStart(
+    '--opt-in-label-value says nothing without --opt-in-label-key; name the label, or leave both out to manage all namespaces.',
   )
+}
+
+function canNotStart(why: string): TenureError {
+  return new TenureError('TENURE_CONFIGURATION_INVALID', `tenure leases can not start: ${why}`)
 }
 
 export function leasedKind({ group, version, kind }: LeasesValues): GroupVersionKind {

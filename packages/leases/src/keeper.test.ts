@@ -1,6 +1,6 @@
 import { type Kind, TenureError } from '@tenure/kube'
 import { ConfigMap, Namespace, Node } from '@tenure/kube/kinds'
-import { createMetrics } from '@tenure/runtime'
+import { createMetrics, type Logger, silentLogger } from '@tenure/runtime'
 import { refuse } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NEWER, SEED, World } from './world.testing.ts'
@@ -396,6 +396,16 @@ describe('what stands in the way', () => {
     await world.clock.advance(60_000)
     expect(keeper.problem).toBeUndefined()
     expect(world.object('one')).toBeUndefined()
+  })
+
+  it('is whatever keeps it from beginning, told and tried less and less often', async () => {
+    const errors: string[] = []
+    const log: Logger = { ...silentLogger, error: (message) => void errors.push(message), child: () => log }
+    const finder = { find: () => Promise.resolve(ConfigMap), invalidate: () => undefined }
+    const { keeper } = await world.start({ settings: { optIn: { key: 'a b' } }, log, finder })
+    await world.clock.advance(60_000)
+    expect(keeper.problem).toMatch(/"a b" can not be read/)
+    expect(errors.length).toBeLessThan(20)
   })
 
   it('is a kind that is not there: it is waited for, and again after it went', async () => {

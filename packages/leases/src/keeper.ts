@@ -36,6 +36,8 @@ const DEFAULT_CONCURRENCY = 32
 /** Waits between looks for a kind that is not there, in milliseconds. */
 const FIRST_LOOK = 500
 const LONGEST_LOOK = 3_000
+/** The longest wait after what failed altogether, in milliseconds. */
+const LONGEST_REST = 30_000
 
 class Keeper implements LeaseKeeper {
   readonly name: string
@@ -98,7 +100,8 @@ class Keeper implements LeaseKeeper {
   async #run(metrics: LeaseMetrics): Promise<void> {
     const { signal } = this.#stop
     let kind = 'plural' in this.#options.kind ? this.#options.kind : undefined
-    while (!signal.aborted) {
+    for (let rest = FIRST_LOOK; !signal.aborted;) {
+      let failure: Error | undefined
       try {
         kind ??= await this.#find(signal)
         this.#session = new Session({
@@ -111,15 +114,17 @@ class Keeper implements LeaseKeeper {
         await this.#session.run(signal, this.#drop.signal)
       } catch (error) {
         if (signal.aborted) break
-        this.#context.log.error('keeping leases failed, beginning anew', { keeper: this.name, error: asError(error) })
+        failure = asError(error)
+        this.#context.log.error('keeping leases failed, beginning anew', { keeper: this.name, error: failure })
       }
       if (signal.aborted) break
       // It was there and is not any more, or not yet; what discovery said before does not count.
-      this.#waitingFor = this.#session?.problem ?? this.#waitingFor
+      this.#waitingFor = failure?.message ?? this.#session?.problem ?? this.#waitingFor
       this.#session = undefined
       kind = undefined
       this.#finder().invalidate()
-      await sleep(this.#context.clock, FIRST_LOOK, signal).catch(() => undefined)
+      rest = failure ? Math.min(rest * 2, LONGEST_REST) : FIRST_LOOK
+      await sleep(this.#context.clock, rest, signal).catch(() => undefined)
     }
     this.#session = undefined
   }

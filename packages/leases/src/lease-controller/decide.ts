@@ -1,3 +1,4 @@
+import { optInProblem } from '../opted-in.ts'
 import type { LeaseControllerMode, LeaseControllerSpec, LeaseControllerStatus, LeasedResource } from './api.ts'
 import type { Resolution } from './resolve.ts'
 import type { Target } from './target.ts'
@@ -45,6 +46,8 @@ export interface Facts {
 export function decide(facts: Facts, options: DecideOptions): Decision {
   const { spec, target, resolution } = facts
   if (!target.ok) return nothing('InvalidSpec', target.reason)
+  const optIn = spec.optIn && optInProblem(spec.optIn)
+  if (optIn !== undefined) return nothing('InvalidSpec', `spec.optIn: ${optIn}.`)
   if (!resolution || resolution.state === 'unfit') return nothing('KindUnfit', resolution?.reason ?? '')
   if (spec.suspend) return nothing('Suspended', 'spec.suspend is set: no leases are kept.')
   const { mode, note } = modeOf(spec, options)

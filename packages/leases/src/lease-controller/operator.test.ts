@@ -320,6 +320,9 @@ describe('a shared controller', () => {
   test('of a kind that is none says so and costs nothing', async () => {
     world.put('odd', { kind: 5 as never })
     await world.until(() => world.ready('odd') === 'False InvalidSpec')
+    // As a selector it would be all namespaces but those.
+    world.put('inverse', { kind: 'Pod', optIn: { key: '!protected' } })
+    await world.until(() => world.ready('inverse') === 'False InvalidSpec')
     world.put('late', { group: 'a.dev', kind: 'Late' })
     await world.until(() => world.ready('late') === 'False KindNotServed')
     const asked = world.discoveries
