@@ -1,6 +1,6 @@
 import { isConflict, mergePatch, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
 import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
-import { type Changes, planLease } from '../plan.ts'
+import { type Changes, isCopied, planLease } from '../plan.ts'
 import { formatTime } from '../time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { type NamedObject, namedObject } from './named-object.ts'
@@ -22,6 +22,7 @@ export async function setLease(
   const object = await namedObject(context, target, options)
   let said = ''
   await change(context, object, (current, now) => {
+    checkAnswered(object, current)
     const terms = readTerms(text, now)
     if (terms.type === 'time' && terms.end <= now) {
       throw refused(`${terms.text} has passed: the object would be deleted at once. If that is meant, delete it.`)
@@ -42,6 +43,7 @@ export async function extendLease(
   const object = await namedObject(context, target, options)
   let said = ''
   await change(context, object, (current, now) => {
+    checkAnswered(object, current)
     const family = familyOf(context, current)
     const terms = extendedTerms(object, current, family, text, now)
     const { lease } = planLease(current, { families: familiesOf(context) }, object.kind.namespaced, now)
@@ -66,6 +68,12 @@ export async function clearLease(context: LeaseCliContext, target: string, optio
     Object.fromEntries(names.filter((name) => annotations[name] !== undefined).map((name) => [name, null])),
   )
   context.write(`${object.label} ${isCleared ? 'is kept for good' : 'has no lease'}`)
+}
+
+/** Throws if no lease controller would answer: then nothing would ever end. */
+function checkAnswered({ label }: NamedObject, current: Stored<PartialObjectMetadata>): void {
+  if (isCopied(current))
+    throw refused(`${label} belongs to a Deployment, and nobody answers the annotations there: lease its Deployment.`)
 }
 
 /** What the lease is to be; throws if that can not be told. */

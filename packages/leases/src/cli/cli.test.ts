@@ -1,5 +1,5 @@
 import { type Clock, RestMapper } from '@tenure/kube'
-import { ConfigMap, Deployment, Node, Pod } from '@tenure/kube/kinds'
+import { ConfigMap, Deployment, Node, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/runtime/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api.ts'
@@ -102,6 +102,16 @@ describe('list', () => {
     expect(world.server.requests.map(({ plural, namespace }) => `${namespace}/${plural}`)).toEqual(['other/pods'])
     // Never a spec.
     expect(world.server.requests[0]?.headers['accept']).toContain('PartialObjectMetadataList')
+  })
+
+  test('of a kind that is in no namespace shows it, whatever the namespace', async () => {
+    await run('list', ['nodes', 'pods'], { namespace: 'other' })
+    expect(written.join('\n')).toMatch(/Node +- +n /)
+    expect(written.join('\n')).toContain('elsewhere')
+    expect(world.server.requests.map(({ plural, namespace }) => `${namespace}/${plural}`).toSorted()).toEqual([
+      '/nodes',
+      'other/pods',
+    ])
   })
 
   test('warns about kinds that it may not list, and fails if that is all', async () => {
@@ -232,6 +242,20 @@ describe('extend', () => {
     await expect(run('extend', ttl === undefined ? ['pod/test'] : ['pod/test', ttl])).rejects.toThrow(message)
     expect(world.writes()).toEqual([])
   })
+})
+
+test.each(['set', 'extend'])('%s is refused on what a Deployment copies its annotations to', async (command) => {
+  world.served.push({ group: 'apps', version: 'v1', kind: 'ReplicaSet' })
+  world.server.seed(ReplicaSet, {
+    metadata: {
+      name: 'web-1',
+      namespace: 'default',
+      annotations: { [`${SEED}ttl`]: '1h', 'deployment.kubernetes.io/revision': '1' },
+    },
+  })
+  await expect(run(command, ['replicaset/web-1', '2h'])).rejects.toThrow(
+    /nobody answers .* there: lease its Deployment/,
+  )
 })
 
 test('clear takes all away that makes a lease, and nothing else', async () => {

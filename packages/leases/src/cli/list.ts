@@ -52,7 +52,9 @@ export async function listLeases(context: LeaseCliContext, options: LeaseCliOpti
 /** Finds all leases of the chosen kinds and namespaces, soonest first. Kinds that can not be listed are warned about. */
 export async function findLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<readonly ListedLease[]> {
   const namespace = options.allNamespaces ? undefined : (options.namespace ?? context.namespace)
-  const kinds = (await chosenKinds(context, options)).filter((kind) => kind.namespaced || namespace === undefined)
+  // What is in no namespace belongs to none; but who asks for it by name means it.
+  const isMeant = (kind: Kind): boolean => kind.namespaced || namespace === undefined || Boolean(options.kinds?.length)
+  const kinds = (await chosenKinds(context, options)).filter(isMeant)
   const found = new Map<string, ListedLease>()
   const refused: { readonly kind: Kind; readonly error: Error }[] = []
   const queue = kinds.values()
@@ -60,7 +62,8 @@ export async function findLeases(context: LeaseCliContext, options: LeaseCliOpti
     for (const kind of queue) {
       try {
         // Some objects are served under two groups; by their uid they are one.
-        for (const [uid, lease] of await leasesOf(context, kind, namespace)) if (!found.has(uid)) found.set(uid, lease)
+        for (const [uid, lease] of await leasesOf(context, kind, kind.namespaced ? namespace : undefined))
+          if (!found.has(uid)) found.set(uid, lease)
       } catch (error) {
         refused.push({ kind, error: asError(error) })
       }
