@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { assert, property, stringMatching, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
+import { LEASE_OPERATOR } from '../admission/index.ts'
 import { childNames } from './names.ts'
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -13,6 +15,18 @@ test('what can be told by its name is', () => {
     metrics: 'object-lease-deployment-controller-metrics',
     report: 'object-lease-deployment-controller-report',
   })
+})
+
+test('no LeaseController takes the place of what the operator itself consists of', () => {
+  const deployed = ['lease-controllers.yaml', 'lease-admission.yaml'].flatMap((file) => {
+    const manifest = readFileSync(new URL(`../../../../deploy/${file}`, import.meta.url), 'utf8')
+    return Array.from(manifest.matchAll(/^  name: (\S+)$/gm), ([, name = '']) => name)
+  })
+  expect(deployed).toContain(LEASE_OPERATOR)
+  for (const name of deployed) {
+    const names = childNames(name.replace('object-lease-', ''))
+    expect(deployed.filter((taken) => Object.values(names).includes(taken))).toEqual([])
+  }
 })
 
 test('every name is a DNS label, and no two LeaseControllers share one', () => {
