@@ -1,4 +1,15 @@
-import { asError, isAlreadyExists, type KubeObject, sleep } from '@tenure/kube'
+import {
+  asError,
+  isAlreadyExists,
+  isNotFound,
+  type Kind,
+  type KubeObject,
+  mergePatch,
+  metadataOf,
+  type PartialObjectMetadata,
+  sleep,
+} from '@tenure/kube'
+import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import type { Component, ManagerContext } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerSpec } from './api.ts'
 
@@ -34,7 +45,10 @@ export function isDefault({ metadata }: KubeObject): boolean {
   return metadata?.labels?.[DEFAULT_LABEL] === 'true'
 }
 
-/** Makes those that are not there, and leaves those that are as they are: they are the user's to change. */
+/**
+ * Makes each once, and leaves it as it is from then on: it is the user's to change, and to remove. That it was made is
+ * noted on the definition: one that was removed and came back would delete what its user meant to keep.
+ */
 export function createDefaults(context: ManagerContext, defaults: readonly DefaultLeaseController[]): Component {
   const ended = new AbortController()
   let making: Promise<void> = Promise.resolve()
@@ -52,19 +66,44 @@ export function createDefaults(context: ManagerContext, defaults: readonly Defau
   }
 }
 
-/** Tries until it is there. Never rejects. */
+/** Tries until it is there, or was. Never rejects. */
 async function make(context: ManagerContext, wanted: DefaultLeaseController, signal: AbortSignal): Promise<void> {
-  const { api, clock, informers, log } = context
-  const { name, spec } = wanted
-  const { cache } = informers.informer(LeaseController)
-  while (!signal.aborted && !cache.get({ name })) {
+  const { clock, log } = context
+  const { name } = wanted
+  while (!signal.aborted) {
     try {
-      await api.create(LeaseController, { metadata: { name, labels: { [DEFAULT_LABEL]: 'true' } }, spec }, { signal })
+      await makeOnce(context, wanted, signal)
       return
     } catch (error) {
-      if (isAlreadyExists(error) || signal.aborted) return
+      if (signal.aborted) return
       log.warn('default lease controller not made, trying again', { name, error: asError(error) })
       await sleep(clock, RETRY, signal).catch(() => undefined)
     }
+  }
+}
+
+async function makeOnce({ api }: ManagerContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
+  const note = `${LEASE_CONTROLLER_GROUP}/default-${name}`
+  const definition = await ifThere(api.get(Definition, DEFINITION, { signal }))
+  if (definition?.metadata.annotations?.[note] !== undefined) return
+  try {
+    await api.create(LeaseController, { metadata: { name, labels: { [DEFAULT_LABEL]: 'true' } }, spec }, { signal })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+  const patch = mergePatch({ metadata: { annotations: { [note]: 'made' } } })
+  // Without a definition of its own there is nothing to note it on.
+  if (definition) await ifThere(api.patch(Definition, DEFINITION, patch, { signal }))
+}
+
+const Definition: Kind<PartialObjectMetadata> = metadataOf(CustomResourceDefinition)
+const DEFINITION = { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}` }
+
+async function ifThere<R>(request: Promise<R>): Promise<R | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
   }
 }

@@ -390,6 +390,36 @@ test('the kinds of every day come along, and give way to the user', async () => 
   await world.until(() => world.running().length === 1)
 })
 
+test('a kind of every day that its user removed stays away: what it leased would be deleted after all', async () => {
+  world.server.seed(CustomResourceDefinition, {
+    metadata: { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}` },
+    spec: {} as never,
+  })
+  const defaults = dailyLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps')
+  await world.start({ defaults }, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
+  await world.until(() => world.ready('pods') === 'True Running' && world.ready('configmaps') === 'True Running')
+  world.server.unseed(LeaseController, { name: 'pods' })
+  await world.until(() => world.running().length === 1)
+  // Another leads for a while, and then this one again: as after a restart.
+  const spec = { holderIdentity: 'another', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' }
+  world.server.seed(Lease, { metadata: { name: 'operator', namespace: 'operator' }, spec })
+  await world.until(() => world.running().length === 0)
+  await world.until(() => world.running().length === 1)
+  await world.clock.advance(30_000)
+  expect(world.running().map(({ options }) => options.kind.kind)).toEqual(['ConfigMap'])
+})
+
+test('a kind of every day is not made while nobody can tell whether it was removed', async () => {
+  const end = world.server.intercept(({ plural, verb }) =>
+    plural === 'customresourcedefinitions' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,
+  )
+  await world.start({ defaults: dailyLeaseControllers.filter(({ name }) => name === 'pods') })
+  await world.clock.advance(60_000)
+  expect(world.running()).toEqual([])
+  end()
+  await world.until(() => world.ready('pods') === 'True Running')
+})
+
 test('a keeper that can not start is tried again, and tells why meanwhile', async () => {
   let tries = 0
   await world.start({
