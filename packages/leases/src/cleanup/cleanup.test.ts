@@ -412,6 +412,12 @@ describe('a job that can not be run', () => {
     expect(keeper.problem).toMatch(/Not allowed to create jobs\.batch\/v1/)
     expect(world.object('one')).toBeDefined()
     expect(world.object('two')).toBeUndefined()
+    await world.clock.advance(300_000)
+    expect(world.notes('one')['lease-status']).toBe(
+      'Lease expired. The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.',
+    )
+    expect(world.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobConfigInvalid'])
+    expect(world.requests('patch').filter(({ name }) => name === 'one')).toHaveLength(2)
     restore()
     await world.clock.advance(60_000)
     expect(world.object('one')).toBeUndefined()

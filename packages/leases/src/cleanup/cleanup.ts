@@ -1,25 +1,15 @@
-import {
-  ApiError,
-  isAlreadyExists,
-  isNotFound,
-  isRefusedAsIs,
-  keyOf,
-  type KubeObject,
-  metadataOf,
-  type ObjectRef,
-  refTo,
-  type Stored,
-} from '@tenure/kube'
-import { ConfigMap, Job } from '@tenure/kube/kinds'
-import { type Again, isNamespaceEnding } from '@tenure/runtime'
+import { isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
+import { Job } from '@tenure/kube/kinds'
+import type { Again } from '@tenure/runtime'
 import { ANSWER, JOB_LABEL, type LeaseFamily, REASON } from '../api.ts'
 import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../reconcile.ts'
 import type { Leased, Surroundings } from '../surroundings.ts'
 import { formatTime } from '../time.ts'
 import type { HeldJobs } from './held-jobs.ts'
-import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
+import { type CleanupSubject, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
+import { makeJob } from './make-job.ts'
 import {
   afterFailure,
   type CleanupStep,
@@ -159,7 +149,12 @@ export class Cleanup {
     const job = heldJob(subject, config, attempt)
     // Before it is made: an answer can be lost.
     this.#held.hold(keyOf(refTo(object)), object, job)
-    const made = await this.#make(subject, config, attempt, signal)
+    const made = await makeJob(this.#around, subject, config, attempt, signal)
+    if (made.how === 'denied') {
+      this.#held.drop(job)
+      await this.#tellDenied(ending, signal)
+      throw made.error
+    }
     if (made.how === 'invalid') {
       this.#held.drop(job)
       const situation = { config, expireAt: formatTime(lease.expireAt), now }
@@ -183,55 +178,14 @@ export class Cleanup {
     return this.#write(object, lease, record, status, signal)
   }
 
-  /** Makes the job, unless it is there: whoever made it before us and was cut off made the same. */
-  async #make(
-    subject: CleanupSubject,
-    config: JobConfig,
-    attempt: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly how: 'created' | 'found' } | (JobFailure & { readonly how: 'invalid' })> {
-    const { api, troubles } = this.#around
-    const { ref } = heldJob(subject, config, attempt)
-    // One that was made long ago has run, whatever has become since of what it takes to make another.
-    const refused = async (message: string) =>
-      (await this.#isThere(ref, signal)) ? ({ how: 'found' } as const) : ({ how: 'invalid', message } as const)
-    const problem = await this.#scriptProblem(subject.object, config, signal)
-    if (problem !== undefined) return refused(problem)
-    try {
-      await troubles.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
-      return { how: 'created' }
-    } catch (error) {
-      if (isAlreadyExists(error)) return { how: 'found' }
-      // Where a namespace ends, the object ends with it.
-      if (isNamespaceEnding(error) || !(error instanceof ApiError) || !isRefusedAsIs(error)) throw error
-      return refused(error.message.replace(/\.$/, ''))
-    }
-  }
-
-  async #isThere(ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#around.api.get(metadataOf(Job), ref, { signal })
-      return true
-    } catch (error) {
-      // Who may not look has to take it that there is none.
-      if (isNotFound(error) || (error instanceof ApiError && error.status === 403)) return false
-      throw error
-    }
-  }
-
-  /** Why the script can not be run, as far as that can be seen beforehand. */
-  async #scriptProblem(object: KubeObject, config: JobConfig, signal: AbortSignal): Promise<string | undefined> {
-    const ref = { name: config.configMap, namespace: object.metadata?.namespace }
-    try {
-      const configMap = await this.#around.api.get(ConfigMap, ref, { signal })
-      const keys = { ...configMap.data, ...configMap.binaryData }
-      return config.scriptKey in keys ? undefined : `the ConfigMap ${config.configMap} has no key ${config.scriptKey}`
-    } catch (error) {
-      if (isNotFound(error)) return `there is no ConfigMap ${config.configMap}`
-      // Who may not read it may still mount it.
-      if (error instanceof ApiError && error.status === 403) return undefined
-      throw error
-    }
+  /** It is for somebody else to grant; meanwhile the object says why it is still there. */
+  async #tellDenied({ object, lease: { family } }: Ending, signal: AbortSignal): Promise<void> {
+    const name = family.prefix + ANSWER.status
+    const message = 'The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.'
+    const status = `${EXPIRED} ${message}`
+    if (object.metadata.annotations?.[name] === status) return
+    const written = await writeChanges(this.#around, object, { [name]: status }, signal)
+    if (written) this.#around.tell(written, { type: 'Warning', reason: REASON.jobInvalid, message })
   }
 
   async #fail(
