@@ -280,6 +280,21 @@ test.each([
   },
 )
 
+test.each([
+  ['apps/v1', 'ControllerRevision', 'StatefulSet', 0],
+  ['apps/v1', 'ControllerRevision', undefined, 0],
+  ['example.dev/v1', 'ControllerRevision', 'Other', 2],
+  // Mirrored, and not.
+  ['discovery.k8s.io/v1', 'EndpointSlice', 'Endpoints', 0],
+  ['discovery.k8s.io/v1', 'EndpointSlice', 'Service', 2],
+  ['discovery.k8s.io/v1', 'EndpointSlice', undefined, 2],
+])('a %s %s of a %s gets %i answers: copies get none', (apiVersion, kind, owner, count) => {
+  const reference = { apiVersion: 'v1', kind: owner ?? '', name: 'web', uid: 'd', controller: true }
+  const annotated = object(seed({ ttl: '60s' }), owner === undefined ? {} : { ownerReferences: [reference] })
+  const { changes } = planLease({ ...annotated, apiVersion, kind }, defaultLeaseSettings, true, CREATED)
+  expect(Object.keys(changes)).toHaveLength(count)
+})
+
 const isOver = (annotations: Readonly<Record<string, string>>, seconds: number): boolean => {
   const now = CREATED + seconds * 1_000
   const one = object(annotations)

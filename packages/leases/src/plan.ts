@@ -3,6 +3,7 @@ import type { EventContent } from '@tenure/runtime'
 import { ANNOTATION, ANSWER, type LeaseFamily, type LeaseSettings, PROPAGATIONS, REASON } from './api.ts'
 import { type JobConfigReading, readJobConfig } from './cleanup/job-config.ts'
 import { readRecord } from './cleanup/record.ts'
+import { isCopied } from './copied.ts'
 import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOrDate } from './time.ts'
 import { parseTtl } from './ttl.ts'
 
@@ -84,19 +85,6 @@ export function planLease(
   answer(desired, annotations, family, terms, warnings, now)
   const changes = difference(annotations, desired)
   return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
-}
-
-/** The deployment controller's own, on each ReplicaSet it made: it stays when the Deployment goes and leaves it behind. */
-const REVISION = 'deployment.kubernetes.io/revision'
-
-/**
- * The deployment controller copies a Deployment's annotations to its ReplicaSets, over and over: they are about the
- * Deployment. To answer them there would be a quarrel without end; and who orphans a ReplicaSet wants to keep it.
- */
-export function isCopied({ kind, metadata }: Stored<KubeObject>): boolean {
-  if (kind !== 'ReplicaSet') return false
-  if (metadata.annotations?.[REVISION] !== undefined) return true
-  return metadata.ownerReferences?.some((owner) => owner.controller === true && owner.kind === 'Deployment') ?? false
 }
 
 /** Whether an object, as it was read, has had its time at `now`, and everybody could know: its date stands on it. */

@@ -1,6 +1,7 @@
 import { isConflict, mergePatch, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
 import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
-import { type Changes, isCopied, planLease } from '../plan.ts'
+import { isCopied } from '../copied.ts'
+import { type Changes, planLease } from '../plan.ts'
 import { formatTime } from '../time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { type NamedObject, namedObject } from './named-object.ts'
@@ -73,7 +74,9 @@ export async function clearLease(context: LeaseCliContext, target: string, optio
 /** Throws if no lease controller would answer: then nothing would ever end. */
 function checkAnswered({ label }: NamedObject, current: Stored<PartialObjectMetadata>): void {
   if (isCopied(current))
-    throw refused(`${label} belongs to a Deployment, and nobody answers the annotations there: lease its Deployment.`)
+    throw refused(
+      `${label} has copies of the annotations of what it belongs to, and nobody answers them there: lease that instead.`,
+    )
 }
 
 /** What the lease is to be; throws if that can not be told. */

@@ -254,7 +254,7 @@ test.each(['set', 'extend'])('%s is refused on what a Deployment copies its anno
     },
   })
   await expect(run(command, ['replicaset/web-1', '2h'])).rejects.toThrow(
-    /nobody answers .* there: lease its Deployment/,
+    /nobody answers them there: lease that instead/,
   )
 })
 

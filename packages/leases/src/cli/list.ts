@@ -10,7 +10,8 @@ import {
   TenureError,
 } from '@tenure/kube'
 import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
-import { isCopied, planLease } from '../plan.ts'
+import { isCopied } from '../copied.ts'
+import { planLease } from '../plan.ts'
 import { formatTime } from '../time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
