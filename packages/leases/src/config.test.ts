@@ -1,7 +1,7 @@
 import { readConfiguration } from '@tenure/runtime'
 import { describe, expect, it } from 'vitest'
 import { defaultLeaseSettings, SEED_FAMILY } from './api.ts'
-import { familyFlags, leaderName, leasedKind, leasesConfiguration, leaseSettings } from './config.ts'
+import { familyFlags, leaderName, leasedKind, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
 
 async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const loaded = await readConfiguration(leasesConfiguration, { argv, environment })
@@ -58,6 +58,16 @@ describe('tenure leases', () => {
   ])('%j opts in %j', async (argv, optIn) => {
     expect(leaseSettings(await read(['--version', 'v1', '--kind', 'Pod', ...argv])).optIn).toEqual(optIn)
   })
+
+  it.each(['', '/', 'Upper.example', 'a.example/b', 'two words/'])(
+    'a prefix %j is refused: nothing would be leased',
+    (prefix) => {
+      expect(() => leaseFamilies({ prefix, newerPrefix: 'b.example/' })).toThrow(/--prefix must be a DNS name/)
+      expect(() => leaseFamilies({ prefix: 'b.example', newerPrefix: prefix })).toThrow(
+        /--newer-prefix must be a DNS name/,
+      )
+    },
+  )
 
   it.each([
     ['a b', undefined],

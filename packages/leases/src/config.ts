@@ -8,6 +8,7 @@ import {
   NEWER_FAMILY,
   SEED_FAMILY,
 } from './api.ts'
+import { isDnsName } from './dns-name.ts'
 import { optInProblem } from './opted-in.ts'
 
 /** Rows of the configuration of all who read lease annotations: what these begin with. */
@@ -164,23 +165,29 @@ export function leaderName({ group, version, kind }: GroupVersionKind): string {
 
 /** Both, or the first alone if the second is to be the same. */
 export function leaseFamilies(values: Values<typeof familiesTable>): readonly LeaseFamily[] {
-  const seed = { ...SEED_FAMILY, prefix: withSlash(values.prefix) }
-  const newer = { ...NEWER_FAMILY, prefix: withSlash(values.newerPrefix) }
+  const seed = { ...SEED_FAMILY, prefix: prefixOf('--prefix', values.prefix) }
+  const newer = { ...NEWER_FAMILY, prefix: prefixOf('--newer-prefix', values.newerPrefix) }
   return seed.prefix === newer.prefix ? [seed] : [seed, newer]
 }
 
 /** The flags that make another process read the same. */
 export function familyFlags(families: readonly LeaseFamily[]): readonly string[] {
-  const prefixOf = (start: LeaseFamily['start']): string | undefined =>
+  const prefixWith = (start: LeaseFamily['start']): string | undefined =>
     families.find((family) => family.start === start)?.prefix
-  const prefix = prefixOf(SEED_FAMILY.start) ?? SEED_FAMILY.prefix
-  const newer = prefixOf(NEWER_FAMILY.start) ?? prefix
+  const prefix = prefixWith(SEED_FAMILY.start) ?? SEED_FAMILY.prefix
+  const newer = prefixWith(NEWER_FAMILY.start) ?? prefix
   return [
     ...(prefix === SEED_FAMILY.prefix ? [] : [`--prefix=${prefix}`]),
     ...(newer === NEWER_FAMILY.prefix ? [] : [`--newer-prefix=${newer}`]),
   ]
 }
 
-function withSlash(prefix: string): string {
-  return prefix.endsWith('/') ? prefix : `${prefix}/`
+/** With its slash. No annotation could begin with anything but a DNS name: nothing would be leased, without a word. */
+function prefixOf(flag: string, text: string): string {
+  const domain = text.replace(/\/$/, '')
+  if (isDnsName(domain)) return `${domain}/`
+  throw new TenureError(
+    'TENURE_CONFIGURATION_INVALID',
+    `${flag} must be a DNS name such as ${SEED_FAMILY.prefix}, not ${JSON.stringify(text)}.`,
+  )
 }

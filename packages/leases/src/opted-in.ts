@@ -2,6 +2,7 @@ import { metadataOf, type PartialObjectMetadata, TenureError } from '@tenure/kub
 import { Namespace } from '@tenure/kube/kinds'
 import type { Informer, Informers } from '@tenure/runtime'
 import type { LeaseSettings } from './api.ts'
+import { isDnsName } from './dns-name.ts'
 
 /** The namespaces whose objects are managed: all, or those with a label, live. */
 export interface OptedIn {
@@ -16,15 +17,13 @@ export interface OptedIn {
 }
 
 const LABEL_WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const LONGEST_DOMAIN = 253
 
 /** Why this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
 export function optInProblem({ key, value }: NonNullable<LeaseSettings['optIn']>): string | undefined {
   const slash = key.indexOf('/')
   const [domain, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)]
-  const isDomain = domain === undefined || (domain.length <= LONGEST_DOMAIN && DOMAIN.test(domain))
-  if (!isDomain || !LABEL_WORD.test(name)) return `${JSON.stringify(key)} is not the name of a label`
+  if ((domain !== undefined && !isDnsName(domain)) || !LABEL_WORD.test(name))
+    return `${JSON.stringify(key)} is not the name of a label`
   if (value && !LABEL_WORD.test(value)) return `${JSON.stringify(value)} is not the value of a label`
   return undefined
 }

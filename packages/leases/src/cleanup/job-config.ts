@@ -1,4 +1,5 @@
 import { ANNOTATION, type LeaseFamily } from '../api.ts'
+import { isDnsName } from '../dns-name.ts'
 import { parseTtl } from '../ttl.ts'
 
 /** How an object wants to be cleaned up after. */
@@ -30,9 +31,7 @@ const DEFAULT_TTL = '300'
 const DEFAULT_BACKOFF_LIMIT = '3'
 
 const MOST = 2 ** 31 - 1
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const KEY = /^[-._a-zA-Z0-9]+$/
-const LONGEST_NAME = 253
 
 const TRUE = ['1', 't', 'true']
 const FALSE = ['0', 'f', 'false']
@@ -49,12 +48,12 @@ export function readJobConfig(
   const onFailure = get(ANNOTATION.jobOnFailure).toLowerCase() === 'delete' ? 'delete' : 'keep'
   const problems: string[] = []
   const [configMap = '', scriptKey = ''] = target.split('/', 2)
-  if (!isName(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
+  if (!isDnsName(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
     problems.push(`${ANNOTATION.job} must be <configmap>/<script-key>, not ${JSON.stringify(target)}`)
   }
   if (!namespaced) problems.push(`a cleanup job runs in the object's namespace, and this kind has none`)
   const serviceAccount = get(ANNOTATION.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
-  if (!isName(serviceAccount)) problems.push(`${ANNOTATION.jobServiceAccount} is not the name of a ServiceAccount`)
+  if (!isDnsName(serviceAccount)) problems.push(`${ANNOTATION.jobServiceAccount} is not the name of a ServiceAccount`)
   const image = get(ANNOTATION.jobImage) || DEFAULT_IMAGE
   if (/\s/u.test(image)) problems.push(`${ANNOTATION.jobImage} has white space inside`)
   const wait = get(ANNOTATION.jobWait).toLowerCase() || 'false'
@@ -76,7 +75,7 @@ export function readJobConfig(
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  if (!envSecrets.every(isName))
+  if (!envSecrets.every(isDnsName))
     problems.push(`${ANNOTATION.jobEnvSecrets} must be names of Secrets with commas between`)
   if (!['', 'keep', 'delete'].includes(get(ANNOTATION.jobOnFailure).toLowerCase())) {
     problems.push(`${ANNOTATION.jobOnFailure} must be keep or delete`)
@@ -97,10 +96,6 @@ export function readJobConfig(
       onFailure,
     },
   }
-}
-
-function isName(text: string): boolean {
-  return text.length <= LONGEST_NAME && SUBDOMAIN.test(text)
 }
 
 function integer(text: string): number | undefined {
