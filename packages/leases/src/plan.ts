@@ -44,7 +44,8 @@ export const EXPIRED = 'Lease expired.'
 export const DELETING = `${EXPIRED} Deleting object.`
 export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
 
-const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
+/** Why a lease whose end can not be written is none. */
+export const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
 
 const NOTHING: LeasePlan = {
   lease: undefined,

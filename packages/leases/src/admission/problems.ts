@@ -1,6 +1,7 @@
 import { ANNOTATION, type LeaseFamily, PROPAGATIONS } from '../api.ts'
 import { readJobConfig } from '../cleanup/job-config.ts'
-import { parseTime, parseTimeOrDate } from '../time.ts'
+import { AFTER_ALL } from '../plan.ts'
+import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../time.ts'
 import { parseTtl } from '../ttl.ts'
 
 export type Annotations = Readonly<Record<string, string>>
@@ -41,11 +42,11 @@ function familyProblems(
     const ttl = parseTtl(text)
     return ttl.ok ? undefined : ttl.reason
   })
-  check(ANNOTATION.expires, (text) =>
-    parseTimeOrDate(text.trim()) === undefined
-      ? `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
-      : undefined,
-  )
+  check(ANNOTATION.expires, (text) => {
+    const end = parseTimeOrDate(text.trim())
+    if (end !== undefined) return isWritable(ceilSecond(end)) ? undefined : AFTER_ALL
+    return `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
+  })
   check(start, (text) =>
     parseTime(text) === undefined
       ? `${JSON.stringify(text)} is no RFC 3339 time; write one such as 2026-06-11T20:48:11Z`
@@ -59,10 +60,16 @@ function familyProblems(
   return [...problems, ...contradictions(annotations, family), ...jobProblems(annotations, family, namespaced)]
 }
 
-function contradictions(annotations: Annotations, { prefix }: LeaseFamily): readonly AnnotationProblem[] {
-  const [ttl, expires] = [prefix + ANNOTATION.ttl, prefix + ANNOTATION.expires]
-  if (annotations[ttl] === undefined || annotations[expires] === undefined) return []
-  return [{ annotation: expires, reason: 'both ttl and expires are set; keep one of them', involved: [ttl, expires] }]
+function contradictions(annotations: Annotations, { prefix, start }: LeaseFamily): readonly AnnotationProblem[] {
+  const [ttl, expires, from] = [prefix + ANNOTATION.ttl, prefix + ANNOTATION.expires, prefix + start]
+  if (annotations[ttl] === undefined) return []
+  if (annotations[expires] !== undefined)
+    return [{ annotation: expires, reason: 'both ttl and expires are set; keep one of them', involved: [ttl, expires] }]
+  const length = parseTtl(annotations[ttl])
+  const began = parseTime(annotations[from] ?? '')
+  if (!length.ok || length.milliseconds === 'forever' || began === undefined) return []
+  const isTooLate = !isWritable(ceilSecond(began + length.milliseconds))
+  return isTooLate ? [{ annotation: ttl, reason: AFTER_ALL, involved: [ttl, from] }] : []
 }
 
 function jobProblems(annotations: Annotations, family: LeaseFamily, namespaced: boolean): readonly AnnotationProblem[] {

@@ -72,6 +72,11 @@ describe('annotations that make none', () => {
     [{ [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: 'noon' }, `${SEED}extended-at: "noon" is no RFC 3339 time`],
     [{ [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '5' }, `${NEWER}lease-start: "5" is no RFC 3339 time`],
     [{ [`${SEED}ttl`]: '1h', [`${SEED}expires`]: '2026-01-01' }, 'both ttl and expires are set'],
+    [{ [`${SEED}expires`]: '9999-12-31T23:59:59.5Z' }, `${SEED}expires: the lease would end after the year 9999`],
+    [
+      { [`${SEED}ttl`]: '290y', [`${SEED}extended-at`]: '9900-01-01T00:00:00Z' },
+      `${SEED}ttl: the lease would end after the year 9999`,
+    ],
     [{ [`${SEED}ttl`]: '1h', [`${SEED}propagation`]: 'Sideways' }, 'none of Background, Foreground, Orphan'],
     [{ [`${SEED}ttl`]: '1h', [`${SEED}on-delete-job`]: 'scripts' }, 'on-delete-job must be <configmap>/<script-key>'],
     [{ [`${SEED}on-delete-job`]: 'a/b', [`${SEED}job-timeout`]: '5' }, 'job-timeout: 5 has no unit'],
