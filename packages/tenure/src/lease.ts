@@ -29,7 +29,11 @@ export function leaseCommand(): Command {
     for (const { flags, meaning } of options) command.option(flags, meaning)
     command.action(async () => {
       const { kubeconfig, prefix, newerPrefix, ...given } = command.optsWithGlobals<LeaseCliOptions & GlobalOptions>()
-      const families = leaseFamilies({ prefix, newerPrefix })
+      // An empty variable is none, as for those who keep the leases.
+      const families = leaseFamilies({
+        prefix: prefix || SEED_FAMILY.prefix,
+        newerPrefix: newerPrefix || NEWER_FAMILY.prefix,
+      })
       process.exitCode = await withCluster(kubeconfig, offline, (context) =>
         run({ ...context, families }, command.args, given),
       )

@@ -40,3 +40,15 @@ test('a command that is not there is told, with one that is', async () => {
   expect(output).toMatch(/unknown command 'lease-controller'[^]*lease-controllers/)
   expect(code).toBe(1)
 })
+
+test('a prefix that is empty in the environment is none, for who keeps leases and who looks at them', async () => {
+  process.env['LEASE_PREFIX'] = ''
+  try {
+    const keeping = await tenure('leases', '--version', 'v1', '--kind', 'Pod')
+    const looking = await tenure('lease', 'list')
+    for (const { output } of [keeping, looking]) expect(output).toMatch(/^There is no kubeconfig at/)
+    expect((await tenure('lease', 'explain', '1h')).code).toBe(0)
+  } finally {
+    delete process.env['LEASE_PREFIX']
+  }
+})
