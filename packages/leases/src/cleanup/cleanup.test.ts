@@ -247,6 +247,24 @@ describe('a cleanup job', () => {
     expect(world.reasons('one')).toContain('CleanupJobCompleted')
   })
 
+  it('that was given up and succeeds while nobody is there is not made again', async () => {
+    const before = await world.start()
+    world.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s', 'job-ttl': '0' }))
+    await world.clock.advance(62_000)
+    const job = onlyJob()
+    await world.clock.advance(120_000)
+    expect(world.reasons('one')).toContain('CleanupJobTimeout')
+    before.kill()
+    world.finishJob(job, 'Complete')
+    await world.clock.advance(60_000)
+    await world.start()
+    await world.clock.advance(30_000)
+    expect(world.object('one')).toBeUndefined()
+    expect(world.everyJob).toHaveLength(1)
+    // And then it may go.
+    expect(world.jobs).toEqual([])
+  })
+
   it('that was given up and fails in the end is made again', async () => {
     await world.start()
     world.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))

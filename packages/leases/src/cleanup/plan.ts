@@ -64,22 +64,29 @@ function doneAfter({ job, expireAt, attempt }: CleanupRecord): CleanupRecord {
   return { ...(job !== undefined && { job }), expireAt, attempt, state: 'done' }
 }
 
-function awaited(situation: CleanupSituation, record: CleanupRecord, job: Stored<Job> | undefined): CleanupStep {
+function awaited(situation: CleanupSituation, before: CleanupRecord, job: Stored<Job> | undefined): CleanupStep {
   const { config, now } = situation
   const fail = (how: JobFailure['how'], message: string): CleanupStep => ({
     do: 'failed',
-    record: afterFailure(situation, record.attempt, record.job),
+    record: afterFailure(situation, before.attempt, before.job),
     failure: { how, message },
   })
   if (!job) return fail('failed', 'it is gone, and nobody saw how it ended')
   const complete = conditionOf(job, 'Complete')
-  if (complete) return { do: 'completed', record: doneAfter(record) }
+  if (complete) return { do: 'completed', record: doneAfter(before) }
   const late = `it did not finish within ${Math.ceil(config.timeout / 1_000)} s`
   const failed = conditionOf(job, 'Failed')
   if (failed?.reason === 'DeadlineExceeded') return fail('timeout', late)
   if (failed) return fail('failed', failed.message || failed.reason || 'its pods failed')
   const end = (parseTime(job.metadata.creationTimestamp) ?? now) + config.timeout + SLACK
-  return now >= end ? fail('timeout', late) : { do: 'wait', until: end }
+  if (now < end) return { do: 'wait', until: end }
+  const record = afterFailure(situation, before.attempt, before.job)
+  const isTriedAgain = record.state === 'failed'
+  return {
+    do: 'failed',
+    record: { ...record, ...(isTriedAgain && { givenUp: true }) },
+    failure: { how: 'timeout', message: late },
+  }
 }
 
 /** The record after attempt number `attempt` came to nothing: tried again later, or given up if the object says so. */

@@ -13,6 +13,8 @@ export interface CleanupRecord {
    */
   readonly state: 'running' | 'done' | 'failed'
   readonly retryAt?: string
+  /** The job took too long and had not ended: what becomes of it still counts. */
+  readonly givenUp?: true
 }
 
 /** The record of the expiry at `expireAt`; undefined if there is none, or only of another. */
@@ -26,7 +28,8 @@ export function readRecord(text: string | undefined, expireAt: string): CleanupR
     Number.isSafeInteger(record.attempt) &&
     (record.state === 'running' || record.state === 'done' || record.state === 'failed') &&
     (record.job === undefined || typeof record.job === 'string') &&
-    (record.retryAt === undefined || typeof record.retryAt === 'string')
+    (record.retryAt === undefined || typeof record.retryAt === 'string') &&
+    (record.givenUp === undefined || record.givenUp === true)
   // Every field was looked at.
   return isRecord ? (record as CleanupRecord) : undefined
 }

@@ -57,7 +57,8 @@ export function isNeeded(
   const record = readRecord(metadata.annotations?.[prefix + ANSWER.cleanup], source.expireAt)
   if (!record) return true
   if (record.state === 'done') return false
-  return record.state === 'running' ? source.attempt >= record.attempt : source.attempt > record.attempt
+  const isOpen = record.state === 'running' || record.givenUp === true
+  return isOpen ? source.attempt >= record.attempt : source.attempt > record.attempt
 }
 
 const TEXTS = ['group', 'version', 'kind', 'name', 'uid', 'expireAt'] as const
