@@ -232,6 +232,16 @@ describe('what stands in the family that does not count', () => {
   })
 })
 
+test.each([
+  [{ propogation: 'Orphan' }, `${SEED}propogation is not known.`],
+  [{ 'lease-start': at(0), 'on-delete-jobs': 'a/b' }, `${SEED}lease-start and ${SEED}on-delete-jobs are not known.`],
+])('a name that means nothing is said to, for who relies on it: %j', (more, warning) => {
+  const annotations = seed({ ttl: '60s', ...more })
+  const { changes } = plan(annotations, 1)
+  expect(changes[`${SEED}lease-status`]).toBe(`${active(at(60))} Warning: ${warning}`)
+  expect(plan(carriedOut(annotations, 1), 2).changes).toEqual({})
+})
+
 describe('taking the TTL away', () => {
   it('cleans what we wrote, and the start', () => {
     const { [`${SEED}ttl`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(2) }), 3)

@@ -6,6 +6,7 @@ import { readRecord } from './cleanup/record.ts'
 import { isCopied } from './copied.ts'
 import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOrDate } from './time.ts'
 import { parseTtl } from './ttl.ts'
+import { warningsAbout } from './warnings.ts'
 
 /** Annotations to set, or with null to remove. */
 export type Changes = Readonly<Record<string, string | null>>
@@ -76,13 +77,7 @@ export function planLease(
   for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
   if (!family) return ended(annotations, desired)
   const terms = isBroughtBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
-  const warnings: string[] = []
-  const ignored = settings.families.flatMap((each) => (each === family ? [] : writtenIn(annotations, each)))
-  if (ignored.length > 0) {
-    const [counts = ''] = writtenIn(annotations, family)
-    warnings.push(`${ignored.join(' and ')} ${ignored.length > 1 ? 'are' : 'is'} ignored, ${counts} counts.`)
-  }
-  if (terms.job?.ok === false) warnings.push(`The cleanup job can not be run: ${terms.job.reason}.`)
+  const warnings = warningsAbout(annotations, settings.families, family, terms.job)
   answer(desired, annotations, family, terms, warnings, now)
   const changes = difference(annotations, desired)
   return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
@@ -128,13 +123,6 @@ type Terms =
 
 function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
   return annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined
-}
-
-const WISHES = Object.values(ANNOTATION)
-
-/** The names of what users wrote in a family: how long, and then how it is to end. */
-function writtenIn(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): readonly string[] {
-  return WISHES.map((name) => prefix + name).filter((name) => annotations[name] !== undefined)
 }
 
 /** Takes back the answers in a family that does not count. What users wrote stays, as long as they lease by it. */
