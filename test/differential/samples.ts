@@ -1,11 +1,39 @@
 /** Kinds of which many variations are sent. */
 import type { Case, Json, JsonObject } from './case.ts'
-import { create } from './steps.ts'
+import { create, named } from './steps.ts'
 
 /** A kind, and what it must at least have. */
 export interface Sample {
   readonly path: string
   readonly base: JsonObject
+}
+
+export const networkPolicy: Sample = {
+  path: named('networking.k8s.io/v1', 'networkpolicies'),
+  base: {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'a' },
+    spec: { podSelector: {} },
+  },
+}
+export const scaler: Sample = {
+  path: named('autoscaling/v2', 'horizontalpodautoscalers'),
+  base: {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'a' },
+    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } },
+  },
+}
+export const storageClass: Sample = {
+  path: '/apis/storage.k8s.io/v1/storageclasses',
+  base: {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'storage-{ns}' },
+    provisioner: 'example.com/a',
+  },
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -2,7 +2,7 @@
 import type { Case, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { volume } from '../objects.ts'
-import type { Sample } from '../samples.ts'
+import { type Sample, storageClass } from '../samples.ts'
 import { core, create, MERGE_PATCH, patch, update } from '../steps.ts'
 
 const claim = (more: JsonObject = {}): Sample => ({
@@ -38,16 +38,7 @@ const NODE: Sample = {
     spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'], providerID: 'a', unschedulable: true },
   },
 }
-const STORAGE: Sample = {
-  path: '/apis/storage.k8s.io/v1/storageclasses',
-  base: {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'storage-{ns}' },
-    provisioner: 'example.com/a',
-    parameters: { a: 'b' },
-  },
-}
+const STORAGE: Sample = { ...storageClass, base: { ...storageClass.base, parameters: { a: 'b' } } }
 const PRIORITY: Sample = {
   path: '/apis/scheduling.k8s.io/v1/priorityclasses',
   base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },

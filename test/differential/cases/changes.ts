@@ -2,7 +2,7 @@
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { container, daemonSet, job, replicaSet, statefulSet } from '../objects.ts'
-import type { Sample } from '../samples.ts'
+import { networkPolicy, type Sample, scaler } from '../samples.ts'
 import { create, MERGE_PATCH, named, patch, update } from '../steps.ts'
 import { STORAGE_CHANGES } from './changes-of-storage.ts'
 
@@ -159,24 +159,6 @@ const WORKLOADS: readonly Case[] = [
   },
 ]
 
-const POLICY: Sample = {
-  path: named('networking.k8s.io/v1', 'networkpolicies'),
-  base: {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: { name: 'a' },
-    spec: { podSelector: {} },
-  },
-}
-const SCALER: Sample = {
-  path: named('autoscaling/v2', 'horizontalpodautoscalers'),
-  base: {
-    apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
-    metadata: { name: 'a' },
-    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } },
-  },
-}
 const INGRESS: Sample = {
   path: named('networking.k8s.io/v1', 'ingresses'),
   base: {
@@ -206,10 +188,10 @@ const BUDGET: Sample = {
 }
 
 const OTHERS: readonly Case[] = [
-  changed('of a network policy', POLICY, ...specs({ policyTypes: ['Foo'] }, { ingress: [{ from: [{}] }] })),
-  mended('of whom a network policy selects', POLICY, ...specs({ podSelector: { matchLabels: { a: 'b' } } })),
-  changed('of an autoscaler', SCALER, ...specs({ minReplicas: 5 }, { scaleTargetRef: { name: '' } })),
-  mended('of what an autoscaler scales', SCALER, ...specs({ scaleTargetRef: { name: 'b' } })),
+  changed('of a network policy', networkPolicy, ...specs({ policyTypes: ['Foo'] }, { ingress: [{ from: [{}] }] })),
+  mended('of whom a network policy selects', networkPolicy, ...specs({ podSelector: { matchLabels: { a: 'b' } } })),
+  changed('of an autoscaler', scaler, ...specs({ minReplicas: 5 }, { scaleTargetRef: { name: '' } })),
+  mended('of what an autoscaler scales', scaler, ...specs({ scaleTargetRef: { name: 'b' } })),
   changed('of an ingress', INGRESS, ...specs({ defaultBackend: null }, { ingressClassName: '' })),
   {
     name: 'change of an ingress to the old class',

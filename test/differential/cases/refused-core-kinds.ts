@@ -1,7 +1,7 @@
 /** More objects that are wrong in several places: quotas, limits, volumes, nodes. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { job, pod, service, statefulSet } from '../objects.ts'
-import { merged, refused, type Sample, taken } from '../samples.ts'
+import { merged, refused, type Sample, storageClass, taken } from '../samples.ts'
 import { core, create, MERGE_PATCH, named, patch } from '../steps.ts'
 
 const sample = (path: string, apiVersion: string, kind: string, spec: JsonObject, name = 'a'): Sample => ({
@@ -25,15 +25,6 @@ const volume = sample(
   'volume-{ns}',
 )
 const node = sample('/api/v1/nodes', 'v1', 'Node', {}, 'node-{ns}')
-const storage: Sample = {
-  path: '/apis/storage.k8s.io/v1/storageclasses',
-  base: {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'storage-{ns}' },
-    provisioner: 'example.com/a',
-  },
-}
 const priority: Sample = {
   path: '/apis/scheduling.k8s.io/v1/priorityclasses',
   base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },
@@ -193,7 +184,7 @@ const OTHERS: readonly Case[] = [
     },
   ),
   refusedWhole(
-    storage,
+    storageClass,
     'storage classes',
     { provisioner: 'A B' },
     { parameters: { '': 'a' }, reclaimPolicy: 'Foo', volumeBindingMode: 'Foo' },

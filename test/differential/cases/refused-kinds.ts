@@ -1,7 +1,7 @@
 /** Objects that are wrong in several places: what is said of each. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { create, named } from '../steps.ts'
-import { merged, refused, type Sample, taken } from '../samples.ts'
+import { merged, networkPolicy, refused, type Sample, scaler, taken } from '../samples.ts'
 
 const POD: JsonObject = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] }
 const job: Sample = {
@@ -25,24 +25,6 @@ const cron: Sample = {
     kind: 'CronJob',
     metadata: { name: 'a' },
     spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: POD } } } },
-  },
-}
-const policy: Sample = {
-  path: named('networking.k8s.io/v1', 'networkpolicies'),
-  base: {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: { name: 'a' },
-    spec: { podSelector: {} },
-  },
-}
-const scaler: Sample = {
-  path: named('autoscaling/v2', 'horizontalpodautoscalers'),
-  base: {
-    apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
-    metadata: { name: 'a' },
-    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } },
   },
 }
 
@@ -172,7 +154,7 @@ const block = (ipBlock: JsonObject): JsonObject => ({ ipBlock })
 
 const POLICIES: readonly Case[] = [
   refused(
-    policy,
+    networkPolicy,
     'peers of network policies',
     from(
       {},
@@ -189,7 +171,7 @@ const POLICIES: readonly Case[] = [
     { policyTypes: ['Ingress', 'Egress', 'Ingress'] },
   ),
   refused(
-    policy,
+    networkPolicy,
     'networks of network policies',
     from(
       ...['', 'x', '10.0.0.1', '10.0.0.1/8', '10.0.0.0/33', '010.0.0.0/8', '10.0.0.0/08', 'fe80::1/10'].map((cidr) =>
@@ -199,7 +181,7 @@ const POLICIES: readonly Case[] = [
     from(block({ cidr: '10.0.0.0/8', except: ['x', '11.0.0.0/16', '10.0.0.0/8', '10.1.0.0/16', '10.0.0.0/4'] })),
     from(block({ cidr: '::/0', except: ['10.0.0.0/8', 'fe80::/10', '::/0'] }), block({ cidr: '::ffff:1.2.3.4/120' })),
   ),
-  refused(policy, 'ports of network policies', {
+  refused(networkPolicy, 'ports of network policies', {
     ingress: [
       {
         ports: [
