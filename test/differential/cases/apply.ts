@@ -253,6 +253,16 @@ const LISTS: readonly Case[] = [
 
 const CUSTOM: readonly Case[] = [
   one(
+    'of null where none may be, and where there is a default, or one may',
+    apply(widgetPath, 'one', thing({ code: null }), { status: 422 }),
+    apply(widgetPath, 'one', thing({ ports: null }), { status: 422 }),
+    apply(widgetPath, 'one', thing({ mode: null, maybe: null, nested: null }), { status: 201 }),
+    apply(widgetPath, 'one', thing({ code: null }), { status: 422 }),
+    apply(widgetPath, 'one', thing({ tags: [] })),
+    apply(widgetPath, 'one', thing({ tags: null }), { status: 422 }),
+    create(`${custom('widgets')}?dryRun=All`, { ...thing({ code: null }), metadata: { name: 'b' } }),
+  ),
+  one(
     'of a custom resource',
     apply(widgetPath, 'one', thing({ code: 'abc' }), { status: 201 }),
     apply(widgetPath, 'one', thing({})),

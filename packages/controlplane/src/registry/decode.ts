@@ -9,6 +9,7 @@ import type { RegistryContext } from './context.ts'
 import { DecodeError } from './decode-error.ts'
 import { isObject } from './json.ts'
 import type { JsonObject } from './json.ts'
+import { APPLY_PATCH } from './request.ts'
 import type { ResourceRequest } from './request.ts'
 import type { ResourceDefinition } from './types.ts'
 
@@ -39,7 +40,7 @@ export function decode(
   const unknown: string[] = []
   const { apiVersion: _, kind: __, ...rest } = body
   const raw = { kind: definition.kind, apiVersion: apiVersionOf(definition), ...rest }
-  const decoded = processed(context, definition, raw, unknown, old)
+  const decoded = processed(context, definition, raw, unknown, old, request.patchType === APPLY_PATCH)
   report(request, unknown, warn)
   return decoded
 }
@@ -108,6 +109,7 @@ export function processed(
   raw: KubeObject,
   unknown: string[],
   old: KubeObject | undefined,
+  keepsNulls = false,
 ): Decoded {
   const { schema, strategy } = definition
   const resolve = (ref: string): Schema => definition.resolve(ref)
@@ -124,7 +126,12 @@ export function processed(
     unknown.push(...metadata.unknown.map((path) => `metadata.${path}`))
     object = { ...raw, metadata: metadata.object as ObjectMeta }
     if (schema) {
-      const result = context.process(schema, resolve, object, { default: true, prune: true, ...(old && { old }) })
+      const result = context.process(schema, resolve, object, {
+        default: true,
+        prune: true,
+        keepsNulls,
+        ...(old && { old }),
+      })
       unknown.push(...result.unknown)
       object = result.object as KubeObject
       errors = result.errors

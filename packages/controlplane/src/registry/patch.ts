@@ -15,13 +15,12 @@ import { timestamp } from './metadata.ts'
 import { checkPatchOptions } from './options.ts'
 import { checkIdentity, checkVersion, placed } from './placement.ts'
 import { book, dropDuplicateOwners } from './prepare.ts'
+import { APPLY_PATCH } from './request.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
 import type { ResourceDefinition } from './types.ts'
 import { change } from './update.ts'
 import type { Warn } from './update.ts'
 import { MODIFIED } from './writer.ts'
-
-export const APPLY_PATCH = 'application/apply-patch+yaml'
 
 export async function patch(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
   const isApply = request.patchType === APPLY_PATCH

@@ -4,6 +4,9 @@ import type { ResourceDefinition, User } from './types.ts'
 
 export type ResourceVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
+/** The media type of server-side apply. */
+export const APPLY_PATCH = 'application/apply-patch+yaml'
+
 /** The query parameters of a request, and a delete's body, as they came; the registry checks them. */
 export interface RequestOptions {
   readonly labelSelector?: string

@@ -35,7 +35,13 @@ export type Process = (
   schema: Schema,
   resolve: (ref: string) => Schema,
   value: unknown,
-  options: { readonly default: boolean; readonly prune: boolean; readonly old?: unknown },
+  options: {
+    readonly default: boolean
+    readonly prune: boolean
+    readonly old?: unknown
+    /** A null that may not be there is wrong, where defaults would drop it: what is applied means what it says. Default false. */
+    readonly keepsNulls?: boolean
+  },
 ) => Processed
 
 type Options = Parameters<Process>[3]
@@ -189,7 +195,7 @@ class Walker {
       if (isMeta) next = this.#meta(property, key, given, oldObject?.[key], isRoot, mode)
       else if (property !== undefined || node.hasAdditional) {
         const child = property ?? node.additional
-        if (given === null && child !== undefined && !child.isNullable && this.#options.default && mode !== 'keep') {
+        if (given === null && child !== undefined && mode !== 'keep' && this.#replacesNull(child)) {
           next = child.hasDefault ? completeDefault(child) : undefined
         } else {
           this.#path.push(property === undefined ? `\u0000${key}` : key)
@@ -221,6 +227,11 @@ class Walker {
     if (node.required) this.#required(node, final)
     if (node.isEmbeddedResource && !isRoot) checkEmbedded(final, this.#bracketed(), this.#embeddedErrors)
     return final
+  }
+
+  #replacesNull({ isNullable, hasDefault }: Node): boolean {
+    const { default: fills, keepsNulls = false } = this.#options
+    return fills && !isNullable && (hasDefault || !keepsNulls)
   }
 
   /** Complaints about the value itself, which the server makes before those about its children. */
