@@ -3,6 +3,7 @@ import type { CaseGroup } from '../case.ts'
 import { accessCases } from './access.ts'
 import { applyCases } from './apply.ts'
 import { changeCases } from './changes.ts'
+import { changingDefinitionCases } from './changing-definitions.ts'
 import { createCases } from './create.ts'
 import { customResourceCases } from './custom-resources.ts'
 import { definitionStatusCases } from './definition-status.ts'
@@ -37,6 +38,7 @@ export const CORPUS: readonly CaseGroup[] = [
   applyCases,
   customResourceCases,
   definitionStatusCases,
+  changingDefinitionCases,
   readCases,
   watchCases,
   deleteCases,

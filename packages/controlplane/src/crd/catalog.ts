@@ -4,11 +4,13 @@ import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import { definitionsOf } from './definition.ts'
 import { BUCKET } from './names.ts'
+import type { Era } from './reading.ts'
 
 const keyOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`
 
 interface Served {
   readonly source: Json
+  readonly era: Era
   readonly definitions: readonly ResourceDefinition[]
 }
 
@@ -70,10 +72,12 @@ export class CrdCatalog implements ResourceCatalog {
     const name = asText(at(crd, 'metadata', 'name'))
     const before = this.#custom.get(name)
     if (before && servesTheSame(before.source, crd)) return false
-    const definitions = definitionsOf(crd).filter(
+    const era =
+      before && isSameEra(before.source, crd) ? before.era : { since: Number(at(crd, 'metadata', 'resourceVersion')) }
+    const definitions = definitionsOf(crd, era).filter(
       ({ group, version, plural }) => !this.#builtInKeys.has(keyOf(group, version, plural)),
     )
-    this.#custom.set(name, { source: crd, definitions })
+    this.#custom.set(name, { source: crd, era, definitions })
     return definitions.length > 0 || (before?.definitions.length ?? 0) > 0
   }
 
@@ -87,6 +91,13 @@ export class CrdCatalog implements ResourceCatalog {
     this.#all = [...this.#builtIn, ...custom]
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** A definition that is on its way out still has the same objects, in the same form. */
+function isSameEra(before: Json, after: Json): boolean {
+  const isSame = (...path: readonly string[]): boolean =>
+    JSON.stringify(at(before, ...path)) === JSON.stringify(at(after, ...path))
+  return isSame('metadata', 'uid') && isSame('spec') && isSame('status', 'acceptedNames')
 }
 
 /** Labels, annotations and managedFields may change without a change in what is served. */

@@ -9,6 +9,8 @@ import { blockingError, validateRules } from '../schema/cel/validate.ts'
 import { process } from '../schema/process.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
+import { noRefs, readingOf } from './reading.ts'
+import type { Era, Schemas } from './reading.ts'
 import { isTrue, specOf, versionsOf } from './names.ts'
 import { customPrinter } from './printer.ts'
 
@@ -17,24 +19,26 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 /** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
-export function definitionsOf(crd: Json): readonly ResourceDefinition[] {
+export function definitionsOf(crd: Json, era: Era): readonly ResourceDefinition[] {
   if (!isTrue(crd, 'Established')) return []
+  const schemas = new Map(versionsOf(crd).map((version) => [asText(version['name']), schemaOf(version)]))
   return versionsOf(crd)
     .filter(({ served }) => served === true)
-    .map((version) => define(crd, version))
+    .map((version) => define(crd, version, schemas, era))
 }
 
-function define(crd: Json, version: Json): ResourceDefinition {
+function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceDefinition {
   const spec = specOf(crd)
   const group = asText(spec['group'])
   const names = asJson(at(crd, 'status', 'acceptedNames'))
   const [plural, kind] = [asText(names['plural']), asText(names['kind'])]
   const hasStatus = isJson(at(version, 'subresources', 'status'))
   const isLeaving = isTrue(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
-  const schema = schemaOf(version)
+  const name = asText(version['name'])
+  const schema = schemas.get(name)
   return {
     group,
-    version: asText(version['name']),
+    version: name,
     kind,
     listKind: asText(names['listKind']) || `${kind}List`,
     plural,
@@ -53,15 +57,12 @@ function define(crd: Json, version: Json): ResourceDefinition {
     printer: customPrinter(asJsons(version['additionalPrinterColumns'])),
     isBuiltIn: false,
     bucket: `${plural}.${group}`,
+    reading: readingOf(name, schemas, era),
   }
 }
 
 const deprecationOf = ({ name, deprecationWarning }: Json, group: string, kind: string): string =>
   asText(deprecationWarning) || `${group}/${asText(name)} ${kind} is deprecated`
-
-function noRefs(ref: string): Schema {
-  throw new Error(`the schema of a custom resource has no definition ${ref}`)
-}
 
 function schemaOf(version: Json): Schema | undefined {
   const source = at(version, 'schema', 'openAPIV3Schema')

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta, Stored } from '@tenure/kube'
 import { conflict, forbidden, notFound, StatusError } from '../errors.ts'
 import type { Decision, StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
-import { inVersion, unstored } from './derived.ts'
+import { asRead, inVersion, unstored } from './derived.ts'
 import { isEqual } from './json.ts'
 import { orderMetadata, timestamp } from './metadata.ts'
 import { checkDeleteOptions } from './options.ts'
@@ -43,8 +43,9 @@ async function removeOne(
   const { definition, subresource } = request
   const { bucket } = definition
   const warnings = isUndecided(request) ? [JOB_WARNING] : []
-  const seen = storage.get(bucket, key)
-  if (!seen) throw notFound(definition, name)
+  const found = storage.get(bucket, key)
+  if (!found) throw notFound(definition, name)
+  const seen = asRead(found, definition)
   const dryRun = isDryRun(request)
   if (admission && (admission.concerns?.('DELETE', definition, subresource) ?? true)) {
     step(context, request, seen)
@@ -70,9 +71,10 @@ async function removeOne(
   let outcome: Step | undefined
   const { stored } = await storage.write(bucket, key, (current): Decision<undefined> => {
     if (!current) throw notFound(definition, name)
-    outcome = step(context, request, current)
+    const read = asRead(current, definition)
+    outcome = step(context, request, read)
     if ('remove' in outcome) return { remove: true }
-    return 'mark' in outcome && !isEqual(outcome.mark, current.object) ? { put: outcome.mark } : { keep: true }
+    return 'mark' in outcome && !isEqual(outcome.mark, read.object) ? { put: outcome.mark } : { keep: true }
   })
   if (!outcome || 'pending' in outcome)
     return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)

@@ -26,22 +26,37 @@ class Derived implements StoredObject {
   }
 }
 
-const versions = new WeakMap<StoredObject, Map<string, StoredObject>>()
+const versions = new WeakMap<ResourceDefinition, WeakMap<StoredObject, StoredObject>>()
 
-/** The object as the version that was asked for: most differ in nothing but the apiVersion. */
+/**
+ * The object as it is served: in the version that was asked for, and if it was stored under another schema, with the
+ * defaults and fields of today's.
+ */
 export function inVersion(stored: StoredObject, definition: ResourceDefinition): StoredObject {
+  const { reading } = definition
   const apiVersion = apiVersionOf(definition)
-  if (stored.apiVersion === apiVersion) return stored
-  let others = versions.get(stored)
-  if (!others) versions.set(stored, (others = new Map()))
-  let other = others.get(apiVersion)
-  if (!other) {
-    const converted = definition.conversion?.fromStored(stored.object) ?? stored.object
-    const object = { ...converted, kind: definition.kind, apiVersion } as Stored<KubeObject>
-    other = new Derived(stored.key, stored.revision, object)
-    others.set(apiVersion, other)
-  }
-  return other
+  const isInVersion = stored.apiVersion === apiVersion
+  if (isInVersion && (reading === undefined || stored.revision >= reading.before)) return stored
+  // It has been here before.
+  if (isInVersion && stored instanceof Derived) return stored
+  let known = versions.get(definition)
+  if (!known) versions.set(definition, (known = new WeakMap()))
+  let served = known.get(stored)
+  if (!served) known.set(stored, (served = derive(stored, definition, apiVersion)))
+  return served
+}
+
+function derive(stored: StoredObject, definition: ResourceDefinition, apiVersion: string): StoredObject {
+  const { conversion, kind, reading } = definition
+  const before = stored.object
+  const read = reading?.fit(before) ?? conversion?.fromStored(before) ?? before
+  if (read === before && before.apiVersion === apiVersion) return stored
+  return new Derived(stored.key, stored.revision, { ...read, kind, apiVersion } as Stored<KubeObject>)
+}
+
+/** What a selector looks at, and what a deletion marks: of built-in kinds the object as it is stored. */
+export function asRead(stored: StoredObject, definition: ResourceDefinition): StoredObject {
+  return definition.reading ? inVersion(stored, definition) : stored
 }
 
 const departed = new WeakMap<StoredObject, StoredObject>()

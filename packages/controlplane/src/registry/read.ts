@@ -4,7 +4,7 @@ import type { StoredObject } from '../storage/types.ts'
 import type { RegistryContext } from './context.ts'
 import { ContinueExpired, decodeContinue, encodeContinue } from './continue-token.ts'
 import type { ContinueToken } from './continue-token.ts'
-import { inVersion } from './derived.ts'
+import { asRead, inVersion } from './derived.ts'
 import { checkPathSegment } from './names.ts'
 import { checkListOptions, listRevision, parseRevision } from './options.ts'
 import type { ResourceAnswer, ResourceRequest } from './request.ts'
@@ -29,7 +29,7 @@ export function find({ storage }: RegistryContext, request: ResourceRequest): St
   const key = keyFor(namespace, name)
   const stored = at === undefined ? storage.get(definition.bucket, key) : findAt(storage, definition.bucket, key, at)
   if (!stored) throw notFound(definition, name)
-  return stored
+  return asRead(stored, definition)
 }
 
 function findAt(
@@ -75,7 +75,8 @@ export function list(context: RegistryContext, request: ResourceRequest): Resour
   const { name } = selection.fields
   if (name !== undefined && at === undefined && !token && (namespace !== undefined || !definition.namespaced)) {
     const stored = storage.get(definition.bucket, keyFor(namespace, name))
-    const items = stored && (selection.matches?.(stored.object) ?? true) ? [inVersion(stored, definition)] : []
+    const items =
+      stored && (selection.matches?.(asRead(stored, definition).object) ?? true) ? [inVersion(stored, definition)] : []
     return { type: 'list', items, revision }
   }
 
@@ -83,7 +84,7 @@ export function list(context: RegistryContext, request: ResourceRequest): Resour
   let hasMore = false
   try {
     for (const stored of storage.range(definition.bucket, { namespace, after: token?.after, at })) {
-      if (selection.matches && !selection.matches(stored.object)) continue
+      if (selection.matches && !selection.matches(asRead(stored, definition).object)) continue
       if (items.length >= limit) {
         hasMore = true
         break

@@ -103,6 +103,8 @@ export interface ResourceDefinition {
   readonly bucket: string
   /** Of a version whose fields are not those that are stored (events, autoscalers). Default: only apiVersion differs. */
   readonly conversion?: Conversion
+  /** Of custom resources: what was stored before their definition became what it is. Default: all is stored as it is served. */
+  readonly reading?: Reading
   /** As discovery lists them: `status`, `scale`, `eviction`… Default: what hasStatus and scale say. */
   readonly subresources?: readonly Subresource[]
 }
@@ -111,6 +113,16 @@ export interface ResourceDefinition {
 export interface Conversion {
   toStored(object: KubeObject): KubeObject
   fromStored(object: KubeObject): KubeObject
+}
+
+/** How objects are read that were stored under another schema. */
+export interface Reading {
+  /** The same for as long as the definition serves the same: watches end with it. */
+  readonly era: object
+  /** What was written by an earlier revision may not be as the schema wants it now. */
+  readonly before: number
+  /** The object with today's defaults and without what is no longer known; the one given if that is all the same. Pure. */
+  fit(object: KubeObject): KubeObject
 }
 
 export interface Subresource {

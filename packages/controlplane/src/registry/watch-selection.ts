@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import type { Change, StoredObject } from '../storage/types.ts'
-import { departedAt, inVersion } from './derived.ts'
+import { asRead, departedAt, inVersion } from './derived.ts'
 import type { WatchItem } from './request.ts'
 import type { ResourceDefinition } from './types.ts'
 
@@ -27,7 +27,7 @@ export class WatchSelection {
   }
 
   selects(stored: StoredObject | undefined): boolean {
-    return stored !== undefined && (this.#matches?.(stored.object) ?? true)
+    return stored !== undefined && (this.#matches?.(asRead(stored, this.#definition).object) ?? true)
   }
 
   /** What is shown of a change; undefined: nothing. The same item for all who ask before the next change. */
@@ -47,7 +47,8 @@ export class WatchSelection {
     }
     if (!was || !previous) return undefined
     // Gone, or out of sight: both are the end of it for who watches the selection.
-    const last = current ? departedAt(previous, revision) : (deleted ?? departedAt(previous, revision))
+    const before = asRead(previous, this.#definition)
+    const last = (current || before !== previous ? undefined : deleted) ?? departedAt(before, revision)
     return { type: 'DELETED', stored: inVersion(last, this.#definition) }
   }
 }

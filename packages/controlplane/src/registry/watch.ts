@@ -7,6 +7,7 @@ import { inVersion } from './derived.ts'
 import { checkWatchOptions, parseRevision } from './options.ts'
 import type { RequestOptions, ResourceAnswer, ResourceRequest, WatchItem, WatchSession } from './request.ts'
 import { parseSelection } from './selection.ts'
+import type { ResourceDefinition } from './types.ts'
 import { shareSelection } from './watch-selection.ts'
 import type { WatchSelection, WatchSelectionOptions } from './watch-selection.ts'
 
@@ -66,6 +67,7 @@ class Session implements WatchSession {
   #send: ((item: WatchItem) => void) | undefined
   #ended: (() => void) | undefined
   #stopWatching: (() => void) | undefined
+  #stopFollowing: (() => void) | undefined
   #timeout: Timer | undefined
   #bookmark: Timer | undefined
   #isClosed = false
@@ -88,6 +90,7 @@ class Session implements WatchSession {
     this.#release = release
     signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#timeout = clock.setTimer(timeout, () => this.#expire())
+    this.#followDefinition(definition)
     if (bookmarks) this.#armBookmark()
     // A revision that is still to come is no reason to wait: what is older than it is just not shown.
     let start = Math.min(from, storage.revision)
@@ -119,6 +122,7 @@ class Session implements WatchSession {
     this.#timeout?.cancel()
     this.#bookmark?.cancel()
     this.#stopWatching?.()
+    this.#stopFollowing?.()
     this.#release?.()
     this.#ended?.()
     this.#send = undefined
@@ -128,6 +132,15 @@ class Session implements WatchSession {
     if (this.#isClosed || change.revision <= this.#options.from) return
     const item = this.#selection?.itemFor(change)
     if (item) this.#send?.(item)
+  }
+
+  /** A watch shows objects as the definition had them when it began: it ends with that, and who comes back sees the new one. */
+  #followDefinition({ group, version, plural, reading }: ResourceDefinition): void {
+    if (!reading) return
+    const { catalog } = this.#context
+    this.#stopFollowing = catalog.onChange(() => {
+      if (catalog.find(group, version, plural)?.reading?.era !== reading.era) this.close()
+    })
   }
 
   #armBookmark(): void {
