@@ -139,6 +139,18 @@ test('in the foreground the owner waits for those that block it, and for those o
   await world.until(async () => (await names()).join() === 'does-not', 'the owner went')
 })
 
+test('owners in a circle do not wait for one another', async () => {
+  const first = await map('first')
+  const blocking = { blockOwnerDeletion: true }
+  const second = await map('second', [owner(first, 'ConfigMap', 'v1', blocking)])
+  const third = await map('third', [owner(second, 'ConfigMap', 'v1', blocking)])
+  const ownerReferences = [owner(third, 'ConfigMap', 'v1', blocking)]
+  await world.api.patch(ConfigMap, first.metadata, mergePatch({ metadata: { ownerReferences } }))
+  await world.api.delete(ConfigMap, first.metadata, { propagation: 'Foreground' })
+  await world.settle()
+  expect(await names()).toEqual([])
+})
+
 test('a Deployment deleted in the foreground goes after its pods; orphaned, its ReplicaSet stays', async () => {
   await world.deployment('web', { replicas: 2 })
   await world.until(() => world.isRolledOut('web'), 'rolled out')

@@ -149,7 +149,17 @@ class GarbageCollector implements Component {
       if (dangling.length + waiting.length > 0) await this.#writeOwners(object, solid, signal)
       return
     }
-    if (waiting.length > 0 && this.#objects.dependentsOf(object.metadata.uid).length > 0) {
+    const dependents = waiting.length > 0 ? this.#objects.dependentsOf(object.metadata.uid) : []
+    if (dependents.length > 0) {
+      const { ownerReferences = [] } = object.metadata
+      const isBlocking = ownerReferences.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
+      // Its owner waits for it, and it would wait for what may be its owner's owner: as in the real server, nobody who may be in a circle is waited for.
+      if (isBlocking && dependents.some(isGoingInForeground)) {
+        const unblocked = ownerReferences.map((each) => ({ ...each, blockOwnerDeletion: false }))
+        await this.#writeOwners(object, unblocked, signal)
+        // The change brings us back.
+        return
+      }
       await this.#delete(object, 'Foreground', signal)
       return
     }
