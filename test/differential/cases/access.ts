@@ -1,7 +1,7 @@
 /** Who may give which rights to whom. */
 import type { Case, CaseGroup, JsonObject, RequestStep } from '../case.ts'
-import { role } from '../objects.ts'
-import { core, create, get, MERGE_PATCH, named, patch, remove, update } from '../steps.ts'
+import { configMap, role } from '../objects.ts'
+import { core, create, get, MERGE_PATCH, named, patch, read, remove, update, watch } from '../steps.ts'
 
 const RBAC = 'rbac.authorization.k8s.io/v1'
 const roles = named(RBAC, 'roles')
@@ -54,6 +54,27 @@ export const accessCases: CaseGroup = {
       patch(MERGE_PATCH, `${roles}/less`, { metadata: { labels: { a: 'b' } } }, { headers: alice.headers }),
       update(`${roles}/less`, role('less', [rule([''], ['configmaps'], ['list'])]), alice),
       remove(`${roles}/less`, undefined, alice),
+    ),
+    one(
+      'to one name is enough to list and watch it by that name',
+      create(core('configmaps'), configMap('a')),
+      create(core('configmaps'), configMap('b')),
+      create(roles, role('named', [{ ...rule([''], ['configmaps'], ['get', 'list', 'watch']), resourceNames: ['a'] }])),
+      create(bindings, binding('named', 'Role', 'named')),
+      noticed(core('configmaps', 'a')),
+      get(core('configmaps'), { ...alice, status: 403 }),
+      get(`${core('configmaps')}?fieldSelector=metadata.name%3Da`, alice),
+      get(`${core('configmaps')}?fieldSelector=metadata.name%3Da,metadata.name%3Db`, alice),
+      get(`${core('configmaps')}?fieldSelector=metadata.name%3Db`, { ...alice, status: 403 }),
+      get(`${core('configmaps')}?fieldSelector=metadata.name!%3Da`, { ...alice, status: 403 }),
+      get(`${core('configmaps')}?fieldSelector=metadata.name%3Da%2Fb`, { ...alice, status: 403 }),
+      get(`${core('configmaps')}?fieldSelector=metadata.name`, { ...alice, status: 403 }),
+      get('/api/v1/configmaps?fieldSelector=metadata.name%3Da', { ...alice, status: 403 }),
+      get('/api/v1/namespaces?fieldSelector=metadata.name%3D{ns}', { ...alice, status: 403 }),
+      remove(`${core('configmaps')}?fieldSelector=metadata.name%3Da`, undefined, { ...alice, status: 403 }),
+      watch('a', `${core('configmaps')}?fieldSelector=metadata.name%3Da`, alice),
+      read('a', 1),
+      watch('b', `${core('configmaps')}?fieldSelector=metadata.name%3Db`, { ...alice, status: 403 }),
     ),
     one(
       'may be bound by who has it',

@@ -37,6 +37,17 @@ export function parseFieldSelector(text: string, definition: ResourceDefinition)
   }
 }
 
+/** The one name that a selector can match; undefined if there may be others, or it can not be read. */
+export function selectedName(text: string): string | undefined {
+  try {
+    return split(text)
+      .map((term) => parseTerm(text, term))
+      .find(({ field, equal }) => field === 'metadata.name' && equal)?.value
+  } catch {
+    return undefined
+  }
+}
+
 function reader(field: string, definition: ResourceDefinition): (object: KubeObject) => string {
   if (field === 'metadata.name') return (object) => object.metadata?.name ?? ''
   if (field === 'metadata.namespace' && (definition.namespaced || !definition.isBuiltIn)) {

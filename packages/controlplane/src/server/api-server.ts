@@ -7,6 +7,8 @@ import { withDeleteOptions } from '../registry/delete-options.ts'
 import { managerOf } from '../registry/prepare.ts'
 import type { RequestOptions, ResourceAnswer, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition, User } from '../registry/types.ts'
+import { selectedName } from '../registry/field-selector.ts'
+import { checkPathSegment } from '../registry/names.ts'
 import { APPLY_PATCH } from '../registry/request.ts'
 import type { Storage } from '../storage/types.ts'
 import { ANONYMOUS } from './authentication.ts'
@@ -195,7 +197,7 @@ export class ApiServer {
     const { catalog } = this.#options
     const { isWatch, options, includeObject } = parseQuery(query)
     const verb = verbOf(request.method, route, isWatch)
-    this.#authorize(request.user, verb ?? request.method.toLowerCase(), route)
+    this.#authorize(request.user, verb ?? request.method.toLowerCase(), route, options.fieldSelector)
     const review = reviewFor(route.group, route.version, route.plural)
     if (review && !route.name) return this.#review(review, request, route, verb, options)
     const definition = catalog.find(route.group, route.version, route.plural)
@@ -255,15 +257,18 @@ export class ApiServer {
     return json(201, JSON.stringify(withAsker(answer, manager, this.#options.clock.now())))
   }
 
-  #authorize(user: User, verb: string, route: ResourceRoute): void {
+  #authorize(user: User, verb: string, route: ResourceRoute, fieldSelector: string | undefined): void {
     if (user.groups.includes('system:masters')) return
-    const { group, plural, subresource, namespace, name } = route
+    const { group, plural, subresource, namespace } = route
+    const selected = verb === 'list' || verb === 'watch' ? selectedName(fieldSelector ?? '') : undefined
+    // Who may only see an object of some name lists and watches it by that name.
+    const name = route.name ?? (selected && checkPathSegment(selected).length === 0 ? selected : undefined)
     const resource = {
       group,
       plural,
       subresource,
       // A namespace is its own place.
-      namespace: namespace ?? (plural === 'namespaces' && group === '' ? name : undefined),
+      namespace: namespace ?? (plural === 'namespaces' && group === '' ? route.name : undefined),
       name,
     }
     if (this.#options.authorizer.authorize({ user, verb, resource, path: '' }).allowed) return
