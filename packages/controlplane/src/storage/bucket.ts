@@ -8,6 +8,8 @@ export interface VersionChange extends Change {
   readonly previous: Version | undefined
   readonly current: Version | undefined
   readonly deleted: Tombstone | undefined
+  /** How much it keeps in memory that is there for history only: the state before it. */
+  readonly size: number
 }
 
 export interface Watcher {
@@ -69,6 +71,9 @@ export class Bucket {
     if (!change) return
     const { previous, current, deleted, key } = change
     if (previous) superseded.push(previous.revision)
+    // Nobody else needs them, unless they are on their way to somebody.
+    previous?.fold()
+    deleted?.fold()
     if (current) current.older = undefined
     if (!deleted) return
     superseded.push(deleted.revision)

@@ -7,6 +7,8 @@ export interface HistoryLimits {
   readonly changes?: number
   /** Changes older than this many milliseconds, or a twentieth less, are forgotten at the next write. Default 10 minutes. */
   readonly age?: number
+  /** At most so many characters of JSON that nothing but history needs, of what is on disk. Default 128 million. */
+  readonly size?: number
 }
 
 /** Changes within this share of the age count as made at the time of the first of them. */
@@ -23,12 +25,14 @@ export class HistoryWindow {
   readonly #clock: Clock
   readonly #changes: number
   readonly #age: number
+  readonly #size: number
   readonly #marks = new Deque<Mark>()
 
-  constructor(clock: Clock, { changes = 10_000, age = 600_000 }: HistoryLimits, revision: number) {
+  constructor(clock: Clock, { changes = 10_000, age = 600_000, size = 128_000_000 }: HistoryLimits, revision: number) {
     this.#clock = clock
     this.#changes = changes
     this.#age = age
+    this.#size = size
     // What was read from disk counts as new: informers of a host that died resume from it.
     this.#marks.push({ at: clock.monotonic(), revision })
   }
@@ -39,7 +43,7 @@ export class HistoryWindow {
     const last = this.#marks.last
     if (last && now - last.at < this.#age / MARKS) last.revision = view.revision
     else this.#marks.push({ at: now, revision: view.revision })
-    let start = view.revisionBefore(this.#changes) ?? view.oldest
+    let start = Math.max(view.revisionBefore(this.#changes) ?? view.oldest, view.revisionWithin(this.#size))
     for (let mark = this.#marks.first; mark && now - mark.at > this.#age; mark = this.#marks.first) {
       this.#marks.shift()
       start = Math.max(start, mark.revision)

@@ -203,7 +203,8 @@ type Put = VersionChange & { readonly current: Version }
 type Removal = VersionChange & { readonly current: undefined; readonly deleted: Tombstone }
 
 function putChange(resource: string, current: Version, previous: Version | undefined): Put {
-  return { revision: current.revision, resource, key: current.key, previous, current, deleted: undefined }
+  const { revision, key } = current
+  return { revision, resource, key, previous, current, deleted: undefined, size: previous?.size ?? 0 }
 }
 
 function removeChange(resource: string, deleted: Tombstone): Removal {
@@ -214,6 +215,7 @@ function removeChange(resource: string, deleted: Tombstone): Removal {
     previous: deleted.older,
     current: undefined,
     deleted,
+    size: deleted.older.size,
   }
 }
 

@@ -21,6 +21,7 @@ export class MemoryView {
   readonly #onListenerError: (error: unknown, change: Change) => void
   #revision: number
   #oldest: number
+  #historySize = 0
 
   /** A listener that throws is a bug of its owner: it is reported, and the others hear of the change all the same. */
   constructor(onListenerError: (error: unknown, change: Change) => void, oldest = FIRST_REVISION) {
@@ -103,13 +104,14 @@ export class MemoryView {
       return [...(replaced ? [replaced.revision] : []), ...(json === null ? [revision] : [])]
     }
     const previous = bucket.get(key)
+    const size = previous?.size ?? 0
     if (json !== null) {
       const current = Version.ofJson(key, revision, json)
-      this.#record({ revision, resource, key, previous, current, deleted: undefined })
+      this.#record({ revision, resource, key, previous, current, deleted: undefined, size })
     } else {
       if (!previous) throw new Error(`revision ${revision} deletes ${resource} ${key}, which is not there`)
       const deleted = new Tombstone(revision, previous)
-      this.#record({ revision, resource, key, previous, current: undefined, deleted })
+      this.#record({ revision, resource, key, previous, current: undefined, deleted, size })
     }
     return []
   }
@@ -122,6 +124,7 @@ export class MemoryView {
     const superseded: number[] = []
     for (let change = this.#history.first; change && change.revision <= oldest; change = this.#history.first) {
       this.#history.shift()
+      this.#historySize -= change.size
       this.#buckets.get(change.resource)?.forgetOldest(superseded)
     }
     return superseded
@@ -130,6 +133,19 @@ export class MemoryView {
   /** The revision of the change after which `count` changes come. */
   revisionBefore(count: number): number | undefined {
     return this.#history.at(this.#history.length - count - 1)?.revision
+  }
+
+  /** The oldest revision from which on history is no larger than this. */
+  revisionWithin(size: number): number {
+    let revision = this.#oldest
+    let excess = this.#historySize - size
+    for (let index = 0; excess > 0; index++) {
+      const change = this.#history.at(index)
+      if (!change) break
+      excess -= change.size
+      revision = change.revision
+    }
+    return revision
   }
 
   /** Ends all watches. */
@@ -141,6 +157,7 @@ export class MemoryView {
     const bucket = this.#bucket(change.resource)
     bucket.apply(change)
     this.#history.push(change)
+    this.#historySize += change.size
     this.#revision = change.revision
     return bucket
   }

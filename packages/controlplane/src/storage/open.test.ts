@@ -4,13 +4,17 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test, vi } from 'vitest'
 import {
   CONFIG_MAPS,
   contents,
   line,
   open,
+  put,
   rejection,
+  remove,
   removeKey,
   temporaryDirectory,
   write,
@@ -65,6 +69,44 @@ test('a file does not grow with the number of writes, only with what it holds', 
   await storage.close()
   const again = await open({ directory })
   expect([again.revision, again.count(CONFIG_MAPS)]).toEqual([6001, 100])
+})
+
+test('history is kept up to a size, so that large objects that change often do not take all memory', async () => {
+  const directory = await temporaryDirectory()
+  const storage = await open({ directory, history: { size: 50_000 } })
+  const value = 'x'.repeat(10_000)
+  for (let round = 0; round < 20; round++) await write(storage, 'default/a', value)
+  expect(() => storage.range(CONFIG_MAPS, { at: 16 })).toThrow(new RevisionCompacted(17))
+  expect(Array.from(storage.range(CONFIG_MAPS, { at: 17 }), ({ revision }) => revision)).toEqual([17])
+  for (let number = 0; number < 100; number++) await write(storage, `default/${number}`, value)
+  // What is there anyway does not count.
+  expect(Array.from(storage.range(CONFIG_MAPS, { at: 17 }), ({ revision }) => revision)).toEqual([17])
+  await storage.close()
+  const again = await open({ directory })
+  expect(() => again.range(CONFIG_MAPS, { at: 16 })).toThrow(new RevisionCompacted(17))
+})
+
+test('what history has forgotten is let go of', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const storage = await open({ directory: await temporaryDirectory(), history: { changes: 2 } })
+  // Who watches looks at both states of a change.
+  storage.watch(CONFIG_MAPS, 1, (change) => void line(change))
+  const versions: WeakRef<object>[] = []
+  const writeOne = async (value: string): Promise<void> => {
+    versions.push(new WeakRef((await storage.write(CONFIG_MAPS, 'default/a', put('default/a', value))).stored))
+  }
+  const removeOne = async (): Promise<void> => {
+    versions.push(new WeakRef((await storage.write(CONFIG_MAPS, 'default/a', remove)).stored))
+  }
+  for (let round = 0; round < 10; round++) await writeOne(String(round))
+  await removeOne()
+  for (let round = 0; round < 10; round++) await writeOne(String(round))
+  const held = (): number => versions.filter((version) => version.deref() !== undefined).length
+  await vi.waitFor(() => {
+    collect()
+    expect(held()).toBeLessThanOrEqual(4)
+  })
 })
 
 test('a full disk refuses writes, keeps serving what it has, and takes writes again when there is space', async () => {

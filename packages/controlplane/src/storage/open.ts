@@ -16,7 +16,7 @@ export interface OpenStorageOptions {
   /** Tells the age of history. */
   readonly clock: Clock
   readonly log: Logger
-  /** How much history is kept for watches that resume and lists that continue. Default 10,000 changes, 10 minutes. */
+  /** How much history is kept for watches that resume and lists that continue. Default 10,000 changes, 10 minutes, 128 MB. */
   readonly history?: HistoryLimits
   /** Refuses writes once the file is this large. Default: as large as the disk. */
   readonly maxBytes?: number

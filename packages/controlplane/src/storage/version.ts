@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { noteParsed } from './recently-parsed.ts'
+import { forgetParsed, noteParsed } from './recently-parsed.ts'
 import type { StoredObject } from './types.ts'
 
 /**
@@ -13,6 +13,8 @@ export class Version implements StoredObject {
   older: Version | Tombstone | undefined
   #object: Stored<KubeObject> | undefined
   #json: string | undefined
+  /** Among what was parsed recently. */
+  #place = -1
 
   private constructor(key: string, revision: number, object: Stored<KubeObject> | undefined, json: string | undefined) {
     this.key = key
@@ -25,7 +27,7 @@ export class Version implements StoredObject {
   /** `object` as written by `revision`. */
   static ofObject(key: string, revision: number, object: KubeObject): Version {
     const version = new Version(key, revision, withRevision(object, revision), undefined)
-    noteParsed(version)
+    version.#place = noteParsed(version)
     return version
   }
 
@@ -37,12 +39,17 @@ export class Version implements StoredObject {
   get object(): Stored<KubeObject> {
     if (this.#object) return this.#object
     // First, as it may be this one that has been in the way for longest.
-    noteParsed(this)
+    this.#place = noteParsed(this)
     return (this.#object = JSON.parse(this.#json ?? '') as Stored<KubeObject>)
   }
 
   get json(): string {
     return (this.#json ??= JSON.stringify(this.#object))
+  }
+
+  /** In characters of JSON; 0 as long as there is none, which what is on disk always has. */
+  get size(): number {
+    return this.#json?.length ?? 0
   }
 
   get apiVersion(): string {
@@ -51,6 +58,7 @@ export class Version implements StoredObject {
 
   fold(): void {
     if (this.#json !== undefined) this.#object = undefined
+    forgetParsed(this, this.#place)
   }
 }
 
@@ -61,6 +69,7 @@ export class Tombstone implements StoredObject {
   readonly older: Version
   #object: Stored<KubeObject> | undefined
   #json: string | undefined
+  #place = -1
 
   constructor(revision: number, last: Version) {
     this.key = last.key
@@ -73,7 +82,7 @@ export class Tombstone implements StoredObject {
   get object(): Stored<KubeObject> {
     if (this.#object) return this.#object
     const last = this.older.object
-    noteParsed(this)
+    this.#place = noteParsed(this)
     return (this.#object = withRevision(last, this.revision))
   }
 
@@ -89,6 +98,7 @@ export class Tombstone implements StoredObject {
   fold(): void {
     this.#object = undefined
     this.#json = undefined
+    forgetParsed(this, this.#place)
   }
 }
 
