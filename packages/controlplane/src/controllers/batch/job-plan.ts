@@ -4,6 +4,7 @@ import { rfc3339 } from '@tenure/runtime'
 import { conditionOf, hasTrue, withoutCondition } from '../common/conditions.ts'
 import { isActive, isFinished, isReady, isTerminating } from '../common/pods.ts'
 import { count } from '../common/status.ts'
+import { fatalFailure, rulingOn } from './failure-policy.ts'
 import { endOf, hasFailed, indexOf, isIndexed, isTracked, printIndexes, readIndexes } from './job-pods.ts'
 
 const FIRST_BACKOFF = 10_000
@@ -36,7 +37,8 @@ export function isJobFinished(job: Job): boolean {
 export function planJob(seen: JobSeen): JobPlan {
   const { job, now, pods } = seen
   const spec = job.spec
-  const replacement = spec?.podReplacementPolicy ?? 'TerminatingOrFailed'
+  // What a policy says of a pod is known only when it has failed.
+  const replacement = spec?.podFailurePolicy ? 'Failed' : (spec?.podReplacementPolicy ?? 'TerminatingOrFailed')
   const isSuspended = spec?.suspend === true
   const tally = countPods(seen, replacement, isSuspended)
   const active = pods.filter((pod) => isActive(pod))
@@ -56,6 +58,11 @@ export function planJob(seen: JobSeen): JobPlan {
 
   const target = conditionOf(conditions, 'FailureTarget') ?? conditionOf(conditions, 'SuccessCriteriaMet')
   let verdict = target && { type: target.type, reason: target.reason ?? '', message: target.message ?? '' }
+  const fatal = fatalFailure(
+    job,
+    pods.filter((pod) => hasFailed(pod, replacement)),
+  )
+  verdict ??= fatal === undefined ? undefined : { type: 'FailureTarget', reason: 'PodFailurePolicy', message: fatal }
   verdict ??= failureOf(tally.failed, backoffLimit, active, deadline, now)
   const isEnough =
     completions === undefined || completions === null
@@ -159,8 +166,9 @@ function countPods({ job, pods }: JobSeen, replacement: string, isSuspended: boo
     if (isNoted.has(uid)) continue
     // Pods that had to go because the job was suspended did not fail.
     if (isSuspended && !isFinished(pod)) continue
-    if (!hasSucceeded) fresh.failed.push(uid)
-    else if (!isIndexed(job)) fresh.succeeded.push(uid)
+    if (!hasSucceeded) {
+      if (rulingOn(job, pod)?.action !== 'Ignore') fresh.failed.push(uid)
+    } else if (!isIndexed(job)) fresh.succeeded.push(uid)
     else indexes.add(indexOf(pod) ?? 0)
   }
   const done = {

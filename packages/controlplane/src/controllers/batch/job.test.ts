@@ -13,6 +13,10 @@ describe('indexes', () => {
   })
 })
 
+const policy = (action: 'FailJob' | 'Ignore', values: readonly number[]): Partial<NonNullable<Job['spec']>> => ({
+  podFailurePolicy: { rules: [{ action, onExitCodes: { operator: 'In', values } }] },
+})
+
 describe('jobs', () => {
   let world: World
   beforeEach(async () => {
@@ -55,6 +59,27 @@ describe('jobs', () => {
     expect(pods.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([])
     await world.settle()
     expect(await world.events('once')).toContain('Completed: Job completed')
+  })
+
+  test('fails at once if its policy says so of a pod', async () => {
+    await create({ backoffLimit: 6, ...policy('FailJob', [41, 42]) }, { [SIMULATE.exitCode]: '42' })
+    await ends('Failed')
+    const [pod] = await world.pods('job-name=once')
+    expect(await condition('Failed')).toBe(
+      `True PodFailurePolicy: Container main for pod default/${pod?.metadata.name} failed with exit code 42 matching FailJob rule at index 0`,
+    )
+    expect((await job())?.status?.failed).toBe(1)
+  })
+
+  test('does not count failures that its policy ignores, and counts all others', async () => {
+    await create({ backoffLimit: 0, ...policy('Ignore', [42]) }, { [SIMULATE.exitCode]: '42' })
+    await world.until(async () => (await world.pods('job-name=once')).length >= 3, 'tried again and again', 1_200_000)
+    expect((await job())?.status?.failed).toBeUndefined()
+    await world.api.delete(Job, { name: 'once' }, { propagation: 'Background' })
+    await world.until(async () => (await world.pods('job-name=once')).length === 0, 'gone')
+    await create({ backoffLimit: 0, ...policy('Ignore', [41]) }, { [SIMULATE.exitCode]: '42' })
+    await ends('Failed')
+    expect(await condition('Failed')).toContain('BackoffLimitExceeded')
   })
 
   test('gives up after the backoff limit, with longer and longer waits', async () => {
