@@ -99,3 +99,31 @@ test('who does not read is cut off, and holds nothing any more', () => {
   expect(feed.wasCut).toBe(true)
   expect(feed.take(1000)).toBeUndefined()
 })
+
+function large(name: string): WatchItem {
+  const object = { ...stored(name).object, data: { text: 'x'.repeat(1_000_000) } }
+  return { type: 'MODIFIED', stored: unstored(name, object) }
+}
+
+test('who does not read is cut off sooner if what waits is large, but not for what was there at first', () => {
+  const one = large('a')
+  const session = new FakeSession(Array.from({ length: 200 }, () => one))
+  const feed = new WatchFeed(session, OPTIONS)
+  feed.open(() => undefined)
+  for (let index = 0; index < 60; index++) session.send(one)
+  expect(session.isClosed).toBe(false)
+  for (let index = 0; index < 30; index++) session.send(one)
+  expect(session.isClosed).toBe(true)
+  expect(feed.wasCut).toBe(true)
+})
+
+test('who reads all that waits may have any amount of it in time', () => {
+  const session = new FakeSession()
+  const feed = new WatchFeed(session, OPTIONS)
+  feed.open(() => undefined)
+  for (let index = 0; index < 200; index++) {
+    session.send(large('a'))
+    feed.take(1)
+  }
+  expect(session.isClosed).toBe(false)
+})

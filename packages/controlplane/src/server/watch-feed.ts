@@ -11,6 +11,10 @@ import type { SharedBytes } from './shared-bytes.ts'
 
 /** A reader this many events behind is cut off: it lists and watches again, as after any broken connection. */
 const MOST_WAITING = 20_000
+/** As many characters of JSON that wait for a reader are enough, too: it would keep in memory what history has let go of. */
+const LARGEST_WAITING = 64_000_000
+/** The size is looked at whenever so many more wait: who keeps up costs nothing. */
+const LOOK_EVERY = 16
 
 /**
  * One watch's events on their way out. They wait as references to shared objects and become bytes when there is room for
@@ -24,6 +28,8 @@ export class WatchFeed {
   #waiting: WatchItem[] = []
   #next = 0
   #limit = Infinity
+  /** How many of those that wait were there at first. */
+  #initial = 0
   #isOver = false
   #isFirst = true
   #wasCut = false
@@ -47,6 +53,7 @@ export class WatchFeed {
       },
     )
     // What was there at first is no reader's fault.
+    this.#initial = this.#waiting.length - this.#next
     this.#limit = this.#waiting.length + MOST_WAITING
   }
 
@@ -74,7 +81,7 @@ export class WatchFeed {
     const sent = this.#shared?.batch(this.#waiting, this.#next)
     if (sent) {
       this.#next += sent.count
-      this.#letGo()
+      this.#letGo(sent.count)
       return sent.bytes
     }
     const start = this.#next
@@ -88,7 +95,7 @@ export class WatchFeed {
       size += chunk.length
     }
     const count = this.#next - start
-    this.#letGo()
+    this.#letGo(count)
     if (count === 1) return chunks[0]
     const bytes = Buffer.concat(chunks, size)
     this.#shared?.keepBatch(first, { last, count, bytes })
@@ -96,7 +103,8 @@ export class WatchFeed {
   }
 
   /** What has been taken is not held on to. */
-  #letGo(): void {
+  #letGo(count: number): void {
+    this.#initial = Math.max(this.#initial - count, 0)
     if (this.#next >= this.#waiting.length) {
       this.#waiting = []
       this.#next = 0
@@ -107,7 +115,8 @@ export class WatchFeed {
   }
 
   #push(item: WatchItem): void {
-    if (this.#waiting.length - this.#next >= this.#limit) {
+    const behind = this.#waiting.length - this.#next
+    if (behind >= this.#limit || (behind >= LOOK_EVERY && behind % LOOK_EVERY === 0 && this.#isTooLarge())) {
       this.#wasCut = true
       this.#waiting = []
       this.#next = 0
@@ -116,6 +125,16 @@ export class WatchFeed {
     }
     this.#waiting.push(item)
     this.#onReadable()
+  }
+
+  #isTooLarge(): boolean {
+    if (this.#limit === Infinity) return false
+    let size = 0
+    for (let index = this.#next + this.#initial; index < this.#waiting.length; index++) {
+      const item = this.#waiting[index]
+      if (item && 'stored' in item) size += item.stored.json.length
+    }
+    return size > LARGEST_WAITING
   }
 
   #encode(item: WatchItem): Buffer {
