@@ -13,8 +13,8 @@ import type { SharedBytes } from './shared-bytes.ts'
 const MOST_WAITING = 20_000
 /** As many characters of JSON that wait for a reader are enough, too: it would keep in memory what history has let go of. */
 const LARGEST_WAITING = 64_000_000
-/** The size is looked at whenever so many more wait: who keeps up costs nothing. */
-const LOOK_EVERY = 16
+/** The size is looked at when so many wait, and whenever they have doubled: who keeps up costs nothing, and who does not little. */
+const FIRST_LOOK = 16
 
 /**
  * One watch's events on their way out. They wait as references to shared objects and become bytes when there is room for
@@ -116,7 +116,7 @@ export class WatchFeed {
 
   #push(item: WatchItem): void {
     const behind = this.#waiting.length - this.#next
-    if (behind >= this.#limit || (behind >= LOOK_EVERY && behind % LOOK_EVERY === 0 && this.#isTooLarge())) {
+    if (behind >= this.#limit || this.#isTooLarge(behind - this.#initial)) {
       this.#wasCut = true
       this.#waiting = []
       this.#next = 0
@@ -127,8 +127,9 @@ export class WatchFeed {
     this.#onReadable()
   }
 
-  #isTooLarge(): boolean {
-    if (this.#limit === Infinity) return false
+  #isTooLarge(behind: number): boolean {
+    const isDoubled = behind >= FIRST_LOOK && (behind & (behind - 1)) === 0
+    if (!isDoubled || this.#limit === Infinity) return false
     let size = 0
     for (let index = this.#next + this.#initial; index < this.#waiting.length; index++) {
       const item = this.#waiting[index]

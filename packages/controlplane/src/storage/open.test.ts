@@ -106,7 +106,7 @@ test('what history has forgotten is let go of', async () => {
   await vi.waitFor(() => {
     collect()
     expect(held()).toBeLessThanOrEqual(4)
-  })
+  }, 10_000)
 })
 
 test('a full disk refuses writes, keeps serving what it has, and takes writes again when there is space', async () => {
