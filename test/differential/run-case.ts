@@ -15,7 +15,8 @@ export interface Recorded {
   readonly seen: Json
 }
 
-const EVENTUALLY_MS = 60_000
+/** A cluster on which this ran just before still has its namespaces to remove, hundreds of them, and takes one after the other. */
+const EVENTUALLY_MS = 150_000
 const INTERVAL_MS = 50
 const LONGEST_TITLE = 160
 
