@@ -8,23 +8,27 @@ export interface Sample {
   readonly base: JsonObject
 }
 
-export const networkPolicy: Sample = {
-  path: named('networking.k8s.io/v1', 'networkpolicies'),
-  base: {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: { name: 'a' },
-    spec: { podSelector: {} },
-  },
-}
-export const scaler: Sample = {
-  path: named('autoscaling/v2', 'horizontalpodautoscalers'),
-  base: {
-    apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
-    metadata: { name: 'a' },
-    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } },
-  },
+/** With a spec, and called `a` unless it says otherwise. */
+export const sample = (path: string, apiVersion: string, kind: string, spec: JsonObject, name = 'a'): Sample => ({
+  path,
+  base: { apiVersion, kind, metadata: { name }, spec },
+})
+
+export const networkPolicy = sample(
+  named('networking.k8s.io/v1', 'networkpolicies'),
+  'networking.k8s.io/v1',
+  'NetworkPolicy',
+  { podSelector: {} },
+)
+export const scaler = sample(
+  named('autoscaling/v2', 'horizontalpodautoscalers'),
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } },
+)
+export const priority: Sample = {
+  path: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },
 }
 export const storageClass: Sample = {
   path: '/apis/storage.k8s.io/v1/storageclasses',

@@ -2,7 +2,7 @@
 import type { Case, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { volume } from '../objects.ts'
-import { type Sample, storageClass } from '../samples.ts'
+import { priority, sample, type Sample, storageClass } from '../samples.ts'
 import { core, create, MERGE_PATCH, patch, update } from '../steps.ts'
 
 const claim = (more: JsonObject = {}): Sample => ({
@@ -29,37 +29,26 @@ const affinity = (value: string): JsonObject => ({
     required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: [value] }] }] },
   },
 })
-const NODE: Sample = {
-  path: '/api/v1/nodes',
-  base: {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'node-{ns}' },
-    spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'], providerID: 'a', unschedulable: true },
-  },
-}
+const NODE = sample(
+  '/api/v1/nodes',
+  'v1',
+  'Node',
+  { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'], providerID: 'a', unschedulable: true },
+  'node-{ns}',
+)
 const STORAGE: Sample = { ...storageClass, base: { ...storageClass.base, parameters: { a: 'b' } } }
-const PRIORITY: Sample = {
-  path: '/apis/scheduling.k8s.io/v1/priorityclasses',
-  base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },
-}
 const RUNTIME: Sample = {
   path: '/apis/node.k8s.io/v1/runtimeclasses',
   base: { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'runtime-{ns}' }, handler: 'a' },
 }
-const DRIVER: Sample = {
-  path: '/apis/storage.k8s.io/v1/csidrivers',
-  base: {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'CSIDriver',
-    metadata: { name: 'driver-{ns}' },
-    spec: { attachRequired: true },
-  },
-}
-const LIMITS: Sample = {
-  path: core('limitranges'),
-  base: { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'a' }, spec: { limits: [{ type: 'Pod' }] } },
-}
+const DRIVER = sample(
+  '/apis/storage.k8s.io/v1/csidrivers',
+  'storage.k8s.io/v1',
+  'CSIDriver',
+  { attachRequired: true },
+  'driver-{ns}',
+)
+const LIMITS = sample(core('limitranges'), 'v1', 'LimitRange', { limits: [{ type: 'Pod' }] })
 
 export const STORAGE_CHANGES: readonly Case[] = [
   changed(
@@ -150,7 +139,7 @@ export const STORAGE_CHANGES: readonly Case[] = [
   },
   changed(
     'of a priority class',
-    PRIORITY,
+    priority,
     { value: 6 },
     { value: 2_000_000_000 },
     { preemptionPolicy: 'Never' },

@@ -2,7 +2,7 @@
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { container, daemonSet, job, replicaSet, statefulSet } from '../objects.ts'
-import { networkPolicy, type Sample, scaler } from '../samples.ts'
+import { networkPolicy, sample, type Sample, scaler } from '../samples.ts'
 import { create, MERGE_PATCH, named, patch, update } from '../steps.ts'
 import { STORAGE_CHANGES } from './changes-of-storage.ts'
 
@@ -87,15 +87,11 @@ const JOBS: readonly Case[] = [
   ),
 ]
 
-const CRON: Sample = {
-  path: named('batch/v1', 'cronjobs'),
-  base: {
-    apiVersion: 'batch/v1',
-    kind: 'CronJob',
-    metadata: { name: 'a' },
-    spec: { schedule: '@yearly', suspend: true, jobTemplate: { spec: (job('a') as { spec: JsonObject }).spec } },
-  },
-}
+const CRON = sample(named('batch/v1', 'cronjobs'), 'batch/v1', 'CronJob', {
+  schedule: '@yearly',
+  suspend: true,
+  jobTemplate: { spec: (job('a') as { spec: JsonObject }).spec },
+})
 
 const apps = (plural: string, base: JsonObject): Sample => ({ path: named('apps/v1', plural), base })
 const nowhere = (name: string): JsonObject => ({
@@ -159,33 +155,20 @@ const WORKLOADS: readonly Case[] = [
   },
 ]
 
-const INGRESS: Sample = {
-  path: named('networking.k8s.io/v1', 'ingresses'),
-  base: {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'Ingress',
-    metadata: { name: 'a' },
-    spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } },
-  },
-}
-const INGRESS_CLASS: Sample = {
-  path: '/apis/networking.k8s.io/v1/ingressclasses',
-  base: {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'IngressClass',
-    metadata: { name: 'class-{ns}' },
-    spec: { controller: 'example.com/a' },
-  },
-}
-const BUDGET: Sample = {
-  path: named('policy/v1', 'poddisruptionbudgets'),
-  base: {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name: 'a' },
-    spec: { minAvailable: 1, selector: { matchLabels: { no: 'body' } } },
-  },
-}
+const INGRESS = sample(named('networking.k8s.io/v1', 'ingresses'), 'networking.k8s.io/v1', 'Ingress', {
+  defaultBackend: { service: { name: 'a', port: { number: 80 } } },
+})
+const INGRESS_CLASS = sample(
+  '/apis/networking.k8s.io/v1/ingressclasses',
+  'networking.k8s.io/v1',
+  'IngressClass',
+  { controller: 'example.com/a' },
+  'class-{ns}',
+)
+const BUDGET = sample(named('policy/v1', 'poddisruptionbudgets'), 'policy/v1', 'PodDisruptionBudget', {
+  minAvailable: 1,
+  selector: { matchLabels: { no: 'body' } },
+})
 
 const OTHERS: readonly Case[] = [
   changed('of a network policy', networkPolicy, ...specs({ policyTypes: ['Foo'] }, { ingress: [{ from: [{}] }] })),

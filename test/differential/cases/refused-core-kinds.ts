@@ -1,13 +1,8 @@
 /** More objects that are wrong in several places: quotas, limits, volumes, nodes. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { job, pod, service, statefulSet } from '../objects.ts'
-import { merged, refused, type Sample, storageClass, taken } from '../samples.ts'
+import { merged, priority, refused, sample, type Sample, storageClass, taken } from '../samples.ts'
 import { core, create, MERGE_PATCH, named, patch } from '../steps.ts'
-
-const sample = (path: string, apiVersion: string, kind: string, spec: JsonObject, name = 'a'): Sample => ({
-  path,
-  base: { apiVersion, kind, metadata: { name }, spec },
-})
 
 const quota = sample(core('resourcequotas'), 'v1', 'ResourceQuota', {})
 const limits = sample(core('limitranges'), 'v1', 'LimitRange', {})
@@ -25,10 +20,6 @@ const volume = sample(
   'volume-{ns}',
 )
 const node = sample('/api/v1/nodes', 'v1', 'Node', {}, 'node-{ns}')
-const priority: Sample = {
-  path: '/apis/scheduling.k8s.io/v1/priorityclasses',
-  base: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'priority-{ns}' }, value: 5 },
-}
 
 /** Of kinds that have no spec. */
 const refusedWhole = ({ path, base }: Sample, name: string, ...changes: readonly JsonObject[]): Case => ({

@@ -1,7 +1,7 @@
 /** Objects that are wrong in several places: what is said of each. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { create, named } from '../steps.ts'
-import { merged, networkPolicy, refused, type Sample, scaler, taken } from '../samples.ts'
+import { merged, networkPolicy, refused, sample, type Sample, scaler, taken } from '../samples.ts'
 
 const POD: JsonObject = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] }
 const job: Sample = {
@@ -18,15 +18,10 @@ const job: Sample = {
     },
   },
 }
-const cron: Sample = {
-  path: named('batch/v1', 'cronjobs'),
-  base: {
-    apiVersion: 'batch/v1',
-    kind: 'CronJob',
-    metadata: { name: 'a' },
-    spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: POD } } } },
-  },
-}
+const cron = sample(named('batch/v1', 'cronjobs'), 'batch/v1', 'CronJob', {
+  schedule: '* * * * *',
+  jobTemplate: { spec: { template: { spec: POD } } },
+})
 
 const failureRules = (...rules: readonly JsonObject[]): JsonObject => ({ podFailurePolicy: { rules } })
 const codes = (onExitCodes: JsonObject): JsonObject => failureRules({ action: 'FailJob', onExitCodes })

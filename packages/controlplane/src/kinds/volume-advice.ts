@@ -26,9 +26,10 @@ const formerSources = (volume: Json, field: string, former: typeof FORMER_SOURCE
     isJson(volume[source]) ? [`${field}.${name}: ${since}`] : [],
   )
 
-const CLASS = 'volume.beta.kubernetes.io/storage-class'
+/** Where a volume or a claim said its class before there was a field for it. */
+export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const FORMER_ANNOTATIONS: readonly (readonly [string, string])[] = [
-  [CLASS, 'deprecated since v1.8; use "storageClassName" attribute instead'],
+  [CLASS_ANNOTATION, 'deprecated since v1.8; use "storageClassName" attribute instead'],
   ['volume.beta.kubernetes.io/mount-options', 'deprecated since v1.31; use "mountOptions" attribute instead'],
 ]
 

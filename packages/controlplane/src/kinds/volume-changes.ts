@@ -7,9 +7,7 @@ import { asJson, asJsons, asText, at, isAbsent, isJson, isSemanticallyEqual, wit
 import { unchanged } from './labels.ts'
 import { SOURCES, validateVolumeSpec } from './persistent-volume-validation.ts'
 import { compareQuantities } from './quantity.ts'
-
-/** Where a claim said its class before there was a field for it. */
-const CLASS = 'volume.beta.kubernetes.io/storage-class'
+import { CLASS_ANNOTATION } from './volume-advice.ts'
 
 export function validateClaimChange(claim: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
@@ -30,7 +28,7 @@ export function validateClaimChange(claim: Json, old: Json): FieldError[] {
 /** The fields of a claim that may be other than before, as they were. */
 function allowedOf(claim: Json, old: Json): Json {
   const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
-  const annotated = at(old, 'metadata', 'annotations', CLASS)
+  const annotated = at(old, 'metadata', 'annotations', CLASS_ANNOTATION)
   const { volumeName, storageClassName, volumeAttributesClassName } = before
   const isNamed = !isAbsent(spec['storageClassName']) && isAbsent(storageClassName)
   const isBound = at(claim, 'status', 'phase') === 'Bound'
@@ -47,12 +45,12 @@ function allowedOf(claim: Json, old: Json): Json {
 }
 
 function validateClassChange(claim: Json, old: Json): FieldError[] {
-  const [now, before] = [claim, old].map((one) => asText(at(one, 'metadata', 'annotations', CLASS)))
+  const [now, before] = [claim, old].map((one) => asText(at(one, 'metadata', 'annotations', CLASS_ANNOTATION)))
   if (now === before) return []
   // It may move to the field.
   const isMoved =
     !now && isAbsent(at(old, 'spec', 'storageClassName')) && at(claim, 'spec', 'storageClassName') === before
-  return isMoved ? [] : [immutable(`metadata.annotations.${CLASS}`, now)]
+  return isMoved ? [] : [immutable(`metadata.annotations.${CLASS_ANNOTATION}`, now)]
 }
 
 const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => [name, spec[name]]))
