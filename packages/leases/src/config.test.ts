@@ -1,6 +1,6 @@
 import { readConfiguration } from '@tenure/runtime'
 import { describe, expect, it } from 'vitest'
-import { defaultLeaseSettings, SEED_FAMILY } from './api.ts'
+import { defaultLeaseSettings, SEED_FAMILY } from './api/annotations.ts'
 import { familyFlags, leaderName, leasedKind, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
 
 async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {

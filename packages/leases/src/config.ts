@@ -7,9 +7,9 @@ import {
   type LeaseSettings,
   NEWER_FAMILY,
   SEED_FAMILY,
-} from './api.ts'
+} from './api/annotations.ts'
 import { isDnsName } from './dns-name.ts'
-import { optInProblem } from './opted-in.ts'
+import { optInProblem } from './controllers/lease/namespace-filter.ts'
 
 /** Rows of the configuration of all who read lease annotations: what these begin with. */
 export const familiesTable = {

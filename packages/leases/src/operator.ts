@@ -1,6 +1,6 @@
 import type { Operator } from '@tenure/http'
-import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api.ts'
-import { createLeaseKeeper, type LeaseKeeper } from './keeper.ts'
+import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/annotations.ts'
+import { createLeaseKeeper, type LeaseKeeper } from './controllers/lease/kind-controller.ts'
 
 export interface LeasesOperatorOptions {
   /** Whose leases. */

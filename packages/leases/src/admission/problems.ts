@@ -1,8 +1,8 @@
-import { ANNOTATION, type LeaseFamily, PROPAGATIONS } from '../api.ts'
-import { readJobConfig } from '../cleanup/job-config.ts'
-import { AFTER_ALL } from '../plan.ts'
-import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../time.ts'
-import { parseTtl } from '../ttl.ts'
+import { ANNOTATION, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
+import { readJobConfig } from '../controllers/lease/cleanup/job-config.ts'
+import { AFTER_ALL } from '../controllers/lease/plan.ts'
+import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../api/time.ts'
+import { parseTtl } from '../api/ttl.ts'
 
 export type Annotations = Readonly<Record<string, string>>
 

@@ -1,7 +1,7 @@
 import { handleReview } from '@tenure/runtime'
 import { silentLogger } from '@tenure/runtime/testing'
 import { describe, expect, test } from 'vitest'
-import { NEWER_FAMILY, SEED_FAMILY } from '../api.ts'
+import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
 import type { Annotations } from './problems.ts'
 import { leaseAnnotationsWebhook } from './webhook.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock, KubeApi, RestMapper } from '@tenure/kube'
-import type { LeaseFamily } from '../api.ts'
+import type { LeaseFamily } from '../api/annotations.ts'
 
 /** What the commands work with. */
 export interface LeaseCliContext {

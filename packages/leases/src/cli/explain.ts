@@ -1,5 +1,5 @@
 import { TenureError } from '@tenure/kube'
-import { formatTime } from '../time.ts'
+import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext } from './context.ts'
 import { readTerms } from './terms.ts'
 import { durationInWords, fromNow } from './words.ts'

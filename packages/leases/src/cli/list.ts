@@ -9,10 +9,10 @@ import {
   type Stored,
   TenureError,
 } from '@tenure/kube'
-import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api.ts'
-import { isCopied } from '../copied.ts'
-import { planLease } from '../plan.ts'
-import { formatTime } from '../time.ts'
+import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api/annotations.ts'
+import { isCopied } from '../controllers/lease/inherited-annotations.ts'
+import { planLease } from '../controllers/lease/plan.ts'
+import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
 import { table } from './table.ts'

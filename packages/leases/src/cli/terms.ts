@@ -1,6 +1,6 @@
 import { TenureError } from '@tenure/kube'
-import { ceilSecond, formatTime, isWritable, parseTimeOrDate } from '../time.ts'
-import { parseTtl } from '../ttl.ts'
+import { ceilSecond, formatTime, isWritable, parseTimeOrDate } from '../api/time.ts'
+import { parseTtl } from '../api/ttl.ts'
 
 /** What somebody wrote for the length or the end of a lease. */
 export type Terms =

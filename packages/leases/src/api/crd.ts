@@ -1,0 +1,168 @@
+import type { CustomResourceDefinition } from '@tenure/kube/kinds'
+import { DEFINITION_VERSION } from '@tenure/runtime'
+import { LEASE_CONTROLLER_GROUP } from './lease-controller.ts'
+
+/** Raise it with every change. */
+const EDITION = '1'
+
+type Schema = NonNullable<
+  NonNullable<CustomResourceDefinition['spec']['versions'][number]['schema']>['openAPIV3Schema']
+>
+
+const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
+const DNS_NAME = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$'
+
+/**
+ * A string or an object. A structural schema can say that of no field but int-or-string, so the type is left open and
+ * what can be said of either is said: rules for strings pass objects by, and the other way round.
+ */
+const kindName: Schema = {
+  description:
+    'The kind whose objects are leased: its name, such as Deployment, or {singular: Deployment, plural: deployments}.',
+  'x-kubernetes-preserve-unknown-fields': true,
+  minLength: 1,
+  maxLength: 63,
+  pattern: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$',
+  anyOf: [{ required: ['singular'] }, { required: ['plural'] }],
+}
+
+const spec: Schema = {
+  type: 'object',
+  required: ['kind'],
+  properties: {
+    group: {
+      type: 'string',
+      maxLength: 253,
+      pattern: DNS_NAME,
+      description: 'Its API group. Default: the core group, or the only group that has the kind.',
+    },
+    version: {
+      type: 'string',
+      maxLength: 63,
+      pattern: DNS_LABEL,
+      description: 'Its version. Default: the one that the API server prefers.',
+    },
+    kind: kindName,
+    mode: {
+      type: 'string',
+      enum: ['dedicated', 'shared'],
+      description: 'A Deployment of its own, or inside the operator. Default: as the operator is set.',
+    },
+    optIn: {
+      type: 'object',
+      required: ['key'],
+      description: 'Only namespaces with this label are managed. Default: all.',
+      properties: {
+        key: { type: 'string', minLength: 1, maxLength: 317 },
+        value: { type: 'string', maxLength: 63, description: 'Default: any value.' },
+      },
+    },
+    leaderElection: { type: 'boolean', description: 'Let one replica lead. Default true.' },
+    replicas: { type: 'integer', format: 'int32', minimum: 0, description: 'Of the Deployment. Default 1.' },
+    image: { type: 'string', minLength: 1, description: "Of the Deployment. Default: the operator's." },
+    cleanup: {
+      type: 'boolean',
+      description: 'Grant what cleanup jobs need: making Jobs and reading ConfigMaps. Default false.',
+    },
+    cleanupConfigMaps: {
+      type: 'array',
+      'x-kubernetes-list-type': 'set',
+      items: { type: 'string', minLength: 1, maxLength: 253 },
+      description: 'The names of the ConfigMaps that may be read for cleanup jobs. Default: any.',
+    },
+    dryRun: { type: 'boolean', description: 'Say what would be deleted, and delete nothing. Default false.' },
+    suspend: { type: 'boolean', description: 'Keep no leases of this kind for now. Default false.' },
+  },
+}
+
+const condition: Schema = {
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: { type: 'string' },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+    reason: { type: 'string' },
+    message: { type: 'string' },
+    lastTransitionTime: { type: 'string', format: 'date-time' },
+    observedGeneration: { type: 'integer', format: 'int64' },
+  },
+}
+
+const status: Schema = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', format: 'int64' },
+    conditions: {
+      type: 'array',
+      items: condition,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
+    mode: { type: 'string' },
+    resource: {
+      type: 'object',
+      description: 'What the API server calls the kind.',
+      properties: {
+        group: { type: 'string' },
+        version: { type: 'string' },
+        kind: { type: 'string' },
+        plural: { type: 'string' },
+        namespaced: { type: 'boolean' },
+      },
+    },
+    target: { type: 'string' },
+    note: { type: 'string', description: 'What was read differently from how it was written, and why.' },
+    activeLeases: { type: 'integer', format: 'int64' },
+    nextExpiry: { type: 'string', format: 'date-time' },
+  },
+}
+
+const READY = '.status.conditions[?(@.type=="Ready")].status'
+
+/** Install it with `installDefinitions([leaseControllerDefinition])`, or by the manifest made of it. */
+export const leaseControllerDefinition: CustomResourceDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}`, annotations: { [DEFINITION_VERSION]: EDITION } },
+  spec: {
+    group: LEASE_CONTROLLER_GROUP,
+    scope: 'Cluster',
+    names: {
+      kind: 'LeaseController',
+      listKind: 'LeaseControllerList',
+      plural: 'leasecontrollers',
+      singular: 'leasecontroller',
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        additionalPrinterColumns: [
+          { name: 'Target', type: 'string', jsonPath: '.status.target' },
+          { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
+          { name: 'Ready', type: 'string', jsonPath: READY },
+          { name: 'Leases', type: 'integer', jsonPath: '.status.activeLeases' },
+          { name: 'Next expiry', type: 'string', jsonPath: '.status.nextExpiry' },
+          { name: 'Note', type: 'string', jsonPath: '.status.note', priority: 1 },
+          { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+        ],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            description: 'Keeps the leases (TTL annotations) of all objects of a kind.',
+            required: ['spec'],
+            properties: {
+              apiVersion: { type: 'string' },
+              kind: { type: 'string' },
+              metadata: { type: 'object' },
+              spec,
+              status,
+            },
+          },
+        },
+      },
+    ],
+  },
+}

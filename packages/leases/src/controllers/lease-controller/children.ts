@@ -1,0 +1,178 @@
+import type { Kind, KubeObject } from '@tenure/kube'
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  Deployment,
+  Lease,
+  Role,
+  RoleBinding,
+  Service,
+  ServiceAccount,
+} from '@tenure/kube/kinds'
+import { apply, type ApplyAction } from '@tenure/runtime'
+import type { LeaseFamily } from '../../api/annotations.ts'
+import { familyFlags, leaderName } from '../../config.ts'
+import { LEASE_CONTROLLER_GROUP, type LeaseControllerSpec, type LeasedResource } from '../../api/lease-controller.ts'
+import { childNames, type ChildNames } from './child-names.ts'
+import { clusterRules, namespaceRules } from './child-rbac.ts'
+
+/** Marks all that is made for LeaseControllers, so that only those objects are watched. */
+export const CHILD_LABEL = `${LEASE_CONTROLLER_GROUP}/lease-controller`
+const INSTANCE_LABEL = 'app.kubernetes.io/instance'
+
+/** Where probes and metrics are served in a controller's pod. */
+const HEALTH_PORT = 8081
+const METRICS_PORT = 8080
+
+/** What is made for a dedicated controller, in the order in which it is needed. Removed in the same order. */
+export const CHILD_KINDS: readonly Kind[] = [
+  ServiceAccount,
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+  Lease,
+  Service,
+  Deployment,
+]
+
+export interface DedicatedSettings {
+  /** Where controllers run. */
+  readonly namespace: string
+  /** What they run, unless a LeaseController says otherwise. */
+  readonly image: string
+  /** The annotations that they read. */
+  readonly families: readonly LeaseFamily[]
+}
+
+/** One LeaseController whose kind is known. */
+export interface Resolved {
+  readonly name: string
+  readonly spec: LeaseControllerSpec
+  readonly resource: LeasedResource
+}
+
+/** All that a controller of its own needs: who it is, what it may, where it runs and how it is reached. */
+export function dedicatedChildren(controller: Resolved, settings: DedicatedSettings): readonly ApplyAction[] {
+  const { name, spec, resource } = controller
+  const { namespace } = settings
+  const names = childNames(name)
+  const labels = labelsOf(names)
+  const everywhere = { name: names.base, labels }
+  const here = { ...everywhere, namespace }
+  const subjects = [{ kind: 'ServiceAccount', name: names.base, namespace }]
+  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: names.base })
+  const election = isElected(spec) ? leaderName(resource) : undefined
+  return [
+    apply(ServiceAccount, { metadata: here }),
+    apply(ClusterRole, { metadata: everywhere, rules: clusterRules(spec, resource) }),
+    apply(ClusterRoleBinding, { metadata: everywhere, roleRef: roleRef('ClusterRole'), subjects }),
+    apply(Role, { metadata: here, rules: namespaceRules({ election, report: names.report }) }),
+    apply(RoleBinding, { metadata: here, roleRef: roleRef('Role'), subjects }),
+    // Made here, so that it belongs to the LeaseController; what it says is the controller's.
+    apply(Lease, { metadata: { ...here, name: names.report } }),
+    apply(Service, service({ ...here, name: names.health }, labels, 'health', HEALTH_PORT)),
+    apply(Service, service({ ...here, name: names.metrics }, labels, 'metrics', METRICS_PORT)),
+    apply(Deployment, deployment(controller, settings, names)),
+  ]
+}
+
+function labelsOf({ base }: ChildNames): Readonly<Record<string, string>> {
+  return {
+    [CHILD_LABEL]: 'true',
+    'app.kubernetes.io/name': 'object-lease-controller',
+    [INSTANCE_LABEL]: base,
+    'app.kubernetes.io/managed-by': 'tenure',
+  }
+}
+
+function service(
+  metadata: NonNullable<KubeObject['metadata']>,
+  labels: Readonly<Record<string, string>>,
+  name: string,
+  port: number,
+): Service {
+  return {
+    metadata,
+    spec: {
+      type: 'ClusterIP',
+      selector: selectorOf(labels),
+      ports: [{ name, port, targetPort: name, protocol: 'TCP' }],
+    },
+  }
+}
+
+/** A Deployment's selector can never change, so it is as little as tells one from another. */
+function selectorOf(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return { [INSTANCE_LABEL]: labels[INSTANCE_LABEL] ?? '' }
+}
+
+function deployment({ spec, resource }: Resolved, settings: DedicatedSettings, names: ChildNames): Deployment {
+  const labels = labelsOf(names)
+  return {
+    metadata: { name: names.base, namespace: settings.namespace, labels },
+    spec: {
+      replicas: spec.replicas ?? 1,
+      selector: { matchLabels: selectorOf(labels) },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: names.base,
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'controller',
+              image: spec.image ?? settings.image,
+              // The image that the operator itself runs is there already, and may be nowhere else.
+              imagePullPolicy: 'IfNotPresent',
+              args: argumentsOf(spec, resource, settings),
+              env: [
+                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+                { name: 'LEASE_REPORT', value: `${settings.namespace}/${names.report}` },
+              ],
+              ports: [
+                { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' },
+                { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },
+              ],
+              livenessProbe: { ...probeOf('/livez'), periodSeconds: 20, failureThreshold: 3 },
+              readinessProbe: { ...probeOf('/readyz'), periodSeconds: 10 },
+              resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+            },
+          ],
+        },
+      },
+    },
+  }
+}
+
+const probeOf = (path: string) => ({ httpGet: { path, port: 'health' } })
+
+function isElected({ leaderElection = true }: LeaseControllerSpec): boolean {
+  return leaderElection
+}
+
+function argumentsOf(
+  spec: LeaseControllerSpec,
+  resource: LeasedResource,
+  { namespace, families }: DedicatedSettings,
+): readonly string[] {
+  const { optIn, dryRun } = spec
+  return [
+    'leases',
+    `--group=${resource.group}`,
+    `--version=${resource.version}`,
+    `--kind=${resource.kind}`,
+    ...(isElected(spec) ? ['--leader-elect', `--leader-elect-namespace=${namespace}`] : []),
+    ...(optIn ? [`--opt-in-label-key=${optIn.key}`] : []),
+    ...(optIn?.value === undefined ? [] : [`--opt-in-label-value=${optIn.value}`]),
+    ...(dryRun ? ['--dry-run'] : []),
+    ...familyFlags(families),
+    `--metrics-bind-address=:${METRICS_PORT}`,
+    `--health-probe-bind-address=:${HEALTH_PORT}`,
+  ]
+}

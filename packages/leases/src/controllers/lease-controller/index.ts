@@ -1,0 +1,15 @@
+export {
+  LEASE_CONTROLLER_GROUP,
+  LeaseController,
+  type LeaseControllerMode,
+  type LeaseControllerSpec,
+  type LeaseControllerStatus,
+  type LeasedKindName,
+  type LeasedResource,
+} from '../../api/lease-controller.ts'
+export { leaseControllersOptions, leaseControllersTable } from './config.ts'
+export { leaseControllerDefinition } from '../../api/crd.ts'
+export { dedicatedLeasesOperator, type DedicatedLeasesOptions, reportLease } from './dedicated.ts'
+export { dailyLeaseControllers, type DefaultLeaseController } from './defaults.ts'
+export { type LeaseOperatorRights, leaseOperatorRules } from '../../rbac.ts'
+export { leaseControllersOperator, type LeaseControllersOptions } from './operator.ts'

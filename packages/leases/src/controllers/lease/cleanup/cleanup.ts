@@ -1,0 +1,276 @@
+import { isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
+import { Job } from '@tenure/kube/kinds'
+import type { Again } from '@tenure/runtime'
+import { ANSWER, JOB_LABEL, type LeaseFamily, REASON } from '../../../api/annotations.ts'
+import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
+import { writeChanges } from '../write-lease.ts'
+import type { Leased, Surroundings } from '../context.ts'
+import { formatTime } from '../../../api/time.ts'
+import type { HeldJobs } from './held-jobs.ts'
+import { type CleanupSubject, heldJob } from './job.ts'
+import type { JobConfig } from './job-config.ts'
+import { makeJob } from './create-job.ts'
+import {
+  afterFailure,
+  type CleanupStep,
+  hasEnded,
+  type JobFailure,
+  jobDuration,
+  lookedAt,
+  planCleanup,
+} from './plan.ts'
+import { type CleanupRecord, printRecord, readRecord } from './record.ts'
+
+/** While jobs are watched, one is looked at this often nevertheless, in milliseconds; more often if they can not be. */
+const LOOK_EVERY = 60_000
+const LOOK_UNWATCHED = 5_000
+/** More steps than a cleanup has: create, record, complete. */
+const MOST_STEPS = 5
+
+/** An object whose lease has ended, as it was just read. */
+export interface Ending {
+  readonly object: Leased
+  readonly lease: DatedLease
+  readonly config: JobConfig
+  /** By the server's clock, as all that is said of jobs: by one that runs ahead, a job would be given up as it begins. */
+  readonly now: number
+}
+
+/** A job that an object waits for. */
+interface AwaitedJob {
+  /** Of the object. */
+  readonly key: string
+  /** As it was last seen, once it had succeeded or failed. */
+  ended: Stored<Job> | undefined
+}
+
+/** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
+export class Cleanup {
+  readonly #around: Surroundings
+  readonly #held: HeldJobs
+  readonly #wake: (key: string) => void
+  /** The jobs that are waited for, by `namespace/name`. */
+  readonly #awaited = new Map<string, AwaitedJob>()
+  /** Which of them an object waits for, by its key. */
+  readonly #awaitedBy = new Map<string, string>()
+  readonly #watched = new Map<string, () => void>()
+
+  constructor(around: Surroundings, held: HeldJobs, wake: (key: string) => void) {
+    this.#around = around
+    this.#held = held
+    this.#wake = wake
+  }
+
+  close(): void {
+    for (const end of this.#watched.values()) end()
+    this.#watched.clear()
+    this.#awaited.clear()
+    this.#awaitedBy.clear()
+  }
+
+  forget(key: string): void {
+    const job = this.#awaitedBy.get(key)
+    if (job === undefined) return
+    this.#awaitedBy.delete(key)
+    this.#awaited.delete(job)
+  }
+
+  /** Goes on with the cleanup of an object as far as that is possible now. */
+  async step(key: string, ending: Ending, signal: AbortSignal): Promise<Again | 'ready' | undefined> {
+    let current = ending
+    try {
+      for (let count = 0; count < MOST_STEPS; count++) {
+        const next = await this.#plan(key, current, signal)
+        if (next.step.do === 'wait') {
+          const left = Math.max(next.step.until - ending.now, 0)
+          return { again: Math.min(left, this.#lookEvery(ending.lease.family, next.record)) }
+        }
+        if (next.step.do === 'delete') return 'ready'
+        const object = await this.#carryOut(current, next.step, next.job, signal)
+        if (!object) return undefined
+        current = { ...ending, object }
+      }
+      return { again: LOOK_UNWATCHED }
+    } finally {
+      // All that matters of a job may stand in the record by now.
+      this.#held.settle(key)
+    }
+  }
+
+  async #plan(key: string, { object, lease, config, now }: Ending, signal: AbortSignal) {
+    const expireAt = formatTime(lease.expireAt)
+    const record = readRecord(object.metadata.annotations?.[lease.family.prefix + ANSWER.cleanup], expireAt)
+    const name = record && lookedAt(record, config, now)
+    let job: Stored<Job> | undefined
+    if (record?.state === 'running' && record.job !== undefined) {
+      const held = heldJob({ object, kind: this.#around.kind, ...lease }, config, record.attempt)
+      this.#held.hold(key, object, { ...held, ref: { ...held.ref, name: record.job } })
+    }
+    if (name !== undefined) {
+      const ref = { name, namespace: object.metadata.namespace }
+      // Before it is read, so that its end can not come between.
+      const awaited = this.#await(key, keyOf(ref))
+      this.#watchJobs(lease.family)
+      // With a short job-ttl it may be gone as soon as it has ended.
+      job = (await this.#job(ref, signal)) ?? awaited.ended
+    }
+    const step = planCleanup({ config, expireAt, record, job, now })
+    return { step, record, job }
+  }
+
+  /** Does one step and writes it down. Undefined if the object is gone. */
+  async #carryOut(
+    ending: Ending,
+    step: Exclude<CleanupStep, { readonly do: 'delete' | 'wait' }>,
+    job: Stored<Job> | undefined,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const { metrics, tell } = this.#around
+    const { object, lease, config } = ending
+    if (step.do === 'create') return this.#create(ending, step.attempt, signal)
+    if (step.do === 'failed') {
+      const written = await this.#fail(object, lease, step.record, step.failure, signal)
+      if (written) this.#observe(job)
+      return written
+    }
+    const written = await this.#write(object, lease, step.record, DELETING, signal)
+    if (!written || !config.wait) return written
+    metrics.jobsCompleted.inc()
+    this.#observe(job)
+    const message = `The cleanup job ${step.record.job ?? ''} completed.`
+    tell(written, { type: 'Normal', reason: REASON.jobCompleted, message })
+    return written
+  }
+
+  async #create(ending: Ending, attempt: number, signal: AbortSignal): Promise<Leased | undefined> {
+    const { kind, metrics, tell } = this.#around
+    const { object, lease, config, now } = ending
+    const subject: CleanupSubject = { object, kind, ...lease }
+    const job = heldJob(subject, config, attempt)
+    // Before it is made: an answer can be lost.
+    this.#held.hold(keyOf(refTo(object)), object, job)
+    const made = await makeJob(this.#around, subject, config, attempt, signal)
+    if (made.how === 'denied') {
+      this.#held.drop(job)
+      await this.#tellDenied(ending, signal)
+      throw made.error
+    }
+    if (made.how === 'invalid') {
+      this.#held.drop(job)
+      const situation = { config, expireAt: formatTime(lease.expireAt), now }
+      // No job was made, so that this was no attempt; but each time the wait is longer.
+      const record = afterFailure(situation, attempt, undefined)
+      return this.#fail(object, lease, record, made, signal)
+    }
+    if (made.how === 'created') {
+      metrics.jobsCreated.inc()
+      const message = `The cleanup job ${job.ref.name} was created.`
+      tell(object, { type: 'Normal', reason: REASON.jobCreated, message })
+    }
+    const { name } = job.ref
+    const record: CleanupRecord = {
+      job: name,
+      expireAt: formatTime(lease.expireAt),
+      attempt,
+      state: config.wait ? 'running' : 'done',
+    }
+    const status = config.wait ? `${EXPIRED} Waiting for cleanup job ${name}.` : DELETING
+    return this.#write(object, lease, record, status, signal)
+  }
+
+  /** It is for somebody else to grant; meanwhile the object says why it is still there. */
+  async #tellDenied({ object, lease: { family } }: Ending, signal: AbortSignal): Promise<void> {
+    const name = family.prefix + ANSWER.status
+    const message = 'The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.'
+    const status = `${EXPIRED} ${message}`
+    if (object.metadata.annotations?.[name] === status) return
+    const written = await writeChanges(this.#around, object, { [name]: status }, signal)
+    if (written) this.#around.tell(written, { type: 'Warning', reason: REASON.jobInvalid, message })
+  }
+
+  async #fail(
+    object: Leased,
+    lease: DatedLease,
+    record: CleanupRecord,
+    failure: JobFailure,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const { metrics, tell } = this.#around
+    const what =
+      failure.how === 'invalid'
+        ? `The cleanup job can not be run: ${failure.message}.`
+        : `The cleanup job ${record.job ?? ''} failed: ${failure.message}.`
+    const then =
+      record.state === 'done' ? 'Deleting object.' : `Object is kept; next try at ${record.retryAt ?? ''} UTC.`
+    const written = await this.#write(object, lease, record, `${EXPIRED} ${what} ${then}`, signal)
+    if (!written) return undefined
+    if (failure.how !== 'invalid') metrics.jobsFailed.inc()
+    tell(written, { type: 'Warning', reason: FAILURE_REASON[failure.how], message: `${what} ${then}` })
+    return written
+  }
+
+  #write(
+    object: Leased,
+    { family }: DatedLease,
+    record: CleanupRecord,
+    status: string,
+    signal: AbortSignal,
+  ): Promise<Leased | undefined> {
+    const changes: Changes = {
+      [family.prefix + ANSWER.cleanup]: printRecord(record),
+      [family.prefix + ANSWER.status]: status,
+    }
+    return writeChanges(this.#around, object, changes, signal)
+  }
+
+  #observe(job: Stored<Job> | undefined): void {
+    const duration = job && jobDuration(job)
+    if (duration !== undefined) this.#around.metrics.jobDuration.observe(duration)
+  }
+
+  async #job(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Job> | undefined> {
+    try {
+      return await this.#around.troubles.watch(Job, 'get', this.#around.api.get(Job, ref, { signal }))
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  #await(key: string, job: string): AwaitedJob {
+    const known = this.#awaited.get(job)
+    if (known) return known
+    this.forget(key)
+    const awaited: AwaitedJob = { key, ended: undefined }
+    this.#awaited.set(job, awaited)
+    this.#awaitedBy.set(key, job)
+    return awaited
+  }
+
+  /** How often to look again, unless woken. */
+  #lookEvery(family: LeaseFamily, record: CleanupRecord | undefined): number {
+    return record?.state !== 'running' || this.#watchJobs(family) ? LOOK_EVERY : LOOK_UNWATCHED
+  }
+
+  /** Watches the cleanup jobs of a family, from the first that is waited for; true if that works. */
+  #watchJobs(family: LeaseFamily): boolean {
+    const labelSelector = `${family.prefix}${JOB_LABEL.isCleanup}=true`
+    const informer = this.#around.informers.informer(Job, { labelSelector })
+    if (!this.#watched.has(labelSelector)) {
+      const end = informer.subscribe(({ object }) => {
+        const awaited = this.#awaited.get(keyOf(refTo(object)))
+        if (!awaited) return
+        if (hasEnded(object)) awaited.ended = object
+        this.#wake(awaited.key)
+      })
+      this.#watched.set(labelSelector, end)
+    }
+    return informer.health.state === 'live'
+  }
+}
+
+const FAILURE_REASON: Readonly<Record<JobFailure['how'], string>> = {
+  failed: REASON.jobFailed,
+  timeout: REASON.jobTimeout,
+  invalid: REASON.jobInvalid,
+}

@@ -1,0 +1,104 @@
+import { ANNOTATION, type LeaseFamily } from '../../../api/annotations.ts'
+import { isDnsName } from '../../../dns-name.ts'
+import { parseTtl } from '../../../api/ttl.ts'
+
+/** How an object wants to be cleaned up after. */
+export interface JobConfig {
+  readonly configMap: string
+  readonly scriptKey: string
+  readonly serviceAccount: string
+  readonly image: string
+  /** Delete the object only after the job succeeded. */
+  readonly wait: boolean
+  /** How long to wait, in milliseconds. */
+  readonly timeout: number
+  /** Seconds that the finished job stays. */
+  readonly ttl: number
+  readonly backoffLimit: number
+  readonly envSecrets: readonly string[]
+  /** What becomes of the object when the job can not do its work. */
+  readonly onFailure: 'keep' | 'delete'
+}
+
+export type JobConfigReading =
+  | { readonly ok: true; readonly config: JobConfig }
+  | { readonly ok: false; readonly reason: string; readonly onFailure: 'keep' | 'delete' }
+
+const DEFAULT_SERVICE_ACCOUNT = 'default'
+const DEFAULT_IMAGE = 'bitnami/kubectl:latest'
+const DEFAULT_TIMEOUT = '5m'
+const DEFAULT_TTL = '300'
+const DEFAULT_BACKOFF_LIMIT = '3'
+
+const MOST = 2 ** 31 - 1
+const KEY = /^[-._a-zA-Z0-9]+$/
+
+const TRUE = ['1', 't', 'true']
+const FALSE = ['0', 'f', 'false']
+
+/** Reads the job annotations of a family; undefined if the object asks for no job. */
+export function readJobConfig(
+  annotations: Readonly<Record<string, string>>,
+  family: LeaseFamily,
+  namespaced: boolean,
+): JobConfigReading | undefined {
+  const get = (name: string): string => annotations[family.prefix + name]?.trim() ?? ''
+  const target = get(ANNOTATION.job)
+  if (target === '') return undefined
+  const onFailure = get(ANNOTATION.jobOnFailure).toLowerCase() === 'delete' ? 'delete' : 'keep'
+  const problems: string[] = []
+  const [configMap = '', scriptKey = ''] = target.split('/', 2)
+  if (!isDnsName(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
+    problems.push(`${ANNOTATION.job} must be <configmap>/<script-key>, not ${JSON.stringify(target)}`)
+  }
+  if (!namespaced) problems.push(`a cleanup job runs in the object's namespace, and this kind has none`)
+  const serviceAccount = get(ANNOTATION.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
+  if (!isDnsName(serviceAccount)) problems.push(`${ANNOTATION.jobServiceAccount} is not the name of a ServiceAccount`)
+  const image = get(ANNOTATION.jobImage) || DEFAULT_IMAGE
+  if (/\s/u.test(image)) problems.push(`${ANNOTATION.jobImage} has white space inside`)
+  const wait = get(ANNOTATION.jobWait).toLowerCase() || 'false'
+  if (![...TRUE, ...FALSE].includes(wait)) problems.push(`${ANNOTATION.jobWait} must be true or false`)
+  const timeout = parseTtl(get(ANNOTATION.jobTimeout) || DEFAULT_TIMEOUT)
+  if (!timeout.ok) problems.push(`${ANNOTATION.jobTimeout}: ${timeout.reason}`)
+  else if (
+    typeof timeout.milliseconds !== 'number' ||
+    timeout.milliseconds < 1_000 ||
+    timeout.milliseconds / 1_000 > MOST
+  ) {
+    problems.push(`${ANNOTATION.jobTimeout} must be between a second and 68 years`)
+  }
+  const ttl = integer(get(ANNOTATION.jobTtl) || DEFAULT_TTL)
+  if (ttl === undefined) problems.push(`${ANNOTATION.jobTtl} must be a number of seconds`)
+  const backoffLimit = integer(get(ANNOTATION.jobBackoffLimit) || DEFAULT_BACKOFF_LIMIT)
+  if (backoffLimit === undefined) problems.push(`${ANNOTATION.jobBackoffLimit} must be a number`)
+  const envSecrets = get(ANNOTATION.jobEnvSecrets)
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  if (!envSecrets.every(isDnsName))
+    problems.push(`${ANNOTATION.jobEnvSecrets} must be names of Secrets with commas between`)
+  if (!['', 'keep', 'delete'].includes(get(ANNOTATION.jobOnFailure).toLowerCase())) {
+    problems.push(`${ANNOTATION.jobOnFailure} must be keep or delete`)
+  }
+  if (problems.length > 0) return { ok: false, reason: problems.join('; '), onFailure }
+  return {
+    ok: true,
+    config: {
+      configMap,
+      scriptKey,
+      serviceAccount,
+      image,
+      wait: TRUE.includes(wait),
+      timeout: timeout.ok && typeof timeout.milliseconds === 'number' ? timeout.milliseconds : 0,
+      ttl: ttl ?? 0,
+      backoffLimit: backoffLimit ?? 0,
+      envSecrets,
+      onFailure,
+    },
+  }
+}
+
+function integer(text: string): number | undefined {
+  const value = Number(text)
+  return /^\d+$/.test(text) && value <= MOST ? value : undefined
+}

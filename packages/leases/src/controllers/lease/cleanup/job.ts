@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto'
+import type { KubeObject, Stored } from '@tenure/kube'
+import type { Job } from '@tenure/kube/kinds'
+import { type GroupVersionKind, JOB_ANNOTATION, JOB_LABEL, type LeaseFamily } from '../../../api/annotations.ts'
+import { formatTime } from '../../../api/time.ts'
+import type { JobConfig } from './job-config.ts'
+import { type HeldJob, printSource } from './job-source.ts'
+
+/** The expiry that a job cleans up after. */
+export interface CleanupSubject {
+  readonly object: Stored<KubeObject>
+  readonly kind: GroupVersionKind
+  readonly family: LeaseFamily
+  readonly start: number
+  readonly expireAt: number
+}
+
+/** As long as a pod's label may be, which carries the job's name. */
+const LONGEST_NAME = 63
+const PREFIX = 'lease-cleanup-'
+const HASH_LENGTH = 10
+const SCRIPT_DIRECTORY = '/scripts'
+const SCRIPT = 'cleanup-script'
+/** What kubectl remembers of an object is the whole of it: of a Secret, the secret. It is nothing for a job's environment. */
+const NOT_FOR_JOBS = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/**
+ * What the job of one expiry is called. Always the same for the same expiry and attempt, so that making it twice makes
+ * one; otherwise as a generated name.
+ */
+export function jobName(subject: CleanupSubject, attempt: number): string {
+  return `${generateName(subject)}${hashOf(subject, String(attempt))}`
+}
+
+/** What is to be known of the job to let it go later. */
+export function heldJob(subject: CleanupSubject, { ttl }: JobConfig, attempt: number): HeldJob {
+  const { object, family, expireAt } = subject
+  const { group, version, kind } = subject.kind
+  const { name, uid, namespace } = object.metadata
+  return {
+    ref: { name: jobName(subject, attempt), namespace },
+    prefix: family.prefix,
+    source: { group, version, kind, name, uid, expireAt: formatTime(expireAt), attempt, ttl },
+  }
+}
+
+/** Selects the jobs of a kind that are held. */
+export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): string {
+  const labels = { [JOB_LABEL.isCleanup]: 'true', [JOB_LABEL.held]: 'true', [JOB_LABEL.sourceKind]: labelValue(kind) }
+  return Object.entries(labels)
+    .map(([name, value]) => `${prefix}${name}=${value}`)
+    .join(',')
+}
+
+/** The job, for the API server to run. Without a time to live after its end: it is held until that is written down. */
+export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number): Job {
+  const { object, kind, family } = subject
+  const labels = {
+    [family.prefix + JOB_LABEL.isCleanup]: 'true',
+    [family.prefix + JOB_LABEL.sourceKind]: labelValue(kind.kind),
+    [family.prefix + JOB_LABEL.sourceName]: labelValue(object.metadata.name),
+    [family.prefix + JOB_LABEL.sourceUid]: labelValue(object.metadata.uid),
+    [family.prefix + JOB_LABEL.expiry]: hashOf(subject, ''),
+  }
+  return {
+    metadata: {
+      name: jobName(subject, attempt),
+      generateName: generateName(subject),
+      ...(object.metadata.namespace && { namespace: object.metadata.namespace }),
+      labels: { ...labels, [family.prefix + JOB_LABEL.held]: 'true' },
+      annotations: { [family.prefix + JOB_ANNOTATION.source]: printSource(heldJob(subject, config, attempt).source) },
+    },
+    spec: {
+      backoffLimit: config.backoffLimit,
+      // A job that nobody waits for may take its time.
+      ...(config.wait && { activeDeadlineSeconds: Math.ceil(config.timeout / 1_000) }),
+      template: {
+        metadata: { labels },
+        spec: {
+          restartPolicy: 'Never',
+          serviceAccountName: config.serviceAccount,
+          containers: [
+            {
+              name: 'cleanup',
+              image: config.image,
+              command: [`${SCRIPT_DIRECTORY}/${SCRIPT}`],
+              env: Object.entries(environmentOf(subject)).map(([name, value]) => ({ name, value: literal(value) })),
+              ...(config.envSecrets.length > 0 && {
+                envFrom: config.envSecrets.map((name) => ({ secretRef: { name } })),
+              }),
+              volumeMounts: [{ name: 'script', mountPath: SCRIPT_DIRECTORY, readOnly: true }],
+            },
+          ],
+          volumes: [
+            {
+              name: 'script',
+              configMap: {
+                name: config.configMap,
+                defaultMode: 0o755,
+                items: [{ key: config.scriptKey, path: SCRIPT }],
+              },
+            },
+          ],
+        },
+      },
+    },
+  }
+}
+
+function environmentOf({ object, kind, start, expireAt }: CleanupSubject): Readonly<Record<string, string>> {
+  const { metadata } = object
+  const { [NOT_FOR_JOBS]: _, ...annotations } = metadata.annotations ?? {}
+  return {
+    OBJECT_NAME: metadata.name,
+    OBJECT_NAMESPACE: metadata.namespace ?? '',
+    OBJECT_KIND: kind.kind,
+    OBJECT_GROUP: kind.group,
+    OBJECT_VERSION: kind.version,
+    OBJECT_UID: metadata.uid,
+    OBJECT_RESOURCE_VERSION: metadata.resourceVersion,
+    LEASE_STARTED_AT: formatTime(start),
+    LEASE_EXPIRED_AT: formatTime(expireAt),
+    OBJECT_LABELS: JSON.stringify(metadata.labels ?? {}),
+    OBJECT_ANNOTATIONS: JSON.stringify(annotations),
+  }
+}
+
+/** Kubernetes reads `$(NAME)` in a value as that variable; somebody's annotation is no reference. */
+function literal(value: string): string {
+  return value.replaceAll('$', '$$$$')
+}
+
+function generateName({ object }: CleanupSubject): string {
+  const room = LONGEST_NAME - PREFIX.length - HASH_LENGTH - 1
+  const name = object.metadata.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, '-')
+    .slice(0, room)
+    .replace(/-+$/, '')
+  return name === '' ? PREFIX : `${PREFIX}${name}-`
+}
+
+function hashOf({ object, expireAt }: CleanupSubject, more: string): string {
+  const text = JSON.stringify([object.metadata.uid, formatTime(expireAt), more])
+  return hash('sha256', text, 'hex').slice(0, HASH_LENGTH)
+}
+
+function labelValue(text: string): string {
+  return text
+    .replaceAll(/[^\w.-]/g, '-')
+    .slice(0, LONGEST_NAME)
+    .replaceAll(/^[^a-zA-Z0-9]+|[^a-zA-Z0-9]+$/g, '')
+}

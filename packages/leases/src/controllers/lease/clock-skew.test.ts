@@ -1,0 +1,45 @@
+import { VirtualClock } from '@tenure/kube/testing'
+import { expect, test } from 'vitest'
+import { ClockCheck } from './clock-skew.ts'
+
+function checked(ahead: number | undefined): { readonly clock: VirtualClock; readonly check: ClockCheck } {
+  const clock = new VirtualClock()
+  const check = new ClockCheck(clock)
+  check.compare(ahead === undefined ? undefined : clock.now() - ahead)
+  return { clock, check }
+}
+
+test('nothing is known before the server was asked', () => {
+  expect(new ClockCheck(new VirtualClock()).isRight).toBe(false)
+})
+
+test.each([
+  [-3_600_000, false],
+  [-1_000, false],
+  [-900, true],
+  [0, true],
+  [2_900, true],
+  [3_000, false],
+  [3_600_000, false],
+  [undefined, false],
+])('a clock %s ms ahead of the server is right: %s', (ahead, isRight) => {
+  expect(checked(ahead).check.isRight).toBe(isRight)
+})
+
+test('it is doubted after a minute, and asked again', async () => {
+  const { clock, check } = checked(0)
+  await clock.advance(59_000)
+  expect(check.isRight).toBe(true)
+  await clock.advance(1_000)
+  expect(check.isRight).toBe(false)
+  check.compare(clock.now())
+  expect(check.isRight).toBe(true)
+})
+
+test.each([-60_000, 60_000])('it is doubted when it was set by %i ms, and right when that was undone', (jump) => {
+  const { clock, check } = checked(0)
+  clock.jump(jump)
+  expect(check.isRight).toBe(false)
+  clock.jump(-jump)
+  expect(check.isRight).toBe(true)
+})

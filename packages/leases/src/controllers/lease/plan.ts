@@ -1,0 +1,316 @@
+import type { KubeObject, Propagation, Stored } from '@tenure/kube'
+import type { EventContent } from '@tenure/runtime'
+import {
+  ANNOTATION,
+  ANSWER,
+  type LeaseFamily,
+  type LeaseSettings,
+  PROPAGATIONS,
+  REASON,
+} from '../../api/annotations.ts'
+import { type JobConfigReading, readJobConfig } from './cleanup/job-config.ts'
+import { readRecord } from './cleanup/record.ts'
+import { isCopied } from './inherited-annotations.ts'
+import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOrDate } from '../../api/time.ts'
+import { parseTtl } from '../../api/ttl.ts'
+import { warningsAbout } from './warnings.ts'
+
+/** Annotations to set, or with null to remove. */
+export type Changes = Readonly<Record<string, string | null>>
+
+/** A lease with a date. */
+export interface DatedLease {
+  readonly family: LeaseFamily
+  readonly start: number
+  /** Whole seconds, in milliseconds since 1970. */
+  readonly expireAt: number
+  readonly propagation: Propagation
+  readonly job: JobConfigReading | undefined
+}
+
+export interface LeasePlan {
+  /** Undefined: the object has no lease, or one that never ends, or one that makes no sense. */
+  readonly lease: DatedLease | undefined
+  /** What must be written so that the object says what is. Empty: nothing. */
+  readonly changes: Changes
+  /** What `now` was decides the plan: it is to be made again with the server's time before it is carried out. */
+  readonly startsNow: boolean
+  /** It runs from the creation only because the object looks new: that is so only if `now` is right. */
+  readonly isByAge: boolean
+  /** A lease begins with this write. */
+  readonly started: boolean
+  /** The TTL is found to be invalid with this write. */
+  readonly invalid: boolean
+  /** Events that go with the write. */
+  readonly events: readonly EventContent[]
+}
+
+/** A TTL on an object older than this, and not dated yet, was put on later. */
+const PUT_ON_LATER = 10_000
+
+export const EXPIRED = 'Lease expired.'
+export const DELETING = `${EXPIRED} Deleting object.`
+export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
+
+/** Why a lease whose end can not be written is none. */
+export const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
+
+const NOTHING: LeasePlan = {
+  lease: undefined,
+  changes: {},
+  startsNow: false,
+  isByAge: false,
+  started: false,
+  invalid: false,
+  events: [],
+}
+
+/**
+ * What an object's annotations ask for, and what must be written in answer. Pure: `now` is milliseconds since 1970;
+ * `isBroughtBack` says that the lease is an old one which nobody asked for (`BroughtBack`).
+ */
+export function planLease(
+  object: Stored<KubeObject>,
+  settings: Pick<LeaseSettings, 'families'>,
+  namespaced: boolean,
+  now: number,
+  isBroughtBack = false,
+): LeasePlan {
+  const { annotations, deletionTimestamp } = object.metadata
+  // One that goes already is left alone.
+  if (!annotations || deletionTimestamp !== undefined || isCopied(object)) return NOTHING
+  const family = settings.families.find((each) => isLeased(annotations, each))
+  const desired: Record<string, string | null> = {}
+  for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
+  if (!family) return ended(annotations, desired)
+  const terms = isBroughtBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
+  const warnings = warningsAbout(annotations, settings.families, family, terms.job)
+  answer(desired, annotations, family, terms, warnings, now)
+  const changes = difference(annotations, desired)
+  return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
+}
+
+/** Whether an object, as it was read, has had its time at `now`, and everybody could know: its date stands on it. */
+export function isExpired(object: Stored<KubeObject>, plan: LeasePlan, now: number): boolean {
+  const { lease } = plan
+  if (!lease || lease.expireAt > now || object.metadata.deletionTimestamp !== undefined) return false
+  return object.metadata.annotations?.[lease.family.prefix + ANSWER.expireAt] === formatTime(lease.expireAt)
+}
+
+/** Whether all that comes before its deletion has been done. */
+export function isReadyToDelete(object: Stored<KubeObject>, plan: LeasePlan): boolean {
+  const { lease } = plan
+  if (!lease) return false
+  const { job, family, expireAt } = lease
+  if (!job || (!job.ok && job.onFailure === 'delete')) return true
+  const record = readRecord(object.metadata.annotations?.[family.prefix + ANSWER.cleanup], formatTime(expireAt))
+  return job.ok && record?.state === 'done'
+}
+
+/** When to announce the end of a lease; undefined if that is turned off. */
+export function headsUpAt(
+  { start, expireAt }: DatedLease,
+  { fraction, atMost }: LeaseSettings['headsUp'],
+): number | undefined {
+  if (fraction <= 0) return undefined
+  return expireAt - Math.min((expireAt - start) * fraction, atMost)
+}
+
+type Terms =
+  | { readonly state: 'invalid'; readonly reason: string; readonly job: undefined }
+  | { readonly state: 'forever'; readonly job: JobConfigReading | undefined }
+  | ({
+      readonly state: 'dated'
+      /** The start that is to be written, undefined if the one there is stays. */
+      readonly newStart: 'put-on-later' | 'missing' | 'reset' | 'brought-back' | undefined
+      readonly isByAge: boolean
+      /** Whether the lease runs from an annotation, now or after this write. */
+      readonly extended: boolean
+    } & Omit<DatedLease, 'family'>)
+
+function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
+  return annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined
+}
+
+/** Takes back the answers in a family that does not count. What users wrote stays, as long as they lease by it. */
+function withdraw(
+  desired: Record<string, string | null>,
+  annotations: Readonly<Record<string, string>>,
+  family: LeaseFamily,
+): void {
+  const { prefix } = family
+  // One is enough: a start that was left behind would make the next lease end at once.
+  const answers = Object.values(ANSWER)
+  if (!answers.some((name) => annotations[prefix + name] !== undefined)) return
+  for (const name of answers) desired[prefix + name] = null
+  if (!isLeased(annotations, family)) desired[prefix + family.start] = null
+}
+
+function ended(annotations: Readonly<Record<string, string>>, desired: Record<string, string | null>): LeasePlan {
+  const changes = difference(annotations, desired)
+  if (Object.keys(changes).length === 0) return NOTHING
+  const message = 'The TTL was taken away; the object is kept for good.'
+  return { ...NOTHING, changes, events: [{ type: 'Normal', reason: REASON.cleaned, message }] }
+}
+
+function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
+  const annotations = object.metadata.annotations ?? {}
+  const ttlText = annotations[family.prefix + ANNOTATION.ttl]
+  const expiresText = annotations[family.prefix + ANNOTATION.expires]
+  const propagation = propagationOf(annotations[family.prefix + ANNOTATION.propagation])
+  const job = readJobConfig(annotations, family, namespaced)
+  if (ttlText !== undefined && expiresText !== undefined)
+    return invalid('both ttl and expires are set; keep one of them')
+  if (!propagation) return invalid(`propagation must be ${PROPAGATIONS.join(', ')}`)
+  const creation = parseTime(object.metadata.creationTimestamp) ?? 0
+  const given = parseTime(annotations[family.prefix + family.start] ?? '')
+  if (expiresText !== undefined) {
+    const end = parseTimeOrDate(expiresText.trim())
+    if (end === undefined)
+      return invalid('expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11')
+    if (!isWritable(ceilSecond(end))) return invalid(AFTER_ALL)
+    const start = Math.min(given ?? creation, end)
+    return {
+      state: 'dated',
+      start,
+      expireAt: ceilSecond(end),
+      newStart: undefined,
+      isByAge: false,
+      extended: false,
+      propagation,
+      job,
+    }
+  }
+  const ttl = parseTtl(ttlText ?? '')
+  if (!ttl.ok) return invalid(ttl.reason)
+  if (ttl.milliseconds === 'forever') return { state: 'forever', job }
+  const newStart = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
+  const start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
+  const expireAt = ceilSecond(start + ttl.milliseconds)
+  if (!isWritable(expireAt)) return invalid(AFTER_ALL)
+  const extended = given !== undefined || newStart !== undefined
+  const isDated = annotations[family.prefix + ANSWER.expireAt] !== undefined
+  const isByAge = given === undefined && newStart === undefined && !isDated
+  return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
+}
+
+/** The terms of a lease that came back, as if it were put on now. A point in time that has passed can only be written anew. */
+function anew(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
+  const terms = readTerms(object, family, namespaced, now)
+  if (terms.state !== 'dated' || terms.newStart !== undefined) return terms
+  if (object.metadata.annotations?.[family.prefix + ANNOTATION.expires] !== undefined)
+    return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
+  const start = floorSecond(now)
+  const expireAt = ceilSecond(start + terms.expireAt - terms.start)
+  return { ...terms, start, expireAt, newStart: 'brought-back', isByAge: false, extended: true }
+}
+
+function invalid(reason: string): Terms {
+  return { state: 'invalid', reason, job: undefined }
+}
+
+/** Why the lease is to start now, if it is; undefined: it runs from the object's creation. */
+function newStartOf(
+  annotations: Readonly<Record<string, string>>,
+  { prefix, start }: LeaseFamily,
+  age: number,
+): 'put-on-later' | 'missing' | 'reset' | undefined {
+  if (annotations[prefix + start] !== undefined) return 'reset'
+  if (start === 'lease-start') return 'missing'
+  // The lease ran from an annotation that somebody took away: that starts it anew.
+  if (annotations[prefix + ANSWER.basis] !== undefined) return 'missing'
+  return age > PUT_ON_LATER && annotations[prefix + ANSWER.expireAt] === undefined ? 'put-on-later' : undefined
+}
+
+function propagationOf(text: string | undefined): Propagation | undefined {
+  if (text === undefined) return 'Background'
+  return PROPAGATIONS.find((propagation) => propagation.toLowerCase() === text.trim().toLowerCase())
+}
+
+/** What the annotations of the family that counts should say. */
+function answer(
+  desired: Record<string, string | null>,
+  annotations: Readonly<Record<string, string>>,
+  { prefix, start: startName }: LeaseFamily,
+  terms: Terms,
+  warnings: readonly string[],
+  now: number,
+): void {
+  const withWarnings = (text: string): string => [text, ...warnings.map((warning) => `Warning: ${warning}`)].join(' ')
+  desired[prefix + ANSWER.basis] = null
+  desired[prefix + ANSWER.cleanup] = null
+  desired[prefix + ANSWER.expireAt] = null
+  switch (terms.state) {
+    case 'invalid':
+      desired[prefix + ANSWER.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
+      return
+    case 'forever':
+      desired[prefix + ANSWER.status] = withWarnings('Lease active. Never expires.')
+      return
+    case 'dated': {
+      const expireAt = formatTime(terms.expireAt)
+      desired[prefix + ANSWER.expireAt] = expireAt
+      if (terms.newStart !== undefined) desired[prefix + startName] = formatTime(terms.start)
+      if (terms.extended && startName === 'extended-at') desired[prefix + ANSWER.basis] = startName
+      desired[prefix + ANSWER.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
+      const record = annotations[prefix + ANSWER.cleanup]
+      const isCleanedUp = readRecord(record, expireAt) !== undefined
+      // Its cleanup began by the server's clock, whatever ours says: who forgot that would clean up twice.
+      if (record !== undefined && isCleanedUp) desired[prefix + ANSWER.cleanup] = record
+      // Once it has ended, its end is told elsewhere; what is told of this end stays.
+      const status = annotations[prefix + ANSWER.status]
+      if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
+        desired[prefix + ANSWER.status] = status
+    }
+  }
+}
+
+function difference(annotations: Readonly<Record<string, string>>, desired: Changes): Changes {
+  const changes: Record<string, string | null> = {}
+  for (const [name, value] of Object.entries(desired)) {
+    if ((annotations[name] ?? null) !== value) changes[name] = value
+  }
+  return changes
+}
+
+function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'startsNow' | 'isByAge'> {
+  if (terms.state !== 'dated') return { lease: undefined, startsNow: false, isByAge: false }
+  const { start, expireAt, propagation, job, newStart, isByAge } = terms
+  return { lease: { family, start, expireAt, propagation, job }, startsNow: newStart !== undefined, isByAge }
+}
+
+/** What happens with the write of these changes, each told once. */
+function factsOf(
+  annotations: Readonly<Record<string, string>>,
+  { prefix, start }: LeaseFamily,
+  terms: Terms,
+  changes: Changes,
+): Pick<LeasePlan, 'started' | 'invalid' | 'events'> {
+  const events: EventContent[] = []
+  const statusChanges = changes[prefix + ANSWER.status] !== undefined
+  if (terms.state === 'invalid') {
+    if (statusChanges)
+      events.push({ type: 'Warning', reason: REASON.invalidTtl, message: `Invalid TTL: ${terms.reason}` })
+    return { started: false, invalid: statusChanges, events }
+  }
+  if (terms.job?.ok === false && statusChanges) {
+    events.push({
+      type: 'Warning',
+      reason: REASON.jobInvalid,
+      message: `The cleanup job can not be run: ${terms.job.reason}.`,
+    })
+  }
+  if (terms.state === 'forever') return { started: false, invalid: false, events }
+  const expireAt = formatTime(terms.expireAt)
+  if (terms.newStart === 'reset') {
+    const message = `${start} ${JSON.stringify(annotations[prefix + start])} is no RFC 3339 time; the lease starts now and ends at ${expireAt}.`
+    events.push({ type: 'Warning', reason: REASON.startReset, message })
+  }
+  if (terms.newStart === 'brought-back') {
+    const message = `The lease came back with an earlier description of the object, and had ended; it starts now and ends at ${expireAt}.`
+    events.push({ type: 'Warning', reason: REASON.startReset, message })
+  }
+  const started = annotations[prefix + ANSWER.expireAt] === undefined || terms.newStart !== undefined
+  if (started) events.push({ type: 'Normal', reason: REASON.started, message: `The lease ends at ${expireAt}.` })
+  return { started, invalid: false, events }
+}

@@ -1,0 +1,29 @@
+import { VirtualClock } from '@tenure/kube/testing'
+import { expect, test } from 'vitest'
+import { Quarrels } from './write-backoff.ts'
+
+test('a few writes are free, and more wait longer each time, until there was peace for a minute', async () => {
+  const clock = new VirtualClock()
+  const quarrels = new Quarrels(clock)
+  const pauses: number[] = []
+  for (let count = 0; count < 18; count++) {
+    pauses.push(quarrels.pause('a'))
+    await clock.advance(quarrels.pause('a'))
+    quarrels.wrote('a')
+  }
+  expect(pauses).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000, 16_000, ...Array(4).fill(30_000)])
+  expect(quarrels.pause('b')).toBe(0)
+  await clock.advance(60_000)
+  expect(quarrels.pause('a')).toBe(0)
+  quarrels.wrote('a')
+  expect(quarrels.pause('a')).toBe(0)
+})
+
+test('what is gone is forgotten, and so are the oldest of very many', () => {
+  const quarrels = new Quarrels(new VirtualClock())
+  for (let count = 0; count < 9; count++) for (const key of ['a', 'b']) quarrels.wrote(key)
+  quarrels.forget('a')
+  expect([quarrels.pause('a'), quarrels.pause('b')]).toEqual([0, 1_000])
+  for (let index = 0; index < 10_000; index++) quarrels.wrote(`other ${index}`)
+  expect(quarrels.pause('b')).toBe(0)
+})

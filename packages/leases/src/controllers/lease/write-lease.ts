@@ -1,0 +1,67 @@
+import { isNotFound, mergePatch, refTo } from '@tenure/kube'
+import type { Changes, LeasePlan } from './plan.ts'
+import { type Leased, planFor, type Surroundings } from './context.ts'
+
+/** Writes on an object what its lease is: one patch, or none, and then false, if it says so already. */
+export async function dateLease(around: Surroundings, cached: Leased, signal: AbortSignal): Promise<boolean> {
+  const { clock, metrics, tell } = around
+  let object: Leased | undefined = cached
+  let plan = planFor(around, object, clock.now())
+  if (plan.startsNow || (plan.isByAge && !around.clockCheck.isRight)) {
+    // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
+    const read = await liveRead(around, object, signal)
+    if (!read) return false
+    object = read.object
+    plan = planFor(around, object, read.serverTime ?? clock.now())
+  }
+  const written = await writeChanges(around, object, plan.changes, signal)
+  if (!written) return false
+  if (plan.started) metrics.started.inc()
+  if (plan.invalid) metrics.invalidTtl.inc()
+  for (const event of plan.events) tell(written, event)
+  around.log.debug('lease written', factsOf(written, plan))
+  return true
+}
+
+/**
+ * Changes annotations of exactly the object that was read: a 409 says that somebody was faster. Undefined if there is
+ * nothing to change, or nothing any more that could be.
+ */
+export async function writeChanges(
+  { api, kind, troubles }: Surroundings,
+  object: Leased,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<Leased | undefined> {
+  if (Object.keys(changes).length === 0) return undefined
+  const { uid, resourceVersion } = object.metadata
+  const patch = mergePatch({ metadata: { uid, resourceVersion, annotations: changes } })
+  try {
+    return await troubles.watch(kind, 'patch', api.patch(kind, refTo(object), patch, { signal }))
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** The object as it is now, with the server's time; undefined if it is gone. */
+export async function liveRead(around: Surroundings, object: Leased, signal: AbortSignal) {
+  const { api, kind, troubles, clockCheck } = around
+  try {
+    const read = await troubles.watch(kind, 'get', api.getLive(kind, refTo(object), { signal }))
+    clockCheck.compare(read.serverTime)
+    return read
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function factsOf({ metadata }: Leased, { changes, lease }: LeasePlan) {
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    changes: Object.keys(changes).length,
+    expireAt: lease?.expireAt,
+  }
+}
