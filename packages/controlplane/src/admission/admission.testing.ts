@@ -9,8 +9,8 @@ import { openStorage } from '../storage/index.ts'
 import type { Storage } from '../storage/index.ts'
 import type { WebhookAdmission } from './admission.ts'
 import { createAdmission } from './admission.ts'
-import type { ResolveService } from './call-webhook.ts'
-import type { WebhookCaller, WebhookPost } from './caller.ts'
+import type { ResolveService } from './webhooks/client/call-webhook.ts'
+import type { WebhookCaller, WebhookPost } from './webhooks/client/caller.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { type ControllerDefinition, ControllerRunner } from '@tenure/runtime'
-import type { BuiltInController, Surroundings } from './surroundings.ts'
+import type { BuiltInController, Surroundings } from './context.ts'
 
 /** A controller of ours as a component of the control plane. */
 export function builtIn(name: string, define: (around: Surroundings) => ControllerDefinition): BuiltInController {

@@ -1,7 +1,7 @@
 import { mergePatch } from '@tenure/kube'
 import { Deployment, Pod } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { template, World } from './world.testing.ts'
+import { template, World } from './fixture.testing.ts'
 
 test('a rollout goes on over broken watches and a server that is away', async () => {
   const world = await World.start()

@@ -3,4 +3,4 @@ export { builtInControllers, type BuiltInControllersOptions } from './built-in.t
 export type { NodesOptions } from './nodes/node.ts'
 export { type PodTimes, SIMULATE } from './nodes/simulation.ts'
 export { type RunningControllers, startControllers, type StartControllersOptions } from './start.ts'
-export type { BuiltInController, Surroundings } from './surroundings.ts'
+export type { BuiltInController, Surroundings } from './context.ts'

@@ -1,7 +1,7 @@
 import { Client, type Clock, type Random, systemClock, systemRandom, type Transport } from '@tenure/kube'
 import { type Component, type Logger, type Metrics, noMetrics, SharedInformers, silentLogger } from '@tenure/runtime'
 import { CoreEvents } from './common/core-events.ts'
-import type { BuiltInController, Surroundings } from './surroundings.ts'
+import type { BuiltInController, Surroundings } from './context.ts'
 
 export interface StartControllersOptions {
   readonly transport: Transport

@@ -1,6 +1,6 @@
 import { CronJob, Job } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { template, World } from '../world.testing.ts'
+import { template, World } from '../fixture.testing.ts'
 import { CronSchedule } from './cron-schedule.ts'
 
 const after = (schedule: string, from: string, zone?: string): string | undefined => {

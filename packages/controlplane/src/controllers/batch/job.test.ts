@@ -2,7 +2,7 @@ import { mergePatch } from '@tenure/kube'
 import { Job, Pod } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SIMULATE } from '../nodes/simulation.ts'
-import { template, World } from '../world.testing.ts'
+import { template, World } from '../fixture.testing.ts'
 import { printIndexes, readIndexes } from './job-pods.ts'
 
 describe('indexes', () => {

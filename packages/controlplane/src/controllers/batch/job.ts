@@ -17,7 +17,7 @@ import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
 import { conditionOf } from '../common/conditions.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 import { isTracked, newJobPod, untrack } from './job-pods.ts'
 import { isJobFinished, planJob } from './job-plan.ts'
 

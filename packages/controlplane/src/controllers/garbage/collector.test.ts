@@ -1,7 +1,7 @@
 import { defineKind, type KubeObject, mergePatch, type OwnerReference } from '@tenure/kube'
 import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../world.testing.ts'
+import { World } from '../fixture.testing.ts'
 
 let world: World
 beforeEach(async () => {

@@ -12,7 +12,7 @@ import {
 } from '@tenure/kube'
 import type { Component, InformerEvent } from '@tenure/runtime'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 import { GarbageObjects } from './objects.ts'
 
 const FOREGROUND = 'foregroundDeletion'

@@ -1,7 +1,7 @@
 import { isAlreadyExists, type Kind, type KubeObject } from '@tenure/kube'
 import { Namespace, PriorityClass, StorageClass } from '@tenure/kube/kinds'
 import type { Component } from '@tenure/runtime'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 
 /** The provisioner of the default StorageClass: volumes that are only written down. */
 export const PROVISIONER = 'tenure.dev/simulated'

@@ -2,7 +2,7 @@ import { type KubeObject, type ObjectRef, type Stored } from '@tenure/kube'
 import { ConfigMap, Namespace, ServiceAccount } from '@tenure/kube/kinds'
 import { type Actions, controller, create, isNamespaceEnding, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import type { BuiltInController } from '../surroundings.ts'
+import type { BuiltInController } from '../context.ts'
 
 const ROOT_CA = 'kube-root-ca.crt'
 const DESCRIPTION =

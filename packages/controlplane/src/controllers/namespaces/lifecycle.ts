@@ -4,7 +4,7 @@ import { type Component, rfc3339 } from '@tenure/runtime'
 import { conditionOf } from '../common/conditions.ts'
 import { type Served, servedResources, type ServedResource } from '../common/served-resources.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 
 const FINALIZER = 'kubernetes'
 /** Milliseconds between two looks at what is left. */

@@ -1,7 +1,7 @@
 import { mergePatch } from '@tenure/kube'
 import { ConfigMap, Namespace, Pod, ServiceAccount, StorageClass } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../world.testing.ts'
+import { World } from '../fixture.testing.ts'
 
 let world: World
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { mergePatch } from '@tenure/kube'
 import { Endpoints, EndpointSlice, Pod, PodDisruptionBudget, Service } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../world.testing.ts'
+import { World } from '../fixture.testing.ts'
 import { SIMULATE } from '../nodes/simulation.ts'
 
 let world: World

@@ -2,7 +2,7 @@ import { type Clock, isAlreadyExists, isConflict, isNotFound, type KubeApi, merg
 import { Lease, Node, type NodeCondition, type NodeStatus } from '@tenure/kube/kinds'
 import { type Component, rfc3339 } from '@tenure/runtime'
 import { sameJson } from '../common/json.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 
 export interface NodesOptions {
   /** Default 1. */

@@ -1,7 +1,7 @@
 import { mergePatch, type Stored } from '@tenure/kube'
 import { Lease, Node, Pod, type PodSpec } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../world.testing.ts'
+import { World } from '../fixture.testing.ts'
 import { SIMULATE } from './simulation.ts'
 
 let world: World

@@ -5,7 +5,7 @@ import { conditionOf, withoutCondition } from '../common/conditions.ts'
 import { sameJson } from '../common/json.ts'
 import { isFinished } from '../common/pods.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 import { nowhere, obstacle } from './placement.ts'
 
 /** Index: pods by the node they are on. */

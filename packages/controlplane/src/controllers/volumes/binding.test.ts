@@ -1,6 +1,6 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../world.testing.ts'
+import { World } from '../fixture.testing.ts'
 
 let world: World
 beforeEach(async () => {

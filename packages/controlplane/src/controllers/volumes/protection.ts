@@ -3,7 +3,7 @@ import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds
 import type { Component } from '@tenure/runtime'
 import { isFinished } from '../common/pods.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 
 const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'

@@ -2,7 +2,7 @@ import { mergePatch } from '@tenure/kube'
 import { Deployment, ReplicaSet } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SIMULATE } from '../nodes/simulation.ts'
-import { template, World } from '../world.testing.ts'
+import { template, World } from '../fixture.testing.ts'
 
 let world: World
 beforeEach(async () => {

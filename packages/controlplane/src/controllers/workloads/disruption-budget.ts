@@ -15,7 +15,7 @@ import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues
 import { controllerOf } from '../common/owners.ts'
 import { isActive, isReady } from '../common/pods.ts'
 import { updateStatus } from '../common/status.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../context.ts'
 
 /** Milliseconds after which a pod that was to be evicted, and is still there, is taken to stay. */
 const EVICTION_TIMEOUT = 120_000

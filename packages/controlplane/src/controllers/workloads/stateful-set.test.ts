@@ -1,7 +1,7 @@
 import { mergePatch } from '@tenure/kube'
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { template, World } from '../world.testing.ts'
+import { template, World } from '../fixture.testing.ts'
 
 let world: World
 beforeEach(async () => {

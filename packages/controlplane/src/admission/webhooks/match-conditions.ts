@@ -1,8 +1,8 @@
-import { refused } from '../registry/refused.ts'
-import type { AdmissionAttributes } from '../registry/request.ts'
-import type { User } from '../registry/types.ts'
-import type { AccessQuestion, AskAccess } from '../schema/cel/authorizer.ts'
-import type { Condition } from '../schema/cel/conditions.ts'
+import { refused } from '../../registry/refused.ts'
+import type { AdmissionAttributes } from '../../registry/request.ts'
+import type { User } from '../../registry/types.ts'
+import type { AccessQuestion, AskAccess } from '../../schema/cel/authorizer.ts'
+import type { Condition } from '../../schema/cel/conditions.ts'
 import type { SeenObjects } from './matching.ts'
 import type { ReviewRequest } from './review.ts'
 import type { Webhook } from './webhook.ts'
@@ -30,8 +30,8 @@ export async function conditionsHold(
 ): Promise<boolean> {
   // Few webhooks have conditions, and CEL is large.
   const [{ compileCondition, conditionContext }, { metered }] = await Promise.all([
-    import('../schema/cel/conditions.ts'),
-    import('../schema/cel/cost.ts'),
+    import('../../schema/cel/conditions.ts'),
+    import('../../schema/cel/cost.ts'),
   ])
   let conditions = compiled.get(webhook)
   if (!conditions) {

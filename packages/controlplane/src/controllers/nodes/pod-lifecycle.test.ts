@@ -1,7 +1,7 @@
 import type { Stored } from '@tenure/kube'
 import type { Pod } from '@tenure/kube/kinds'
 import { expect, it } from 'vitest'
-import { nextStep } from './pod-life.ts'
+import { nextStep } from './pod-lifecycle.ts'
 import { scriptOf } from './simulation.ts'
 
 const pod: Stored<Pod> = {

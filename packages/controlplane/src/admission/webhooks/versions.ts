@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
-import { apiVersionOf } from '../registry/decode.ts'
-import { valueAt, withValueAt } from '../registry/json.ts'
-import type { ResourceDefinition, ScalePaths } from '../registry/types.ts'
+import { apiVersionOf } from '../../registry/decode.ts'
+import { valueAt, withValueAt } from '../../registry/json.ts'
+import type { ResourceDefinition, ScalePaths } from '../../registry/types.ts'
 
 /** Which kind a request for a resource or subresource carries. */
 export interface ReviewedKind {

@@ -1,8 +1,8 @@
 import type { KubeObject, LabelMatcher } from '@tenure/kube'
-import { notFound } from '../errors.ts'
-import type { AdmissionAttributes } from '../registry/request.ts'
-import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
-import type { Storage } from '../storage/types.ts'
+import { notFound } from '../../errors.ts'
+import type { AdmissionAttributes } from '../../registry/request.ts'
+import type { ResourceCatalog, ResourceDefinition } from '../../registry/types.ts'
+import type { Storage } from '../../storage/types.ts'
 import { ruleMatches } from './rules.ts'
 import type { Webhook } from './webhook.ts'
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
-import { applyJsonPatch } from '../patch/json-patch.ts'
-import { goQuote } from '../schema/go-text.ts'
-import { isObject } from '../schema/json.ts'
+import { applyJsonPatch } from '../../patch/json-patch.ts'
+import { goQuote } from '../../schema/go-text.ts'
+import { isObject } from '../../schema/json.ts'
 
 export type Operations = readonly Readonly<Record<string, unknown>>[]
 

@@ -1,6 +1,6 @@
-import { goQuote } from '../schema/go-text.ts'
-import { isObject } from '../schema/json.ts'
-import { badRequest, StatusError } from '../errors.ts'
+import { goQuote } from '../../schema/go-text.ts'
+import { isObject } from '../../schema/json.ts'
+import { badRequest, StatusError } from '../../errors.ts'
 
 /** A webhook that could not be asked, or that gave no answer that makes sense: its failurePolicy decides what follows. */
 export class CallFailure extends Error {

@@ -1,15 +1,15 @@
 import type { Clock } from '@tenure/kube'
 import { asError, withTimeout } from '@tenure/kube'
-import { goKind } from '../patch/go-format.ts'
-import { JsonSyntaxError, parseJson } from '../registry/json-text.ts'
-import { goQuote } from '../schema/go-text.ts'
-import { isObject } from '../schema/json.ts'
+import { goKind } from '../../../patch/go-format.ts'
+import { JsonSyntaxError, parseJson } from '../../../registry/json-text.ts'
+import { goQuote } from '../../../schema/go-text.ts'
+import { isObject } from '../../../schema/json.ts'
 import type { ServiceAddress, WebhookAnswer, WebhookCaller } from './caller.ts'
-import { CallFailure } from './errors.ts'
-import type { ReviewRequest, Verdict } from './review.ts'
-import { InvalidResponse, readVerdict, reviewText, Unreadable } from './review.ts'
+import { CallFailure } from '../errors.ts'
+import type { ReviewRequest, Verdict } from '../review.ts'
+import { InvalidResponse, readVerdict, reviewText, Unreadable } from '../review.ts'
 import { serverMessage } from './server-message.ts'
-import type { ServiceReference, Webhook } from './webhook.ts'
+import type { ServiceReference, Webhook } from '../webhook.ts'
 
 /** Where a service is reached. Throws if it is not. */
 export type ResolveService = (service: ServiceReference) => ServiceAddress | Promise<ServiceAddress>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { goWords } from './go-words.ts'
+import { goWords } from './go-net-errors.ts'
 
 describe('failures in the words of Go', () => {
   const unverified = 'tls: failed to verify certificate: x509: '

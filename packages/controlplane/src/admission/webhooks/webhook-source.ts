@@ -1,4 +1,4 @@
-import type { Storage } from '../storage/types.ts'
+import type { Storage } from '../../storage/types.ts'
 import type { Webhook } from './webhook.ts'
 import { webhooksOf } from './webhook.ts'
 

@@ -1,5 +1,5 @@
-import { goQuote } from '../schema/go-text.ts'
-import { isObject } from '../schema/json.ts'
+import { goQuote } from '../../../schema/go-text.ts'
+import { isObject } from '../../../schema/json.ts'
 import type { WebhookAnswer } from './caller.ts'
 
 const MESSAGES = new Map([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { AdmissionHarness, patch, refusal, webhook } from './admission.testing.ts'
-import type { Json } from './admission.testing.ts'
+import { AdmissionHarness, patch, refusal, webhook } from '../../admission.testing.ts'
+import type { Json } from '../../admission.testing.ts'
 
 const FAILED = 'Internal error occurred: failed calling webhook "one.example.dev": '
 const POST = 'failed to call webhook: Post "https://127.0.0.1:9443/one?timeout=10s": '

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Agent, RequestOptions } from 'node:https'
 import { abortReason } from '@tenure/kube'
 import type { WebhookAnswer, WebhookCaller, WebhookPost } from './caller.ts'
-import { goWords } from './go-words.ts'
+import { goWords } from './go-net-errors.ts'
 
 /** As many agents as there are webhooks of different authorities; the one that was not used for longest goes. */
 const MOST_AGENTS = 200

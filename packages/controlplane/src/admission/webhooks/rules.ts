@@ -1,5 +1,5 @@
-import type { AdmissionAttributes } from '../registry/request.ts'
-import type { ResourceDefinition } from '../registry/types.ts'
+import type { AdmissionAttributes } from '../../registry/request.ts'
+import type { ResourceDefinition } from '../../registry/types.ts'
 import type { WebhookRule } from './webhook.ts'
 
 type Operation = AdmissionAttributes['operation']

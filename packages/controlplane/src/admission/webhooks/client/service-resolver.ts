@@ -1,5 +1,5 @@
-import { goQuote } from '../schema/go-text.ts'
-import type { Storage } from '../storage/types.ts'
+import { goQuote } from '../../../schema/go-text.ts'
+import type { Storage } from '../../../storage/types.ts'
 import type { ResolveService } from './call-webhook.ts'
 
 /**
