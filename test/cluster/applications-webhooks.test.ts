@@ -1,7 +1,7 @@
 /** What the webhooks of Applications let in, as the real API server asks them, and what happens when nobody answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
-import { UBUNTU_SPELLINGS } from '../../packages/applications/src/image-spellings.testing.ts'
+import { UBUNTU_SPELLINGS } from '../../packages/applications/src/testing/image-spellings.ts'
 import { ApplicationsBed, type Replica } from './programs-under-test/applications.ts'
 import { monotonic } from './programs-under-test/child.ts'
 

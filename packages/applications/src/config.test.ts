@@ -1,7 +1,7 @@
 import { helpText, readConfiguration, referenceMarkdown } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 import { applicationsConfiguration, imagePolicyOf, type ApplicationsSettings } from './config.ts'
-import { defaultImagePolicy } from './policy.ts'
+import { defaultImagePolicy } from './admission/image-policy.ts'
 
 async function settings(
   environment: Readonly<Record<string, string>>,

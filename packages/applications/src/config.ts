@@ -1,7 +1,7 @@
 import { defineConfiguration } from '@tenure/runtime'
 import type { Configuration, Table, Values } from '@tenure/runtime'
-import { OPERATOR } from './api.ts'
-import { defaultImagePolicy, type ImagePolicy } from './policy.ts'
+import { OPERATOR } from './api/types.ts'
+import { defaultImagePolicy, type ImagePolicy } from './admission/image-policy.ts'
 
 /** Every setting of the applications operator. `tenure start` shares the table, with defaults for one machine. */
 export const applicationsTable = {

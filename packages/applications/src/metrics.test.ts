@@ -3,8 +3,8 @@ import { controller, createMetrics, event, manager, requeueAfter } from '@tenure
 import { MemoryApi } from '@tenure/runtime/testing'
 import { TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api.ts'
-import { EventHistory } from './event-history.ts'
+import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api/types.ts'
+import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
 
 test("shows real figures under the seeds' names, next to the runtime's", async () => {

@@ -1,13 +1,13 @@
 import type { Operator } from '@tenure/http'
 import { type ComponentDefinition, installDefinitions } from '@tenure/runtime'
 import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission/index.ts'
-import { FIELD_MANAGER, OPERATOR } from './api.ts'
-import { applicationDefinition } from './crd.ts'
-import { EventHistory } from './event-history.ts'
+import { FIELD_MANAGER, OPERATOR } from './api/types.ts'
+import { applicationDefinition } from './api/crd.ts'
+import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
-import { defaultImagePolicy } from './policy.ts'
-import { applicationsController, type ApplicationsControllerOptions } from './reconcile.ts'
-import { applicationRoutes, type ApplicationRoutesOptions } from './routes.ts'
+import { defaultImagePolicy } from './admission/image-policy.ts'
+import { applicationsController, type ApplicationsControllerOptions } from './controllers/application/controller.ts'
+import { applicationRoutes, type ApplicationRoutesOptions } from './http/routes.ts'
 
 export interface ApplicationsOptions
   extends

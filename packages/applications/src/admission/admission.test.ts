@@ -4,11 +4,11 @@ import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createMetrics, handleReview, manager, type Webhook } from '@tenure/runtime'
 import { MemoryApi, refuse } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FINALIZER } from '../api.ts'
+import { FINALIZER } from '../api/types.ts'
 import { ApplicationMetrics } from '../metrics.ts'
 import { applicationsOperator } from '../operator.ts'
 import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission.ts'
-import { applied, type Added } from './patch.testing.ts'
+import { applied, type Added } from '../testing/json-patch.ts'
 
 const username = 'system:serviceaccount:elide-system:elide-operator'
 

@@ -1,7 +1,7 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import { jsonPointer } from '@tenure/kube'
-import { ANNOTATIONS, FINALIZER, LABELS, OPERATOR, STRATEGIES } from '../api.ts'
-import { isRecord, own } from '../validation-schema.ts'
+import { ANNOTATIONS, FINALIZER, LABELS, OPERATOR, STRATEGIES } from '../api/types.ts'
+import { isRecord, own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
 const DEFAULT_STRATEGY = STRATEGIES[0]

@@ -1,5 +1,5 @@
-import { Application } from '../api.ts'
-import { isRecord, own } from '../validation-schema.ts'
+import { Application } from '../api/types.ts'
+import { isRecord, own } from '../validation/schema.ts'
 
 /** What a judgement needs to know of a request, whoever sent it and however complete it is. */
 export interface AdmissionFacts {

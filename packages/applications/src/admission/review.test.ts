@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defaultImagePolicy } from '../policy.ts'
-import { applied, type Added } from './patch.testing.ts'
+import { defaultImagePolicy } from './image-policy.ts'
+import { applied, type Added } from '../testing/json-patch.ts'
 import { reviewMutate, reviewValidate } from './review.ts'
 import type { AdmissionRules } from './validate.ts'
 

@@ -1,5 +1,5 @@
-import { imageObjection, isLatest, type ImagePolicy } from '../policy.ts'
-import { isRecord, own } from '../validation-schema.ts'
+import { imageObjection, isLatest, type ImagePolicy } from './image-policy.ts'
+import { isRecord, own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
 /** Who the operator is to the API server; undefined as long as that is not known. */

@@ -1,0 +1,72 @@
+import type { Container, ContainerPort, PodSpec, PodTemplateSpec, ResourceRequirements } from '@tenure/kube/kinds'
+import { ANNOTATIONS, type ApplicationPort, type ApplicationSpec, type ResourceAmounts } from '../../../api/types.ts'
+import { childNames, labelsOf } from './identity.ts'
+import { revisionOf } from './revision.ts'
+
+const VOLUME = 'data'
+
+/** The pods of an Application, with the revision that tells pods of this description from earlier ones. */
+export function podTemplate(name: string, spec: ApplicationSpec, more: Partial<PodSpec> = {}): PodTemplateSpec {
+  const names = childNames(name)
+  const podSpec: PodSpec = {
+    ...more,
+    containers: [containerOf(name, spec)],
+    ...(spec.persistence && { volumes: [{ name: VOLUME, persistentVolumeClaim: { claimName: names.data } }] }),
+  }
+  return {
+    metadata: {
+      labels: labelsOf(name),
+      annotations: {
+        ...spec.podAnnotations,
+        // Environment from a ConfigMap is read when a container starts: its content has to show in the template.
+        [ANNOTATIONS.revision]: revisionOf(podSpec, spec.podAnnotations ?? {}, spec.config ?? {}),
+      },
+    },
+    spec: podSpec,
+  }
+}
+
+function containerOf(name: string, spec: ApplicationSpec): Container {
+  const { args, command, config, env, image, persistence, ports = [], probes } = spec
+  const resources = requirementsOf(spec)
+  const containerPorts = containerPortsOf(ports)
+  return {
+    name: 'app',
+    image,
+    ...(command && { command }),
+    ...(args && { args }),
+    ...(hasEntries(config) && { envFrom: [{ configMapRef: { name: childNames(name).config } }] }),
+    ...(env && env.length > 0 && { env }),
+    ...(containerPorts.length > 0 && { ports: containerPorts }),
+    ...(resources && { resources }),
+    ...(probes?.liveness && { livenessProbe: probes.liveness }),
+    ...(probes?.readiness && { readinessProbe: probes.readiness }),
+    ...(probes?.startup && { startupProbe: probes.startup }),
+    ...(persistence && { volumeMounts: [{ name: VOLUME, mountPath: persistence.mountPath }] }),
+  }
+}
+
+/** Several ports of the Service may lead to one of the container, which is then named after the first. */
+function containerPortsOf(ports: readonly ApplicationPort[]): readonly ContainerPort[] {
+  const found = new Map<string, ContainerPort>()
+  for (const { name, port, protocol = 'TCP', targetPort = port } of ports) {
+    const key = `${targetPort}/${protocol}`
+    if (!found.has(key)) found.set(key, { containerPort: targetPort, protocol, ...(name !== undefined && { name }) })
+  }
+  return [...found.values()]
+}
+
+function requirementsOf({ resources }: ApplicationSpec): ResourceRequirements | undefined {
+  const requests = amountsOf(resources?.requests)
+  const limits = amountsOf(resources?.limits)
+  return requests || limits ? { ...(requests && { requests }), ...(limits && { limits }) } : undefined
+}
+
+function amountsOf(amounts: ResourceAmounts | undefined): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(amounts ?? {}).map(([name, amount]) => [name, String(amount)] as const)
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined
+}
+
+export function hasEntries(map: Readonly<Record<string, unknown>> | undefined): boolean {
+  return map !== undefined && Object.keys(map).length > 0
+}

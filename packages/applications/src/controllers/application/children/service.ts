@@ -1,0 +1,17 @@
+import type { Service } from '@tenure/kube/kinds'
+import type { ApplicationPort, ApplicationSpec } from '../../../api/types.ts'
+import { childNames, labelsOf } from './identity.ts'
+
+/** A stable address in front of the pods. */
+export function serviceFor(name: string, { ports = [] }: ApplicationSpec): Service | undefined {
+  if (ports.length === 0) return undefined
+  const labels = labelsOf(name)
+  return {
+    metadata: { name: childNames(name).service, labels },
+    spec: { selector: labels, ports: ports.map(servicePort) },
+  }
+}
+
+function servicePort({ name, port, protocol = 'TCP', targetPort = port }: ApplicationPort) {
+  return { name: name ?? `${protocol.toLowerCase()}-${port}`, port, targetPort, protocol }
+}

@@ -1,0 +1,101 @@
+import type { Action } from '@tenure/runtime'
+import { describe, expect, test } from 'vitest'
+import type { Application, ApplicationStatus, Phase } from '../../api/types.ts'
+import { application, NOW } from '../../testing/objects.ts'
+import { planReport } from './status-report.ts'
+
+function statusAt(phase: Phase, reason: string, more: Partial<ApplicationStatus> = {}): ApplicationStatus {
+  const status = phase === 'Running' || phase === 'Succeeded' ? 'True' : 'False'
+  const condition = { status, reason, message: `It is ${phase}.`, lastTransitionTime: '2026-01-01T00:00:00Z' } as const
+  return {
+    observedGeneration: 1,
+    replicas: 3,
+    readyReplicas: 3,
+    phase,
+    conditions: [{ type: 'Ready', ...condition }],
+    ...more,
+  }
+}
+
+const pending = statusAt('Pending', 'RolloutInProgress')
+const running = statusAt('Running', 'ReconciliationSucceeded')
+const failed = statusAt('Failed', 'ImagePullBackOff')
+
+/** `status` and the reasons of events, or how long it waits. */
+const brief = (actions: readonly Action<Application>[]): readonly unknown[] =>
+  actions.map((action) => {
+    if (action.type === 'event') return `${action.eventType} ${action.reason}`
+    return action.type === 'requeue' && 'after' in action ? action.after : action.type
+  })
+
+const report = (before: ApplicationStatus | undefined, next: ApplicationStatus, now = NOW): readonly unknown[] =>
+  brief(planReport(application({}, before, next.observedGeneration), next, now))
+
+describe('events tell each fact once', () => {
+  test.each([
+    ['the first time ready', undefined, running, ['Normal Reconciled']],
+    ['ready after a rollout', pending, running, ['Normal Reconciled']],
+    ['ready as before', running, running, []],
+    ['ready, with a new spec', running, { ...running, observedGeneration: 2 }, ['Normal Updated', 'Normal Reconciled']],
+    ['a new spec', running, { ...pending, observedGeneration: 2 }, ['Normal Updated']],
+    ['put right without one', running, pending, ['Normal Reconciling']],
+    ['out of a failure', failed, pending, ['Normal Reconciling']],
+    ['a failure', pending, failed, ['Warning ReconciliationFailed']],
+    ['the same failure', failed, failed, []],
+    ['another failure', failed, statusAt('Failed', 'CrashLoopBackOff'), ['Warning ReconciliationFailed']],
+    ['a run that has begun', pending, { ...pending, phase: 'Running' as const }, []],
+    ['a run that is over', pending, statusAt('Succeeded', 'ReconciliationSucceeded'), ['Normal Reconciled']],
+  ])('%s', (_what, before, next, events) => {
+    expect(report(before, next)).toEqual(['status', ...events])
+  })
+
+  test('a failure with its reason and its message', () => {
+    expect(planReport(application({}, pending), failed, NOW)[1]).toMatchObject({
+      message: 'ImagePullBackOff: It is Failed.',
+    })
+  })
+})
+
+const written = (at: string, before: ApplicationStatus) => {
+  const subject = application({}, before)
+  const managedFields = [{ manager: 'elide-operator', operation: 'Apply', subresource: 'status', time: at }]
+  return { ...subject, metadata: { ...subject.metadata, managedFields } }
+}
+
+const created = Date.UTC(2026, 0, 1)
+const blank = { observedGeneration: -1, phase: 'Pending' } as const
+
+const inCrowd = (next: ApplicationStatus, age: number): readonly unknown[] =>
+  brief(planReport(application({}, blank), next, created + age, true))
+
+describe('a status waits', () => {
+  test('for a new Application to get ready', () => {
+    expect(report(undefined, pending, created)).toEqual([5_000])
+    expect(report(blank, pending, created + 4_500)).toEqual([500])
+    expect(report(blank, pending, created + 5_000)).toEqual(['status'])
+    expect(report(blank, running, created)).toEqual(['status', 'Normal Reconciled'])
+    expect(report(blank, failed, created)).toEqual(['status', 'Warning ReconciliationFailed'])
+  })
+
+  test('longer in a crowd, while there is nothing to tell', () => {
+    const nothing = { ...pending, readyReplicas: 0 }
+    expect(inCrowd(nothing, 0)).toEqual([5_000])
+    expect(inCrowd(nothing, 298_000)).toEqual([2_000])
+    expect(inCrowd(nothing, 300_000)).toEqual(['status'])
+    expect(inCrowd({ ...pending, readyReplicas: 1 }, 5_000)).toEqual(['status'])
+    expect(inCrowd(statusAt('Pending', 'Unschedulable', { readyReplicas: 0 }), 5_000)).toEqual(['status'])
+  })
+
+  test('a moment, if there is only progress to tell', () => {
+    const next = { ...pending, readyReplicas: 1 }
+    const at = '2026-01-01T00:01:00Z'
+    expect(brief(planReport(written(at, pending), next, NOW + 500))).toEqual([4_500])
+    expect(brief(planReport(written(at, pending), next, NOW + 5_000))).toEqual(['status'])
+    expect(brief(planReport(written(at, pending), pending, NOW))).toEqual(['status'])
+    expect(brief(planReport(written(at, pending), running, NOW))).toEqual(['status', 'Normal Reconciled'])
+  })
+
+  test('not on a clock that disagrees', () => {
+    expect(report(undefined, pending, created - 60_000)).toEqual(['status'])
+  })
+})

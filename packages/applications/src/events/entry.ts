@@ -1,0 +1,75 @@
+import { REASONS } from '../api/types.ts'
+
+export const EVENT_TYPES = ['Normal', 'Warning', 'Error'] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export const SEVERITIES = ['Info', 'Warning', 'Error', 'Critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** What an event is about. It need not exist: some events say that it may not. */
+export interface InvolvedObject {
+  readonly apiVersion?: string | undefined
+  readonly kind: string
+  readonly namespace?: string | undefined
+  readonly name: string
+  readonly uid?: string | undefined
+}
+
+export interface EventRecord {
+  readonly type: EventType
+  /** Default: Info, Warning or Error, as the type has it. */
+  readonly severity?: Severity | undefined
+  /** Why, in one UpperCamelCase word. */
+  readonly reason: string
+  /** A sentence for people. Cut to 1,024 characters. */
+  readonly message: string
+  readonly involvedObject: InvolvedObject
+  /** Further facts, shown as they are. Default: none. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** An event as `GET /events` shows it. Times are RFC 3339. */
+export interface EventEntry extends EventRecord {
+  readonly id: string
+  readonly severity: Severity
+  readonly source: { readonly component: string; readonly host?: string | undefined }
+  readonly firstTimestamp: string
+  readonly lastTimestamp: string
+  readonly count: number
+}
+
+/** Which events: all that is given must fit. */
+export interface EventFilter {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly kind?: string | undefined
+  readonly type?: EventType | undefined
+  readonly severity?: Severity | undefined
+  /** Those that happened, last, at this time or later: milliseconds since 1970. */
+  readonly since?: number | undefined
+  /** The newest so many. Default: all. */
+  readonly limit?: number | undefined
+}
+
+const USUAL_SEVERITY: Readonly<Record<EventType, Severity>> = { Normal: 'Info', Warning: 'Warning', Error: 'Error' }
+
+export function severityOf({ type, severity }: Pick<EventRecord, 'type' | 'severity'>): Severity {
+  return severity ?? USUAL_SEVERITY[type]
+}
+
+/** Kubernetes knows Normal and Warning; among the latter we tell by the reason what somebody has to look after. */
+export function typeFrom(type: string | undefined, reason: string): EventType {
+  if (type !== 'Warning') return 'Normal'
+  return reason === REASONS.reconciliationFailed ? 'Error' : 'Warning'
+}
+
+export function fits(record: EventRecord & { readonly severity: Severity }, filter: EventFilter): boolean {
+  const { involvedObject } = record
+  return (
+    (filter.namespace === undefined || involvedObject.namespace === filter.namespace) &&
+    (filter.name === undefined || involvedObject.name === filter.name) &&
+    (filter.kind === undefined || involvedObject.kind === filter.kind) &&
+    (filter.type === undefined || record.type === filter.type) &&
+    (filter.severity === undefined || record.severity === filter.severity)
+  )
+}

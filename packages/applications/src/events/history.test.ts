@@ -1,0 +1,158 @@
+import { Client } from '@tenure/kube'
+import { Event } from '@tenure/kube/kinds'
+import { seededRandom, VirtualClock } from '@tenure/kube/testing'
+import { createMetrics, manager, type ManagerContext } from '@tenure/runtime'
+import { MemoryApi } from '@tenure/runtime/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Application, GROUP, REASONS } from '../api/types.ts'
+import { EventHistory, type EventHistoryOptions } from './history.ts'
+import { ApplicationMetrics } from '../metrics.ts'
+
+const involvedObject = { apiVersion: `${GROUP}/v1`, kind: 'Application', namespace: 'default', name: 'shop' }
+const failed = { type: 'Error', reason: REASONS.reconciliationFailed, message: 'No.', involvedObject } as const
+
+const shown = (history: EventHistory): unknown => history.list().map(({ reason, type, count }) => [reason, type, count])
+
+let clock: VirtualClock
+let server: MemoryApi
+let processes: { stop(): Promise<void> }[]
+let seed = 1
+
+beforeEach(() => {
+  clock = new VirtualClock()
+  server = new MemoryApi({ clock })
+  processes = []
+})
+
+afterEach(async () => {
+  await Promise.all(processes.map((process) => process.stop()))
+})
+
+/** A process of the operator, with nothing in it but its history. */
+async function start(options: EventHistoryOptions = {}) {
+  const random = seededRandom(seed++)
+  const metrics = await createMetrics({ processMetrics: false })
+  const measured = new ApplicationMetrics()
+  const history = new EventHistory({ random, metrics: measured, ...options })
+  const end = new AbortController()
+  const subject = manager({
+    transport: server,
+    clock,
+    random,
+    metrics,
+    components: [measured.component, history.component],
+  })
+  const ended = subject.run(end.signal)
+  await clock.advance(1_000)
+  const stop = async (): Promise<void> => {
+    end.abort()
+    await clock.advance(10_000)
+    await ended
+  }
+  processes.push({ stop })
+  return { history, metrics, stop, context: subject.context as ManagerContext }
+}
+
+test('shows at once, counts up, and writes Kubernetes events', async () => {
+  const { history, metrics } = await start({ identity: 'pod-1' })
+  history.record(failed)
+  history.record({ ...failed, message: 'Again no.', metadata: { attempt: 2 } })
+  expect(history.list()).toMatchObject([
+    {
+      type: 'Error',
+      severity: 'Error',
+      reason: 'ReconciliationFailed',
+      message: 'Again no.',
+      count: 2,
+      source: { component: 'elide-operator', host: 'pod-1' },
+      involvedObject,
+      metadata: { attempt: 2 },
+    },
+  ])
+  await clock.advance(1_000)
+  expect(server.objects(Event)).toMatchObject([
+    { type: 'Warning', reason: 'ReconciliationFailed', regarding: involvedObject, note: 'No.', series: { count: 2 } },
+  ])
+  expect(history.list()).toHaveLength(1)
+  expect((await metrics.expose()).text).toContain('event_total{type="Error",severity="Error"} 2')
+})
+
+test("what controllers record is classed by its reason, and shown under the object's name", async () => {
+  const { history } = await start()
+  const stored = server.seed(Application, {
+    apiVersion: `${GROUP}/v1`,
+    kind: 'Application',
+    metadata: { name: 'shop', namespace: 'default' },
+    spec: { replicas: 1, image: 'nginx' },
+  })
+  history.recorder.record(stored, { type: 'Normal', reason: REASONS.created, message: 'Made.' })
+  history.recorder.record(stored, { type: 'Warning', reason: REASONS.reconciliationFailed, message: 'No.' })
+  history.recorder.record(stored, { type: 'Warning', reason: 'Slow', message: 'Slow.' })
+  expect(history.list().map(({ type, severity, reason }) => [type, severity, reason])).toEqual([
+    ['Warning', 'Warning', 'Slow'],
+    ['Error', 'Error', 'ReconciliationFailed'],
+    ['Normal', 'Info', 'Created'],
+  ])
+  expect(history.list({ name: 'shop' })[0]?.involvedObject).toEqual({ ...involvedObject, uid: stored.metadata.uid })
+  await clock.advance(1_000)
+  expect(server.objects(Event).map(({ regarding }) => regarding?.uid)).toEqual(Array(3).fill(stored.metadata.uid))
+})
+
+test('each replica shows what the others recorded, and nothing twice, also after a restart', async () => {
+  const one = await start({ identity: 'same-host' })
+  const two = await start({ identity: 'same-host' })
+  one.history.record({ ...failed, type: 'Normal', reason: REASONS.created })
+  await clock.advance(2_000)
+  two.history.record(failed)
+  two.history.record(failed)
+  await clock.advance(2_000)
+  const both = [
+    ['ReconciliationFailed', 'Error', 2],
+    ['Created', 'Normal', 1],
+  ]
+  expect(shown(one.history)).toEqual(both)
+  expect(shown(two.history)).toEqual(both)
+
+  await two.stop()
+  const again = await start({ identity: 'same-host' })
+  expect(shown(again.history)).toEqual(both)
+  const alone = await start({ identity: 'same-host', learn: false })
+  expect(shown(alone.history)).toEqual([])
+})
+
+test('who looks after one namespace asks for no events of others', async () => {
+  await start({ namespace: 'default' })
+  const asked = server.requests.filter(({ plural }) => plural === 'events').map(({ namespace }) => namespace)
+  expect(asked.length).toBeGreaterThan(0)
+  expect(new Set(asked)).toEqual(new Set(['default']))
+})
+
+test('what Kubernetes forgets, and what others write, changes nothing', async () => {
+  const one = await start()
+  const { history } = await start()
+  one.history.record(failed)
+  await clock.advance(1_000)
+  const [event] = server.objects(Event)
+  server.unseed(Event, { namespace: 'default', name: event?.metadata.name ?? '' })
+  server.seed(Event, {
+    metadata: { name: 'other', namespace: 'default' },
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    reportingController: 'somebody-else',
+    reason: 'Foreign',
+    regarding: involvedObject,
+  })
+  await clock.advance(1_000)
+  expect(history.list().map(({ reason }) => reason)).toEqual(['ReconciliationFailed'])
+})
+
+test('an event about nothing with a name stays here, and before the start nothing is lost or thrown', async () => {
+  const idle = new EventHistory({ clock, random: seededRandom(9) })
+  idle.record(failed)
+  expect(idle.list()).toHaveLength(1)
+  const { history, context } = await start()
+  history.record({ ...failed, reason: REASONS.validationFailed, involvedObject: { kind: 'Application', name: '' } })
+  await clock.advance(1_000)
+  expect(history.list()).toHaveLength(1)
+  expect(server.objects(Event)).toEqual([])
+  expect(context.api).toBeInstanceOf(Client)
+})

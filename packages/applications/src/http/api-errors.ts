@@ -1,0 +1,38 @@
+import { HttpError, invalidRequest, notFound } from '@tenure/http'
+import { ApiError } from '@tenure/kube'
+import { isNamespaceEnding } from '@tenure/runtime'
+import { detailsOf } from '../validation/validate.ts'
+
+export const resourceNotFound = (): HttpError => notFound('Resource not found')
+
+export function conflict(message: string, field: string, value?: unknown): HttpError {
+  const details = [{ field, message, ...(value !== undefined && { value }) }]
+  return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Conflict', { details })
+}
+
+/** What the API server's refusal of an Application means to the caller; others are passed on as they are. */
+export function refusalOf(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const details = detailsOf(error)
+  if (details) return invalidRequest(details, error)
+  if (error.reason === 'AlreadyExists') {
+    return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Resource already exists', { cause: error })
+  }
+  if (isNamespaceEnding(error)) {
+    return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Namespace is being deleted', { cause: error })
+  }
+  if (isMissingNamespace(error)) return notFound('Namespace not found')
+  if (error.status === 404 && error.details?.name) return resourceNotFound()
+  // Some webhook of somebody, or a quota, has something against it, and says what.
+  if (error.status === 403 && /denied the request|exceeded quota/.test(error.message)) {
+    return new HttpError('TENURE_HTTP_FORBIDDEN', 403, error.message.split('. If it should be allowed', 1)[0] ?? '', {
+      cause: error,
+    })
+  }
+  return error
+}
+
+/** A create was refused because there is no such namespace. */
+export function isMissingNamespace(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404 && error.details?.kind === 'namespaces'
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '@tenure/kube'
+import { isNotFound } from '@tenure/kube'
+import { Lease } from '@tenure/kube/kinds'
+import type { ManagerContext } from '@tenure/runtime'
+import { OPERATOR } from '../api/types.ts'
+import type { ApplicationRoutesOptions } from './options.ts'
+
+/** As `GET /leader` shows it. */
+export interface Leadership {
+  readonly isLeader: boolean
+  /** Who leads; null if nobody does. */
+  readonly identity: string | null
+  readonly lease: LeaseView | null
+}
+
+export interface LeaseView {
+  readonly holderIdentity: string | null
+  /** Milliseconds. */
+  readonly leaseDuration: number
+  readonly acquireTime: string | null
+  readonly renewTime: string | null
+  readonly leaderTransitions: number
+}
+
+/** Milliseconds for which one read serves everybody who asks. */
+const FRESH = 500
+
+/**
+ * Who leads, read from the real Lease when somebody asks. Not watched: the right to read one Lease is all that an
+ * election needs, and its renewals would come every two seconds for nobody.
+ */
+export class Election {
+  readonly #context: ManagerContext
+  readonly #options: ApplicationRoutesOptions
+  readonly #clock: Clock
+  #read: { readonly since: number; readonly isLeader: boolean; readonly lease: Promise<LeaseView | null> } | undefined
+
+  constructor(context: ManagerContext, options: ApplicationRoutesOptions) {
+    this.#context = context
+    this.#options = options
+    this.#clock = context.clock
+  }
+
+  async leadership(): Promise<Leadership> {
+    const isLeader = this.#context.isLeader()
+    const { lease: ref, identity = OPERATOR } = this.#options
+    if (!ref) return { isLeader, identity, lease: null }
+    const lease = await this.#lease(ref, isLeader)
+    return { isLeader, identity: lease?.holderIdentity ?? null, lease }
+  }
+
+  #lease(
+    ref: { readonly name: string; readonly namespace?: string | undefined },
+    isLeader: boolean,
+  ): Promise<LeaseView | null> {
+    const now = this.#clock.monotonic()
+    const read = this.#read
+    // Who has just come to lead, or ceased to, must not be shown what was read before that.
+    if (read && read.isLeader === isLeader && now - read.since < FRESH) return read.lease
+    const { api, namespace } = this.#context
+    const lease = api
+      .get(Lease, { name: ref.name, namespace: ref.namespace ?? namespace })
+      .then(viewOf)
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return null
+        this.#read = undefined
+        throw error
+      })
+    this.#read = { since: now, isLeader, lease }
+    return lease
+  }
+}
+
+function viewOf({ spec = {} }: Lease): LeaseView {
+  return {
+    holderIdentity: spec.holderIdentity || null,
+    leaseDuration: (spec.leaseDurationSeconds ?? 0) * 1_000,
+    acquireTime: spec.acquireTime ?? null,
+    renewTime: spec.renewTime ?? null,
+    leaderTransitions: spec.leaseTransitions ?? 0,
+  }
+}

@@ -1,0 +1,367 @@
+import type { Stored } from '@tenure/kube'
+import { VirtualClock } from '@tenure/kube/testing'
+import { Namespace } from '@tenure/kube/kinds'
+import { MemoryApi } from '@tenure/runtime/testing'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Application, FINALIZER } from '../api/types.ts'
+import { refusing, refusingAsNamespaceEnds } from '../testing/objects.ts'
+import { defaultImagePolicy } from '../admission/image-policy.ts'
+import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
+
+/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+const SOON = { timeout: 15_000 }
+
+afterEach(closeWorlds)
+
+const ref = { namespace: 'default', name: 'web' }
+const one = `${RESOURCES}/web`
+const seedBody = (replicas: number, more: object = {}): object => ({
+  apiVersion: 'cloudnative.elide.dev/v1',
+  kind: 'Application',
+  metadata: { name: 'web', ...more },
+  spec: { replicas, image: 'nginx:latest', strategy: 'RollingUpdate' },
+})
+
+/** Of what is created by a POST with these, by an operator that serves one namespace or all. */
+async function finalizersOf(path: string, given?: readonly string[], namespace?: string): Promise<unknown> {
+  const { call } = await makeWorld({ routes: { namespace } })
+  const { status, json } = await call('POST', path, seedBody(1, given && { finalizers: given }))
+  expect(status).toBe(201)
+  return (json as Stored<Application>).metadata.finalizers
+}
+
+describe('POST', () => {
+  it('creates, and what was created is read at once, indented and without managedFields', async () => {
+    const { call, memory } = await makeWorld()
+    const body = {
+      ...seedBody(3, { uid: 'mine', resourceVersion: '7', managedFields: [] }),
+      status: { phase: 'Running' },
+    }
+    const created = await call('POST', RESOURCES, body)
+    expect(created).toMatchObject({
+      status: 201,
+      json: {
+        apiVersion: 'cloudnative.elide.dev/v1',
+        kind: 'Application',
+        metadata: { name: 'web', namespace: 'default', generation: 1 },
+        spec: { replicas: 3, image: 'nginx:latest', strategy: 'RollingUpdate' },
+      },
+    })
+    expect(created.text).toMatch(/^\{\n {2}"apiVersion": /)
+    expect(created.json).not.toHaveProperty('status')
+    expect(created.json).not.toHaveProperty('metadata.managedFields')
+    expect(created.json).not.toHaveProperty('metadata.uid', 'mine')
+    // The watch is held back: the cache knows of it all the same.
+    memory.holdWatches()
+    expect(await call('GET', one)).toMatchObject({ status: 200, json: created.json as object })
+    expect(memory.peek(Application, ref)?.spec.replicas).toBe(3)
+  })
+
+  it.each([
+    ['{"a":', 'Invalid JSON', undefined],
+    ['', 'Invalid JSON', undefined],
+    ['[]', 'Validation failed', [{ field: 'body', message: 'Expected object, got array' }]],
+    [
+      seedBody(150),
+      'Validation failed',
+      [{ field: 'spec.replicas', message: 'Value must be at most 100', value: 150 }],
+    ],
+    [seedBody(-1), 'Validation failed', [{ field: 'spec.replicas', message: 'Value must be at least 0', value: -1 }]],
+    [
+      { metadata: { name: 'web' }, spec: { replicas: '3', image: 'x' } },
+      'Validation failed',
+      [{ field: 'spec.replicas', message: 'Expected integer, got string', value: '3' }],
+    ],
+    [
+      { metadata: { name: 'web' }, spec: { replicas: 3 } },
+      'Validation failed',
+      [{ field: 'spec.image', message: 'Required field is missing' }],
+    ],
+    [
+      { metadata: { name: 'web', namespace: 'other' }, spec: { replicas: 3, image: 'x' } },
+      'Validation failed',
+      [{ field: 'metadata.namespace', message: 'Value must equal the namespace in the URL: default', value: 'other' }],
+    ],
+    [
+      { spec: { replicas: 3, image: 'x' } },
+      'Validation failed',
+      [{ field: 'metadata.name', message: 'Resource name is required' }],
+    ],
+  ])('refuses %j', async (body, error, details) => {
+    const { call, memory } = await makeWorld()
+    memory.clearRequests()
+    const answer = await call('POST', RESOURCES, body)
+    expect(answer.status).toBe(400)
+    expect(answer.json).toEqual({ error, ...(details && { details }) })
+    expect(memory.requests.filter(({ verb }) => verb === 'create')).toEqual([])
+  })
+
+  it('notes what was refused among the events', async () => {
+    const { call } = await makeWorld()
+    await call('POST', RESOURCES, seedBody(150))
+    await call('POST', RESOURCES, seedBody(150))
+    expect(await call('GET', '/events?type=Warning')).toMatchObject({
+      status: 200,
+      json: {
+        events: [
+          {
+            reason: 'ValidationFailed',
+            message: 'spec.replicas: Value must be at most 100',
+            involvedObject: { kind: 'Application', namespace: 'default', name: 'web' },
+            count: 2,
+          },
+        ],
+      },
+    })
+  })
+
+  it('says what is there already, and what the API server has against it', async () => {
+    const { call, memory } = await makeWorld()
+    await call('POST', RESOURCES, seedBody(3))
+    expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
+      status: 409,
+      text: '{"error":"Resource already exists"}',
+    })
+    const causes = [{ reason: 'FieldValueInvalid', field: 'spec.x', message: 'Invalid value: 5: must be odd' }]
+    const end = memory.intercept(({ verb }) =>
+      verb === 'create' ? refusing(422, 'Invalid', 'no', { causes }) : undefined,
+    )
+    expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
+      status: 400,
+      json: { error: 'Validation failed', details: [{ field: 'spec.x', message: 'must be odd', value: 5 }] },
+    })
+    expect(await call('GET', '/events?type=Warning')).toMatchObject({
+      json: {
+        events: [{ reason: 'ValidationFailed', message: 'spec.x: must be odd', involvedObject: { name: 'web' } }],
+      },
+    })
+    end()
+    memory.intercept(({ verb }) => (verb === 'create' ? 'drop' : undefined))
+    expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
+      status: 503,
+      json: { error: 'The Kubernetes API can not be reached now' },
+    })
+  })
+
+  it('sets the finalizer, so that the controller need not, but nowhere where there is no controller', async () => {
+    const elsewhere = '/apis/cloudnative.elide.dev/v1/namespaces/other/applications'
+    expect(await finalizersOf(RESOURCES)).toEqual([FINALIZER])
+    expect(await finalizersOf(elsewhere)).toEqual([FINALIZER])
+    expect(await finalizersOf(RESOURCES, ['a/b'])).toEqual(['a/b', FINALIZER])
+    expect(await finalizersOf(RESOURCES, [FINALIZER, 'a/b'])).toEqual([FINALIZER, 'a/b'])
+    expect(await finalizersOf(RESOURCES, undefined, 'default')).toEqual([FINALIZER])
+    expect(await finalizersOf(elsewhere, undefined, 'default')).toBeUndefined()
+    expect(await finalizersOf(elsewhere, ['a/b'], 'default')).toEqual(['a/b'])
+  })
+
+  it('says that the namespace is being deleted', async () => {
+    const { call, memory } = await makeWorld()
+    memory.intercept(({ verb }) => (verb === 'create' ? refusingAsNamespaceEnds() : undefined))
+    expect(await call('POST', RESOURCES, seedBody(1))).toMatchObject({
+      status: 409,
+      text: '{"error":"Namespace is being deleted"}',
+    })
+  })
+
+  it('holds the image policy against it where that is asked for', async () => {
+    const { call } = await makeWorld({ routes: { policy: defaultImagePolicy } })
+    const body = { metadata: { name: 'web' }, spec: { replicas: 1, image: 'docker.io/library/ubuntu' } }
+    expect(await call('POST', RESOURCES, body)).toMatchObject({
+      status: 400,
+      json: { details: [{ field: 'spec.image', message: expect.stringContaining('is not allowed') }] },
+    })
+  })
+
+  it('makes a namespace only where it may', async () => {
+    const path = '/apis/cloudnative.elide.dev/v1/namespaces/test/applications'
+    const missing = await makeWorld()
+    missing.memory.intercept((request) =>
+      request.verb === 'create' && request.namespace === 'test' && !missing.memory.peek(Namespace, { name: 'test' })
+        ? refusing(404, 'NotFound', 'namespaces "test" not found', { kind: 'namespaces', name: 'test' })
+        : undefined,
+    )
+    expect(await missing.call('POST', path, seedBody(1))).toMatchObject({
+      status: 404,
+      text: '{"error":"Namespace not found"}',
+    })
+    const { memory } = missing
+    const willing = await makeWorld({ memory, routes: { createNamespaces: true } })
+    expect(await willing.call('POST', path, seedBody(1))).toMatchObject({
+      status: 201,
+      json: { metadata: { namespace: 'test' } },
+    })
+    expect(memory.peek(Namespace, { name: 'test' })).toBeDefined()
+    const bad = '/apis/cloudnative.elide.dev/v1/namespaces/No_Name/applications'
+    expect(await willing.call('POST', bad, seedBody(1))).toMatchObject({
+      status: 400,
+      json: { details: [{ field: 'metadata.namespace', value: 'No_Name' }] },
+    })
+  })
+})
+
+describe('PUT', () => {
+  it('replaces what is there: the last one wins, and identity, finalizers and owners stay', async () => {
+    const { call, memory } = await makeWorld()
+    const before = memory.seed(
+      Application,
+      applicationOf('web', {
+        metadata: {
+          ...ref,
+          finalizers: ['keep/me'],
+          labels: { a: '1' },
+          annotations: { ttl: '1h' },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x' }],
+        },
+        status: { phase: 'Running' },
+      }),
+    )
+    await expect.poll(() => call('GET', one), SOON).toMatchObject({ status: 200 })
+    const answer = await call('PUT', one, {
+      ...seedBody(5, { labels: { b: '2' }, finalizers: [] }),
+      status: { phase: 'Failed' },
+    })
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        metadata: {
+          uid: before.metadata.uid,
+          creationTimestamp: before.metadata.creationTimestamp,
+          generation: 2,
+          labels: { b: '2' },
+          annotations: { ttl: '1h' },
+          finalizers: ['keep/me'],
+          ownerReferences: [{ uid: 'x' }],
+        },
+        spec: { replicas: 5 },
+        status: { phase: 'Running' },
+      },
+    })
+    expect(answer.json).not.toHaveProperty('metadata.labels.a')
+    expect(await call('GET', one)).toMatchObject({ json: { spec: { replicas: 5 } } })
+  })
+
+  it('loses no race without a resourceVersion, and every race with a stale one', async () => {
+    const { call, memory } = await makeWorld()
+    const created = (await call('POST', RESOURCES, seedBody(1))).json as Stored<Application>
+    memory.holdWatches()
+    let others = 0
+    memory.intercept(({ verb }) => {
+      // Somebody else is faster, three times in a row.
+      if (verb === 'update' && others++ < 3)
+        memory.seed(Application, applicationOf('web', { spec: { replicas: others, image: 'x' } }))
+      return undefined
+    })
+    expect(await call('PUT', one, seedBody(7))).toMatchObject({ status: 200, json: { spec: { replicas: 7 } } })
+    const stale = seedBody(8, { resourceVersion: created.metadata.resourceVersion })
+    expect(await call('PUT', one, stale)).toMatchObject({
+      status: 409,
+      json: { error: 'Conflict', details: [{ field: 'metadata.resourceVersion' }] },
+    })
+    const { metadata } = (await call('GET', one)).json as Stored<Application>
+    const fresh = seedBody(9, { resourceVersion: metadata.resourceVersion })
+    expect(await call('PUT', one, fresh)).toMatchObject({ status: 200, json: { spec: { replicas: 9 } } })
+    expect(await call('PUT', one, seedBody(9, { uid: 'another' }))).toMatchObject({ status: 409 })
+  })
+
+  it('takes an empty resourceVersion and uid for none, and says so of what is no version', async () => {
+    const { call, memory } = await makeWorld()
+    await call('POST', RESOURCES, seedBody(1))
+    const empty = seedBody(2, { resourceVersion: '', uid: '', namespace: '' })
+    expect(await call('PUT', one, empty)).toMatchObject({ status: 200, json: { spec: { replicas: 2 } } })
+    const updates = memory.requests.filter(({ verb }) => verb === 'update').length
+    for (const resourceVersion of ['abc', '-1', '1.5', '18446744073709551616']) {
+      const details = [{ field: 'metadata.resourceVersion', value: resourceVersion }]
+      expect(await call('PUT', one, seedBody(3, { resourceVersion }))).toMatchObject({
+        status: 400,
+        json: { error: 'Validation failed', details },
+      })
+    }
+    expect(memory.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
+  })
+
+  it('is a 404 before the body is judged, and finds what the cache has not seen', async () => {
+    const { call, memory } = await makeWorld()
+    expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
+    memory.holdWatches()
+    memory.seed(Application, applicationOf('web'))
+    expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 400, text: '{"error":"Invalid JSON"}' })
+    expect(await call('PUT', one, seedBody(4))).toMatchObject({ status: 200, json: { spec: { replicas: 4 } } })
+    expect(await call('PUT', one, { ...seedBody(4), metadata: { name: 'other' } })).toMatchObject({
+      status: 400,
+      json: { details: [{ field: 'metadata.name', value: 'other' }] },
+    })
+  })
+})
+
+describe('DELETE', () => {
+  it('says Success, and 404 for what is not there', async () => {
+    const { call, memory } = await makeWorld()
+    // Without the finalizer, which only the controller takes off.
+    memory.seed(Application, applicationOf('web'))
+    await expect.poll(() => call('GET', one), SOON).toMatchObject({ status: 200 })
+    expect(await call('DELETE', one)).toMatchObject({ status: 200, text: '{"status":"Success"}' })
+    expect(await call('GET', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
+    expect(await call('DELETE', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
+  })
+})
+
+describe('lists', () => {
+  it('are by namespace and name, selected and in pages', async () => {
+    const { call, memory } = await makeWorld()
+    for (const [namespace, name, tier] of [
+      ['b', 'x', 'web'],
+      ['a', 'y', 'db'],
+      ['a', 'x', 'web'],
+      ['a-b', 'x', 'web'],
+    ] as const) {
+      memory.seed(Application, applicationOf(name, { metadata: { namespace, name, labels: { tier } } }))
+    }
+    const all = '/apis/cloudnative.elide.dev/v1/applications'
+    const keys = async (path: string): Promise<readonly string[]> => {
+      const { items } = (await call('GET', path)).json as { items: Stored<Application>[] }
+      return items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+    }
+    await expect.poll(() => keys(all), SOON).toEqual(['a-b/x', 'a/x', 'a/y', 'b/x'])
+    expect(await keys('/apis/cloudnative.elide.dev/v1/namespaces/a/applications')).toEqual(['a/x', 'a/y'])
+    expect(await keys('/apis/cloudnative.elide.dev/v1/namespaces/none/applications')).toEqual([])
+    expect(await keys(`${all}?labelSelector=tier%20in%20(web)`)).toEqual(['a-b/x', 'a/x', 'b/x'])
+    expect(await keys(`${all}?fieldSelector=metadata.name%3Dx,metadata.namespace!%3Db`)).toEqual(['a-b/x', 'a/x'])
+    const first = await call('GET', `${all}?limit=3`)
+    expect(first.json).toMatchObject({
+      kind: 'ApplicationList',
+      apiVersion: 'cloudnative.elide.dev/v1',
+      metadata: { remainingItemCount: 1, resourceVersion: expect.stringMatching(/^\d+$/) },
+    })
+    const token = (first.json as { metadata: { continue: string } }).metadata.continue
+    const second = await call('GET', `${all}?limit=3&continue=${token}`)
+    expect(second.json).toMatchObject({ items: [{ metadata: { namespace: 'b' } }] })
+    expect(second.json).not.toHaveProperty('metadata.continue')
+    for (const query of [
+      'limit=x',
+      'limit=-1',
+      'continue=x',
+      'labelSelector=%3D',
+      'fieldSelector=spec.replicas%3D3',
+      'limit=1&limit=2',
+    ]) {
+      expect({ query, ...(await call('GET', `${all}?${query}`)) }).toMatchObject({
+        query,
+        status: 400,
+        json: { error: 'Validation failed', details: [{ field: query.split('=', 1)[0] }] },
+      })
+    }
+  })
+
+  it('are not given before they are known', async () => {
+    const clock = new VirtualClock()
+    const memory = new MemoryApi({ clock })
+    memory.intercept(({ verb }) => (verb === 'list' || verb === 'watch' ? 'drop' : undefined))
+    const { call } = await makeWorld({ memory, clock })
+    const answers: unknown[] = []
+    const asking = call('GET', RESOURCES).then((answer) => answers.push(answer))
+    // Time must pass for the server to give up, and it must not before the request is there.
+    while (answers.length === 0) await clock.advance(1_000)
+    await asking
+    expect(answers).toMatchObject([{ status: 503, headers: { 'retry-after': '1' } }])
+  })
+})

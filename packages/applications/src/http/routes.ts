@@ -1,0 +1,30 @@
+import type { RouteGroup } from '@tenure/http'
+import { aboutRoutes } from './about.ts'
+import { Election } from './leadership.ts'
+import { eventsRoute } from './events.ts'
+import { healthRoutes } from './health.ts'
+import type { ApplicationRoutesOptions } from './options.ts'
+import { resourceRoutes } from './resources.ts'
+import { reviewRoutes } from './reviews.ts'
+import { ApplicationStore } from './store.ts'
+import { watchRoute } from './watch.ts'
+
+export type { ApplicationRoutesOptions, Events, Reviews } from './options.ts'
+export type { Leadership, LeaseView } from './leadership.ts'
+
+/** Everything that the applications operator serves. */
+export function applicationRoutes(options: ApplicationRoutesOptions): RouteGroup {
+  return (context) => {
+    const store = new ApplicationStore(context, options)
+    const election = new Election(context, options)
+    const watch = watchRoute(context, store, options.namespace)
+    return [
+      ...aboutRoutes(context, store, options),
+      ...healthRoutes(context, election, options),
+      ...resourceRoutes(store, watch.newest),
+      watch.route,
+      eventsRoute(options.events),
+      ...reviewRoutes(options.reviews),
+    ]
+  }
+}

@@ -1,0 +1,153 @@
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Stored } from '@tenure/kube'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Application } from '../api/types.ts'
+import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
+
+/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+const SOON = { timeout: 15_000 }
+
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await closeWorlds()
+})
+
+interface Frame {
+  readonly id: string
+  readonly type: string
+  readonly object: Stored<Application>
+}
+
+interface Reader {
+  readonly socket: Socket
+  text(): string
+  frames(): readonly Frame[]
+}
+
+/** Resolves when the first bytes of the stream are there: from then on nothing is missed. */
+function read(port: number, query = '', lastEventId?: string): Promise<Reader> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const head = lastEventId === undefined ? '' : `last-event-id: ${lastEventId}\r\n`
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET /watch${query} HTTP/1.1\r\nhost: localhost\r\n${head}\r\n`)
+    })
+    sockets.push(socket)
+    socket.on('error', reject)
+    socket.on('data', (chunk) => {
+      text += String(chunk)
+      if (/\r\n\r\n./s.test(text)) resolve({ socket, text: () => text, frames: () => framesIn(text) })
+    })
+  })
+}
+
+function framesIn(text: string): readonly Frame[] {
+  return [...text.matchAll(/^id: (\d+)\ndata: (.*)\n\n/gm)].map(([, id = '', data = '{}']) => ({
+    id,
+    ...(JSON.parse(data) as Omit<Frame, 'id'>),
+  }))
+}
+
+const names = (reader: Reader): readonly string[] =>
+  reader.frames().map(({ type, object }) => `${type} ${object.metadata.name}`)
+
+describe('GET /watch', () => {
+  it('begins now, and shows what happens through us and straight to the API server', async () => {
+    const { port, call, memory } = await makeWorld()
+    memory.seed(Application, applicationOf('old'))
+    await expect.poll(() => call('GET', `${RESOURCES}/old`), SOON).toMatchObject({ status: 200 })
+    const reader = await read(port)
+    expect(reader.text()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    await call('POST', RESOURCES, applicationOf('web'))
+    // Without the finalizer, which only the controller takes off.
+    const metadata = { name: 'web', namespace: 'default', finalizers: [] }
+    memory.seed(Application, applicationOf('web', { metadata, status: { phase: 'Running' } }))
+    await expect.poll(() => names(reader), SOON).toEqual(['ADDED web', 'MODIFIED web'])
+    await call('DELETE', `${RESOURCES}/web`)
+    await expect.poll(() => names(reader), SOON).toEqual(['ADDED web', 'MODIFIED web', 'DELETED web'])
+    const [added, modified] = reader.frames()
+    expect(added).toMatchObject({ id: added?.object.metadata.resourceVersion, object: { kind: 'Application' } })
+    expect(added?.object.metadata).not.toHaveProperty('managedFields')
+    expect(modified?.object.status?.phase).toBe('Running')
+  })
+
+  it('filters by namespace, kind and label', async () => {
+    const { port, memory } = await makeWorld()
+    const readers = await Promise.all([
+      read(port, '?namespace=a'),
+      read(port, '?labelSelector=tier%3Dweb'),
+      read(port, '?kind=Application'),
+      read(port, '?kind=Deployment'),
+    ])
+    const seed = (namespace: string, tier: string): unknown =>
+      memory.seed(Application, applicationOf('x', { metadata: { name: 'x', namespace, labels: { tier } } }))
+    seed('a', 'db')
+    seed('b', 'web')
+    seed('b', 'db')
+    seed('b', 'none')
+    const [ofA, web, all, none] = readers
+    if (!ofA || !web || !all || !none) throw new Error('no readers')
+    await expect.poll(() => names(all), SOON).toHaveLength(4)
+    expect(names(ofA)).toEqual(['ADDED x'])
+    // The one that is selected, and the change by which it no longer is.
+    expect(web.frames().map(({ object }) => object.metadata.labels?.['tier'])).toEqual(['web', 'db'])
+    expect(names(none)).toEqual([])
+  })
+
+  it('goes on after Last-Event-ID, also in another process, and after a list', async () => {
+    const first = await makeWorld()
+    const { memory, port, call } = first
+    const reader = await read(port)
+    await call('POST', RESOURCES, applicationOf('a'))
+    memory.seed(Application, applicationOf('b'))
+    await call('POST', RESOURCES, applicationOf('c'))
+    await expect.poll(() => names(reader), SOON).toHaveLength(3)
+    const id = reader.frames()[0]?.id ?? ''
+    expect(names(await read(port, '', id))).toEqual(['ADDED b', 'ADDED c'])
+    const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
+    const listed = await read(port, '', metadata.resourceVersion)
+    await call('DELETE', `${RESOURCES}/b`)
+    await expect.poll(() => names(listed), SOON).toEqual(['DELETED b'])
+    // Another replica, which was not there when it happened.
+    const second = await makeWorld({ memory })
+    await expect.poll(() => second.call('GET', `${RESOURCES}/c`), SOON).toMatchObject({ status: 200 })
+    const resumed = await read(second.port, `?lastEventId=${id}`)
+    expect(names(resumed)).toEqual(['ADDED b', 'ADDED c', 'DELETED b'])
+    await second.call('POST', RESOURCES, applicationOf('d'))
+    await expect.poll(() => names(resumed), SOON).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
+  })
+
+  it('has ids in the order of the changes, so that nothing is missed by going on elsewhere', async () => {
+    const first = await makeWorld()
+    const { memory, port, call } = first
+    const reader = await read(port)
+    memory.holdWatches()
+    memory.seed(Application, applicationOf('theirs'))
+    // Its own writes a process knows before the watch brings what was written before them.
+    await call('POST', RESOURCES, applicationOf('ours'))
+    expect(await call('GET', `${RESOURCES}/ours`)).toMatchObject({ status: 200 })
+    const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
+    memory.releaseWatches()
+    await expect.poll(() => names(reader), SOON).toEqual(['ADDED theirs', 'ADDED ours'])
+    const second = await makeWorld({ memory })
+    const resumed = await read(second.port, '', metadata.resourceVersion)
+    expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
+  })
+
+  it('says 410 when nobody knows any more what came after, and 400 to what is no id', async () => {
+    const { memory, call } = await makeWorld()
+    memory.seed(Application, applicationOf('a'))
+    memory.seed(Application, applicationOf('b'))
+    memory.compact()
+    expect(await call('GET', '/watch', undefined, { 'last-event-id': '1' })).toMatchObject({
+      status: 410,
+      json: { error: expect.stringContaining('no longer known') },
+    })
+    // Of a store that is no more, and that had seen more.
+    expect(await call('GET', '/watch', undefined, { 'last-event-id': '999999' })).toMatchObject({ status: 410 })
+    expect(await call('GET', '/watch', undefined, { 'last-event-id': 'x' })).toMatchObject({ status: 400 })
+    expect(await call('GET', '/watch?labelSelector=%3D')).toMatchObject({ status: 400 })
+  })
+})

@@ -1,0 +1,156 @@
+import type { JSONSchemaProps } from '@tenure/kube/kinds'
+import { Application, GROUP, VERSION } from '../api/types.ts'
+import { applicationDefinition } from '../api/crd.ts'
+import { imageObjection, type ImagePolicy } from '../admission/image-policy.ts'
+import { MOST_DETAILS, NAME_RULE, childPath, detail, isRecord, own, typeName, violations } from './schema.ts'
+import type { ValidationDetail } from './schema.ts'
+
+export type { ValidationDetail } from './schema.ts'
+export { detailsOf } from './api-status.ts'
+
+export type Validation =
+  | { readonly ok: true; readonly application: Application }
+  | { readonly ok: false; readonly details: readonly ValidationDetail[] }
+
+export interface ValidationOptions {
+  /** What the URL says. It stands in for what the body leaves out, and must equal what the body says. Default: nothing. */
+  readonly name?: string | undefined
+  readonly namespace?: string | undefined
+  /** Judge the image too. Default: the image is not judged. */
+  readonly policy?: ImagePolicy | undefined
+}
+
+const API_VERSION = `${GROUP}/${VERSION}`
+/** Kubernetes' own limits on labels' and annotations' names. */
+const LABEL_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/
+
+/** The schema that the API server holds against Applications: there is no second one. */
+const schema = applicationDefinition.spec.versions.find(({ name }) => name === VERSION)?.schema?.openAPIV3Schema ?? {}
+const texts: JSONSchemaProps = { type: 'object', additionalProperties: { type: 'string' } }
+/** Of metav1.ObjectMeta, what people write: a definition's schema says nothing about it but what it restricts. */
+const metadataSchema: JSONSchemaProps = {
+  type: 'object',
+  properties: {
+    generateName: { type: 'string', maxLength: 253 },
+    namespace: { type: 'string' },
+    uid: { type: 'string' },
+    resourceVersion: { type: 'string' },
+    labels: texts,
+    annotations: texts,
+    finalizers: { type: 'array', items: { type: 'string' } },
+    ownerReferences: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['apiVersion', 'kind', 'name', 'uid'],
+        properties: {
+          apiVersion: { type: 'string' },
+          kind: { type: 'string' },
+          name: { type: 'string' },
+          uid: { type: 'string' },
+        },
+      },
+    },
+    ...schema.properties?.['metadata']?.properties,
+  },
+}
+/** Without what is judged apart, and without status, which nobody but the operator writes. */
+const bodySchema: JSONSchemaProps = {
+  ...schema,
+  properties: {
+    apiVersion: { type: 'string', enum: [API_VERSION] },
+    kind: { type: 'string', enum: [Application.kind] },
+    ...without(schema.properties ?? {}, ['apiVersion', 'kind', 'metadata', 'status']),
+  },
+}
+
+/**
+ * Holds a body of any shape against the CRD's schema and Kubernetes' rules about metadata. What passes is an
+ * Application, with the URL's name and namespace and without its status.
+ */
+export function validateApplication(body: unknown, options: ValidationOptions = {}): Validation {
+  if (!isRecord(body)) return { ok: false, details: [detail('body', `Expected object, got ${typeName(body)}`)] }
+  const metadata = own(body, 'metadata') ?? {}
+  const details = [
+    ...metadataDetails(metadata, options),
+    ...violations(bodySchema, body, ''),
+    ...imageDetails(own(body, 'spec'), options.policy),
+  ]
+  if (details.length > 0) return { ok: false, details: details.slice(0, MOST_DETAILS) }
+  const application = {
+    ...without(body, ['status']),
+    apiVersion: API_VERSION,
+    kind: Application.kind,
+    metadata: {
+      ...(isRecord(metadata) && metadata),
+      ...(options.name !== undefined && { name: options.name }),
+      ...(options.namespace !== undefined && { namespace: options.namespace }),
+    },
+  }
+  // The one place where a body becomes an Application: the schema has been held against all that the type names.
+  return { ok: true, application: application as unknown as Application }
+}
+
+function metadataDetails(metadata: unknown, options: ValidationOptions): readonly ValidationDetail[] {
+  if (!isRecord(metadata)) return [detail('metadata', `Expected object, got ${typeName(metadata)}`, metadata)]
+  const name = own(metadata, 'name') ?? options.name
+  const named = name === undefined ? metadata : { ...metadata, name }
+  const found = violations(metadataSchema, named, 'metadata').map((each) =>
+    each.field === 'metadata.name' && !each.message.startsWith('Expected') ? { ...each, message: NAME_RULE } : each,
+  )
+  const isNamed = name !== undefined && name !== ''
+  return [
+    ...(isNamed || own(metadata, 'generateName') ? [] : [detail('metadata.name', 'Resource name is required')]),
+    ...found.filter(({ field }) => isNamed || field !== 'metadata.name'),
+    ...mismatch(metadata, 'name', options.name),
+    ...mismatch(metadata, 'namespace', options.namespace),
+    ...labelDetails(own(metadata, 'labels'), own(metadata, 'annotations')),
+  ]
+}
+
+function mismatch(
+  metadata: Readonly<Record<string, unknown>>,
+  key: 'name' | 'namespace',
+  wanted: string | undefined,
+): readonly ValidationDetail[] {
+  const given = own(metadata, key)
+  if (wanted === undefined || typeof given !== 'string' || given === '' || given === wanted) return []
+  return [detail(`metadata.${key}`, `Value must equal the ${key} in the URL: ${wanted}`, given)]
+}
+
+function labelDetails(labels: unknown, annotations: unknown): readonly ValidationDetail[] {
+  const details: ValidationDetail[] = []
+  for (const [field, map] of [
+    ['metadata.labels', labels],
+    ['metadata.annotations', annotations],
+  ] as const) {
+    for (const [key, value] of isRecord(map) ? Object.entries(map) : []) {
+      if (details.length >= MOST_DETAILS) return details
+      if (key.length > 317 || !LABEL_NAME.test(key)) {
+        details.push(
+          detail(
+            childPath(field, key),
+            'Name must have at most 63 letters, digits, "-", "_" and ".", and may have a DNS name and "/" before them',
+          ),
+        )
+      } else if (map === labels && typeof value === 'string' && !(value.length <= 63 && LABEL_VALUE.test(value))) {
+        details.push(
+          detail(childPath(field, key), 'Value must have at most 63 letters, digits, "-", "_" and "."', value),
+        )
+      }
+    }
+  }
+  return details
+}
+
+function imageDetails(spec: unknown, policy: ImagePolicy | undefined): readonly ValidationDetail[] {
+  const image = isRecord(spec) ? own(spec, 'image') : undefined
+  if (!policy || typeof image !== 'string' || image === '') return []
+  const objection = imageObjection(image, policy)
+  return objection === undefined ? [] : [detail('spec.image', objection, image)]
+}
+
+function without<T>(record: Readonly<Record<string, T>>, keys: readonly string[]): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
+}
