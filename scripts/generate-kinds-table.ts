@@ -10,8 +10,8 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
-import { HttpTransport } from '../packages/kube/src/http-transport.ts'
-import { Requester } from '../packages/kube/src/requester.ts'
+import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
+import { Requester } from '../packages/kube/src/client/requester.ts'
 
 interface KindName {
   readonly group: string

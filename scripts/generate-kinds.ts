@@ -10,10 +10,10 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
-import { discover } from '../packages/kube/src/discovery.ts'
-import type { ApiResource } from '../packages/kube/src/discovery.ts'
-import { HttpTransport } from '../packages/kube/src/http-transport.ts'
-import { Requester } from '../packages/kube/src/requester.ts'
+import { discover } from '../packages/kube/src/discovery/discovery.ts'
+import type { ApiResource } from '../packages/kube/src/discovery/discovery.ts'
+import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
+import { Requester } from '../packages/kube/src/client/requester.ts'
 
 interface Schema {
   readonly type?: string
@@ -44,12 +44,12 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
 /** Types that are written by hand, in the file named. */
 const BY_HAND: ReadonlyMap<string, string> = new Map([
-  ['Condition', '../object.ts'],
-  ['LabelSelector', '../label-selector.ts'],
-  ['LabelSelectorRequirement', '../label-selector.ts'],
-  ['ManagedFieldsEntry', '../object.ts'],
-  ['ObjectMeta', '../object.ts'],
-  ['OwnerReference', '../object.ts'],
+  ['Condition', '../model/object.ts'],
+  ['LabelSelector', '../model/label-selector.ts'],
+  ['LabelSelectorRequirement', '../model/label-selector.ts'],
+  ['ManagedFieldsEntry', '../model/object.ts'],
+  ['ObjectMeta', '../model/object.ts'],
+  ['OwnerReference', '../model/object.ts'],
 ])
 
 /** Schemas that are no interfaces. A quantity may be sent as a number, but always comes as a string. */
@@ -231,11 +231,13 @@ function typesFile(names: ReadonlyMap<string, string>, kinds: readonly Generated
       const base = isKind.has(schemaName) ? ' extends KubeObject' : ''
       return `\nexport interface ${name}${base} {${lines.length > 0 ? `\n${lines.join('')}` : ''}}\n`
     })
-  const fromObject = [...used, 'KubeObject'].filter((name) => (BY_HAND.get(name) ?? '../object.ts') === '../object.ts')
+  const fromObject = [...used, 'KubeObject'].filter(
+    (name) => (BY_HAND.get(name) ?? '../model/object.ts') === '../object.ts',
+  )
   const fromSelector = [...used].filter((name) => !fromObject.includes(name))
   const imports = [
-    `import type { ${fromSelector.toSorted(compare).join(', ')} } from '../label-selector.ts'\n`,
-    `import type { ${fromObject.toSorted(compare).join(', ')} } from '../object.ts'\n`,
+    `import type { ${fromSelector.toSorted(compare).join(', ')} } from '../model/label-selector.ts'\n`,
+    `import type { ${fromObject.toSorted(compare).join(', ')} } from '../model/object.ts'\n`,
   ]
   return imports.join('') + interfaces.join('')
 }
@@ -254,7 +256,7 @@ function kindsFile(names: ReadonlyMap<string, string>, kinds: readonly Generated
     return `\nexport type ${name} = types.${name}\nexport const ${name}: Kind<${name}> = defineKind({ ${definition.join(', ')} })\n`
   })
   return [
-    `import { defineKind } from '../kind.ts'\nimport type { Kind } from '../kind.ts'\nimport type * as types from './types.ts'\n`,
+    `import { defineKind } from '../model/kind.ts'\nimport type { Kind } from '../model/kind.ts'\nimport type * as types from './types.ts'\n`,
     `\nexport type {\n${rest.map((name) => `  ${name},\n`).join('')}} from './types.ts'\n`,
     ...consts,
   ].join('')

@@ -15,8 +15,8 @@ import { parseArgs } from 'node:util'
 
 import type { Schema } from '../packages/controlplane/src/schema/types.ts'
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
-import { HttpTransport } from '../packages/kube/src/http-transport.ts'
-import { Requester } from '../packages/kube/src/requester.ts'
+import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
+import { Requester } from '../packages/kube/src/client/requester.ts'
 import { GoTypes } from './go-types.ts'
 import type { GoField } from './go-types.ts'
 

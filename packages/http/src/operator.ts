@@ -1,5 +1,5 @@
 import type { ComponentDefinition, ControllerDefinition, ManagerContext, Webhook } from '@tenure/runtime'
-import type { Route } from './route.ts'
+import type { Route } from './routes/route.ts'
 
 /** The routes of one concern, made for the manager whose caches and client they use. */
 export type RouteGroup = (context: ManagerContext) => readonly Route[]

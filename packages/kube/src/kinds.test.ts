@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { Kind } from './kind.ts'
+import type { Kind } from './model/kind.ts'
 import * as kinds from './kinds.ts'
 import { ConfigMap, CoreEvent, Deployment, Event, HorizontalPodAutoscaler, Node } from './kinds.ts'
 import type { Container, CustomResourceDefinition, JSONSchemaProps, Lease } from './kinds.ts'

@@ -3,5 +3,5 @@
  * `Event` is events.k8s.io/v1; the older one of the core group is `CoreEvent`.
  */
 export * from './generated/kinds.ts'
-export type { Condition, KubeObject, ObjectMeta, OwnerReference } from './object.ts'
-export type { LabelSelector, LabelSelectorRequirement } from './label-selector.ts'
+export type { Condition, KubeObject, ObjectMeta, OwnerReference } from './model/object.ts'
+export type { LabelSelector, LabelSelectorRequirement } from './model/label-selector.ts'

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { createMetrics } from '@tenure/runtime'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StreamSink } from '../answer.ts'
+import type { StreamSink } from '../routes/response.ts'
 import type { SseEvent, SseHubOptions, SseOpenOptions } from './hub.ts'
 import { SseHub } from './hub.ts'
 

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '@tenure/kube'
 import type { Counter, Metrics } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
-import type { Answer, StreamSink } from '../answer.ts'
-import { stream } from '../answer.ts'
-import { HttpError } from '../http-error.ts'
+import type { Answer, StreamSink } from '../routes/response.ts'
+import { stream } from '../routes/response.ts'
+import { HttpError } from '../errors/http-error.ts'
 import type { Frame } from './ring.ts'
 import { Ring } from './ring.ts'
 

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { systemClock } from '@tenure/kube'
 import { afterEach, expect, it } from 'vitest'
-import { route } from '../route.ts'
-import { call, closeAll, serving } from '../server.testing.ts'
+import { route } from '../routes/route.ts'
+import { call, closeAll, serving } from '../server/server.testing.ts'
 import { SseHub } from './hub.ts'
 
 /** Generous, for machines that do other things too: it is waited for a condition, and no longer. */

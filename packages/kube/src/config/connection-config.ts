@@ -1,4 +1,4 @@
-import { Secret } from './secret.ts'
+import { Secret } from './secret-value.ts'
 
 /** PEM text, at hand or in a file that is read again when it changes. */
 export type PemSource = { readonly file: string } | { readonly pem: Secret }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ConnectionError } from '../errors.ts'
+import { ConnectionError } from '../errors/errors.ts'
 import { connectTo } from './connection-config.ts'
 import { connectionFailure } from './connection-failure.ts'
-import { Secret } from './secret.ts'
+import { Secret } from './secret-value.ts'
 
 const config = connectTo({ server: 'https://api.example:6443', origin: 'context "dev" of /k' })
 const withCode = (code: string, message = 'no'): Error => Object.assign(new Error(message), { code })

@@ -1,4 +1,4 @@
-import { ConnectionError, TenureError } from '../errors.ts'
+import { ConnectionError, TenureError } from '../errors/errors.ts'
 import { systemCode } from './files.ts'
 import type { ConnectionConfig } from './connection-config.ts'
 

@@ -1,5 +1,5 @@
-import { kubeconfigError } from './kubeconfig-error.ts'
-import { asError } from '../errors.ts'
+import { kubeconfigError } from './kubeconfig/kubeconfig-error.ts'
+import { asError } from '../errors/errors.ts'
 import type { ConnectionConfig } from './connection-config.ts'
 import type { Files } from './files.ts'
 

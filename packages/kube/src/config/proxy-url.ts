@@ -1,4 +1,4 @@
-import { kubeconfigError } from './kubeconfig-error.ts'
+import { kubeconfigError } from './kubeconfig/kubeconfig-error.ts'
 
 const SCHEMES = new Set(['http:', 'https:', 'socks5:'])
 

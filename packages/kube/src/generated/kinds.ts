@@ -1,6 +1,6 @@
 // Kubernetes v1.36.3. Written by scripts/generate-kinds.ts: do not edit.
-import { defineKind } from '../kind.ts'
-import type { Kind } from '../kind.ts'
+import { defineKind } from '../model/kind.ts'
+import type { Kind } from '../model/kind.ts'
 import type * as types from './types.ts'
 
 export type {

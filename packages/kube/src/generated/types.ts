@@ -1,6 +1,6 @@
 // Kubernetes v1.36.3. Written by scripts/generate-kinds.ts: do not edit.
-import type { LabelSelector, LabelSelectorRequirement } from '../label-selector.ts'
-import type { Condition, KubeObject, ObjectMeta } from '../object.ts'
+import type { LabelSelector, LabelSelectorRequirement } from '../model/label-selector.ts'
+import type { Condition, KubeObject, ObjectMeta } from '../model/object.ts'
 
 export interface APIService extends KubeObject {
   readonly spec?: APIServiceSpec

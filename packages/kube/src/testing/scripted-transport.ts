@@ -1,4 +1,4 @@
-import type { ResponseBody, Transport, TransportRequest, TransportResponse } from '../transport.ts'
+import type { ResponseBody, Transport, TransportRequest, TransportResponse } from '../transport/transport.ts'
 
 export interface ScriptedAnswer {
   /** Default 200. */

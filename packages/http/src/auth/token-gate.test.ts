@@ -1,0 +1,158 @@
+import type { Kind, KubeApi } from '@tenure/kube'
+import { VirtualClock } from '@tenure/kube/testing'
+import { MemoryApi } from '@tenure/runtime/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { json } from '../routes/response.ts'
+import { HttpServer } from '../server/http-server.ts'
+import type { Listening } from '../server/http-server.ts'
+import { route } from '../routes/route.ts'
+import { call, contextOf } from '../server/server.testing.ts'
+import { TokenGate } from './token-gate.ts'
+
+interface Review {
+  readonly kind: string
+  readonly spec: {
+    readonly token?: string
+    readonly user?: string
+    readonly groups?: readonly string[]
+    readonly resourceAttributes?: { readonly namespace?: string; readonly verb: string }
+    readonly nonResourceAttributes?: { readonly path: string; readonly verb: string }
+  }
+}
+
+let clock: VirtualClock
+let asked: Review[]
+let isDown: boolean
+
+/** Judges reviews as an API server with two users does: `anna` may do all in namespace `shop`, `ben` may nothing. */
+function create(kind: Kind, object: object): Promise<object> {
+  const review = { kind: kind.kind, ...object } as Review
+  asked.push(review)
+  return isDown ? Promise.reject(new Error('down')) : Promise.resolve({ ...review, status: statusOf(review) })
+}
+
+/** Of all verbs a gate uses this one. */
+const judge = (): KubeApi => ({ create }) as unknown as KubeApi
+
+function statusOf({ kind, spec }: Review): object {
+  if (kind === 'TokenReview') {
+    const user = { 'anna-token': 'anna', 'ben-token': 'ben' }[spec.token ?? '']
+    return user ? { authenticated: true, user: { username: user, uid: '1', groups: ['people'] } } : { error: 'no' }
+  }
+  const { resourceAttributes, nonResourceAttributes } = spec
+  const isHers = resourceAttributes?.namespace === 'shop' || nonResourceAttributes?.path === '/metrics'
+  return { allowed: spec.user === 'anna' && isHers }
+}
+
+beforeEach(() => {
+  clock = new VirtualClock()
+  asked = []
+  isDown = false
+})
+
+const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+const things = (namespace?: string) => ({ group: 'example.dev', resource: 'things', verb: 'get', namespace })
+
+describe('TokenGate', () => {
+  it('asks the API server who it is and what they may, once for a while', async () => {
+    const gate = new TokenGate({ api: judge(), clock })
+    const [user] = await Promise.all([gate.authenticate('Bearer anna-token'), gate.authenticate('bearer anna-token')])
+    expect(user).toMatchObject({ name: 'anna', groups: ['people'] })
+    await gate.authorize(user, things('shop'))
+    await gate.authorize(user, things('shop'))
+    expect(asked.map(({ kind }) => kind)).toEqual(['TokenReview', 'SubjectAccessReview'])
+    expect(asked[1]?.spec).toMatchObject({
+      user: 'anna',
+      groups: ['people'],
+      resourceAttributes: { group: 'example.dev', resource: 'things', verb: 'get', namespace: 'shop' },
+    })
+    await clock.advance(10_000)
+    await gate.authenticate('Bearer anna-token')
+    await gate.authorize(user, things('shop'))
+    expect(asked).toHaveLength(4)
+  })
+
+  it('refuses who is not known, and who may not', async () => {
+    const gate = new TokenGate({ api: judge(), clock })
+    for (const header of [undefined, '', 'Basic YTpi', 'Bearer ', 'Bearer a b', 'Bearer nobody']) {
+      await expect(gate.authenticate(header)).rejects.toMatchObject({
+        status: 401,
+        headers: { 'www-authenticate': 'Bearer' },
+      })
+    }
+    await expect(gate.authenticate(`Bearer ${'x'.repeat(20_000)}`)).rejects.toMatchObject({ status: 401 })
+    expect(asked).toHaveLength(1)
+    const anna = await gate.authenticate('Bearer anna-token')
+    await expect(gate.authorize(anna, things())).rejects.toMatchObject({
+      status: 403,
+      message: 'User "anna" may not get things.example.dev',
+    })
+    await expect(gate.authorize(undefined, things())).rejects.toMatchObject({ status: 401 })
+    await expect(gate.authorize(undefined, 'public')).resolves.toBeUndefined()
+  })
+
+  it('remembers a bounded number of tokens', async () => {
+    const gate = new TokenGate({ api: judge(), clock, maxTokens: 2 })
+    for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await gate.authenticate(`Bearer ${name}`).catch(() => undefined)
+    expect(asked.map(({ spec }) => spec.token)).toEqual(['a', 'b', 'c', 'a'])
+  })
+
+  it('says that it can not know while the API server is away, and asks again', async () => {
+    const gate = new TokenGate({ api: judge(), clock })
+    isDown = true
+    const refused = gate.authenticate('Bearer anna-token').catch((error: unknown) => error)
+    await clock.advance(10_000)
+    expect(await refused).toMatchObject({ status: 503 })
+    isDown = false
+    await expect(gate.authenticate('Bearer anna-token')).resolves.toMatchObject({ name: 'anna' })
+  })
+})
+
+describe('a server that others can reach', () => {
+  let server: HttpServer | undefined
+  afterEach(async () => {
+    await server?.stop(0)
+  })
+
+  it('asks for a token by default, except where a route is public', async () => {
+    const routes = [
+      route({
+        method: 'GET',
+        path: '/healthz',
+        summary: 'x',
+        access: 'public',
+        responses: {},
+        handle: () => json(200, {}),
+      }),
+      route({ method: 'GET', path: '/metrics', summary: 'x', responses: {}, handle: () => json(200, {}) }),
+      route({
+        method: 'GET',
+        path: '/things/:namespace',
+        summary: 'x',
+        access: ({ params }) => things((params as { namespace: string }).namespace),
+        responses: {},
+        handle: ({ user }) => json(200, { user: user?.name }),
+      }),
+    ]
+    const memory = new MemoryApi({ clock })
+    let listening: Listening | undefined
+    const context = await contextOf(memory, clock, { api: judge() })
+    const options = {
+      address: '0.0.0.0:0',
+      routes: [() => routes],
+      onListening: (where: Listening) => (listening = where),
+    }
+    server = new HttpServer(options, context)
+    await server.start()
+    const url = `http://127.0.0.1:${listening?.port}`
+    expect(await call(`${url}/healthz`)).toMatchObject({ status: 200 })
+    const nobody = await call(`${url}/things/shop`)
+    expect(nobody).toMatchObject({ status: 401, json: { error: 'A bearer token is needed' } })
+    expect(nobody.headers['www-authenticate']).toBe('Bearer')
+    expect(await call(`${url}/things/shop`, as('anna-token'))).toMatchObject({ status: 200, json: { user: 'anna' } })
+    expect(await call(`${url}/things/bank`, as('anna-token'))).toMatchObject({ status: 403 })
+    expect(await call(`${url}/things/shop`, as('ben-token'))).toMatchObject({ status: 403 })
+    expect(await call(`${url}/metrics`, as('anna-token'))).toMatchObject({ status: 200 })
+    expect(asked.at(-1)?.spec.nonResourceAttributes).toEqual({ path: '/metrics', verb: 'get' })
+  })
+})

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '@tenure/kube'
+import { abortReason, withTimeout } from '@tenure/kube'
+import type { Logger } from '@tenure/runtime'
+import type { z } from 'zod'
+import type { Access, User } from '../auth/access.ts'
+import type { Answer } from '../routes/response.ts'
+import type { Detail } from '../errors/http-error.ts'
+import { HttpError, invalidRequest, notFound } from '../errors/http-error.ts'
+import type { HttpRequest, RequestHead, Route } from '../routes/route.ts'
+import type { Gate } from '../auth/token-gate.ts'
+
+export interface ExchangeFacts {
+  readonly id: string
+  readonly route: Route
+  readonly raw: IncomingMessage
+  readonly response: ServerResponse
+  /** As the router read them. */
+  readonly params: Readonly<Record<string, unknown>>
+  readonly query: unknown
+  readonly clock: Clock
+  readonly log: Logger
+  readonly gate: Gate
+  /** Milliseconds. */
+  readonly answerTimeout: number
+}
+
+/** One request on its way through a route: who calls, what is asked, may they, and the answer. */
+export class Exchange {
+  readonly #facts: ExchangeFacts
+  readonly #gone = new AbortController()
+  #user: User | undefined
+  #head: RequestHead | undefined
+  #budget: Budget | undefined
+
+  constructor(facts: ExchangeFacts) {
+    this.#facts = facts
+    facts.response.once('close', () => {
+      if (!facts.response.writableFinished) this.#gone.abort(new Error('the caller has left'))
+      this.#budget?.dispose()
+    })
+  }
+
+  get route(): Route {
+    return this.#facts.route
+  }
+
+  /** All that can be done without the body. An answer ends it here. */
+  open(): Promise<Answer | undefined> {
+    return this.#within(async (signal) => {
+      const { gate, raw, route, query, params } = this.#facts
+      // The router takes nothing for a name, and a list for its first object.
+      if (Object.values(params).includes('')) throw notFound()
+      const head = this.#makeHead(signal, {
+        params: check(route.params, params, 'path'),
+        query: check(route.query, query, 'query'),
+      })
+      const access = route.accessOf(head)
+      if (access !== 'public') {
+        this.#user = await gate.authenticate(raw.headers.authorization)
+        await gate.authorize(this.#user, access)
+      }
+      this.#head = { ...head, user: this.#user }
+      return route.before(this.#head)
+    })
+  }
+
+  /** The answer of the route. */
+  answer(body: unknown): Promise<Answer> {
+    return this.#within((signal) => {
+      const head = this.#head
+      if (!head) throw new HttpError('TENURE_HTTP_INTERNAL', 500, 'Internal Server Error')
+      const request: HttpRequest = { ...head, signal, body: check(this.#facts.route.body, body, 'body') }
+      return this.#facts.route.handle(request)
+    })
+  }
+
+  #makeHead(signal: AbortSignal, checked: { readonly params: unknown; readonly query: unknown }): RequestHead {
+    const { id, raw, gate, log, route } = this.#facts
+    return {
+      id,
+      method: raw.method ?? '',
+      url: raw.url ?? '/',
+      headers: raw.headers,
+      ...checked,
+      user: undefined,
+      signal,
+      log: log.child({ requestId: id, method: raw.method, route: route.path }),
+      authorize: (access: Access) => gate.authorize(this.#user, access),
+    }
+  }
+
+  /** A route that hangs is answered for: nothing that is asked here goes without an answer. */
+  #within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const budget = this.#renewBudget()
+    return Promise.race([work(budget.signal), budget.over])
+  }
+
+  /** The time that the caller took to send a body is not the route's. */
+  #renewBudget(): Budget {
+    const { clock, answerTimeout } = this.#facts
+    const now = clock.monotonic()
+    const budget = this.#budget
+    if (budget && now - budget.since < SOON) return budget
+    budget?.dispose()
+    const limit = withTimeout(clock, answerTimeout, tookTooLong, this.#gone.signal)
+    const over = aborted(limit.signal)
+    // It may pass while nobody waits for it, as when a body comes slowly.
+    over.catch(() => undefined)
+    this.#budget = { since: now, signal: limit.signal, over, dispose: () => limit.dispose() }
+    return this.#budget
+  }
+}
+
+/** How long a route may take. */
+interface Budget {
+  readonly since: number
+  readonly signal: AbortSignal
+  /** Rejects when it has passed, or when the caller is gone. */
+  readonly over: Promise<never>
+  dispose(): void
+}
+
+/** Milliseconds that are not worth another timer. */
+const SOON = 100
+
+function tookTooLong(): HttpError {
+  return new HttpError('TENURE_HTTP_TIMEOUT', 504, 'This took too long; try again')
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = (): void => reject(abortReason(signal))
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+function check(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (!schema) return value
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalidRequest(result.error.issues.map((issue) => detailOf(issue, where)))
+}
+
+function detailOf({ path, message }: z.core.$ZodIssue, where: string): Detail {
+  let field = ''
+  for (const part of path) {
+    if (typeof part === 'number') field += `[${part}]`
+    else field += field ? `.${String(part)}` : String(part)
+  }
+  return { field: field || where, message }
+}

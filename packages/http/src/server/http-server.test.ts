@@ -1,0 +1,397 @@
+import { connect } from 'node:net'
+import { VirtualClock } from '@tenure/kube/testing'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { json, text } from '../routes/response.ts'
+import { HttpError } from '../errors/http-error.ts'
+import type { Route } from '../routes/route.ts'
+import { route } from '../routes/route.ts'
+import { call, closeAll, serving } from './server.testing.ts'
+
+/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+const SOON = { timeout: 15_000 }
+
+afterEach(closeAll)
+
+const NAMED = z.object({ name: z.string().max(63) })
+let handled = 0
+let read = 0
+
+const routes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/things/:name',
+    summary: 'One thing',
+    params: NAMED,
+    query: z.object({ limit: z.string().regex(/^\d+$/, 'Expected a whole number').optional() }),
+    indent: 2,
+    responses: { 200: { description: 'It', schema: z.object({ name: z.string() }) } },
+    handle: ({ params, query }) => json(200, { name: params.name, ...query }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/things/:name',
+    summary: 'Change a thing',
+    params: NAMED,
+    body: z.object({ size: z.int().min(0) }),
+    before: ({ params }) => (params.name === 'none' ? json(404, { error: 'No such thing' }) : undefined),
+    responses: { 200: { description: 'Changed' } },
+    handle: ({ body }) => {
+      read++
+      return json(200, body)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/echo',
+    summary: 'Says it again',
+    responses: { 200: { description: 'The body' } },
+    handle: ({ body }) => json(200, { body }),
+  }),
+  route({
+    method: 'GET',
+    path: '/fails/:how',
+    summary: 'Fails',
+    params: z.object({ how: z.string() }),
+    responses: {},
+    handle: ({ params, signal }) => {
+      if (params.how === 'bug') throw new TypeError('secret of the house')
+      if (params.how === 'hangs') {
+        handled++
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
+      }
+      throw new HttpError('TENURE_HTTP_INVALID', 409, 'Not now')
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/shaped',
+    summary: 'Has its own way of failing',
+    responses: {},
+    handle: () => {
+      throw new HttpError('TENURE_HTTP_INVALID', 400, 'wrong')
+    },
+    shapeFailure: ({ status, message }) => text(status, `oh: ${message}`),
+  }),
+]
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+
+function raw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    let text = ''
+    socket.on('data', (chunk) => (text += String(chunk)))
+    socket.on('close', () => resolve(text))
+    socket.on('error', reject)
+  })
+}
+
+describe('answers', () => {
+  it('serves JSON, indented where the route says so, and HEAD with it', async () => {
+    const { url } = (await serving(routes)).listening
+    const got = await call(`${url}/things/a?limit=3`)
+    expect(got).toMatchObject({ status: 200, json: { name: 'a', limit: '3' } })
+    expect(got.text).toBe('{\n  "name": "a",\n  "limit": "3"\n}')
+    expect(got.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
+    const head = await call(`${url}/things/a`, { method: 'HEAD' })
+    expect(head).toMatchObject({ status: 200, text: '' })
+    expect(head.headers['content-length']).toBe(String('{\n  "name": "a"\n}'.length))
+  })
+
+  it('tells a wrong path from a wrong method', async () => {
+    const { url } = (await serving(routes)).listening
+    for (const path of ['/nothing', '/things', '/things/a/b', '/things/', '//', '/__proto__', '/things/../x']) {
+      expect({ path, ...(await call(url + path)) }).toMatchObject({ path, status: 404, text: '{"error":"Not Found"}' })
+    }
+    for (const method of ['POST', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE']) {
+      const got = await call(`${url}/things/a`, { method })
+      expect({ method, ...got }).toMatchObject({ method, status: 405, json: { error: 'Method Not Allowed' } })
+      expect(got.headers['allow']).toBe('GET, HEAD, PUT')
+    }
+  })
+
+  it('answers what is no HTTP at all', async () => {
+    const { port } = (await serving(routes)).listening
+    expect(await raw(port, 'BREW /things/a HTTP/1.1\r\nhost: localhost\r\n\r\n')).toContain('405 Method Not Allowed')
+    const tunnel = await raw(port, 'CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n')
+    expect(tunnel).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\nAllow: GET/)
+    expect(await raw(port, 'hello\r\n\r\n')).toContain('HTTP/1.1 4')
+    const big = `GET /things/a HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`
+    expect(await raw(port, big)).toContain('431')
+    expect(await raw(port, 'GET /things/%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')).toContain('400')
+  })
+
+  it('keeps the reason of a bug to itself, and lets a route shape its failures', async () => {
+    const { url } = (await serving(routes)).listening
+    expect(await call(`${url}/fails/bug`)).toMatchObject({ status: 500, text: '{"error":"Internal Server Error"}' })
+    expect(await call(`${url}/fails/known`)).toMatchObject({ status: 409, text: '{"error":"Not now"}' })
+    expect(await call(`${url}/shaped`)).toMatchObject({ status: 400, text: 'oh: wrong' })
+  })
+
+  it('answers for a route that hangs', async () => {
+    const clock = new VirtualClock()
+    const { listening } = await serving(routes, {}, clock)
+    handled = 0
+    const answer = call(`${listening.url}/fails/hangs`)
+    await expect.poll(() => handled, SOON).toBe(1)
+    await clock.advance(30_000)
+    expect(await answer).toMatchObject({ status: 504, json: { error: 'This took too long; try again' } })
+  })
+
+  it('describes every route in OpenAPI 3.1', async () => {
+    const { url } = (await serving(routes)).listening
+    const { json: document } = await call(`${url}/openapi.json`)
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      paths: {
+        '/things/{name}': {
+          get: {
+            summary: 'One thing',
+            parameters: expect.arrayContaining([expect.objectContaining({ name: 'limit' })]),
+          },
+          put: {
+            requestBody: { content: { 'application/json': { schema: { properties: { size: { type: 'integer' } } } } } },
+          },
+        },
+        '/echo': { post: {} },
+        '/openapi.json': { get: {} },
+      },
+    })
+  })
+
+  it('counts requests by route, not by URL', async () => {
+    const { listening, metrics } = await serving(routes)
+    await call(`${listening.url}/things/a`)
+    await call(`${listening.url}/things/b`)
+    await call(`${listening.url}/nowhere/c`)
+    await expect
+      .poll(async () => (await metrics.expose()).text, SOON)
+      .toContain('http_requests_total{method="GET",route="/things/:name",code="200"} 2')
+    const { text: exposed } = await metrics.expose()
+    expect(exposed).toContain('http_requests_total{method="GET",route="(none)",code="404"} 1')
+    expect(exposed).toContain('http_request_duration_seconds_count{method="GET",route="/things/:name"} 2')
+    expect(exposed).toContain('http_requests_in_flight 0')
+  })
+})
+
+describe('bodies', () => {
+  it('are JSON that the schema takes, unconverted', async () => {
+    const { url } = (await serving(routes)).listening
+    const put = (body: string | object): ReturnType<typeof call> => call(`${url}/things/a`, { method: 'PUT', body })
+    expect(await put({ size: 3 })).toMatchObject({ status: 200, json: { size: 3 } })
+    expect(await put({ size: '3' })).toMatchObject({
+      status: 400,
+      json: { error: 'Validation failed', details: [{ field: 'size' }] },
+    })
+    expect(await put('{"size":')).toMatchObject({ status: 400, text: '{"error":"Invalid JSON"}' })
+    expect(await put('')).toMatchObject({ status: 400 })
+    expect(await call(`${url}/things/a?limit=x`)).toMatchObject({
+      status: 400,
+      json: { error: 'Validation failed', details: [{ field: 'limit', message: 'Expected a whole number' }] },
+    })
+  })
+
+  it('of other types are refused, so that a form on a page elsewhere can not send any', async () => {
+    const { url } = (await serving(routes)).listening
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'x']) {
+      const got = await call(`${url}/echo`, { method: 'POST', body: '{}', headers: { 'content-type': type } })
+      expect({ type, ...got }).toMatchObject({ type, status: 415 })
+    }
+    const patch = { 'content-type': 'application/merge-patch+json; charset=utf-8' }
+    expect(await call(`${url}/echo`, { method: 'POST', body: '{}', headers: patch })).toMatchObject({ status: 200 })
+    expect(await call(`${url}/echo`, { method: 'POST' })).toMatchObject({ status: 200, json: {} })
+  })
+
+  it('of 10 MB are refused with a reason that arrives, however they are sent', async () => {
+    const { listening } = await serving(routes)
+    const body = Buffer.alloc(10 * 1024 * 1024, 'x')
+    const url = `${listening.url}/echo`
+    const expected = { status: 413, json: { error: 'The body is larger than 3145728 bytes' } }
+    expect(await call(url, { method: 'POST', body })).toMatchObject(expected)
+    expect(await call(url, { method: 'POST', body, headers: { 'transfer-encoding': 'chunked' } })).toMatchObject(
+      expected,
+    )
+    expect(await call(url, { method: 'POST', body, headers: { connection: 'close' } })).toMatchObject(expected)
+    // And the next one is served.
+    expect(await call(url, { method: 'POST', body: { a: 1 } })).toMatchObject({ status: 200, json: { body: { a: 1 } } })
+  })
+
+  it('of any size are not waited for when there is no such path, method or thing', async () => {
+    const { url } = (await serving(routes)).listening
+    const body = Buffer.alloc(10 * 1024 * 1024, 'x')
+    for (const [method, path, status] of [
+      ['POST', '/nothing', 404],
+      ['POST', '/things/a', 405],
+      ['PUT', '/things/none', 404],
+    ] as const) {
+      for (const connection of ['close', 'keep-alive']) {
+        const headers = { connection }
+        expect({ path, ...(await call(url + path, { method, body, headers })) }).toMatchObject({ path, status })
+      }
+    }
+  })
+
+  it('that never end are cut off', async () => {
+    const { listening } = await serving(routes, { limits: { drainBytes: 100_000 } })
+    const socket = connect(listening.port, '127.0.0.1', () =>
+      socket.write('POST /nothing HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n'),
+    )
+    socket.on('error', () => undefined)
+    const isClosed = new Promise((resolve) => socket.once('close', resolve))
+    let answer = ''
+    socket.on('data', (chunk) => (answer += String(chunk)))
+    await expect.poll(() => answer, SOON).toContain('404 Not Found')
+    const send = (): void => {
+      if (!socket.destroyed) socket.write(`1000\r\n${'x'.repeat(4_096)}\r\n`, () => setImmediate(send))
+    }
+    send()
+    await isClosed
+    expect(socket.destroyed).toBe(true)
+  })
+
+  it('that are nested too deeply are refused before they hurt', async () => {
+    const { url } = (await serving(routes)).listening
+    expect(await call(`${url}/echo`, { method: 'POST', body: nested(99) })).toMatchObject({ status: 200 })
+    for (const body of [nested(101), nested(1_000_000), '{"a":'.repeat(100_000)]) {
+      expect(await call(`${url}/echo`, { method: 'POST', body })).toMatchObject({
+        status: 400,
+        json: { error: 'JSON is nested more than 100 levels deep' },
+      })
+    }
+    expect(await call(`${url}/echo`, { method: 'POST', body: JSON.stringify('[{'.repeat(500)) })).toMatchObject({
+      status: 200,
+    })
+  })
+
+  it('can not reach a prototype, nor hide its name', async () => {
+    const { url } = (await serving(routes)).listening
+    for (const body of ['{"a":{"__proto__":{"x":1}}}', String.raw`{"\u005f_proto__":1}`, '[{"__proto__":null}]']) {
+      expect(await call(`${url}/echo`, { method: 'POST', body })).toMatchObject({
+        status: 400,
+        json: { error: 'JSON must not have the key "__proto__"' },
+      })
+    }
+    const harmless = { constructor: 'x', text: '__proto__' }
+    expect(await call(`${url}/echo`, { method: 'POST', body: harmless })).toMatchObject({
+      status: 200,
+      json: { body: harmless },
+    })
+    expect(await call(`${url}/echo`, { method: 'POST', body: Buffer.from([0x22, 0xff, 0x22]) })).toMatchObject({
+      status: 400,
+      json: { error: 'Invalid JSON' },
+    })
+  })
+
+  it('are not read where the head is enough to refuse', async () => {
+    const { listening } = await serving(routes)
+    read = 0
+    const missing = 'PUT /things/none HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
+    // The body never comes; the answer does.
+    const socket = connect(listening.port, '127.0.0.1', () => socket.write(`${missing}content-length: 100\r\n\r\n`))
+    const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+    socket.destroy()
+    expect(answer).toContain('HTTP/1.1 404')
+    expect(answer).toContain('{"error":"No such thing"}')
+    // Who asks first is told no, and does not send.
+    const waiting = await raw(listening.port, `${missing}expect: 100-continue\r\ncontent-length: 100\r\n\r\n`)
+    expect(waiting).toMatch(/^HTTP\/1\.1 404/)
+    expect(read).toBe(0)
+    const headers = { expect: '100-continue' }
+    expect(await call(`${listening.url}/things/a`, { method: 'PUT', body: { size: 1 }, headers })).toMatchObject({
+      status: 200,
+    })
+  })
+
+  it('that stop in the middle do not hold anything', async () => {
+    const { listening, server } = await serving(routes, { limits: { headersTimeout: 300, requestTimeout: 300 } })
+    const slow = await raw(
+      listening.port,
+      'POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a',
+    )
+    expect(slow).toContain('408')
+    expect(await raw(listening.port, 'GET /things/a HTTP/1.1\r\nhost: loc')).toContain('408')
+    await server.stop(1_000)
+  })
+})
+
+describe('closing', () => {
+  it('lets what runs finish, and cuts off what does not', async () => {
+    const clock = new VirtualClock()
+    const { listening, server } = await serving(routes, {}, clock)
+    handled = 0
+    const hanging = call(`${listening.url}/fails/hangs`).catch(() => 'cut off')
+    await expect.poll(() => handled, SOON).toBe(1)
+    let isClosed = false
+    const closing = server.stop(5_000).then(() => (isClosed = true))
+    await clock.advance(4_999)
+    expect(isClosed).toBe(false)
+    await clock.advance(1)
+    await closing
+    expect(await hanging).toBe('cut off')
+    expect(clock.pending).toBe(0)
+    await expect(call(`${listening.url}/things/a`)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  it('waits for nobody who has asked nothing', async () => {
+    const { listening, server } = await serving(routes, {}, new VirtualClock())
+    const socket = connect({ port: listening.port, host: '127.0.0.1' })
+    await new Promise((resolve) => socket.once('connect', resolve))
+    // So that the connections before it are the server's by now.
+    expect(await call(`${listening.url}/things/a`)).toMatchObject({ status: 200 })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    // Time stands still: it is over without any.
+    await server.stop(30_000)
+    await closed
+    expect(socket.destroyed).toBe(true)
+  })
+})
+
+describe('listening', () => {
+  it('refuses to serve a route twice', async () => {
+    await expect(serving([...routes, ...routes])).rejects.toMatchObject({
+      code: 'TENURE_HTTP_ROUTE',
+      message: 'GET /things/:name is declared twice; give one another path.',
+    })
+  })
+
+  it('serves nothing at 0', async () => {
+    await expect(serving(routes, { address: '0' })).rejects.toThrow('it does not listen')
+  })
+
+  it('says who has the port, or takes the next', async () => {
+    const first = (await serving(routes)).listening
+    const address = `127.0.0.1:${first.port}`
+    await expect(serving(routes, { address, setting: 'PORT', name: 'the API' })).rejects.toMatchObject({
+      code: 'TENURE_PORT_TAKEN',
+      message: expect.stringMatching(
+        process.platform === 'linux'
+          ? new RegExp(
+              `^Port ${first.port} for the API .* is taken by process ${process.pid} \\(.*node.*; stop that, or choose another with PORT`,
+            )
+          : /is taken by/,
+      ),
+    })
+    const next = (await serving(routes, { address, whenTaken: 'next' })).listening
+    expect(next.port).toBeGreaterThan(first.port)
+    expect(next.instead).toBe(first.port)
+    expect(await call(`${next.url}/things/a`)).toMatchObject({ status: 200 })
+    expect(first.instead).toBeUndefined()
+    await expect(serving(routes, { address: '192.0.2.1:1' })).rejects.toMatchObject({
+      code: 'TENURE_ADDRESS_UNAVAILABLE',
+    })
+  })
+
+  it('on loopback goes by loopback names only', async () => {
+    const { url, port } = (await serving(routes, { hosts: ['tenure.test'] })).listening
+    for (const host of ['localhost:1', '127.0.0.1', '[::1]:80', 'tenure.test', 'LOCALHOST']) {
+      expect({ host, ...(await call(`${url}/things/a`, { headers: { host } })) }).toMatchObject({ host, status: 200 })
+    }
+    expect(await call(`${url}/things/a`, { headers: { host: 'evil.example:3000' } })).toMatchObject({ status: 403 })
+    expect(await raw(port, 'GET /things/a HTTP/1.0\r\n\r\n')).toContain('200 OK')
+  })
+})

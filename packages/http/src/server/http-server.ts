@@ -1,0 +1,189 @@
+import { createServer as createHttpServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '@tenure/kube'
+import type { Component, ComponentDefinition, ListenAddress, Logger, ManagerContext } from '@tenure/runtime'
+import { formatAddress, parseAddress, SilentConnections } from '@tenure/runtime'
+import { App } from './app.ts'
+import { answerClientError, answerConnect } from './client-error.ts'
+import type { HttpLimits } from './limits.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { isLoopback, listen } from './listen.ts'
+import type { OpenApiInfo } from '../routes/openapi.ts'
+import type { RouteGroup } from '../operator.ts'
+import type { TlsKeeper, TlsOptions } from './tls.ts'
+import { openTls } from './tls.ts'
+import { openGate, TokenGate } from '../auth/token-gate.ts'
+
+/** Where a server listens. */
+export interface Listening {
+  /** To call it from this machine: `http://127.0.0.1:3000`. */
+  readonly url: string
+  readonly host: string
+  readonly port: number
+  /** The port that was asked for, if it was taken and another was chosen. */
+  readonly instead: number | undefined
+}
+
+export interface HttpServerOptions {
+  /** `:3000`, `127.0.0.1:3000`, `[::1]:0`; port 0 takes any free one; `0` serves nothing. */
+  readonly address: string
+  readonly routes: readonly RouteGroup[]
+  /** What is served, for messages and logs. Default `http`. */
+  readonly name?: string
+  /** Which setting moves it, for messages: `PORT`. Default: none is named. */
+  readonly setting?: string
+  /** What to do about a taken port: fail, or take the next free one. Default `fail`. */
+  readonly whenTaken?: 'fail' | 'next'
+  /** For `/openapi.json`. Default `Tenure`, `0.1.0`. */
+  readonly info?: OpenApiInfo
+  /**
+   * Who may call. `token`: who has a bearer token that the API server accepts and rights that RBAC gives. `none`:
+   * anybody who gets here. Default: `none` on a loopback address, `token` on any other.
+   */
+  readonly authentication?: 'token' | 'none'
+  /** More names by which a loopback server without authentication may be called. Default: only loopback's own. */
+  readonly hosts?: readonly string[]
+  /** Default: none, plain HTTP. */
+  readonly tls?: TlsOptions
+  /** Default: see HttpLimits. */
+  readonly limits?: Partial<HttpLimits>
+  /** Told, once, where it listens. */
+  readonly onListening?: (listening: Listening) => void
+}
+
+/** An HTTP server as a component: it serves from the first moment, on every replica, before caches are full. */
+export function httpServer(options: HttpServerOptions): ComponentDefinition {
+  return { stage: 'serve', create: (context) => new HttpServer(options, context) }
+}
+
+export class HttpServer implements Component {
+  readonly name: string
+  readonly #options: HttpServerOptions
+  readonly #context: ManagerContext
+  readonly #limits: HttpLimits
+  readonly #wanted: ListenAddress | undefined
+  #app: App | undefined
+  #server: Server | undefined
+  #silent: SilentConnections | undefined
+  #tls: TlsKeeper | undefined
+
+  constructor(options: HttpServerOptions, context: ManagerContext) {
+    this.name = options.name ?? 'http'
+    this.#options = options
+    this.#context = context
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#wanted = parseAddress(options.address)
+  }
+
+  async start(): Promise<void> {
+    const wanted = this.#wanted
+    if (!wanted) return
+    const { tls, whenTaken = 'fail', setting, onListening } = this.#options
+    const { clock, log } = this.#context
+    if (tls) this.#tls = await openTls(tls, clock, log)
+    const { createServer: createTlsServer } = tls ? await import('node:https') : {}
+    const app = this.#makeApp(wanted, (handler) => {
+      const limits = serverLimits(this.#limits)
+      const pair = this.#tls?.pair
+      if (!createTlsServer || !pair) return createHttpServer(limits, handler)
+      const secure = { cert: pair.certificate, key: pair.key, minVersion: 'TLSv1.2' as const, handshakeTimeout: 10_000 }
+      return createTlsServer({ ...limits, ...secure }, handler)
+    })
+    this.#app = app
+    await app.ready()
+    const server = app.fastify.server
+    this.#server = server
+    this.#silent = new SilentConnections(server)
+    this.#settle(server, log)
+    const address = await listen(server, wanted, { what: this.name, setting, whenTaken })
+    server.on('error', (error) => log.error('HTTP server failed', { what: this.name, error }))
+    const listening = this.#listening(wanted, address)
+    log.info('serving', { what: this.name, address: formatAddress(listening), url: listening.url })
+    onListening?.(listening)
+  }
+
+  async stop(grace: number): Promise<void> {
+    this.#tls?.close()
+    this.#app?.beginClosing()
+    const server = this.#server
+    if (server?.listening) await closeServer(server, this.#silent, this.#context.clock, grace)
+    await this.#app?.fastify.close()
+  }
+
+  #makeApp(wanted: ListenAddress, makeServer: (handler: RequestListener) => Server): App {
+    const { api, clock, log, metrics } = this.#context
+    const { info = { title: 'Tenure', version: '0.1.0' }, hosts = [] } = this.#options
+    const authentication = this.#options.authentication ?? (isLoopback(wanted.host) ? 'none' : 'token')
+    const hasTokens = authentication === 'token'
+    // Behind a password, and on an address that others reach, names are whatever people gave it.
+    const isGuarded = !hasTokens && isLoopback(wanted.host)
+    return new App({
+      routes: this.#options.routes.flatMap((group) => group(this.#context)),
+      info,
+      gate: hasTokens ? new TokenGate({ api, clock }) : openGate,
+      hasTokens,
+      // A browser always says whom it calls; who does not is none.
+      hosts: isGuarded ? new Set(['', 'localhost', '127.0.0.1', '[::1]', wanted.host ?? '', ...hosts]) : undefined,
+      limits: this.#limits,
+      clock,
+      log,
+      metrics,
+      makeServer,
+    })
+  }
+
+  #settle(server: Server, log: Logger): void {
+    const { headers, connections, stallTimeout } = this.#limits
+    server.maxHeadersCount = headers
+    server.maxConnections = connections
+    server.setTimeout(stallTimeout)
+    server.removeAllListeners('clientError')
+    server.on('clientError', answerClientError)
+    server.on('connect', answerConnect)
+    this.#tls?.watch(({ certificate, key }) => {
+      if (!('setSecureContext' in server)) return
+      const secure = server as Server & { setSecureContext(options: object): void }
+      secure.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' })
+      log.info('serving certificate replaced', { what: this.name })
+    })
+  }
+
+  #listening(wanted: ListenAddress, { address, port, family }: AddressInfo): Listening {
+    const isAny = address === '::' || address === '0.0.0.0'
+    const host = isAny ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+    return {
+      url: `${this.#tls ? 'https' : 'http'}://${host}:${port}`,
+      host: address,
+      port,
+      instead: wanted.port !== 0 && wanted.port !== port ? wanted.port : undefined,
+    }
+  }
+}
+
+function serverLimits(limits: HttpLimits): object {
+  const { headerBytes, headersTimeout, requestTimeout, keepAliveTimeout } = limits
+  return {
+    maxHeaderSize: headerBytes,
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout,
+    connectionsCheckingInterval: Math.min(headersTimeout, requestTimeout, 2_000),
+  }
+}
+
+/** Takes no more, lets what runs finish for `grace` milliseconds, then cuts it off. */
+async function closeServer(
+  server: Server,
+  silent: SilentConnections | undefined,
+  clock: Clock,
+  grace: number,
+): Promise<void> {
+  const timer = clock.setTimer(grace, () => server.closeAllConnections())
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+    silent?.closeAll()
+  })
+  timer.cancel()
+}

@@ -1,0 +1,115 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock, KubeApi } from '@tenure/kube'
+import { Client, systemClock } from '@tenure/kube'
+import { seededRandom } from '@tenure/kube/testing'
+import type { ManagerContext, Metrics } from '@tenure/runtime'
+import { createMetrics, Probes, SharedInformers } from '@tenure/runtime'
+import { MemoryApi, silentLogger } from '@tenure/runtime/testing'
+import type { HttpServerOptions, Listening } from './http-server.ts'
+import { HttpServer } from './http-server.ts'
+import type { Route } from '../routes/route.ts'
+
+export interface Served {
+  readonly server: HttpServer
+  readonly listening: Listening
+  readonly memory: MemoryApi
+  readonly metrics: Metrics
+}
+
+const open: HttpServer[] = []
+
+/** Ends every server that a test has started. */
+export async function closeAll(): Promise<void> {
+  await Promise.all(open.splice(0).map((server) => server.stop(0)))
+}
+
+export async function contextOf(
+  memory: MemoryApi,
+  clock: Clock = systemClock,
+  more: { readonly api?: KubeApi } = {},
+): Promise<ManagerContext> {
+  const random = seededRandom(1)
+  const api = more.api ?? new Client({ transport: memory, clock, random, defaultNamespace: 'default' })
+  return {
+    api,
+    informers: new SharedInformers({ api, clock, random }),
+    recorder: { event: () => undefined } as unknown as ManagerContext['recorder'],
+    probes: new Probes({ clock }),
+    metrics: await createMetrics({ processMetrics: false }),
+    log: silentLogger,
+    clock,
+    random,
+    namespace: 'default',
+    isLeader: () => true,
+  }
+}
+
+/** A server on a free port of this machine. */
+export async function serving(
+  routes: readonly Route[],
+  options: Partial<HttpServerOptions> = {},
+  clock: Clock = systemClock,
+): Promise<Served> {
+  const memory = new MemoryApi({ clock })
+  const context = await contextOf(memory, clock)
+  let listening: Listening | undefined
+  const server = new HttpServer(
+    { address: '127.0.0.1:0', routes: [() => routes], onListening: (where) => (listening = where), ...options },
+    context,
+  )
+  open.push(server)
+  await server.start()
+  if (!listening) throw new Error('it does not listen')
+  return { server, listening, memory, metrics: context.metrics }
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface CallOptions {
+  readonly method?: string
+  readonly body?: string | Buffer | object
+  readonly headers?: Readonly<Record<string, string>>
+  readonly ca?: string
+}
+
+export function call(url: string, { method = 'GET', body, headers = {}, ca }: CallOptions = {}): Promise<Called> {
+  const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const request = send(
+      url,
+      {
+        method,
+        agent: false,
+        ...(ca !== undefined && { ca }),
+        headers: {
+          ...(payload !== undefined && {
+            'content-type': 'application/json',
+            ...(!headers['transfer-encoding'] && { 'content-length': String(Buffer.byteLength(payload)) }),
+          }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const isJson = response.headers['content-type']?.startsWith('application/json') ?? false
+          const json: unknown = isJson && text ? JSON.parse(text) : undefined
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
+        })
+      },
+    )
+    request.on('error', reject)
+    request.end(payload)
+  })
+}

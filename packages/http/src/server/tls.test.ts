@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { connect } from 'node:tls'
+import { VirtualClock, settle } from '@tenure/kube/testing'
+import { createAuthority } from '@tenure/runtime'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { json } from '../routes/response.ts'
+import { route } from '../routes/route.ts'
+import { call, closeAll, serving } from './server.testing.ts'
+
+const authority = createAuthority({ commonName: 'test' })
+const routes = [
+  route({ method: 'GET', path: '/', summary: 'x', responses: {}, handle: ({ url }) => json(200, { url }) }),
+]
+let directory: string
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tenure-tls-'))
+})
+afterEach(async () => {
+  await closeAll()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const issue = (commonName: string) => authority.issue({ commonName, usage: 'server', ipAddresses: ['127.0.0.1'] })
+
+/** Whose certificate is served there. */
+function servedBy(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate }, () => {
+      const { subject } = socket.getPeerCertificate()
+      socket.destroy()
+      resolve(String(subject.CN))
+    })
+    socket.on('error', reject)
+  })
+}
+
+it('serves TLS with a certificate that was given', async () => {
+  const { listening } = await serving(routes, { tls: issue('given') })
+  expect(listening.url).toMatch(/^https:/)
+  expect(await call(`${listening.url}/`, { ca: authority.certificate })).toMatchObject({ status: 200 })
+  await expect(call(`${listening.url}/`)).rejects.toThrow(/certificate/)
+})
+
+it('waits for nobody who has asked nothing when it stops', async () => {
+  const { listening, server } = await serving(routes, { tls: issue('given') }, new VirtualClock())
+  const socket = connect({ port: listening.port, host: '127.0.0.1', ca: authority.certificate })
+  await new Promise((resolve) => socket.once('secureConnect', resolve))
+  expect(await call(`${listening.url}/`, { ca: authority.certificate })).toMatchObject({ status: 200 })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await server.stop(30_000)
+  await closed
+  expect(socket.destroyed).toBe(true)
+})
+
+it('takes new files while it serves, and keeps the old while they do not fit', async () => {
+  const clock = new VirtualClock()
+  const [certificateFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')]
+  const write = async ({ certificate, key }: { readonly certificate: string; readonly key: string }): Promise<void> => {
+    await writeFile(certificateFile, certificate)
+    await writeFile(keyFile, key)
+  }
+  await write(issue('first'))
+  const { listening, server } = await serving(routes, { tls: { certificateFile, keyFile } }, clock)
+  expect(await servedBy(listening.port)).toBe('first')
+  const [second, other] = [issue('second'), issue('other')]
+  await write({ certificate: second.certificate, key: other.key })
+  await clock.advance(10_000)
+  // The look is over when the next one is due.
+  while (clock.pending === 0) await settle()
+  expect(await servedBy(listening.port)).toBe('first')
+  await write(second)
+  await clock.advance(10_000)
+  while (clock.pending === 0) await settle()
+  expect(await servedBy(listening.port)).toBe('second')
+  await server.stop(0)
+  expect(clock.pending).toBe(0)
+})
+
+it('says what is wrong with a certificate at the start', async () => {
+  const [certificate, key] = [issue('a').certificate, issue('b').key]
+  await expect(serving(routes, { tls: { certificate, key } })).rejects.toMatchObject({
+    code: 'TENURE_HTTP_CERTIFICATE',
+  })
+  const missing = { certificateFile: path.join(directory, 'none.crt'), keyFile: path.join(directory, 'none.key') }
+  await expect(serving(routes, { tls: missing })).rejects.toMatchObject({
+    code: 'TENURE_HTTP_CERTIFICATE',
+    message: expect.stringContaining('none.crt can not be read'),
+  })
+})

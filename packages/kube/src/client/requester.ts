@@ -1,0 +1,181 @@
+import { abortReason, systemClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
+import { ConnectionError } from '../errors/errors.ts'
+import type { Kind } from '../model/kind.ts'
+import { RateLimiter } from './rate-limit.ts'
+import type { RateLimitOptions } from './rate-limit.ts'
+import { systemRandom } from '../random.ts'
+import type { Random } from '../random.ts'
+import { RetryPolicy, wasTurnedAway } from './retry.ts'
+import type { RetryOptions } from './retry.ts'
+import { apiErrorFrom } from '../errors/status-error.ts'
+import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts'
+
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'apply'
+  | 'delete'
+  | 'deletecollection'
+  /** Paths that are no resource: discovery, `/version`. */
+  | 'raw'
+
+export interface ApiRequest extends TransportRequest {
+  readonly verb: Verb
+  readonly kind?: Kind
+  /** Carried out twice it does the same as once, so that it may be repeated when its answer was lost. */
+  readonly idempotent: boolean
+  /** Of a repeated request whose earlier answer was lost: does this error say that it had been carried out? Default no. */
+  readonly carriedOut?: (error: unknown) => boolean
+}
+
+/** One attempt at a request, once its answer (or that there is none) is known. */
+export interface ResponseInfo {
+  readonly verb: Verb
+  readonly method: TransportRequest['method']
+  readonly path: string
+  readonly kind: Kind | undefined
+  /** From 1. */
+  readonly attempt: number
+  /** Undefined: no answer. */
+  readonly status: number | undefined
+  /** With the server's `warning` header, if it has something to say about the request. */
+  readonly headers: TransportResponse['headers']
+  /** Milliseconds until the whole answer was there; for a watch, until its head was. */
+  readonly duration: number
+  readonly error: unknown
+}
+
+export interface RequesterOptions {
+  readonly transport: Transport
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined
+  /** Default: the machine's. */
+  readonly random?: Random | undefined
+  /** How failed requests are repeated. Default: up to 5 attempts within 10 seconds. */
+  readonly retry?: RetryOptions | undefined
+  /** A limit on our side. Default none: the server's own fairness decides. */
+  readonly rateLimit?: RateLimitOptions | undefined
+  /** Called after every attempt, for metrics and logs. It must not throw. Default: nobody. */
+  readonly onResponse?: ((info: ResponseInfo) => void) | undefined
+}
+
+export interface Answer {
+  /** Undefined: an empty body. */
+  readonly value: unknown
+  readonly headers: TransportResponse['headers']
+}
+
+/** Requests with JSON answers over a Transport: errors read, failures repeated where that is safe, limits kept. */
+export class Requester {
+  readonly clock: Clock
+  readonly #transport: Transport
+  readonly #retry: RetryPolicy
+  readonly #limiter: RateLimiter | undefined
+  readonly #onResponse: ((info: ResponseInfo) => void) | undefined
+
+  constructor(options: RequesterOptions) {
+    this.clock = options.clock ?? systemClock
+    this.#transport = options.transport
+    this.#retry = new RetryPolicy(this.clock, options.random ?? systemRandom, options.retry)
+    this.#limiter = options.rateLimit && new RateLimiter(this.clock, options.rateLimit)
+    this.#onResponse = options.onResponse
+  }
+
+  /** The parsed answer to a request. Throws an ApiError for any but a 2xx. */
+  json(request: ApiRequest): Promise<Answer> {
+    let lost = false
+    const attempt = async (number: number): Promise<Answer> => {
+      try {
+        return await this.#attempt(request, number)
+      } catch (error) {
+        if (lost && request.carriedOut?.(error)) return { value: undefined, headers: {} }
+        lost ||= !wasTurnedAway(error)
+        throw error
+      }
+    }
+    return this.#retry.run(attempt, request, request.signal)
+  }
+
+  /**
+   * A long answer, unread. Tried once: who reads a stream must be able to begin again anyway, and knows better from
+   * where and when.
+   */
+  async stream(request: ApiRequest): Promise<TransportResponse> {
+    await this.#admit(request)
+    const start = this.clock.monotonic()
+    let response: TransportResponse | undefined
+    try {
+      response = await this.#transport.request(request)
+      if (!isSuccess(response)) throw apiErrorFrom(request, response, await response.body.text(), this.clock)
+    } catch (error) {
+      this.#report(request, 1, start, response, error)
+      throw error
+    }
+    this.#report(request, 1, start, response, undefined)
+    return response
+  }
+
+  async #attempt(request: ApiRequest, attempt: number): Promise<Answer> {
+    await this.#admit(request)
+    const start = this.clock.monotonic()
+    let response: TransportResponse | undefined
+    let value: unknown
+    try {
+      response = await this.#transport.request(request)
+      const text = await response.body.text()
+      if (!isSuccess(response)) throw apiErrorFrom(request, response, text, this.clock)
+      value = text === '' ? undefined : parse(request, text)
+    } catch (error) {
+      this.#report(request, attempt, start, response, error)
+      throw error
+    }
+    this.#report(request, attempt, start, response, undefined)
+    return { value, headers: response.headers }
+  }
+
+  async #admit(request: ApiRequest): Promise<void> {
+    if (request.signal?.aborted) throw abortReason(request.signal)
+    if (this.#limiter) await this.#limiter.acquire(request.signal)
+  }
+
+  #report(
+    request: ApiRequest,
+    attempt: number,
+    start: number,
+    response: TransportResponse | undefined,
+    error: unknown,
+  ): void {
+    this.#onResponse?.({
+      verb: request.verb,
+      method: request.method,
+      path: request.path,
+      kind: request.kind,
+      attempt,
+      status: response?.status,
+      headers: response?.headers ?? {},
+      duration: this.clock.monotonic() - start,
+      error,
+    })
+  }
+}
+
+function isSuccess(response: TransportResponse): boolean {
+  return response.status >= 200 && response.status < 300
+}
+
+function parse(request: ApiRequest, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ConnectionError(
+      'TENURE_ANSWER_UNREADABLE',
+      `The answer to ${request.method} ${request.path.split('?', 1)[0]} is not JSON (${text.length} characters): something between here and the API server changed or cut it.`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { defineKind } from '../model/kind.ts'
+import { collectionPath, objectPath, withQuery } from './resource-path.ts'
+
+const Pod = defineKind({ apiVersion: 'v1', kind: 'Pod' })
+const Deployment = defineKind({ apiVersion: 'apps/v1', kind: 'Deployment' })
+const Node = defineKind({ apiVersion: 'v1', kind: 'Node', namespaced: false })
+
+describe('paths', () => {
+  it.each([
+    [collectionPath(Pod), '/api/v1/pods'],
+    [collectionPath(Pod, 'a'), '/api/v1/namespaces/a/pods'],
+    [collectionPath(Deployment, 'a'), '/apis/apps/v1/namespaces/a/deployments'],
+    [collectionPath(Node, 'ignored'), '/api/v1/nodes'],
+    [objectPath(Node, { name: 'n', namespace: 'ignored' }), '/api/v1/nodes/n'],
+    [
+      objectPath(Deployment, { name: 'd', namespace: 'a' }, 'status'),
+      '/apis/apps/v1/namespaces/a/deployments/d/status',
+    ],
+    [objectPath(Node, { name: 'system:node?x#y z' }), '/api/v1/nodes/system%3Anode%3Fx%23y%20z'],
+  ])('%s', (path, expected) => {
+    expect(path).toBe(expected)
+  })
+
+  it.each(['..', '.', 'a/b', '../secrets/x', '%2e%2e', 'a%2fb'])('refuses %j as name and as namespace', (value) => {
+    expect(() => objectPath(Pod, { name: value, namespace: 'a' })).toThrow(/can not be the name of a Pod/)
+    expect(() => objectPath(Pod, { name: 'a', namespace: value })).toThrow(/can not be the namespace of a Pod/)
+  })
+
+  it('asks for what is missing', () => {
+    expect(() => objectPath(Pod, { name: 'p' })).toThrow(/Pod "p" has no namespace/)
+    expect(() => objectPath(Pod, { name: '', namespace: 'a' })).toThrow(/empty name/)
+  })
+
+  it('leaves out what is undefined, and escapes the rest', () => {
+    expect(withQuery('/p', { a: undefined, labelSelector: 'a=b,c in (d)', watch: true, limit: 5 })).toBe(
+      '/p?labelSelector=a%3Db%2Cc%20in%20(d)&watch=true&limit=5',
+    )
+    expect(withQuery('/p', {})).toBe('/p')
+  })
+})

@@ -1,0 +1,74 @@
+import { sleep } from '../clock.ts'
+import type { Clock } from '../clock.ts'
+import { ApiError, ConnectionError } from '../errors/errors.ts'
+import type { Random } from '../random.ts'
+
+export interface RetryOptions {
+  /** How often a request is tried in all; 1 never repeats. Default 5. */
+  readonly attempts?: number
+  /** The first wait in milliseconds; it doubles each time, and each is cut by up to half at random. Default 200. */
+  readonly initialDelay?: number
+  /** The longest such wait in milliseconds. Default 3000. */
+  readonly maxDelay?: number
+  /** No attempt begins later than this after the first, in milliseconds. Default 10,000. */
+  readonly budget?: number
+}
+
+/** Which requests may be repeated after a failure that leaves open whether they were carried out. */
+export interface Repeatable {
+  readonly idempotent: boolean
+}
+
+export class RetryPolicy {
+  readonly #attempts: number
+  readonly #initialDelay: number
+  readonly #maxDelay: number
+  readonly #budget: number
+  readonly #clock: Clock
+  readonly #random: Random
+
+  constructor(clock: Clock, random: Random, options: RetryOptions = {}) {
+    this.#clock = clock
+    this.#random = random
+    this.#attempts = options.attempts ?? 5
+    this.#initialDelay = options.initialDelay ?? 200
+    this.#maxDelay = options.maxDelay ?? 3000
+    this.#budget = options.budget ?? 10_000
+  }
+
+  /** Runs `attempt` (given its number, from 1) until it succeeds or may not be repeated; then its last error is thrown. */
+  async run<R>(attempt: (number: number) => Promise<R>, request: Repeatable, signal?: AbortSignal): Promise<R> {
+    const start = this.#clock.monotonic()
+    for (let number = 1; ; number++) {
+      try {
+        return await attempt(number)
+      } catch (error) {
+        if (number >= this.#attempts || signal?.aborted) throw error
+        const delay = this.#delayAfter(error, number, request)
+        if (delay === undefined || this.#clock.monotonic() - start + delay > this.#budget) throw error
+        await sleep(this.#clock, delay, signal)
+      }
+    }
+  }
+
+  #delayAfter(error: unknown, number: number, { idempotent }: Repeatable): number | undefined {
+    const backoff = Math.min(this.#initialDelay * 2 ** (number - 1), this.#maxDelay)
+    const jittered = backoff * (1 - this.#random.fraction() / 2)
+    if (error instanceof ApiError) {
+      if (!wasTurnedAway(error) && !(idempotent && isTransient(error.status))) return undefined
+      // Never early, and not all at once.
+      return error.retryAfter === undefined ? jittered : error.retryAfter + this.#random.fraction() * backoff
+    }
+    return idempotent && error instanceof ConnectionError && error.fate === 'retry' ? jittered : undefined
+  }
+}
+
+/** 429, and a 503 that names a time, are given at the door: nothing has happened, so any method may come again. */
+export function wasTurnedAway(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false
+  return error.status === 429 || (error.status === 503 && error.retryAfter !== undefined)
+}
+
+function isTransient(status: number): boolean {
+  return status === 500 || (status >= 502 && status <= 504)
+}

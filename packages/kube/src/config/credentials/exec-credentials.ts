@@ -1,0 +1,136 @@
+import { withTimeout } from '../../clock.ts'
+import { asError, ConnectionError, TenureError } from '../../errors/errors.ts'
+import { systemCode } from '../files.ts'
+import { readExecCredential, writeExecInfo } from './exec-protocol.ts'
+import type { Clock } from '../../clock.ts'
+import type { ExecConfig } from '../connection-config.ts'
+import type { Credential, CredentialSource, CredentialSourceOptions } from './credential-source.ts'
+import type { CommandResult } from './run-command.ts'
+
+/** A plugin that nobody talks to must answer within this time, in milliseconds. One that asks a person may take longer. */
+const PLUGIN_TIMEOUT = 60_000
+
+/** A credential fetched after a 401 and refused again within this time is not fetched once more. */
+const RENEWAL_PAUSE = 10_000
+
+interface Fetched {
+  readonly credential: Credential
+  /** Wall time in milliseconds; undefined if it does not expire. */
+  readonly expires: number | undefined
+  /** On the monotonic clock, if a 401 caused it. */
+  readonly renewedAt: number | undefined
+}
+
+/** Credentials from an exec plugin: kept until they expire or are refused, fetched once for all who wait. */
+export class ExecCredentials implements CredentialSource {
+  readonly #exec: ExecConfig
+  readonly #origin: string
+  readonly #options: CredentialSourceOptions
+  readonly #clock: Clock
+  readonly #closed = new AbortController()
+  #fetched: Fetched | undefined
+  #running: Promise<Credential> | undefined
+
+  constructor(exec: ExecConfig, origin: string, options: CredentialSourceOptions) {
+    this.#exec = exec
+    this.#origin = origin
+    this.#options = options
+    this.#clock = options.clock
+  }
+
+  get(): Credential | Promise<Credential> {
+    const { expires, credential } = this.#fetched ?? {}
+    if (credential && (expires === undefined || this.#clock.now() < expires)) return credential
+    return this.#fetch(false)
+  }
+
+  renew(refused: Credential): Promise<Credential> {
+    const fetched = this.#fetched
+    if (fetched && fetched.credential !== refused) return Promise.resolve(this.get())
+    if (fetched?.renewedAt !== undefined && this.#clock.monotonic() - fetched.renewedAt < RENEWAL_PAUSE) {
+      return Promise.resolve(refused)
+    }
+    return this.#fetch(true)
+  }
+
+  close(): void {
+    this.#closed.abort(new ConnectionError('TENURE_TRANSPORT_CLOSED', 'The connection to the API server was closed.'))
+  }
+
+  #fetch(afterRefusal: boolean): Promise<Credential> {
+    this.#running ??= this.#fetchOnce(afterRefusal).finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #fetchOnce(afterRefusal: boolean): Promise<Credential> {
+    const result = await this.#run()
+    if (result.exit !== 0) {
+      const said = result.stderr.trim().split('\n').at(-1) ?? ''
+      throw this.#failure(`ended with ${result.exit}${said === '' ? '' : `, saying "${said.slice(0, 300)}"`}`)
+    }
+    const answer = readExecCredential(result.stdout, this.#exec.apiVersion)
+    if (typeof answer === 'string') throw this.#failure(answer)
+    const before = this.#fetched?.credential
+    this.#fetched = {
+      credential: before && isSame(before, answer.credential) ? before : answer.credential,
+      expires: answer.expires,
+      renewedAt: afterRefusal ? this.#clock.monotonic() : undefined,
+    }
+    return this.#fetched.credential
+  }
+
+  async #run(): Promise<CommandResult> {
+    const { command, args, env, interactiveMode, cluster, apiVersion } = this.#exec
+    const interactive = interactiveMode !== 'Never' && this.#options.isTerminal()
+    if (interactiveMode === 'Always' && !interactive) {
+      throw this.#failure('must ask a person, but standard input is not a terminal')
+    }
+    const info = await writeExecInfo(apiVersion, interactive, cluster, this.#options.files)
+    const limit = interactive
+      ? undefined
+      : withTimeout(
+          this.#clock,
+          PLUGIN_TIMEOUT,
+          () => new Error(`no answer within ${PLUGIN_TIMEOUT / 1000} s`),
+          this.#closed.signal,
+        )
+    const signal = limit?.signal ?? this.#closed.signal
+    try {
+      return await this.#options.run({
+        command,
+        args,
+        env: { ...env.reveal(), KUBERNETES_EXEC_INFO: info },
+        interactive,
+        signal,
+      })
+    } catch (error) {
+      const cause = asError(signal.aborted ? signal.reason : error)
+      if (cause instanceof TenureError) throw cause
+      if (systemCode(cause) === 'ENOENT') throw this.#failure('is not installed', cause)
+      throw this.#failure(`could not be run (${cause.message})`, cause)
+    } finally {
+      limit?.dispose()
+    }
+  }
+
+  #failure(what: string, cause?: unknown): ConnectionError {
+    const { command, installHint } = this.#exec
+    // A hint may have several lines; a message is one sentence.
+    const hint = installHint?.trim().replaceAll(/\s*\n\s*/g, ' ') ?? `run "${command}" yourself to see what is wrong`
+    return new ConnectionError(
+      'TENURE_KUBECONFIG_EXEC',
+      `The credential plugin "${command}" of ${this.#origin} ${what}: ${hint}`,
+      { cause },
+    )
+  }
+}
+
+function isSame(a: Credential, b: Credential): boolean {
+  return (
+    a.authorization === b.authorization &&
+    a.certificate?.cert === b.certificate?.cert &&
+    a.certificate?.key === b.certificate?.key
+  )
+}

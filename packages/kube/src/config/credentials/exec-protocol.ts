@@ -1,0 +1,73 @@
+import { readPem } from '../pem.ts'
+import type { ExecCluster, ExecConfig } from '../connection-config.ts'
+import type { Credential } from './credential-source.ts'
+import type { Files } from '../files.ts'
+
+/** The `KUBERNETES_EXEC_INFO` that a plugin is given. */
+export async function writeExecInfo(
+  apiVersion: ExecConfig['apiVersion'],
+  interactive: boolean,
+  cluster: ExecCluster | undefined,
+  files: Files,
+): Promise<string> {
+  const ca = cluster?.ca && (await readPem(files, cluster.ca))
+  return JSON.stringify({
+    kind: 'ExecCredential',
+    apiVersion,
+    spec: {
+      cluster: cluster && {
+        server: cluster.server,
+        'tls-server-name': cluster.tlsServerName,
+        'insecure-skip-tls-verify': cluster.insecure || undefined,
+        'certificate-authority-data': ca && Buffer.from(ca).toString('base64'),
+        'proxy-url': cluster.proxyUrl?.reveal(),
+        'disable-compression': cluster.disableCompression || undefined,
+        config: cluster.config,
+      },
+      interactive,
+    },
+  })
+}
+
+/** What a plugin printed, understood; or a phrase that says what is wrong with it. Never quotes it: it holds secrets. */
+export function readExecCredential(
+  printed: string,
+  apiVersion: ExecConfig['apiVersion'],
+): { readonly credential: Credential; readonly expires: number | undefined } | string {
+  const answer = parse(printed)
+  if (!answer || answer['kind'] !== 'ExecCredential') return 'printed something that is not an ExecCredential in JSON'
+  if (answer['apiVersion'] !== apiVersion) {
+    return `answered in ${String(answer['apiVersion'])}, but the kubeconfig expects ${apiVersion}`
+  }
+  const status = isRecord(answer['status']) ? answer['status'] : {}
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status
+  const hasCertificate = isText(cert) && isText(key)
+  if (isText(cert) !== isText(key)) return 'returned a client certificate without its key, or a key alone'
+  if (!isText(token) && !hasCertificate) return 'returned neither a token nor a client certificate'
+  const expires = isText(expirationTimestamp) ? Date.parse(expirationTimestamp) : undefined
+  if (expires !== undefined && Number.isNaN(expires)) return 'returned an expirationTimestamp that is not a time'
+  return {
+    credential: {
+      authorization: isText(token) ? `Bearer ${token}` : undefined,
+      certificate: hasCertificate ? { cert, key } : undefined,
+    },
+    expires,
+  }
+}
+
+function parse(printed: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const answer: unknown = JSON.parse(printed)
+    return isRecord(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

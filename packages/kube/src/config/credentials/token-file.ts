@@ -1,0 +1,66 @@
+import { asError, ConnectionError } from '../../errors/errors.ts'
+import type { Clock } from '../../clock.ts'
+import type { Credential, CredentialSource, CredentialSourceOptions } from './credential-source.ts'
+import type { Files } from '../files.ts'
+import type { Secret } from '../secret-value.ts'
+
+/** How long a token file's content is trusted, in milliseconds. The kubelet rotates it long before it expires. */
+const TOKEN_FILE_MAX_AGE = 60_000
+
+/** A token in a file that somebody else rotates. */
+export class TokenFile implements CredentialSource {
+  readonly #path: string
+  readonly #origin: string
+  readonly #clock: Clock
+  readonly #files: Files
+  #current: Credential | undefined
+  #staleAt = -Infinity
+  #reading: Promise<Credential> | undefined
+
+  constructor(path: string, fallback: Secret | undefined, origin: string, options: CredentialSourceOptions) {
+    this.#path = path
+    this.#origin = origin
+    this.#clock = options.clock
+    this.#files = options.files
+    if (fallback) this.#current = { authorization: `Bearer ${fallback.reveal()}` }
+  }
+
+  get(): Credential | Promise<Credential> {
+    if (this.#current && this.#clock.monotonic() < this.#staleAt) return this.#current
+    return this.#read()
+  }
+
+  renew(refused: Credential): Promise<Credential> {
+    if (this.#current && this.#current !== refused) return Promise.resolve(this.#current)
+    return this.#read()
+  }
+
+  close(): void {}
+
+  #read(): Promise<Credential> {
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #readOnce(): Promise<Credential> {
+    try {
+      const token = (await this.#files.read(this.#path)).trim()
+      if (token === '') throw new Error('the file is empty')
+      const authorization = `Bearer ${token}`
+      if (this.#current?.authorization !== authorization) this.#current = { authorization }
+    } catch (error) {
+      // While a volume is being swapped the file can be away for a moment: the token we have may well be good.
+      if (!this.#current) {
+        throw new ConnectionError(
+          'TENURE_KUBECONFIG_TOKEN_FILE',
+          `The token file ${this.#path} of ${this.#origin} can not be used (${asError(error).message}): restore it or log in again.`,
+          { cause: error },
+        )
+      }
+    }
+    this.#staleAt = this.#clock.monotonic() + TOKEN_FILE_MAX_AGE
+    return this.#current
+  }
+}

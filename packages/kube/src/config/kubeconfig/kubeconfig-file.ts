@@ -1,0 +1,200 @@
+import { dirname, isAbsolute, resolve, sep } from 'node:path'
+import { Fields } from './fields.ts'
+import { kubeconfigError } from './kubeconfig-error.ts'
+import type { ExecConfig, InteractiveMode, PemSource } from '../connection-config.ts'
+
+/** A `clusters` entry, with paths made absolute. */
+export interface ClusterEntry {
+  readonly file: string
+  readonly server: string | undefined
+  readonly tlsServerName: string | undefined
+  readonly insecure: boolean
+  readonly ca: PemSource | undefined
+  readonly proxyUrl: string | undefined
+  readonly disableCompression: boolean
+  /** The extension meant for exec plugins. */
+  readonly execConfig: unknown
+}
+
+export interface ExecEntry {
+  readonly apiVersion: ExecConfig['apiVersion']
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly interactiveMode: InteractiveMode
+  readonly installHint: string | undefined
+  readonly provideClusterInfo: boolean
+}
+
+/** A `users` entry, with paths made absolute. */
+export interface UserEntry {
+  readonly file: string
+  readonly cert: PemSource | undefined
+  readonly key: PemSource | undefined
+  readonly token: string | undefined
+  readonly tokenFile: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly as: string | undefined
+  readonly asUid: string | undefined
+  readonly asGroups: readonly string[]
+  readonly asExtra: Readonly<Record<string, readonly string[]>> | undefined
+  /** The name of a legacy `auth-provider`. */
+  readonly authProvider: string | undefined
+  /** Read only for the user who is chosen: a broken plugin of another one is nobody's business. */
+  exec(): ExecEntry | undefined
+}
+
+export interface ContextEntry {
+  readonly file: string
+  readonly cluster: string | undefined
+  readonly user: string | undefined
+  readonly namespace: string | undefined
+}
+
+export interface Kubeconfig {
+  readonly currentContext: string | undefined
+  readonly clusters: ReadonlyMap<string, ClusterEntry>
+  readonly users: ReadonlyMap<string, UserEntry>
+  readonly contexts: ReadonlyMap<string, ContextEntry>
+}
+
+/** Reads one kubeconfig's text. `file` is its absolute path: relative paths in it start there. */
+export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
+  const top = new Fields(await parseYaml(text, file), file, '')
+  const kind = top.text('kind')
+  if (kind !== undefined && kind !== 'Config') {
+    throw kubeconfigError(
+      'INVALID',
+      `${file} is a ${kind}, not a kubeconfig: point KUBECONFIG at a file of kind Config.`,
+    )
+  }
+  return {
+    currentContext: top.text('current-context'),
+    clusters: entries(top, 'clusters', 'cluster', clusterEntry),
+    users: entries(top, 'users', 'user', userEntry),
+    contexts: entries(top, 'contexts', 'context', contextEntry),
+  }
+}
+
+async function parseYaml(text: string, file: string): Promise<unknown> {
+  const json = parseJson(text)
+  if (json !== undefined) return json
+  // Loaded here, because a pod that uses its service account never needs it.
+  const { CORE_SCHEMA, YAMLException, loadAll, mergeTag } = await import('js-yaml')
+  try {
+    return loadAll(text, { schema: CORE_SCHEMA.withTags(mergeTag) })[0]
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    const line = error.mark ? ` at line ${error.mark.line + 1}` : ''
+    throw kubeconfigError(
+      'YAML',
+      `The kubeconfig ${file} is not valid YAML (${error.reason}${line}): correct it or point KUBECONFIG at another file.`,
+      // Not the error itself: its message quotes the file, and with it perhaps a token.
+      new Error(error.reason),
+    )
+  }
+}
+
+/** JSON is YAML, and a file of it, as programs write them, needs no parser to be loaded. Undefined if it is none. */
+function parseJson(text: string): unknown {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function entries<T>(top: Fields, list: string, inner: string, read: (fields: Fields) => T): Map<string, T> {
+  const found = new Map<string, T>()
+  for (const item of top.list(list)) {
+    const name = item.required('name')
+    if (found.has(name)) {
+      throw kubeconfigError(
+        'INVALID',
+        `The kubeconfig ${top.file} has two ${list} named "${name}": remove or rename one.`,
+      )
+    }
+    found.set(name, read(item.fields(inner)))
+  }
+  return found
+}
+
+function clusterEntry(fields: Fields): ClusterEntry {
+  const extension = fields.list('extensions').find((item) => item.text('name') === 'client.authentication.k8s.io/exec')
+  return {
+    file: fields.file,
+    server: fields.text('server'),
+    tlsServerName: fields.text('tls-server-name'),
+    insecure: fields.flag('insecure-skip-tls-verify'),
+    ca: fields.pem('certificate-authority', beside(fields.file)),
+    proxyUrl: fields.text('proxy-url'),
+    disableCompression: fields.flag('disable-compression'),
+    execConfig: extension?.raw('extension'),
+  }
+}
+
+function userEntry(fields: Fields): UserEntry {
+  const tokenFile = fields.text('tokenFile')
+  return {
+    file: fields.file,
+    cert: fields.pem('client-certificate', beside(fields.file)),
+    key: fields.pem('client-key', beside(fields.file)),
+    token: fields.text('token'),
+    tokenFile: tokenFile === undefined ? undefined : beside(fields.file)(tokenFile),
+    username: fields.text('username'),
+    password: fields.text('password'),
+    as: fields.text('as'),
+    asUid: fields.text('as-uid'),
+    asGroups: fields.texts('as-groups'),
+    asExtra: fields.textLists('as-user-extra'),
+    authProvider: fields.has('auth-provider') ? (fields.fields('auth-provider').text('name') ?? 'unnamed') : undefined,
+    exec: () => (fields.has('exec') ? execEntry(fields.fields('exec')) : undefined),
+  }
+}
+
+function contextEntry(fields: Fields): ContextEntry {
+  return {
+    file: fields.file,
+    cluster: fields.text('cluster'),
+    user: fields.text('user'),
+    namespace: fields.text('namespace'),
+  }
+}
+
+function execEntry(fields: Fields): ExecEntry {
+  const apiVersion = fields.required('apiVersion')
+  if (apiVersion !== 'client.authentication.k8s.io/v1' && apiVersion !== 'client.authentication.k8s.io/v1beta1') {
+    throw kubeconfigError(
+      'INVALID',
+      `The kubeconfig ${fields.file} can not be used: ${fields.place}.apiVersion is ${apiVersion}, but a plugin must speak client.authentication.k8s.io/v1 or v1beta1: update the plugin and its entry.`,
+    )
+  }
+  const command = fields.required('command')
+  return {
+    apiVersion,
+    // A bare name is looked up in PATH; anything with a separator starts at the kubeconfig.
+    command: command.includes('/') || command.includes(sep) ? beside(fields.file)(command) : command,
+    args: fields.texts('args'),
+    env: Object.fromEntries(fields.list('env').map((item) => [item.required('name'), item.text('value') ?? ''])),
+    interactiveMode: interactiveMode(fields, apiVersion),
+    installHint: fields.text('installHint'),
+    provideClusterInfo: fields.flag('provideClusterInfo'),
+  }
+}
+
+function interactiveMode(fields: Fields, apiVersion: ExecConfig['apiVersion']): InteractiveMode {
+  // v1beta1 came before the field and has a default; v1 demands it.
+  const mode = apiVersion.endsWith('/v1') ? fields.required('interactiveMode') : fields.text('interactiveMode')
+  if (mode === undefined) return 'IfAvailable'
+  if (mode === 'Never' || mode === 'IfAvailable' || mode === 'Always') return mode
+  throw kubeconfigError(
+    'INVALID',
+    `The kubeconfig ${fields.file} can not be used: ${fields.place}.interactiveMode must be Never, IfAvailable or Always.`,
+  )
+}
+
+function beside(file: string): (path: string) => string {
+  return (path) => (isAbsolute(path) ? path : resolve(dirname(file), path))
+}

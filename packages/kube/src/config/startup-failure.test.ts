@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { ApiError, ConnectionError } from '../errors/errors.ts'
+import { connectTo } from './connection-config.ts'
+import { explainStartupFailure } from './startup-failure.ts'
+
+const config = connectTo({ server: 'https://api.example:6443', token: 't', origin: 'context "dev" of /k' })
+const forbidden = (message: string): ApiError => new ApiError(message, { status: 403, reason: 'Forbidden' })
+const unauthorized = new ApiError('Unauthorized', { status: 401, reason: 'Unauthorized' })
+
+test('401: whose credentials, and to log in again', () => {
+  expect(explainStartupFailure(unauthorized, config)).toBe(
+    'The API server https://api.example:6443 refused the credentials of context "dev" of /k (401): the token has expired or is wrong; log in again or set a new token.',
+  )
+  expect(explainStartupFailure(unauthorized, { ...config, credential: { kind: 'token-file', path: '/t' } })).toMatch(
+    /token in \/t has expired/,
+  )
+  expect(explainStartupFailure(unauthorized, { ...config, credential: { kind: 'none' } })).toMatch(
+    /there are none; add a user/,
+  )
+})
+
+test('403: who may not do what where, and how to grant it', () => {
+  const namespaced =
+    'deployments.apps is forbidden: User "alice" cannot list resource "deployments" in API group "apps" in the namespace "web"'
+  expect(explainStartupFailure(forbidden(namespaced), config)).toBe(
+    'User "alice" may not list deployments.apps in namespace web on the API server https://api.example:6443 (context "dev" of /k) (403): grant it with a Role and a RoleBinding there.',
+  )
+  const cluster =
+    'nodes is forbidden: User "system:serviceaccount:a:b" cannot watch resource "nodes" in API group "" at the cluster scope'
+  expect(explainStartupFailure(forbidden(cluster), config)).toMatch(
+    /^User "system:serviceaccount:a:b" may not watch nodes in the whole cluster .*ClusterRoleBinding\.$/,
+  )
+  expect(explainStartupFailure(forbidden('forbidden: User "x" cannot get path "/apis"'), config)).toMatch(
+    /may not get the path \/apis .*nonResourceURLs/,
+  )
+  expect(explainStartupFailure(forbidden('quota exceeded'), config)).toMatch(/not allowed .*\(403\): quota exceeded$/)
+})
+
+test('403 for want of credentials: to bring some, not to grant everybody the right', () => {
+  const anonymous = 'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group ""'
+  expect(explainStartupFailure(forbidden(anonymous), { ...config, credential: { kind: 'none' } })).toBe(
+    'The API server https://api.example:6443 does not know who is asking (403), because context "dev" of /k brings no credentials: add a user with credentials to the kubeconfig.',
+  )
+})
+
+test('400 for plain HTTP: to write https', () => {
+  const error = new ApiError('GET /api was answered 400 BadRequest: Client sent an HTTP request to an HTTPS server.', {
+    status: 400,
+    reason: 'BadRequest',
+  })
+  expect(explainStartupFailure(error, { ...config, server: 'http://api.example:6443' })).toBe(
+    'The API server http://api.example:6443 (context "dev" of /k) speaks TLS only: write its address with https.',
+  )
+})
+
+test('anything else keeps its own sentence', () => {
+  expect(explainStartupFailure(new ConnectionError('TENURE_CONNECTION_REFUSED', 'Nothing listens.'), config)).toBe(
+    'Nothing listens.',
+  )
+  expect(explainStartupFailure(new ApiError('etcd is away', { status: 500, reason: 'InternalError' }), config)).toMatch(
+    /answered 500: etcd is away/,
+  )
+})

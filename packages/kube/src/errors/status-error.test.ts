@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { isRefusedAsIs } from './rejection.ts'
+import { apiErrorFrom, errorFromStatus, retryAfterOf } from './status-error.ts'
+import { VirtualClock } from '../testing/virtual-clock.ts'
+
+const clock = new VirtualClock(Date.UTC(2026, 0, 1))
+const request = { method: 'GET', path: '/api/v1/pods?limit=1' } as const
+const read = (status: number, text: string, headers = {}) => apiErrorFrom(request, { status, headers }, text, clock)
+
+describe('apiErrorFrom', () => {
+  it('takes message, reason and details from a Status', () => {
+    const details = { name: 'x', kind: 'pods', causes: [{ reason: 'FieldValueInvalid', field: 'spec' }] }
+    const error = read(
+      422,
+      JSON.stringify({ kind: 'Status', message: 'Pod "x" is invalid', reason: 'Invalid', details, code: 422 }),
+    )
+    expect(error).toMatchObject({
+      code: 'TENURE_API_INVALID',
+      status: 422,
+      reason: 'Invalid',
+      fate: 'terminal',
+      details,
+    })
+    expect(error.message).toBe('Pod "x" is invalid')
+  })
+
+  it('names a reason for a Status that has none', () => {
+    expect(read(409, JSON.stringify({ kind: 'Status', message: 'm' }))).toMatchObject({
+      reason: 'Conflict',
+      status: 409,
+    })
+  })
+
+  it.each([
+    ['plain text', 'upstream connect error'],
+    ['a page', '<html><head><style>p{}</style></head><body><h1>upstream</h1>\n connect <b>error</b></body></html>'],
+    ['half a page', '<html><body>upstream connect error'],
+  ])('reads %s from a proxy', (_, text) => {
+    const error = read(502, text)
+    expect(error).toMatchObject({ code: 'TENURE_API_BAD_GATEWAY', status: 502, fate: 'retry' })
+    expect(error.message).toBe('GET /api/v1/pods was answered 502 BadGateway: upstream connect error')
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['JSON that is no Status', '{"kind":"Pod"}'],
+    ['broken JSON', '{"kind":"Sta'],
+  ])('says what was answered when the body is %s', (_, text) => {
+    expect(read(500, text).message).toMatch(/^GET \/api\/v1\/pods was answered 500 InternalError/)
+  })
+
+  it('quotes no more than a few words of a long body', () => {
+    expect(read(500, 'x '.repeat(1e6)).message.length).toBeLessThan(400)
+  })
+
+  it('tells an unknown path from a missing object', () => {
+    expect(read(404, '404 page not found\n').message).toMatch(/does not know this path.*CRD/)
+    expect(read(404, JSON.stringify({ kind: 'Status', message: 'pods "x" not found', code: 404 })).message).toBe(
+      'pods "x" not found',
+    )
+  })
+
+  it('says what to do about missing credentials and rights', () => {
+    expect(read(401, JSON.stringify({ kind: 'Status', message: 'Unauthorized', code: 401 })).message).toMatch(/renew/)
+    expect(read(403, JSON.stringify({ kind: 'Status', message: 'no', code: 403 })).message).toMatch(/^no\. .*Role/)
+  })
+
+  it.each([
+    'jobs.batch "x" is forbidden: exceeded quota: few, requested: count/jobs.batch=1, used: 1, limited: 1',
+    'admission webhook "guard.example.dev" denied the request: not on a Monday',
+  ])('advises no Role where the object is refused and not the user: %s', (message) => {
+    const error = read(403, JSON.stringify({ kind: 'Status', reason: 'Forbidden', message, code: 403 }))
+    expect(error.message).toBe(message)
+    expect(isRefusedAsIs(error)).toBe(true)
+    const user = 'pods is forbidden: User "eve" cannot list resource "pods" in API group ""'
+    expect(isRefusedAsIs(read(403, JSON.stringify({ kind: 'Status', message: user, code: 403 })))).toBe(false)
+  })
+})
+
+describe('retry-after', () => {
+  it.each([
+    ['3', 3000],
+    ['0', 0],
+    ['Thu, 01 Jan 2026 00:00:05 GMT', 5000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['soon', undefined],
+    ['', undefined],
+  ])('reads %j', (value, expected) => {
+    expect(retryAfterOf({ 'retry-after': value }, clock)).toBe(expected)
+  })
+
+  it("holds a date against the server's own, not against ours", () => {
+    const headers = { 'retry-after': 'Thu, 01 Jan 2030 00:00:05 GMT', date: 'Thu, 01 Jan 2030 00:00:00 GMT' }
+    expect(retryAfterOf(headers, clock)).toBe(5000)
+  })
+
+  it('is taken from the header before the Status', () => {
+    const text = JSON.stringify({ kind: 'Status', code: 429, details: { retryAfterSeconds: 7 } })
+    expect(read(429, text).retryAfter).toBe(7000)
+    expect(read(429, text, { 'retry-after': ['2'] }).retryAfter).toBe(2000)
+  })
+})
+
+it('reads an in-stream Status without a code', () => {
+  expect(errorFromStatus({ kind: 'Status', reason: 'Expired', code: 410 }, 500)).toMatchObject({
+    status: 410,
+    code: 'TENURE_API_EXPIRED',
+    fate: 'retry',
+  })
+  expect(errorFromStatus({}, 500)).toMatchObject({ status: 500, reason: 'InternalError' })
+})

@@ -1,0 +1,34 @@
+import { HttpStream, type StreamOptions } from './http-stream.ts'
+import { closedError, type StreamRequest } from './stream-request.ts'
+import type { TransportResponse } from '../transport.ts'
+
+/** The long answers under way over one set of certificates. */
+export class HttpStreams {
+  readonly #options: StreamOptions
+  readonly #streams = new Set<HttpStream>()
+  #closed = false
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+  }
+
+  open(request: StreamRequest, explain: (error: Error) => Error): Promise<TransportResponse> {
+    if (this.#closed) return Promise.reject(explain(closedError()))
+    const stream = new HttpStream(request, this.#options, explain)
+    this.#streams.add(stream)
+    void stream.closed.then(() => this.#streams.delete(stream))
+    return stream.open()
+  }
+
+  /** Resolves when all have come to their end; no new one may begin. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#streams].map((stream) => stream.closed))
+  }
+
+  async destroy(): Promise<void> {
+    const closed = this.close()
+    for (const stream of this.#streams) stream.destroy(closedError())
+    await closed
+  }
+}

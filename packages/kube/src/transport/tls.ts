@@ -1,0 +1,119 @@
+import { asError, ConnectionError } from '../errors/errors.ts'
+import { readPem } from '../config/pem.ts'
+import type { Clock } from '../clock.ts'
+import type { ConnectionConfig, PemSource } from '../config/connection-config.ts'
+import type { Files } from '../config/files.ts'
+
+/** Authority, certificate and key as PEM. Never changed in place: other material is another object. */
+export interface TlsMaterial {
+  readonly ca: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+}
+
+/** How often files are looked at for a change, in milliseconds. */
+const CHECK_INTERVAL = 60_000
+/** How soon again after files could not be used: certificate and key may have been caught halfway through a change. */
+const RETRY_INTERVAL = 5_000
+
+/** The TLS material of a configuration, read again when one of its files changes. */
+export class TlsFiles {
+  readonly #config: ConnectionConfig
+  readonly #files: Files
+  readonly #clock: Clock
+  readonly #paths: readonly string[]
+  #material: TlsMaterial | undefined
+  #stamps = ''
+  #nextCheck = -Infinity
+  #checking: Promise<TlsMaterial> | undefined
+
+  constructor(config: ConnectionConfig, files: Files, clock: Clock) {
+    this.#config = config
+    this.#files = files
+    this.#clock = clock
+    const { ca, certificate } = config.tls
+    this.#paths = [ca, certificate?.cert, certificate?.key].flatMap((pem) => (pem && 'file' in pem ? [pem.file] : []))
+  }
+
+  /** The material to use now; a promise only when the files are due for a look. */
+  get(): TlsMaterial | Promise<TlsMaterial> {
+    if (this.#material && (this.#paths.length === 0 || this.#clock.monotonic() < this.#nextCheck)) return this.#material
+    return this.check()
+  }
+
+  /** Looks at the files now. */
+  check(): Promise<TlsMaterial> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  /** Looks again soon: the material turned out to be of no use. */
+  distrust(): void {
+    this.#nextCheck = Math.min(this.#nextCheck, this.#clock.monotonic() + RETRY_INTERVAL)
+  }
+
+  async #check(): Promise<TlsMaterial> {
+    const before = this.#material
+    try {
+      const material = await this.#readChanged(before)
+      this.#nextCheck = this.#clock.monotonic() + CHECK_INTERVAL
+      this.#material = material
+      return material
+    } catch (error) {
+      // What worked so far goes on working; a failure that matters shows in the connection.
+      if (!before) throw this.#failure(error)
+      this.#nextCheck = this.#clock.monotonic() + RETRY_INTERVAL
+      return before
+    }
+  }
+
+  /** The same object as before unless a file's content is another. */
+  async #readChanged(before: TlsMaterial | undefined): Promise<TlsMaterial> {
+    const stamps = (await Promise.all(this.#paths.map((path) => this.#files.stamp(path)))).join(' ')
+    if (before && stamps === this.#stamps) return before
+    const material = await this.#read()
+    await validate(material, this.#config.origin)
+    this.#stamps = stamps
+    return before && isSame(before, material) ? before : material
+  }
+
+  async #read(): Promise<TlsMaterial> {
+    const { ca, certificate } = this.#config.tls
+    const read = (source: PemSource | undefined): Promise<string | undefined> =>
+      source ? readPem(this.#files, source) : Promise.resolve(undefined)
+    const [authority, cert, key] = await Promise.all([read(ca), read(certificate?.cert), read(certificate?.key)])
+    return { ca: authority, cert, key }
+  }
+
+  #failure(error: unknown): Error {
+    if (error instanceof ConnectionError) return error
+    return new ConnectionError(
+      'TENURE_KUBECONFIG_FILE',
+      `A certificate file of ${this.#config.origin} can not be read (${asError(error).message}): restore it or correct its path.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Rejects unless the authority can be read and the key belongs to the certificate. */
+export async function validate(material: TlsMaterial, origin: string): Promise<void> {
+  const { ca, cert, key } = material
+  // Without any there is nothing to check, and TLS need not be loaded.
+  if (ca === undefined && cert === undefined) return
+  const { createSecureContext } = await import('node:tls')
+  try {
+    createSecureContext({ ca, cert, key })
+  } catch (error) {
+    throw new ConnectionError(
+      'TENURE_KUBECONFIG_CERTIFICATE',
+      `The certificates of ${origin} can not be used (${asError(error).message}): they must be PEM, and the client key must belong to the client certificate.`,
+      { cause: error },
+    )
+  }
+}
+
+function isSame(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.ca === b.ca && a.cert === b.cert && a.key === b.key
+}
