@@ -1,6 +1,6 @@
 /**
- * Writes `packages/controlplane/src/kinds/generated/{resources,columns}.ts`: which resources a real API server serves
- * (its discovery, as data) and the columns that it prints.
+ * Writes `kinds/generated/resources.ts` and `printing/generated/columns.ts` of the control plane: the resources that a
+ * real API server serves (its discovery, as data) and the columns that it prints.
  *
  *   npm run cluster -- up
  *   node scripts/launch.mjs scripts/generate-kinds-table.ts --kubeconfig <path that `up` printed>
@@ -83,11 +83,14 @@ async function main(): Promise<void> {
         }
       }
     }
-    const directory = path.join(import.meta.dirname, '../packages/controlplane/src/kinds/generated')
     const header = `// Kubernetes ${gitVersion}. Written by scripts/generate-kinds-table.ts: do not edit.\n`
-    await mkdir(directory, { recursive: true })
-    await writeFile(path.join(directory, 'resources.ts'), header + resourcesFile(rows))
-    await writeFile(path.join(directory, 'columns.ts'), header + columnsFile(columns))
+    const sources = path.join(import.meta.dirname, '../packages/controlplane/src')
+    const write = async (file: string, text: string): Promise<void> => {
+      await mkdir(path.join(sources, path.dirname(file)), { recursive: true })
+      await writeFile(path.join(sources, file), header + text)
+    }
+    await write('kinds/generated/resources.ts', resourcesFile(rows))
+    await write('printing/generated/columns.ts', columnsFile(columns))
     console.log(`${rows.length} resources, Kubernetes ${gitVersion}`)
   } finally {
     await transport.close()

@@ -1,17 +1,17 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
-import type { Json } from '../kinds/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson } from '../kinds/json.ts'
+import type { Json } from '../model/json.ts'
+import { asJson, asJsons, asList, asText, at, isJson } from '../model/json.ts'
 import { valueAt } from '../registry/json.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
-import { schemaFromOpenApi } from '../schema/convert.ts'
+import { schemaFromOpenApi } from '../schema/openapi/convert.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
-import { process } from '../schema/process.ts'
+import { process } from '../schema/validation/process.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 import { noRefs, readingOf } from './reading.ts'
 import type { Era, Schemas } from './reading.ts'
-import { isTrue, specOf, versionsOf } from './names.ts'
+import { isTrue, specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import { customPrinter } from './printer.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']

@@ -1,9 +1,9 @@
 import type { KubeObject } from '@tenure/kube'
 
-import { ageOf } from '../kinds/age.ts'
-import { asNumber, asText } from '../kinds/json.ts'
-import type { Json } from '../kinds/json.ts'
-import { COLUMNS, DESCRIPTIONS } from '../kinds/generated/columns.ts'
+import { ageOf } from '../printing/age.ts'
+import { asNumber, asText } from '../model/json.ts'
+import type { Json } from '../model/json.ts'
+import { COLUMNS, DESCRIPTIONS } from '../printing/generated/columns.ts'
 import type { Column, Printer } from '../registry/types.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 

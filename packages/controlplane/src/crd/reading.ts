@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import type { Reading } from '../registry/types.ts'
-import { process } from '../schema/process.ts'
+import { process } from '../schema/validation/process.ts'
 import type { Schema } from '../schema/types.ts'
 
 /** The time for which a CustomResourceDefinition serves the same. */

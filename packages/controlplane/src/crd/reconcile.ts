@@ -1,10 +1,10 @@
 import type { Clock } from '@tenure/kube'
 
-import type { Json } from '../kinds/json.ts'
-import { asText, at } from '../kinds/json.ts'
+import type { Json } from '../model/json.ts'
+import { asText, at } from '../model/json.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
-import { withAcceptedNames, withCondition } from './conditions.ts'
-import { BUCKET, FINALIZER, isTrue } from './names.ts'
+import { withAcceptedNames, withCondition } from './accepted-names.ts'
+import { BUCKET, FINALIZER, isTrue } from '../model/custom-resource-definition.ts'
 
 export interface CrdReconcilerOptions {
   readonly storage: Storage

@@ -2,12 +2,12 @@ import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test } from 'vitest'
 
 import type { ResourceDefinition } from '../registry/types.ts'
-import { humanDuration } from './age.ts'
+import { humanDuration } from '../printing/age.ts'
 import { builtInCatalog } from './catalog.ts'
-import { cronError, isTimeZone } from './cron.ts'
-import type { Json } from './json.ts'
-import { asJson, at, isEqual, isSemanticallyEqual } from './json.ts'
-import { imageTag } from './pod-defaults.ts'
+import { cronError, isTimeZone } from '../cron/cron-validation.ts'
+import type { Json } from '../model/json.ts'
+import { asJson, at, isEqual, isSemanticallyEqual } from '../model/json.ts'
+import { imageTag } from './core/pod/pod-defaults.ts'
 
 const catalog = builtInCatalog()
 

@@ -1,15 +1,15 @@
 import type { LabelSelector } from '@tenure/kube'
 
 import type { FieldError } from '../schema/types.ts'
-import { conditionOf, createdAt, nameAndAge, nameOf } from './cells.ts'
-import { forbiddenField, invalidStruct, invalidValue, notSupported, required } from './complaints.ts'
-import { validateIntOrPercent, validateNotAbove100 } from './int-or-percent.ts'
-import type { Json } from './json.ts'
-import { asJson, asJsons, asList, asNumber, asText, at, filled, isJson, isUnset, withinField } from './json.ts'
-import type { KindTable } from './kind-table.ts'
-import { unchanged } from './labels.ts'
-import { adviseOnRuntimeClass, validateRuntimeClass } from './runtime-class.ts'
-import { validateSelector } from './selectors.ts'
+import { conditionOf, createdAt, nameAndAge, nameOf } from './common/columns.ts'
+import { forbiddenField, invalidStruct, invalidValue, notSupported, required } from './common/field-errors.ts'
+import { validateIntOrPercent, validateNotAbove100 } from './common/int-or-percent.ts'
+import type { Json } from '../model/json.ts'
+import { asJson, asJsons, asList, asNumber, asText, at, filled, isJson, isUnset, withinField } from '../model/json.ts'
+import type { KindTable } from './common/kind-table.ts'
+import { unchanged } from './common/labels.ts'
+import { adviseOnRuntimeClass, validateRuntimeClass } from './node/runtime-class.ts'
+import { validateSelector } from './common/selectors.ts'
 
 const HIGHEST_PRIORITY = 1_000_000_000
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { StatusError } from '../errors.ts'
-import { builtInSchema, resolveBuiltIn } from '../schema/builtin.ts'
+import { builtInSchema, resolveBuiltIn } from '../schema/openapi/builtin.ts'
 import type { Schema } from '../schema/types.ts'
 import { applyStrategicPatch } from './strategic-patch.ts'
 

@@ -1,4 +1,4 @@
-import { builtInSchema, resolveBuiltIn } from '../schema/builtin.ts'
+import { builtInSchema, resolveBuiltIn } from '../schema/openapi/builtin.ts'
 import { StaticCatalog } from './static-catalog.ts'
 import type { ResourceCatalog, ResourceDefinition, Strategy } from './types.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@tenure/kube'
 import type { FieldManagement } from '../apply/types.ts'
 import type { Patches } from '../patch/types.ts'
-import type { Process } from '../schema/process.ts'
+import type { Process } from '../schema/validation/process.ts'
 import type { Storage } from '../storage/types.ts'
 import type { Admission } from './request.ts'
 import type { ResourceCatalog } from './types.ts'

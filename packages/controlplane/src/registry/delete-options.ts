@@ -1,5 +1,5 @@
-import { resolveBuiltIn } from '../schema/builtin.ts'
-import { decodeBuiltIn } from '../schema/decode.ts'
+import { resolveBuiltIn } from '../schema/openapi/builtin.ts'
+import { decodeBuiltIn } from '../schema/decode/decode.ts'
 import { DecodeError } from './decode-error.ts'
 import type { RequestOptions } from './request.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { subresourcesOf } from '../registry/subresources.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
-import { OBJECT_META, resolveBuiltIn } from '../schema/builtin.ts'
-import { schemaToOpenApi } from '../schema/convert.ts'
+import { OBJECT_META, resolveBuiltIn } from '../schema/openapi/builtin.ts'
+import { schemaToOpenApi } from '../schema/openapi/convert.ts'
 import type { Schema } from '../schema/types.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ export class OpenApi {
   /** The document of `apis/apps/v1`; undefined if that is not served. */
   async document(path: string): Promise<string | undefined> {
     // The texts are longer than all else that is known of the kinds.
-    const { described } = await import('../schema/descriptions.ts')
+    const { described } = await import('../schema/openapi/descriptions.ts')
     const definitions = this.#catalog.all().filter((definition) => pathOf(definition) === path)
     return definitions.length === 0 ? undefined : this.#remember(path, () => document(definitions, described))
   }

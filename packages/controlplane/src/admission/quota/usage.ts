@@ -1,6 +1,6 @@
 import { isObject, valueAt } from '../../registry/json.ts'
 import type { JsonObject } from '../../registry/json.ts'
-import { qosClass } from '../../kinds/pod.ts'
+import { qosClass } from '../../kinds/core/pod/pod.ts'
 import { amountsAt, podAmounts, sum, whole } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
 

@@ -1,7 +1,7 @@
 import { refused } from '../../registry/refused.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
-import type { AccessQuestion, AskAccess } from '../../schema/cel/authorizer.ts'
+import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
 import type { Condition } from '../../schema/cel/conditions.ts'
 import type { SeenObjects } from './matching.ts'
 import type { ReviewRequest } from './review.ts'

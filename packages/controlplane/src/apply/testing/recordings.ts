@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { KubeObject } from '@tenure/kube'
 
 import type { StatusBody } from '../../errors.ts'
-import { builtInSchema, resolveBuiltIn } from '../../schema/builtin.ts'
+import { builtInSchema, resolveBuiltIn } from '../../schema/openapi/builtin.ts'
 import type { Schema } from '../../schema/types.ts'
 
 /** One request to a real server, and what it made of it. */

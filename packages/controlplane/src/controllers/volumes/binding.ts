@@ -2,7 +2,7 @@ import { isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } 
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { compareQuantities } from '../../kinds/quantity.ts'
+import { compareQuantities } from '../../kinds/common/quantity.ts'
 import type { Events } from '../common/core-events.ts'
 import { updateStatus } from '../common/status.ts'
 import { PROVISIONER } from '../namespaces/bootstrap.ts'

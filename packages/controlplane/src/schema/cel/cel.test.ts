@@ -3,7 +3,7 @@ import path from 'node:path'
 
 import { describe, expect, it } from 'vitest'
 
-import { schemaFromOpenApi } from '../convert.ts'
+import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
 import { checkRules } from './check-rules.ts'
 import { escapeName } from './escape.ts'

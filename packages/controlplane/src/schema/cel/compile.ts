@@ -5,7 +5,7 @@ import type { Rule, Schema } from '../types.ts'
 import { CelProblem, compileExpression } from './engine.ts'
 import type { Program } from './engine.ts'
 import { hasRules } from './has-rules.ts'
-import { baseEnvironment } from './library.ts'
+import { baseEnvironment } from './library/library.ts'
 import { TypeFactory } from './types.ts'
 import type { CelType } from './types.ts'
 

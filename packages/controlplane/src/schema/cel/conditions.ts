@@ -1,9 +1,9 @@
 import type { Schema } from '../types.ts'
-import { CelAuthorizer, registerAuthorizer } from './authorizer.ts'
-import type { AskAccess } from './authorizer.ts'
+import { CelAuthorizer, registerAuthorizer } from './library/authorizer.ts'
+import type { AskAccess } from './library/authorizer.ts'
 import { tryCompile } from './compile.ts'
 import type { Program } from './engine.ts'
-import { baseEnvironment } from './library.ts'
+import { baseEnvironment } from './library/library.ts'
 import { TypeFactory } from './types.ts'
 import type { CelType } from './types.ts'
 

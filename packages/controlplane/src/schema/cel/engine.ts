@@ -1,8 +1,8 @@
 import type { Environment } from '@marcbachmann/cel-js'
 
 import { charge, chargeSize } from './cost.ts'
-import { contains, isEqual } from './objects.ts'
-import * as strings from './strings.ts'
+import { contains, isEqual } from './library/objects.ts'
+import * as strings from './library/strings.ts'
 
 /**
  * The one place that knows the engine's syntax tree. After an expression was type-checked, its nodes are told what they

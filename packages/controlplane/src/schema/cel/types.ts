@@ -3,7 +3,7 @@ import type { Environment } from '@marcbachmann/cel-js'
 
 import type { Schema } from '../types.ts'
 import { escapeName } from './escape.ts'
-import { CelObject, unordered } from './objects.ts'
+import { CelObject, unordered } from './library/objects.ts'
 
 /** A schema as CEL knows it: the type's name, and how JSON becomes its values. */
 export interface CelType {

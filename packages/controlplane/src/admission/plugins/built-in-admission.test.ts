@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs'
+
+import type { KubeObject } from '@tenure/kube'
+import { seededRandom, VirtualClock } from '@tenure/kube/testing'
+import { silentLogger } from '@tenure/runtime/testing'
+import { expect, test } from 'vitest'
+
+import type { AdmissionAttributes } from '../../registry/request.ts'
+import type { ResourceDefinition } from '../../registry/types.ts'
+import { decodeBuiltIn } from '../../schema/decode/decode.ts'
+import { openStorage } from '../../storage/index.ts'
+import type { Storage } from '../../storage/index.ts'
+import { BuiltInAdmission } from './built-in-admission.ts'
+import { builtInCatalog } from '../../kinds/catalog.ts'
+import type { Json } from '../../model/json.ts'
+import { at } from '../../model/json.ts'
+import { CREATED } from '../../kinds/testdata/cases.ts'
+import type { Body } from '../../kinds/testdata/cases.ts'
+
+const recorded = JSON.parse(readFileSync(new URL('../../kinds/testdata/recorded.json', import.meta.url), 'utf8')) as {
+  readonly created: Readonly<Record<string, { readonly object: Json }>>
+}
+const catalog = builtInCatalog()
+
+interface World {
+  readonly storage: Storage
+  readonly clock: VirtualClock
+  readonly admission: BuiltInAdmission
+  put(bucket: string, key: string, object: Json): Promise<void>
+}
+
+async function world(): Promise<World> {
+  const clock = new VirtualClock()
+  const storage = await openStorage({ clock, log: silentLogger })
+  return {
+    storage,
+    clock,
+    admission: new BuiltInAdmission({ storage, clock, random: seededRandom() }),
+    async put(bucket, key, object) {
+      await storage.write(bucket, key, () => ({ put: object as KubeObject }))
+    },
+  }
+}
+
+const account = { metadata: { name: 'default', namespace: 'kinds', uid: 'a', creationTimestamp: 'x' } }
+
+function attributesOf(body: Body, operation: 'CREATE' | 'UPDATE' = 'CREATE', old?: KubeObject): AdmissionAttributes {
+  const definition = catalog.find(
+    ({ group, version, kind }) =>
+      (group ? `${group}/${version}` : version) === body['apiVersion'] && kind === body['kind'],
+  )
+  if (!definition?.schema) throw new Error('unknown kind')
+  const { object } = decodeBuiltIn(definition.schema, (ref) => definition.resolve(ref), body)
+  const defaulted = definition.strategy.defaults?.(object as KubeObject) ?? (object as KubeObject)
+  return {
+    operation,
+    definition,
+    subresource: '',
+    namespace: 'kinds',
+    name: 'a',
+    object: defaulted,
+    oldObject: old,
+    options: {},
+    user: { name: 'admin', groups: [] },
+    dryRun: false,
+  }
+}
+
+const pod = (spec: Body = {}): Body => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'a' },
+  spec: { containers: [{ name: 'a', image: 'a' }], ...spec },
+})
+
+const unrandom = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-xxxxx'))
+
+test.each(['pod', 'pod with everything people use', 'persistent volume claim', 'persistent volume'])(
+  'a %s is admitted as by the real server',
+  async (title) => {
+    const { admission, put } = await world()
+    await put('serviceaccounts', 'kinds/default', account)
+    const body = CREATED.find((one) => one.title === title)?.object ?? {}
+    const object = await admission.mutate(attributesOf(body))
+    const expected = recorded.created[title]?.object
+    expect(unrandom(at(object, 'spec'))).toEqual(unrandom(at(expected, 'spec')))
+    expect(at(object, 'metadata', 'finalizers')).toEqual(at(expected, 'metadata', 'finalizers'))
+  },
+)
+
+test('a pod without its account is refused when patience ends', async () => {
+  const { admission, clock } = await world()
+  const refused = admission.mutate(attributesOf(pod({ serviceAccountName: 'none' }))).catch((error: unknown) => error)
+  await clock.advance(1000)
+  expect(await refused).toMatchObject({
+    code: 403,
+    message: 'pods "a" is forbidden: error looking up service account kinds/none: serviceaccount "none" not found',
+  })
+  expect(clock.pending).toBe(0)
+})
+
+test('a pod waits for the account of a new namespace', async () => {
+  const { admission, clock, put } = await world()
+  const admitted = admission.mutate(attributesOf(pod()))
+  await put('serviceaccounts', 'kinds/default', {
+    ...account,
+    imagePullSecrets: [{ name: 's' }],
+    automountServiceAccountToken: false,
+  })
+  expect(at(await admitted, 'spec')).toMatchObject({ serviceAccountName: 'default', imagePullSecrets: [{ name: 's' }] })
+  expect(at(await admitted, 'spec', 'volumes')).toBeUndefined()
+  expect(clock.pending).toBe(0)
+})
+
+test('priorities come from classes', async () => {
+  const { admission, put } = await world()
+  await put('serviceaccounts', 'kinds/default', account)
+  const refusal = await admission
+    .mutate(attributesOf(pod({ priorityClassName: 'none' })))
+    .catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ message: 'pods "a" is forbidden: no PriorityClass with name none was found' })
+  expect(
+    at(await admission.mutate(attributesOf(pod({ priorityClassName: 'system-node-critical' }))), 'spec', 'priority'),
+  ).toBe(2_000_001_000)
+  await put('priorityclasses.scheduling.k8s.io', 'high', {
+    metadata: { name: 'high', uid: 'h', creationTimestamp: 'x' },
+    value: 7,
+    globalDefault: true,
+    preemptionPolicy: 'Never',
+  })
+  expect(at(await admission.mutate(attributesOf(pod())), 'spec')).toMatchObject({
+    priority: 7,
+    priorityClassName: 'high',
+    preemptionPolicy: 'Never',
+  })
+})
+
+test('an update keeps what was computed', async () => {
+  const { admission, put } = await world()
+  await put('serviceaccounts', 'kinds/default', account)
+  const old = await admission.mutate(attributesOf(pod()))
+  if (!old) throw new Error('not admitted')
+  const { priority: _, tolerations: __, ...spec } = at(old, 'spec') as Record<string, unknown>
+  const updated = await admission.mutate(attributesOf({ ...old, spec }, 'UPDATE', old))
+  expect(at(updated, 'spec')).toEqual(at(old, 'spec'))
+})
+
+const named = (name: string, created: string, annotation: string): Json => ({
+  metadata: { name, uid: name, creationTimestamp: created, annotations: { [annotation]: 'true' } },
+})
+
+const bodyOf = (title: string): Body => CREATED.find((one) => one.title === title)?.object ?? {}
+
+test('claims and ingresses get the newest default class', async () => {
+  const { admission, put } = await world()
+  for (const [name, created] of [
+    ['old', '2026-01-01T00:00:00Z'],
+    ['new', '2026-01-02T00:00:00Z'],
+  ] as const) {
+    await put(
+      'storageclasses.storage.k8s.io',
+      name,
+      named(name, created, 'storageclass.kubernetes.io/is-default-class'),
+    )
+    await put(
+      'ingressclasses.networking.k8s.io',
+      name,
+      named(name, created, 'ingressclass.kubernetes.io/is-default-class'),
+    )
+  }
+  expect(at(await admission.mutate(attributesOf(bodyOf('persistent volume claim'))), 'spec', 'storageClassName')).toBe(
+    'new',
+  )
+  expect(at(await admission.mutate(attributesOf(bodyOf('ingress'))), 'spec', 'ingressClassName')).toBe('new')
+})
+
+const of = (bucket: string): ResourceDefinition => {
+  const found = catalog.find((one) => one.bucket === bucket)
+  if (!found) throw new Error(bucket)
+  return found
+}
+
+test('it looks at nothing else', async () => {
+  const { admission } = await world()
+  expect(admission.concerns('CREATE', of('pods'), '')).toBe(true)
+  expect(admission.concerns('UPDATE', of('pods'), 'status')).toBe(false)
+  expect(admission.concerns('CREATE', of('configmaps'), '')).toBe(false)
+  expect(admission.concerns('DELETE', of('pods'), '')).toBe(false)
+})

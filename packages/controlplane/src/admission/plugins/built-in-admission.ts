@@ -1,0 +1,293 @@
+import { randomSuffix } from '@tenure/kube'
+import type { Clock, KubeObject, Random } from '@tenure/kube'
+import { refused } from '../../registry/refused.ts'
+import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
+import type { ResourceDefinition } from '../../registry/types.ts'
+import type { Storage } from '../../storage/types.ts'
+import type { Json } from '../../model/json.ts'
+import { withRuntimeNodes } from './runtime-class-scheduling.ts'
+import { SYSTEM_PRIORITIES } from '../../kinds/small-kinds.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asNumber,
+  asText,
+  at,
+  filled,
+  isJson,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
+
+export interface BuiltInAdmissionOptions {
+  /** Where accounts and classes are looked up. */
+  readonly storage: Storage
+  readonly random: Random
+  readonly clock: Clock
+  /** How long a pod's creation waits for its service account, in milliseconds: that of a new namespace is made a moment after it. Default 1000. */
+  readonly accountPatience?: number
+  /** New nodes get the taint that a node controller removes once they are ready. Default false: there may be none. */
+  readonly taintsNodes?: boolean
+}
+
+const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
+const TOKEN_SECONDS = 3607
+const MODE = 0o644
+const EVICTING = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+const PROTECTED = new Map([
+  ['persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
+  ['persistentvolumes', 'kubernetes.io/pv-protection'],
+])
+const CONCERNED = new Set(['pods', 'nodes', 'ingresses.networking.k8s.io', ...PROTECTED.keys()])
+
+/**
+ * What the real server's own plugins do to objects on their way in: service accounts and their tokens, priorities,
+ * tolerations, protection of storage, default classes.
+ */
+export class BuiltInAdmission implements Admission {
+  readonly #storage: Storage
+  readonly #random: Random
+  readonly #clock: Clock
+  readonly #patience: number
+  readonly #taintsNodes: boolean
+
+  constructor({ storage, random, clock, accountPatience = 1000, taintsNodes = false }: BuiltInAdmissionOptions) {
+    this.#storage = storage
+    this.#random = random
+    this.#clock = clock
+    this.#patience = accountPatience
+    this.#taintsNodes = taintsNodes
+  }
+
+  concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
+    if (subresource !== '' || !CONCERNED.has(definition.bucket)) return false
+    return operation === 'CREATE' || (operation === 'UPDATE' && definition.bucket === 'pods')
+  }
+
+  async mutate(attributes: AdmissionAttributes): Promise<KubeObject | undefined> {
+    const { operation, definition, subresource, object } = attributes
+    if (!object || !this.concerns(operation, definition, subresource)) return object
+    const fields = object as unknown as Json
+    const admitted = operation === 'CREATE' ? await this.#created(attributes, fields) : updatedPod(attributes, fields)
+    return admitted
+  }
+
+  async validate(): Promise<void> {
+    // All that these plugins refuse, they refuse while they look for it.
+  }
+
+  async #created(attributes: AdmissionAttributes, object: Json): Promise<Json> {
+    const { definition } = attributes
+    switch (definition.bucket) {
+      case 'pods': {
+        const tolerant = withinField(object, 'spec', withTolerations)
+        const prepared = this.#withPriority(attributes, await this.#withAccount(attributes, tolerant))
+        return this.#withRuntime(attributes, prepared)
+      }
+      case 'nodes': {
+        if (!this.#taintsNodes) return object
+        const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
+        const taints = asJsons(at(object, 'spec', 'taints'))
+        return withField(object, 'spec', { ...asJson(object['spec']), taints: [...taints, taint] })
+      }
+      case 'persistentvolumeclaims':
+        return withProtection(this.#withStorageClass(object), definition.bucket)
+      case 'persistentvolumes':
+        return withProtection(object, definition.bucket)
+      default:
+        return this.#withIngressClass(object)
+    }
+  }
+
+  /** What a pod takes beside its containers, and which nodes can run it, is for its RuntimeClass to say. */
+  #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
+    const name = asText(at(pod, 'spec', 'runtimeClassName'))
+    const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
+    if (name && !found) throw refused(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+    const fixed = at(found, 'overhead', 'podFixed')
+    return withinField(pod, 'spec', (spec) => {
+      const asked = spec['overhead']
+      if (!isJson(fixed) && !isUnset(asked)) {
+        throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      }
+      if (isJson(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
+        throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+      }
+      const placed = withRuntimeNodes(
+        isJson(fixed) ? withField(spec, 'overhead', fixed) : spec,
+        at(found, 'scheduling'),
+      )
+      if (typeof placed === 'string') throw refused(attributes, placed)
+      return placed
+    })
+  }
+
+  async #withAccount(attributes: AdmissionAttributes, pod: Json): Promise<Json> {
+    const { namespace = '' } = attributes
+    const account = asText(at(pod, 'spec', 'serviceAccountName')) || 'default'
+    const found = await this.#account(namespace, account)
+    if (!found) {
+      const why = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`
+      throw refused(attributes, why)
+    }
+    return withinField(pod, 'spec', (given) => {
+      let spec: Json = { ...given, serviceAccountName: account, serviceAccount: account }
+      if (asList(spec['imagePullSecrets']).length === 0 && asList(found['imagePullSecrets']).length > 0) {
+        spec = { ...spec, imagePullSecrets: found['imagePullSecrets'] }
+      }
+      const mounts = spec['automountServiceAccountToken'] ?? found['automountServiceAccountToken'] ?? true
+      return mounts === true ? withToken(spec, () => `kube-api-access-${randomSuffix(this.#random)}`) : spec
+    })
+  }
+
+  async #account(namespace: string, name: string): Promise<Json | undefined> {
+    const key = `${namespace}/${name}`
+    const look = (): Json | undefined => this.#storage.get('serviceaccounts', key)?.object as Json | undefined
+    const found = look()
+    if (found || this.#patience <= 0) return found
+    return new Promise((resolve) => {
+      const settle = (account: Json | undefined): void => {
+        endWatch()
+        timer.cancel()
+        resolve(account)
+      }
+      const timer = this.#clock.setTimer(this.#patience, () => settle(look()))
+      const endWatch = this.#storage.watch('serviceaccounts', this.#storage.revision, (change) => {
+        if (change.key === key && change.current) settle(change.current.object as unknown as Json)
+      })
+    })
+  }
+
+  #withPriority(attributes: AdmissionAttributes, pod: Json): Json {
+    const className = asText(at(pod, 'spec', 'priorityClassName'))
+    const found = className ? this.#priorityClass(className) : this.#defaultPriority()
+    if (className && !found) throw refused(attributes, `no PriorityClass with name ${className} was found`)
+    const { value, preemptionPolicy } = found ?? {}
+    const priority = asNumber(value)
+    const asked = at(pod, 'spec', 'priority')
+    if (typeof asked === 'number' && asked !== priority) {
+      const why = `the integer value of priority (${asked}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`
+      throw refused(attributes, why)
+    }
+    return withinField(pod, 'spec', (spec) => ({
+      ...spec,
+      priority,
+      ...(found && !className && { priorityClassName: at(found, 'metadata', 'name') }),
+      preemptionPolicy: preemptionPolicy ?? 'PreemptLowerPriority',
+    }))
+  }
+
+  #priorityClass(name: string): Json | undefined {
+    const stored = this.#storage.get('priorityclasses.scheduling.k8s.io', name)?.object as Json | undefined
+    if (stored) return stored
+    const value = SYSTEM_PRIORITIES.get(name)
+    return value === undefined ? undefined : { value }
+  }
+
+  #defaultPriority(): Json | undefined {
+    for (const { object } of this.#storage.range('priorityclasses.scheduling.k8s.io')) {
+      if (at(object, 'globalDefault') === true) return object as unknown as Json
+    }
+    return undefined
+  }
+
+  #withStorageClass(claim: Json): Json {
+    if (at(claim, 'spec', 'storageClassName') !== undefined) return claim
+    const found = this.#newestDefault('storageclasses.storage.k8s.io', 'storageclass.kubernetes.io/is-default-class')
+    return found === undefined
+      ? claim
+      : withinField(claim, 'spec', (spec) => withField(spec, 'storageClassName', found))
+  }
+
+  #withIngressClass(ingress: Json): Json {
+    const isNamed =
+      !isUnset(at(ingress, 'spec', 'ingressClassName')) ||
+      at(ingress, 'metadata', 'annotations', 'kubernetes.io/ingress.class') !== undefined
+    if (isNamed) return ingress
+    const found = this.#newestDefault('ingressclasses.networking.k8s.io', 'ingressclass.kubernetes.io/is-default-class')
+    return found === undefined
+      ? ingress
+      : withinField(ingress, 'spec', (spec) => withField(spec, 'ingressClassName', found))
+  }
+
+  #newestDefault(bucket: string, annotation: string): string | undefined {
+    let newest: { readonly name: string; readonly created: string } | undefined
+    for (const { object } of this.#storage.range(bucket)) {
+      const { name, creationTimestamp: created, annotations } = object.metadata
+      if (annotations?.[annotation] === 'true' && (!newest || created > newest.created)) newest = { name, created }
+    }
+    return newest?.name
+  }
+}
+
+/** An update may leave out what was computed; it is as it was. */
+function updatedPod({ oldObject }: AdmissionAttributes, pod: Json): Json {
+  const { priority, preemptionPolicy } = asJson(at(oldObject, 'spec'))
+  return withinField(pod, 'spec', (spec) => filled(withTolerations(spec), { priority, preemptionPolicy }))
+}
+
+/** A pod outlives the trouble of its node for five minutes, unless it says how long. */
+function withTolerations(spec: Json): Json {
+  const tolerations = asJsons(spec['tolerations'])
+  const missing = EVICTING.filter(
+    (key) =>
+      !tolerations.some(
+        (one) =>
+          (isUnset(one['key']) || one['key'] === key) && (isUnset(one['effect']) || one['effect'] === 'NoExecute'),
+      ),
+  )
+  if (missing.length === 0) return spec
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }))
+  return withField(spec, 'tolerations', [...tolerations, ...added])
+}
+
+const isMounted = (container: Json): boolean =>
+  asJsons(container['volumeMounts']).some(({ mountPath }) => mountPath === TOKEN_PATH)
+
+/** A volume with a token of the account, mounted where clients look for it. */
+function withToken(given: Json, newName: () => string): Json {
+  const lists = ['containers', 'initContainers'] as const
+  if (lists.every((list) => asJsons(given[list]).every(isMounted))) return given
+  const volumes = asJsons(given['volumes'])
+  const known = volumes.find(({ name }) => asText(name).startsWith('kube-api-access-'))
+  const name = known ? asText(known['name']) : newName()
+  let spec = known ? given : { ...given, volumes: [...volumes, tokenVolume(name)] }
+  for (const list of lists) {
+    spec = withinItems(spec, list, (container) => {
+      if (isMounted(container)) return container
+      const mount = { name, readOnly: true, mountPath: TOKEN_PATH }
+      return withField(container, 'volumeMounts', [...asJsons(container['volumeMounts']), mount])
+    })
+  }
+  return spec
+}
+
+function tokenVolume(name: string): Json {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+      defaultMode: MODE,
+    },
+  }
+}
+
+function withProtection(object: Json, bucket: string): Json {
+  const finalizer = PROTECTED.get(bucket)
+  return withinField(object, 'metadata', (metadata) => {
+    const finalizers = asList(metadata['finalizers'])
+    return finalizers.includes(finalizer) ? metadata : { ...metadata, finalizers: [...finalizers, finalizer] }
+  })
+}

@@ -1,0 +1,281 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import { compileCondition } from '../../schema/cel/conditions.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  at,
+  filled,
+  isJson,
+  isUnset,
+  repeats,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from '../common/names.ts'
+import { validateSelector } from '../common/selectors.ts'
+
+const GROUP = 'admissionregistration.k8s.io'
+
+/** Kinds that configure admission. */
+export const WEBHOOKS: KindTable = {
+  [`mutatingwebhookconfigurations.${GROUP}`]: entry(true),
+  [`validatingwebhookconfigurations.${GROUP}`]: entry(false),
+  [`validatingadmissionpolicies.${GROUP}`]: {
+    cells: (policy, age) => [
+      nameOf(policy),
+      asList(at(policy, 'spec', 'validations')).length,
+      paramKind(policy),
+      age(createdAt(policy)),
+    ],
+    rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy) },
+  },
+  [`mutatingadmissionpolicies.${GROUP}`]: {
+    cells: (policy, age) => [
+      nameOf(policy),
+      asList(at(policy, 'spec', 'mutations')).length,
+      paramKind(policy),
+      age(createdAt(policy)),
+    ],
+    rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy) },
+  },
+  [`validatingadmissionpolicybindings.${GROUP}`]: { cells: bindingCells, rules: { defaults: defaultBinding } },
+  [`mutatingadmissionpolicybindings.${GROUP}`]: { cells: bindingCells, rules: { defaults: defaultBinding } },
+}
+
+function paramKind(policy: Json): string {
+  const kind = at(policy, 'spec', 'paramKind')
+  return isJson(kind) ? `${asText(kind['apiVersion'])}/${asText(kind['kind'])}` : '<unset>'
+}
+
+function bindingCells(binding: Json, age: (time: unknown) => string): readonly unknown[] {
+  const param = at(binding, 'spec', 'paramRef')
+  const namespace = asText(at(param, 'namespace')) || '*'
+  const shown = isJson(param) ? (param['name'] ? `${namespace}/${asText(param['name'])}` : namespace) : '<unset>'
+  return [nameOf(binding), asText(at(binding, 'spec', 'policyName')), shown, age(createdAt(binding))]
+}
+
+function defaultMatch(given: Json): Json {
+  let match = filled(given, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
+  for (const list of ['resourceRules', 'excludeResourceRules']) {
+    match = withinItems(match, list, (rule) => filled(rule, { scope: '*' }))
+  }
+  return match
+}
+
+const defaultPolicy = (spec: Json): Json =>
+  withinField(filled(spec, { failurePolicy: 'Fail' }), 'matchConstraints', defaultMatch)
+
+function defaultBinding(binding: Json): Json {
+  return withinField(binding, 'spec', (spec) => withinField(spec, 'matchResources', defaultMatch))
+}
+
+function entry(isMutating: boolean): KindTable[string] {
+  return {
+    cells: (object, age) => [nameOf(object), asList(object['webhooks']).length, age(createdAt(object))],
+    rules: {
+      defaults: (object) => withinItems(object, 'webhooks', (webhook) => defaultWebhook(webhook, isMutating)),
+      validate: (object) => validateWebhooks(object, isMutating),
+    },
+  }
+}
+
+function defaultWebhook(given: Json, isMutating: boolean): Json {
+  const webhook = filled(given, {
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    namespaceSelector: {},
+    objectSelector: {},
+    timeoutSeconds: 10,
+    ...(isMutating && { reinvocationPolicy: 'Never' }),
+  })
+  const withRules = withinItems(webhook, 'rules', (rule) => filled(rule, { scope: '*' }))
+  return withinField(withRules, 'clientConfig', (config) =>
+    withinField(config, 'service', (service) => filled(service, { port: 443 })),
+  )
+}
+
+function validateWebhooks(object: Json, isMutating: boolean): FieldError[] {
+  const names = new Set<string>()
+  return asJsons(object['webhooks']).flatMap((webhook, index) => {
+    const field = `webhooks[${index}]`
+    const wrong = validateWebhook(webhook, field, isMutating)
+    wrong.push(...validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
+    const name = asText(webhook['name'])
+    if (name && names.has(name)) wrong.push(duplicate(`${field}.name`, name))
+    names.add(name)
+    return wrong
+  })
+}
+
+function choice(value: unknown, field: string, values: readonly string[]): FieldError[] {
+  return isUnset(value) || values.includes(asText(value)) ? [] : [notSupported(field, value, values)]
+}
+
+function validateWebhook(webhook: Json, field: string, isMutating: boolean): FieldError[] {
+  const { name, sideEffects, timeoutSeconds, clientConfig } = webhook
+  const wrong = validateQualified(asText(name), `${field}.name`)
+  asJsons(webhook['rules']).forEach((rule, index) => wrong.push(...validateRule(rule, `${field}.rules[${index}]`)))
+  wrong.push(...choice(webhook['failurePolicy'], `${field}.failurePolicy`, ['Fail', 'Ignore']))
+  wrong.push(...choice(webhook['matchPolicy'], `${field}.matchPolicy`, ['Equivalent', 'Exact']))
+  const effects = ['None', 'NoneOnDryRun']
+  if (isUnset(sideEffects)) wrong.push(required(`${field}.sideEffects`, `must specify one of ${effects.join(', ')}`))
+  else wrong.push(...choice(sideEffects, `${field}.sideEffects`, effects))
+  if (typeof timeoutSeconds === 'number' && (timeoutSeconds > 30 || timeoutSeconds < 1)) {
+    const detail = 'the timeout value must be between 1 and 30 seconds'
+    wrong.push(invalidValue(`${field}.timeoutSeconds`, timeoutSeconds, detail))
+  }
+  for (const selector of ['namespaceSelector', 'objectSelector']) {
+    wrong.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
+  }
+  wrong.push(...validateConditions(asJsons(webhook['matchConditions']), `${field}.matchConditions`))
+  if (isMutating) {
+    wrong.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
+  }
+  return [...wrong, ...validateClientConfig(asJson(clientConfig), `${field}.clientConfig`)]
+}
+
+const MOST_CONDITIONS = 64
+
+function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  if (conditions.length > MOST_CONDITIONS) wrong.push(tooMany(field, conditions.length, MOST_CONDITIONS))
+  const names = new Set<string>()
+  for (const [index, condition] of conditions.entries()) {
+    const at = `${field}[${index}]`
+    const [name, expression] = [asText(condition['name']), asText(condition['expression']).trim()]
+    const { error } = expression ? compileCondition(expression) : {}
+    if (!expression) wrong.push(required(`${at}.expression`))
+    else if (error !== undefined) wrong.push(invalidValue(`${at}.expression`, expression, error))
+    if (!name) wrong.push(required(`${at}.name`))
+    else wrong.push(...invalidEach(`${at}.name`, name, qualifiedName(name)))
+    if (name && names.has(name)) wrong.push(duplicate(`${at}.name`, name))
+    names.add(name)
+  }
+  return wrong
+}
+
+function validateQualified(name: string, field: string): FieldError[] {
+  if (!name) return [required(field)]
+  const wrong = invalidEach(field, name, dnsSubdomain(name))
+  if (wrong.length === 0 && name.split('.').length < 3) {
+    wrong.push(invalidValue(field, name, 'should be a domain with at least three segments separated by dots'))
+  }
+  return wrong
+}
+
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
+
+function validateRule(rule: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  const list = (name: string): readonly string[] => asList(rule[name]).map(asText)
+  const alone = (name: string, what: string): void => {
+    const values = list(name)
+    if (values.length === 0) wrong.push(required(`${field}.${name}`))
+    if (values.length > 1 && values.includes('*')) {
+      wrong.push(invalidValue(`${field}.${name}`, values, `if '*' is present, must not specify other ${what}`))
+    }
+  }
+  alone('operations', 'operations')
+  list('operations').forEach((operation, index) => {
+    if (!OPERATIONS.includes(operation))
+      wrong.push(notSupported(`${field}.operations[${index}]`, operation, OPERATIONS))
+  })
+  alone('apiGroups', 'API groups')
+  alone('apiVersions', 'API versions')
+  list('apiVersions').forEach((version, index) => {
+    if (!version) wrong.push(required(`${field}.apiVersions[${index}]`))
+  })
+  wrong.push(...validateResources(list('resources'), `${field}.resources`))
+  return [...wrong, ...choice(rule['scope'], `${field}.scope`, ['*', 'Cluster', 'Namespaced'])]
+}
+
+function validateResources(resources: readonly string[], field: string): FieldError[] {
+  const wrong: FieldError[] = resources.length === 0 ? [required(field)] : []
+  const [wholeResources, wholeSubresources] = [new Set<string>(), new Set<string>()]
+  let hasPlain = false
+  resources.forEach((resource, index) => {
+    if (!resource) {
+      wrong.push(required(`${field}[${index}]`))
+      return
+    }
+    const slash = resource.indexOf('/')
+    if (slash < 0) {
+      hasPlain = resource !== '*'
+      return
+    }
+    const [name, sub] = [resource.slice(0, slash), resource.slice(slash + 1)]
+    const complain = (pattern: string): number =>
+      wrong.push(
+        invalidValue(`${field}[${index}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
+      )
+    if (wholeResources.has(name)) complain(`${name}/*`)
+    if (wholeSubresources.has(sub)) complain(`*/${sub}`)
+    if (sub === '*') wholeResources.add(name)
+    if (name === '*') wholeSubresources.add(sub)
+  })
+  if (resources.length > 1 && resources.includes('*/*')) {
+    wrong.push(invalidValue(field, resources, "if '*/*' is present, must not specify other resources"))
+  }
+  if (resources.includes('*') && hasPlain) {
+    const detail = "if '*' is present, must not specify other resources without subresources"
+    wrong.push(invalidValue(field, resources, detail))
+  }
+  return wrong
+}
+
+const FORM = '; desired format: https://host[/path]'
+
+/** Where a webhook is: also for the conversion webhooks of CRDs. */
+export function validateClientConfig({ url, service }: Json, field: string): FieldError[] {
+  if (isUnset(url) === !isJson(service)) return [required(field, 'exactly one of url or service is required')]
+  if (!isJson(service)) return validateUrl(asText(url), `${field}.url`)
+  const { name, namespace, port, path } = service
+  const wrong: FieldError[] = []
+  if (!name) wrong.push(required(`${field}.service.name`))
+  if (!namespace) wrong.push(required(`${field}.service.namespace`))
+  const number = typeof port === 'number' ? port : 443
+  const found = portNumber(number)
+  if (found.length > 0)
+    wrong.push(invalidValue(`${field}.service.port`, number, `port is not valid: ${found.join(', ')}`))
+  if (path && !asText(path).startsWith('/')) {
+    wrong.push(invalidValue(`${field}.service.path`, path, "must start with a '/'"))
+  }
+  return wrong
+}
+
+function validateUrl(text: string, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  const [, scheme = ''] = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text) ?? []
+  const url = URL.parse(text)
+  if (scheme.toLowerCase() !== 'https')
+    wrong.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme${FORM}`))
+  if (!url?.host) wrong.push(invalidValue(field, '', `host must be specified${FORM}`))
+  if (!url) return wrong
+  if (url.username) wrong.push(invalidValue(field, url.username, 'user information is not permitted in the URL'))
+  if (url.hash) wrong.push(invalidValue(field, url.hash.slice(1), 'fragments are not permitted in the URL'))
+  if (url.search) wrong.push(invalidValue(field, url.search.slice(1), 'query parameters are not permitted in the URL'))
+  return wrong
+}
+
+function validateReviewVersions(given: unknown, field: string): FieldError[] {
+  const versions = asList(given).map(asText)
+  if (versions.length === 0) return [required(field, 'must specify one of v1, v1beta1')]
+  const wrong: FieldError[] = []
+  const repeated = repeats(versions)
+  versions.forEach((version, index) => {
+    if (repeated.has(index)) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
+    else wrong.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
+  })
+  if (!versions.includes('v1') && !versions.includes('v1beta1')) {
+    wrong.push(invalidValue(field, versions, 'must include at least one of v1, v1beta1'))
+  }
+  return wrong
+}

@@ -1,0 +1,32 @@
+import { invalidValue, required } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import { asList, asText } from '../../model/json.ts'
+import { dns1035Label } from '../common/names.ts'
+import type { FieldError } from '../../schema/types.ts'
+
+/** What a definition wants its resource to be called. */
+export function validateNewNames(names: Json): FieldError[] {
+  const missing = ['plural', 'singular', 'kind', 'listKind'].filter((name) => !names[name])
+  return [...missing.map((name) => required(`spec.names.${name}`)), ...validateNames(names, 'spec.names')]
+}
+
+const MIXED = 'may have mixed case, but should otherwise match: '
+
+/** Names that are wanted, or that were given. */
+export function validateNames(names: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  const check = (name: string, value: string, prefix = ''): void => {
+    const found = value ? dns1035Label(prefix ? value.toLowerCase() : value) : []
+    if (found.length > 0) wrong.push(invalidValue(`${field}.${name}`, value, prefix + found.join(',')))
+  }
+  check('plural', asText(names['plural']))
+  check('singular', asText(names['singular']))
+  check('kind', asText(names['kind']), MIXED)
+  check('listKind', asText(names['listKind']), MIXED)
+  asList(names['shortNames']).forEach((name, index) => check(`shortNames[${index}]`, asText(name)))
+  if (names['kind'] && names['kind'] === names['listKind']) {
+    wrong.push(invalidValue(`${field}.listKind`, names['listKind'], 'kind and listKind may not be the same'))
+  }
+  asList(names['categories']).forEach((name, index) => check(`categories[${index}]`, asText(name)))
+  return wrong
+}

@@ -1,0 +1,94 @@
+import { createdAt, nameOf } from '../common/columns.ts'
+import { unchanged } from '../common/labels.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { adviseOnFormats } from './format-warnings.ts'
+import { withCondition } from '../../crd/accepted-names.ts'
+import { BUCKET, FINALIZER, isTrue, namesOf, storageVersionOf } from '../../model/custom-resource-definition.ts'
+import { validateNames } from './crd-names-validation.ts'
+import { validateCrd } from './crd-validation.ts'
+
+/** CustomResourceDefinitions themselves. */
+export const CRDS: KindTable = {
+  [BUCKET]: {
+    cells: (crd) => [nameOf(crd), createdAt(crd)],
+    rules: {
+      defaults: (crd) =>
+        withinField(withinField(crd, 'spec', defaultSpec), 'status', (status) => defaultStored(status, crd)),
+      prepareForCreate: (crd) => {
+        const storage = storageVersionOf(crd)
+        const status = {
+          conditions: null,
+          acceptedNames: { plural: '', kind: '' },
+          storedVersions: storage === undefined ? null : [storage],
+        }
+        return withField(crd, 'status', status)
+      },
+      // Which versions objects may be stored in is never forgotten.
+      prepareForUpdate: (crd) => {
+        const storage = storageVersionOf(crd)
+        const stored = asList(at(crd, 'status', 'storedVersions'))
+        if (storage === undefined || stored.includes(storage)) return crd
+        return withinField(crd, 'status', (status) => withField(status, 'storedVersions', [...stored, storage]))
+      },
+      advise: adviseOnFormats,
+      validate: (crd) => validateCrd(crd, undefined),
+      // Only of the definition itself is it asked whether it has the versions that objects are stored in.
+      validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
+      validateChange: (crd, old) => {
+        const established = isTrue(old, 'Established')
+          ? [
+              ...unchanged('spec.scope', at(crd, 'spec', 'scope'), at(old, 'spec', 'scope')),
+              ...unchanged('spec.names.kind', namesOf(crd)['kind'], namesOf(old)['kind']),
+            ]
+          : []
+        return [
+          ...established,
+          ...unchanged('spec.group', at(crd, 'spec', 'group'), at(old, 'spec', 'group')),
+          ...unchanged('spec.names.plural', namesOf(crd)['plural'], namesOf(old)['plural']),
+        ]
+      },
+      beginDeletion: (object) => {
+        const crd = object as unknown as Json
+        const finalizers = object.metadata.finalizers ?? []
+        const held = finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER]
+        const marked = withCondition(
+          crd,
+          {
+            type: 'Terminating',
+            status: 'True',
+            reason: 'InstanceDeletionPending',
+            message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+          },
+          object.metadata.deletionTimestamp ?? object.metadata.creationTimestamp,
+        )
+        return { ...marked, metadata: { ...object.metadata, finalizers: held } }
+      },
+      returnsDeletedObject: true,
+    },
+  },
+}
+
+/** Objects are stored in some version. */
+function defaultStored(status: Json, crd: Json): Json {
+  const storage = storageVersionOf(crd)
+  if (storage === undefined || asList(status['storedVersions']).length > 0) return status
+  return withField(status, 'storedVersions', [storage])
+}
+
+function defaultSpec(given: Json): Json {
+  const spec = withinField(given, 'names', (names) => {
+    const kind = asText(names['kind'])
+    const singular = filledUnset(names, { singular: kind.toLowerCase() })
+    return kind ? filledUnset(singular, { listKind: `${kind}List` }) : singular
+  })
+  const conversion = filled(spec, { conversion: { strategy: 'None' } })
+  return withinField(conversion, 'conversion', (value) =>
+    withinField(value, 'webhook', (webhook) =>
+      withinField(webhook, 'clientConfig', (config) =>
+        isJson(config['service']) ? withField(config, 'service', filled(config['service'], { port: 443 })) : config,
+      ),
+    ),
+  )
+}

@@ -1,0 +1,131 @@
+import type { FieldError } from '../../schema/types.ts'
+import { adviseOnDaemonSet } from '../core/pod/pod-warnings.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { invalidValue, notNegative, notSupportedStruct, required } from '../common/field-errors.ts'
+import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from '../common/int-or-percent.ts'
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  at,
+  filled,
+  filledUnset,
+  isJson,
+  isSemanticallyEqual,
+  withField,
+  withinField,
+} from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { unchanged } from '../common/labels.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { validatePodTemplate } from '../core/pod/pod-validation.ts'
+import {
+  count,
+  inSpec,
+  NOT_MATCHING,
+  selectorOf,
+  specOf,
+  templateCells,
+  validateAlwaysRestarts,
+} from '../common/pod-template.ts'
+import { formatLabels, formatSelector, isEmptySelector, matcherOf, validateSelector } from '../common/selectors.ts'
+
+export const DAEMON_SETS: KindTable = {
+  'daemonsets.apps': {
+    cells: (object, age) => [
+      nameOf(object),
+      ...[
+        'desiredNumberScheduled',
+        'currentNumberScheduled',
+        'numberReady',
+        'updatedNumberScheduled',
+        'numberAvailable',
+      ].map((field) => count(object, field)),
+      formatLabels(at(object, 'spec', 'template', 'spec', 'nodeSelector')),
+      age(createdAt(object)),
+      ...templateCells(object),
+      formatSelector(at(object, 'spec', 'selector')),
+    ],
+    rules: {
+      newStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+      // A number of the old versions, which lives on as an annotation and is there from the moment it is read.
+      defaults: (object) =>
+        withTemplateGeneration(
+          inSpec(defaultDaemonSet)(object),
+          at(object, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 0,
+        ),
+      prepareForCreate: (object) => withTemplateGeneration(object, 1),
+      prepareForUpdate: (object, old) => {
+        const before = Number(at(old, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 1)
+        const isSame = isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
+        return withTemplateGeneration(object, isSame ? before : before + 1)
+      },
+      advise: adviseOnDaemonSet,
+      validate: validateDaemonSet,
+      validateUpdate: (object, old) => [
+        ...unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+        ...validateDaemonSet(object),
+      ],
+    },
+  },
+}
+
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
+function withTemplateGeneration(object: Json, generation: unknown): Json {
+  return withinField(object, 'metadata', (metadata) =>
+    withField(metadata, 'annotations', {
+      ...asJson(metadata['annotations']),
+      [TEMPLATE_GENERATION]: String(generation),
+    }),
+  )
+}
+
+function defaultDaemonSet(given: Json): Json {
+  const spec = filled(withinField(given, 'template', defaultPodTemplate), { revisionHistoryLimit: 10 })
+  const strategy = filledUnset(asJson(spec['updateStrategy']), { type: 'RollingUpdate' })
+  if (strategy['type'] !== 'RollingUpdate') return withField(spec, 'updateStrategy', strategy)
+  const rollingUpdate = filled(asJson(strategy['rollingUpdate']), { maxUnavailable: 1, maxSurge: 0 })
+  return withField(spec, 'updateStrategy', withField(strategy, 'rollingUpdate', rollingUpdate))
+}
+
+function validateDaemonSet(object: Json): FieldError[] {
+  const spec = specOf(object)
+  const selector = selectorOf(spec)
+  const template = asJson(spec['template'])
+  const wrong = validateSelector(selector, 'spec.selector')
+  const labels = at(template, 'metadata', 'labels')
+  if (matcherOf(selector)?.(labels) === false) {
+    wrong.push(invalidValue('spec.template.metadata.labels', labels ?? null, NOT_MATCHING))
+  }
+  if (selector && isEmptySelector(selector)) {
+    wrong.push(invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset'))
+  }
+  wrong.push(...validatePodTemplate(template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'))
+  wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
+  wrong.push(...validateDaemonSetStrategy(asJson(spec['updateStrategy'])))
+  return [...wrong, ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit'])]
+}
+
+function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] {
+  if (type === 'OnDelete') return []
+  const field = 'spec.updateStrategy'
+  const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
+  if (type !== 'RollingUpdate') {
+    const update = isJson(rollingUpdate) ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 } : null
+    return [notSupportedStruct(field, { Type: type ?? '', RollingUpdate: update }, ['RollingUpdate', 'OnDelete'])]
+  }
+  const wrong = [
+    ...validateIntOrPercent(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
+    ...validateNotAbove100(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
+    ...validateIntOrPercent(maxSurge, `${field}.rollingUpdate.maxSurge`),
+    ...validateNotAbove100(maxSurge, `${field}.rollingUpdate.maxSurge`),
+  ]
+  const [unavailable, surge] = [valueOfIntOrPercent(maxUnavailable), valueOfIntOrPercent(maxSurge)]
+  if (unavailable > 0 && surge > 0) {
+    const detail = 'may not be set when maxUnavailable is non-zero'
+    wrong.push(invalidValue(`${field}.rollingUpdate.maxSurge`, maxSurge, detail))
+  } else if (unavailable === 0 && surge === 0) {
+    wrong.push(required(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+  }
+  return wrong
+}

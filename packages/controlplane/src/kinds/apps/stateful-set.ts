@@ -1,0 +1,168 @@
+import type { FieldError } from '../../schema/types.ts'
+import { adviseOnPods } from '../core/pod/pod-warnings.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { forbiddenField, invalidEach, invalidStruct, invalidValue, notNegative } from '../common/field-errors.ts'
+import { validateIntOrPercent } from '../common/int-or-percent.ts'
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asNumber,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isJson,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { dnsLabel } from '../common/names.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { count, inSpec, REPLICAS, specOf, templateCells, validateSelection } from '../common/pod-template.ts'
+import { claimAdvice } from '../core/volume/volume-warnings.ts'
+import { defaultClaim } from '../core/volume/volumes.ts'
+
+export const STATEFUL_SETS: KindTable = {
+  'statefulsets.apps': {
+    scale: REPLICAS,
+    cells: (object, age) => [
+      nameOf(object),
+      `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
+      age(createdAt(object)),
+      ...templateCells(object),
+    ],
+    rules: {
+      newStatus: { replicas: 0, availableReplicas: 0 },
+      defaults: inSpec(defaultStatefulSet),
+      advise: adviseOnStatefulSet,
+      validate: validateStatefulSet,
+      validateUpdate: validateStatefulSetUpdate,
+    },
+  },
+}
+
+const ALL_REVISIONS =
+  'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
+const adviseOnPodsOfSet = adviseOnPods('spec', 'template')
+
+function adviseOnStatefulSet(object: Json, old: Json | undefined): readonly string[] {
+  const spec = specOf(object)
+  return [
+    ...adviseOnPodsOfSet(object, old),
+    // The real server calls the field otherwise when it changes.
+    ...asJsons(spec['volumeClaimTemplates']).flatMap((claim, index) =>
+      claimAdvice(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
+    ),
+    ...(asNumber(spec['revisionHistoryLimit']) < 0 ? [ALL_REVISIONS] : []),
+  ]
+}
+
+function defaultStatefulSet(given: Json): Json {
+  let spec = withinField(given, 'template', defaultPodTemplate)
+  spec = withinItems(spec, 'volumeClaimTemplates', (claim) =>
+    defaultClaim(filled(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })),
+  )
+  spec = filledUnset(spec, { podManagementPolicy: 'OrderedReady' })
+  spec = filled(spec, { replicas: 1, revisionHistoryLimit: 10 })
+  const policy = asJson(spec['persistentVolumeClaimRetentionPolicy'])
+  spec = withField(
+    spec,
+    'persistentVolumeClaimRetentionPolicy',
+    filledUnset(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
+  )
+  let strategy = asJson(spec['updateStrategy'])
+  if (isUnset(strategy['type'])) strategy = filled({ ...strategy, type: 'RollingUpdate' }, { rollingUpdate: {} })
+  if (strategy['type'] === 'RollingUpdate') {
+    strategy = withinField(strategy, 'rollingUpdate', (update) => filled(update, { partition: 0 }))
+  }
+  return withField(spec, 'updateStrategy', strategy)
+}
+
+/** It is part of the host names of its pods. */
+const LONGEST_NAME = 63
+
+function validateStatefulSet(object: Json): FieldError[] {
+  const spec = specOf(object)
+  const wrong: FieldError[] = []
+  const name = nameOf(object)
+  const found = dnsLabel(name)
+  // The registry sees to the rest of the name.
+  if (found.includes('must not contain dots') || name.length > LONGEST_NAME)
+    wrong.push(...invalidEach('metadata.name', name, found))
+  return [...wrong, ...validateSet(spec, validateServiceName(spec))]
+}
+
+function validateServiceName({ serviceName }: Json): FieldError[] {
+  return serviceName ? invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))) : []
+}
+
+/** Its name and its service's can not change, and are not looked at again when it does. */
+function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldError[] {
+  const { podManagementPolicy, updateStrategy } = spec
+  const wrong: FieldError[] = []
+  if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
+    const detail = "must be 'OrderedReady' or 'Parallel'"
+    wrong.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
+  }
+  const { type, rollingUpdate } = asJson(updateStrategy)
+  if (type === 'OnDelete') {
+    if (isJson(rollingUpdate)) {
+      const shown = {
+        Partition: rollingUpdate['partition'] ?? 0,
+        MaxUnavailable: rollingUpdate['maxUnavailable'] ?? null,
+      }
+      const detail = "only allowed for updateStrategy 'RollingUpdate'"
+      wrong.push(invalidStruct('spec.updateStrategy.rollingUpdate', shown, detail))
+    }
+  } else if (type === 'RollingUpdate') {
+    const { partition, maxUnavailable } = asJson(rollingUpdate)
+    wrong.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
+    if (maxUnavailable !== undefined) {
+      wrong.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
+    }
+  } else {
+    const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
+    wrong.push(invalidStruct('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"))
+  }
+  wrong.push(...notNegative('spec.replicas', spec['replicas']))
+  wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
+  return [...wrong, ...ofService, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
+}
+
+/** Claims become volumes that containers may mount. */
+function withClaimVolumes(spec: Json): Json {
+  const claims = asJsons(spec['volumeClaimTemplates']).map((claim) => asText(at(claim, 'metadata', 'name')))
+  return withinField(spec, 'template', (template) =>
+    withinField(template, 'spec', (given) => {
+      // Both are the set's to give.
+      const { hostname: _, subdomain: __, ...pod } = given
+      const others = asJsons(pod['volumes']).filter(({ name }) => !claims.includes(asText(name)))
+      const own = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
+      return claims.length > 0 ? { ...pod, volumes: [...own, ...others] } : pod
+    }),
+  )
+}
+
+const STATEFUL_SET_CHANGES = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+
+function validateStatefulSetUpdate(object: Json, old: Json): FieldError[] {
+  const [spec, before] = [specOf(object), specOf(old)]
+  const fixed = Object.fromEntries(STATEFUL_SET_CHANGES.map((field) => [field, before[field]]))
+  const wrong = validateSet(spec)
+  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return wrong
+  const fields = STATEFUL_SET_CHANGES.map((field) => `'${field}'`)
+  const list = `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`
+  return [...wrong, forbiddenField('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
+}

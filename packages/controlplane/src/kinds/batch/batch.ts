@@ -1,0 +1,188 @@
+import { adviseOnName, isSameGeneration, templateAdvice } from '../core/pod/pod-warnings.ts'
+import { humanDuration } from '../../printing/age.ts'
+import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from '../common/columns.ts'
+import { validateCronJob } from './cron-job-validation.ts'
+import { validateJobChange } from './job-changes.ts'
+import { NAME, UID, validateJob } from './job-validation.ts'
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asNumber,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isAbsent,
+  isJson,
+  isSemanticallyEqual,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { formatSelector } from '../common/selectors.ts'
+
+const MAX_INT32 = 2_147_483_647
+
+const MANY_COMPLETIONS = 100_000
+const MANY_AT_ONCE = 10_000
+const UNTRACKED =
+  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+
+/** Of a job, or of the template of one. */
+const adviseOnJob =
+  (...path: readonly string[]) =>
+  (object: Json, old: Json | undefined): readonly string[] => {
+    if (old && isSameGeneration(object, old)) return []
+    const { completionMode, completions: all, parallelism } = asJson(at(object, ...path))
+    const isMuch = asNumber(all) > MANY_COMPLETIONS && asNumber(parallelism) > MANY_AT_ONCE
+    return [
+      ...(old ? [] : adviseOnName(object)),
+      ...(completionMode === 'Indexed' && isMuch ? [`${path.join('.')}: ${UNTRACKED}`] : []),
+      ...templateAdvice(object, ...path, 'template'),
+    ]
+  }
+
+/** Jobs. */
+export const BATCH: KindTable = {
+  'jobs.batch': {
+    cells: (job, age, now) => [
+      nameOf(job),
+      jobStatus(job),
+      completions(job),
+      jobDuration(job, now),
+      age(createdAt(job)),
+      ...containerCells(at(job, 'spec', 'template', 'spec')),
+      formatSelector(at(job, 'spec', 'selector')),
+    ],
+    rules: {
+      defaults: defaultJob,
+      prepareForCreate: generateSelector,
+      advise: adviseOnJob('spec'),
+      validate: validateJob,
+      validateChange: validateJobChange,
+      selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
+      // What batch/v1 always did; kubectl asks for the background.
+      defaultPropagation: 'Orphan',
+    },
+  },
+  'cronjobs.batch': {
+    cells: (cron, age) => [
+      nameOf(cron),
+      asText(at(cron, 'spec', 'schedule')),
+      asText(at(cron, 'spec', 'timeZone')) || '<none>',
+      suspended(at(cron, 'spec', 'suspend')),
+      asJsons(at(cron, 'status', 'active')).length,
+      at(cron, 'status', 'lastScheduleTime') === undefined ? '<none>' : age(at(cron, 'status', 'lastScheduleTime')),
+      age(createdAt(cron)),
+      ...containerCells(at(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
+      formatSelector(at(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
+    ],
+    rules: {
+      defaults: defaultCronJob,
+      advise: adviseOnJob('spec', 'jobTemplate', 'spec'),
+      validate: validateCronJob,
+      validateChange: () => [],
+    },
+  },
+}
+
+const suspended = (value: unknown): string => (value === undefined ? '<unset>' : value === true ? 'True' : 'False')
+
+function jobStatus(job: Json): string {
+  if (hasCondition(job, 'Complete')) return 'Complete'
+  if (hasCondition(job, 'Failed')) return 'Failed'
+  if (isBeingDeleted(job)) return 'Terminating'
+  const other = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find((type) => hasCondition(job, type))
+  return other ?? 'Running'
+}
+
+function completions(job: Json): string {
+  const succeeded = asNumber(at(job, 'status', 'succeeded'))
+  const wanted = at(job, 'spec', 'completions')
+  if (typeof wanted === 'number') return `${succeeded}/${wanted}`
+  const parallelism = asNumber(at(job, 'spec', 'parallelism'))
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
+}
+
+function jobDuration(job: Json, now: number): string {
+  const { startTime, completionTime } = asJson(job['status'])
+  if (typeof startTime !== 'string') return ''
+  const end = typeof completionTime === 'string' ? Date.parse(completionTime) : now
+  return humanDuration(end - Date.parse(startTime))
+}
+
+function defaultJob(given: Json): Json {
+  const job = withinField(given, 'spec', (spec) => {
+    let result = defaultJobSpec(spec)
+    if (isAbsent(result['completions']) && isAbsent(result['parallelism'])) {
+      result = { ...result, completions: 1, parallelism: 1 }
+    }
+    return filled(result, {
+      parallelism: 1,
+      backoffLimit: isAbsent(result['backoffLimitPerIndex']) ? 6 : MAX_INT32,
+      completionMode: 'NonIndexed',
+      suspend: false,
+      podReplacementPolicy: isAbsent(result['podFailurePolicy']) ? 'TerminatingOrFailed' : 'Failed',
+      manualSelector: false,
+    })
+  })
+  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
+  return isJson(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
+}
+
+/** What also holds for the jobs that are made from a template. */
+function defaultJobSpec(spec: Json): Json {
+  return withinField(withinField(spec, 'template', defaultPodTemplate), 'podFailurePolicy', (policy) =>
+    withinItems(policy, 'rules', (rule) =>
+      withinItems(rule, 'onPodConditions', (condition) => filledUnset(condition, { status: 'True' })),
+    ),
+  )
+}
+
+const LONGEST_LABEL = 63
+
+/** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
+function generateSelector(job: Json): Json {
+  const metadata = asJson(job['metadata'])
+  if (at(job, 'spec', 'manualSelector') === true) return job
+  const own = {
+    'job-name': metadata['name'],
+    [NAME]: metadata['name'],
+    'controller-uid': metadata['uid'],
+    [UID]: metadata['uid'],
+  }
+  const template = asJson(at(job, 'spec', 'template'))
+  const templateMetadata = asJson(template['metadata'])
+  const hadLabels = Object.keys(asJson(templateMetadata['labels'])).length > 0
+  const labels = { ...own, ...asJson(templateMetadata['labels']) }
+  const selector = asJson(at(job, 'spec', 'selector'))
+  const matchLabels = { [UID]: metadata['uid'], ...asJson(selector['matchLabels']) }
+  // Without labels of its own a job shares the (now filled) labels of its template, as it did by default.
+  const isShared = !hadLabels
+    ? isAbsent(metadata['labels'])
+    : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
+  // Of a name that is too long for a label only the template's are complained of.
+  const isLabel = asText(metadata['name']).length <= LONGEST_LABEL
+  return {
+    ...job,
+    metadata: isShared && isLabel ? { ...metadata, labels } : metadata,
+    spec: {
+      ...asJson(job['spec']),
+      template: { ...template, metadata: { ...templateMetadata, labels } },
+      selector: { ...selector, matchLabels },
+    },
+  }
+}
+
+function defaultCronJob(given: Json): Json {
+  return withinField(given, 'spec', (spec) => {
+    const result = withinField(spec, 'jobTemplate', (template) => withinField(template, 'spec', defaultJobSpec))
+    return filled(filledUnset(result, { concurrencyPolicy: 'Allow' }), {
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    })
+  })
+}

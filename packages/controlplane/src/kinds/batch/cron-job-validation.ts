@@ -1,0 +1,51 @@
+import type { FieldError } from '../../schema/types.ts'
+import { nameOf } from '../common/columns.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required } from '../common/field-errors.ts'
+import { cronError, isTimeZone } from '../../cron/cron-validation.ts'
+import { validateJobSpec } from './job-validation.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asText, at, isJson } from '../../model/json.ts'
+import { oneOf } from '../core/pod/pod-validation.ts'
+
+export function validateCronJob(cron: Json): FieldError[] {
+  const spec = asJson(cron['spec'])
+  const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = spec
+  const wrong: FieldError[] = []
+  const text = asText(schedule)
+  if (!text) wrong.push(required('spec.schedule'))
+  else {
+    const error = cronError(text)
+    if (error !== undefined) wrong.push(invalidValue('spec.schedule', text, error))
+    if (text.includes('TZ')) {
+      const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
+      wrong.push(invalidValue('spec.schedule', text, detail))
+    }
+  }
+  wrong.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
+  if (typeof timeZone === 'string') wrong.push(...validateTimeZone(timeZone))
+  wrong.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
+  const job = asJson(at(spec, 'jobTemplate', 'spec'))
+  wrong.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
+  if (isJson(job['selector'])) {
+    wrong.push(invalidStruct('spec.jobTemplate.spec.selector', job['selector'], '`selector` will be auto-generated'))
+  }
+  if (job['manualSelector'] === true) {
+    wrong.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
+  }
+  wrong.push(...notNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']))
+  wrong.push(...notNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']))
+  const name = nameOf(cron)
+  if (name.length > 52) wrong.push(invalidValue('metadata.name', name, 'must be no more than 52 characters'))
+  return wrong
+}
+
+function validateTimeZone(zone: string): FieldError[] {
+  const is = (detail: string): FieldError => invalidValue('spec.timeZone', zone, detail)
+  if (zone === '') return [is('timeZone must be nil or non-empty string')]
+  // Each machine has another one of that name.
+  const local = is('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+  return [
+    ...(zone.toLowerCase() === 'local' ? [local] : []),
+    ...(zone === 'Local' || isTimeZone(zone) ? [] : [is(`unknown time zone ${zone}`)]),
+  ]
+}

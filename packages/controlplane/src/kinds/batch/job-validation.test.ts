@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { validateJobSpec } from './job-validation.ts'
+import type { Json } from '../../model/json.ts'
+
+const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } }
+
+/** What is said of the job itself: its pods have tests of their own. */
+const wrong = (spec: Json): readonly string[] =>
+  validateJobSpec({ template, ...spec }, 'spec', false)
+    .map(({ field, message }) => `${field}: ${message}`)
+    .filter((line) => !line.startsWith('spec.template'))
+
+const rules = (...list: readonly object[]): readonly string[] => wrong({ podFailurePolicy: { rules: list } })
+
+test('a rule of failure is about codes or conditions', () => {
+  expect(rules({ action: 'Ignore', onPodConditions: [{ type: 'A', status: 'True' }] })).toEqual([])
+  expect(rules({ action: 'Ignore' })).toEqual([
+    'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
+  ])
+  expect(rules({ action: 'FailJob', onExitCodes: { operator: 'In', values: [2, 1, 1] } })).toEqual([
+    'spec.podFailurePolicy.rules[0].onExitCodes.values[2]: Duplicate value: 1',
+    'spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [2,1,1]: must be ordered',
+  ])
+})
+
+const indexes = (succeededIndexes: string): readonly string[] =>
+  wrong({ completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{ succeededIndexes }] } })
+
+test('indexes are numbers and ranges, in order and not too large', () => {
+  expect(['0,2', '0-2', ''].flatMap(indexes)).toEqual([])
+  expect(['3', '1-0', 'x'].flatMap(indexes)).toEqual([
+    expect.stringContaining('too large index: "3"'),
+    expect.stringContaining('non-increasing order, previous: 1, current: 0'),
+    expect.stringContaining('cannot convert string to integer for index: "x"'),
+  ])
+})
+
+test('many indexes may not all fail', () => {
+  const many = { completionMode: 'Indexed', completions: 200_000, backoffLimitPerIndex: 1 }
+  expect(wrong({ ...many, maxFailedIndexes: 10 })).toEqual([])
+  expect(wrong(many)).toEqual([
+    'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
+  ])
+})

@@ -1,0 +1,137 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import type { FieldError } from '../../schema/types.ts'
+import { nameOf } from '../common/columns.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from '../common/field-errors.ts'
+import { validateDomainPath } from '../common/domain-path.ts'
+import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asNumber, asText, at, isAbsent, isJson, isUnset, withField } from '../../model/json.ts'
+import { dnsLabel } from '../common/names.ts'
+import { validatePodTemplate } from '../core/pod/pod-validation.ts'
+import { matcherOf, validateSelector } from '../common/selectors.ts'
+
+export const UID = 'batch.kubernetes.io/controller-uid'
+export const NAME = 'batch.kubernetes.io/job-name'
+
+export function validateJob(job: Json): FieldError[] {
+  const spec = asJson(job['spec'])
+  return [...validateGenerated(job), ...validateJobSpec(spec, 'spec', true), ...validateHostnames(job)]
+}
+
+/** The last pod of an indexed job has the longest name. */
+function validateHostnames(job: Json): FieldError[] {
+  const { completionMode, completions } = asJson(job['spec'])
+  if (completionMode !== 'Indexed' || asNumber(completions) <= 0) return []
+  const name = nameOf(job)
+  const longest = `${name}-${asNumber(completions) - 1}`
+  if (dnsLabel(longest).length === 0) return []
+  const detail = `will not able to create pod with invalid DNS label: ${longest}`
+  return [invalidValue('metadata.name', name, detail)]
+}
+
+function validateGenerated(job: Json): FieldError[] {
+  const selector = at(job, 'spec', 'selector')
+  if (at(job, 'spec', 'manualSelector') === true || !isJson(selector)) return []
+  const { name, uid } = asJson(job['metadata'])
+  const expected: Json = { 'controller-uid': uid, 'job-name': name, [UID]: uid, [NAME]: name }
+  const labels = asJson(at(job, 'spec', 'template', 'metadata', 'labels'))
+  const wrong = Object.entries(expected).flatMap(([key, value]) => {
+    const field = `spec.template.metadata.labels[${key}]`
+    if (!Object.hasOwn(labels, key)) return [required(field, `must be '${asText(value)}'`)]
+    return labels[key] === value ? [] : [invalidValue(field, labels, `must be '${asText(value)}'`)]
+  })
+  if (matcherOf(selector)?.(expected) !== false) return wrong
+  return [...wrong, invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
+}
+
+/** As Go writes a selector: its labels by name. */
+function ordered(selector: Json): Json {
+  const labels = Object.entries(asJson(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { matchLabels: Object.fromEntries(labels), ...withField(selector, 'matchLabels', undefined) }
+}
+
+const COUNTS = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+]
+
+/** More indexes than these, and there are limits to what may go wrong with them. */
+const MANY_COMPLETIONS = 100_000
+const MOST_PARALLEL = 100_000
+const MOST_FAILED = 100_000
+const MOST_OF_MANY = 10_000
+const LONGEST_MANAGER = 63
+
+function validateIndexed(spec: Json, field: string): FieldError[] {
+  const { completions, parallelism, backoffLimitPerIndex, maxFailedIndexes } = spec
+  const [all, parallel, failed] = [asNumber(completions), asNumber(parallelism), asNumber(maxFailedIndexes)]
+  const wrong: FieldError[] = []
+  const atMost = (name: string, value: number, most: number | 'completions', when = ''): void => {
+    if (value <= (most === 'completions' ? all : most)) return
+    wrong.push(invalidValue(`${field}.${name}`, value, `must be less than or equal to ${most}${when}`))
+  }
+  if (isAbsent(completions)) wrong.push(required(`${field}.completions`, 'when completion mode is Indexed'))
+  atMost('parallelism', parallel, MOST_PARALLEL, ' when completion mode is Indexed')
+  if (!isAbsent(completions)) atMost('maxFailedIndexes', failed, 'completions')
+  atMost('maxFailedIndexes', failed, MOST_FAILED)
+  if (all <= MANY_COMPLETIONS || isAbsent(backoffLimitPerIndex)) return wrong
+  if (isAbsent(maxFailedIndexes)) {
+    const detail = `must be specified when completions is above ${MANY_COMPLETIONS}`
+    wrong.push(required(`${field}.maxFailedIndexes`, detail))
+  }
+  const when = ` when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`
+  atMost('parallelism', parallel, MOST_OF_MANY, when)
+  atMost('maxFailedIndexes', failed, MOST_OF_MANY, when)
+  return wrong
+}
+
+export function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
+  const wrong = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
+  const { completionMode, backoffLimitPerIndex, maxFailedIndexes, managedBy } = spec
+  if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
+    wrong.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+  }
+  if (typeof managedBy === 'string') {
+    wrong.push(...validateDomainPath(managedBy, `${field}.managedBy`))
+    if (managedBy.length > LONGEST_MANAGER) wrong.push(tooLong(`${field}.managedBy`, LONGEST_MANAGER))
+  }
+  const modes = ['NonIndexed', 'Indexed']
+  if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
+    wrong.push(notSupported(`${field}.completionMode`, completionMode, modes))
+  }
+  if (completionMode === 'Indexed') wrong.push(...validateIndexed(spec, field))
+  if (isAbsent(completionMode) || completionMode === 'NonIndexed') {
+    for (const [name, value] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
+      if (!isAbsent(value)) wrong.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
+    }
+  }
+  if (isJson(spec['podFailurePolicy'])) wrong.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
+  if (isJson(spec['successPolicy'])) wrong.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
+  wrong.push(...validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
+  const template = asJson(spec['template'])
+  wrong.push(...validatePodTemplate(template, `${field}.template`))
+  const policyField = `${field}.template.spec.restartPolicy`
+  const policy = at(template, 'spec', 'restartPolicy')
+  const policies = ['OnFailure', 'Never']
+  if (isUnset(policy) || policy === 'Always') wrong.push(required(policyField, 'valid values: "OnFailure", "Never"'))
+  else if (!policies.includes(asText(policy))) wrong.push(notSupported(policyField, policy, policies))
+  else if (isJson(spec['podFailurePolicy']) && policy !== 'Never') {
+    wrong.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+  }
+  if (!hasSelector) return wrong
+  const selector = isJson(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
+  if (!selector) wrong.push(required(`${field}.selector`))
+  else wrong.push(...validateSelector(selector, `${field}.selector`))
+  const labels = at(template, 'metadata', 'labels')
+  if (matcherOf(selector)?.(labels) === false) {
+    const detail = '`selector` does not match template `labels`'
+    wrong.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))
+  }
+  return wrong
+}

@@ -1,0 +1,33 @@
+import type { Json } from '../../model/json.ts'
+import { asJsons, asText, at } from '../../model/json.ts'
+import type { Cells } from './kind-table.ts'
+
+/** What many kinds' rows have. */
+
+export const nameOf = (object: Json): string => asText(at(object, 'metadata', 'name'))
+
+export const createdAt = (object: Json): unknown => at(object, 'metadata', 'creationTimestamp')
+
+export const isBeingDeleted = (object: Json): boolean => at(object, 'metadata', 'deletionTimestamp') !== undefined
+
+export const orNone = (value: unknown): string => asText(value) || '<none>'
+
+/** Names and images of a pod's containers. */
+export function containerCells(podSpec: unknown): [string, string] {
+  const containers = asJsons(at(podSpec, 'containers'))
+  return [containers.map(({ name }) => asText(name)).join(','), containers.map(({ image }) => asText(image)).join(',')]
+}
+
+/** `a,b,c + 2 more...` */
+export function listWithMore(all: readonly string[], most: number, separator = ','): string {
+  const list = all.slice(0, most).join(separator)
+  return all.length > most ? `${list} + ${all.length - most} more...` : list
+}
+
+export function conditionOf(object: Json, type: string): Json | undefined {
+  return asJsons(at(object, 'status', 'conditions')).find((condition) => condition['type'] === type)
+}
+
+export const hasCondition = (object: Json, type: string): boolean => conditionOf(object, type)?.['status'] === 'True'
+
+export const nameAndAge: Cells = (object, age) => [nameOf(object), age(createdAt(object))]

@@ -1,0 +1,19 @@
+import type { FieldError } from '../../schema/types.ts'
+import { invalidEach, invalidValue, required } from './field-errors.ts'
+import { dnsSubdomain } from './names.ts'
+
+const PATH = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
+const path = new RegExp(`^${PATH}$`)
+
+/** A name that its owner's domain makes unique: `example.com/name`. */
+export function validateDomainPath(text: string, field: string): FieldError[] {
+  if (text === '') return [required(field)]
+  const slash = text.indexOf('/')
+  if (slash <= 0 || slash === text.length - 1) {
+    return [invalidValue(field, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+  }
+  const [domain, rest] = [text.slice(0, slash), text.slice(slash + 1)]
+  const wrong = invalidEach(field, domain, dnsSubdomain(domain))
+  if (path.test(rest)) return wrong
+  return [...wrong, invalidValue(field, rest, `Invalid path (regex used for validation is '${PATH}')`)]
+}

@@ -1,0 +1,56 @@
+import { isMapped, maskAddress, parseAddress, parseNetwork } from '../../schema/formats/addresses.ts'
+import type { Network } from '../../schema/formats/addresses.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { invalidValue } from './field-errors.ts'
+
+/** What is wrong with an IP address. Endpoints complain twice of what is none. */
+export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
+  const parsed = parseAddress(address)
+  if (parsed && isMapped(parsed)) return [invalidValue(field, address, 'must not be an IPv4-mapped IPv6 address')]
+  if (parsed) return isEndpoint ? validateReach(parsed, address, field) : []
+  if (parseAddress(address, { allowLeadingZeros: true })) {
+    return [invalidValue(field, address, 'must not have leading 0s')]
+  }
+  const wrong = [invalidValue(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
+  if (isEndpoint) wrong.push(invalidValue(field, address, 'must be a valid IP address'))
+  return wrong
+}
+
+/** Addresses that no endpoint has. */
+function validateReach(parsed: readonly number[], address: string, field: string): FieldError[] {
+  const isV4 = parsed.length === 4
+  const wrong: FieldError[] = []
+  const is = (detail: string): number => wrong.push(invalidValue(field, address, detail))
+  if (parsed.every((byte) => byte === 0)) is(`may not be unspecified (${isV4 ? '0.0.0.0' : '::'})`)
+  if (isV4 ? parsed[0] === 127 : parsed.every((byte, index) => byte === (index === 15 ? 1 : 0))) {
+    is('may not be in the loopback range (127.0.0.0/8, ::1/128)')
+  }
+  if (isV4 ? parsed[0] === 169 && parsed[1] === 254 : parsed[0] === 0xfe && ((parsed[1] ?? 0) & 0xc0) === 0x80) {
+    is('may not be in the link-local range (169.254.0.0/16, fe80::/10)')
+  }
+  if (isV4 ? parsed[0] === 224 && parsed[1] === 0 && parsed[2] === 0 : parsed[0] === 0xff && parsed[1] === 2) {
+    is('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+  }
+  return wrong
+}
+
+/** A network as older servers read it: zeros may lead. */
+export function looseNetwork(text: string): Network | undefined {
+  return parseNetwork(text.replace(/\/0+(?=\d)/, '/'), { allowLeadingZeros: true })
+}
+
+/** What is wrong with a network that is written as a CIDR. */
+export function validateNetwork(text: string, field: string): FieldError[] {
+  const network = looseNetwork(text)
+  if (!network) {
+    return [invalidValue(field, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]
+  }
+  const { address, bits } = network
+  const wrong: FieldError[] = []
+  if (!parseNetwork(text)) wrong.push(invalidValue(field, text, 'must not have leading 0s in IP or prefix length'))
+  if (isMapped(address)) wrong.push(invalidValue(field, text, 'must not have an IPv4-mapped IPv6 address'))
+  else if (!maskAddress(address, bits).every((byte, index) => byte === address[index])) {
+    wrong.push(invalidValue(field, text, 'must not have bits set beyond the prefix length'))
+  }
+  return wrong
+}

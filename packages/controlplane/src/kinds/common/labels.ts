@@ -1,0 +1,32 @@
+import type { FieldError } from '../../schema/types.ts'
+import { immutable, invalidEach, tooLong } from './field-errors.ts'
+import { isSemanticallyEqual } from '../../model/json.ts'
+import { labelValue, qualifiedName } from './names.ts'
+
+const ANNOTATIONS_LIMIT = 256 * 1024
+
+/** What is wrong with labels that are not an object's own: of templates, of selectors. */
+export function validateLabels(labels: unknown, field: string): FieldError[] {
+  if (!labels) return []
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...invalidEach(field, key, qualifiedName(key)),
+    ...invalidEach(field, value, labelValue(String(value))),
+  ])
+}
+
+export function validateAnnotations(annotations: unknown, field: string): FieldError[] {
+  if (!annotations) return []
+  const wrong: FieldError[] = []
+  let size = 0
+  for (const [key, value] of Object.entries(annotations)) {
+    wrong.push(...invalidEach(field, key, qualifiedName(key.toLowerCase())))
+    size += Buffer.byteLength(key) + Buffer.byteLength(String(value))
+  }
+  if (size > ANNOTATIONS_LIMIT) wrong.push(tooLong(field, ANNOTATIONS_LIMIT))
+  return wrong
+}
+
+/** A complaint if the field changed. */
+export function unchanged(field: string, value: unknown, old: unknown): FieldError[] {
+  return isSemanticallyEqual(value, old) ? [] : [immutable(field, value)]
+}

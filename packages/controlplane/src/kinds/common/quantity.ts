@@ -1,0 +1,23 @@
+import { parseQuantity, QuantityError } from '../../schema/formats/quantity.ts'
+
+/** A quantity in billionths; what is none counts as nothing: decoding refused it before. */
+export function nanosOf(quantity: unknown): bigint {
+  try {
+    return parseQuantity(String(quantity)).nanos
+  } catch (error) {
+    if (error instanceof QuantityError) return 0n
+    throw error
+  }
+}
+
+export const isWhole = (quantity: unknown): boolean => nanosOf(quantity) % 1_000_000_000n === 0n
+
+export const isNegative = (quantity: unknown): boolean => nanosOf(quantity) < 0n
+
+export const isZero = (quantity: unknown): boolean => nanosOf(quantity) === 0n
+
+/** Negative if `a` is less. */
+export function compareQuantities(a: unknown, b: unknown): number {
+  const difference = nanosOf(a) - nanosOf(b)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}

@@ -1,0 +1,64 @@
+import { LabelMatcher } from '@tenure/kube'
+import type { LabelSelector } from '@tenure/kube'
+
+import type { FieldError } from '../../schema/types.ts'
+import { forbiddenField, invalidEach, invalidValue, required } from './field-errors.ts'
+import { asJson } from '../../model/json.ts'
+import { validateLabels } from './labels.ts'
+import { labelValue, qualifiedName } from './names.ts'
+
+/** What is wrong with a label selector; nothing with none. */
+export function validateSelector(selector: LabelSelector | undefined, field: string): FieldError[] {
+  if (!selector) return []
+  const wrong = validateLabels(selector.matchLabels, `${field}.matchLabels`)
+  selector.matchExpressions?.forEach(({ key, operator, values = [] }, index) => {
+    const path = `${field}.matchExpressions[${index}]`
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0) {
+        wrong.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+      }
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length > 0) {
+        const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        wrong.push(forbiddenField(`${path}.values`, detail))
+      }
+    } else wrong.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
+    wrong.push(...invalidEach(`${path}.key`, key, qualifiedName(key)))
+    values.forEach((value, at) => wrong.push(...invalidEach(`${path}.values[${at}]`, value, labelValue(value))))
+  })
+  return wrong
+}
+
+export function isEmptySelector(selector: LabelSelector): boolean {
+  return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0
+}
+
+/** What the selector means, or undefined if it means nothing. No selector matches nothing. */
+export function matcherOf(selector: LabelSelector | undefined): ((labels: unknown) => boolean) | undefined {
+  if (!selector) return () => false
+  try {
+    const matcher = LabelMatcher.from(selector)
+    return (labels) => matcher.matches(asJson(labels) as Readonly<Record<string, string>>)
+  } catch {
+    return undefined
+  }
+}
+
+/** `a=b,c=d`, or `<none>`: how labels are printed. */
+export function formatLabels(labels: unknown): string {
+  const text = Object.entries(asJson(labels))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .join(',')
+  return text || '<none>'
+}
+
+/** How selectors are printed: `app=web,tier in (a,b)`. */
+export function formatSelector(selector: unknown): string {
+  if (!selector) return '<none>'
+  try {
+    return LabelMatcher.from(selector).toString() || '<none>'
+  } catch {
+    return '<error>'
+  }
+}

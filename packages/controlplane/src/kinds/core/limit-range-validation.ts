@@ -1,0 +1,96 @@
+import type { FieldError } from '../../schema/types.ts'
+import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asText } from '../../model/json.ts'
+import { qualifiedName } from '../common/names.ts'
+import { compareQuantities, nanosOf } from '../common/quantity.ts'
+import { isOvercommittable, validateContainerResourceName, validateResourceName } from './resource-names.ts'
+
+const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
+
+export function validateLimitRange(range: Json): FieldError[] {
+  const types = new Set<string>()
+  return asJsons(asJson(range['spec'])['limits']).flatMap((limit, index) => {
+    const field = `spec.limits[${index}]`
+    const type = asText(limit['type'])
+    const wrong = validateType(type, `${field}.type`)
+    if (types.has(type)) wrong.push(duplicate(`${field}.type`, type))
+    types.add(type)
+    wrong.push(...validateNames(limit, type, field))
+    return [...wrong, ...resourcesOf(limit).flatMap((name) => validateOrder(limit, name, field))]
+  })
+}
+
+function validateType(type: string, field: string): FieldError[] {
+  const wrong = invalidEach(field, type, qualifiedName(type))
+  if (wrong.length > 0 || type.includes('/') || TYPES.includes(type)) return wrong
+  return [invalidValue(field, type, 'must be a standard limit type or fully qualified')]
+}
+
+const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
+
+const resourcesOf = (limit: Json): readonly string[] => [
+  ...new Set(LISTS.flatMap((list) => Object.keys(asJson(limit[list])))),
+]
+
+function validateNames(limit: Json, type: string, field: string): FieldError[] {
+  const isOfPods = type === 'Pod' || type === 'Container'
+  const check = isOfPods ? validateContainerResourceName : validateResourceName
+  const wrong: FieldError[] = []
+  for (const list of LISTS) {
+    const names = Object.keys(asJson(limit[list]))
+    if (type === 'Pod' && list.startsWith('default')) {
+      if (names.length > 0) wrong.push(forbiddenField(`${field}.${list}`, "may not be specified when `type` is 'Pod'"))
+      continue
+    }
+    if (list === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim') wrong.push(...needsStorage(limit, field))
+    wrong.push(...names.flatMap((name) => check(name, `${field}.${list}[${name}]`)))
+  }
+  return wrong
+}
+
+function needsStorage({ min, max }: Json, field: string): FieldError[] {
+  if (Object.hasOwn(asJson(min), 'storage') || Object.hasOwn(asJson(max), 'storage')) return []
+  const detail = 'either minimum or maximum storage value is required, but neither was provided'
+  return [required(`${field}.limits`, detail)]
+}
+
+const exceeds = (a: unknown, b: unknown): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
+
+const text = (what: string, a: unknown, other: string, b: unknown): string =>
+  `${what} ${asText(a)} is greater than ${other} ${asText(b)}`
+
+/** Of one resource: the least, what is given without asking, and the most must be in this order. */
+function validateOrder(limit: Json, name: string, field: string): FieldError[] {
+  const [max, min, given, request, ratio] = LISTS.map((list) => asJson(limit[list])[name])
+  const wrong: FieldError[] = []
+  const say = (list: string, value: unknown, detail: string): void =>
+    void wrong.push(invalidValue(`${field}.${list}[${name}]`, value, detail))
+  if (exceeds(min, max)) say('min', min, text('min value', min, 'max value', max))
+  if (exceeds(min, request)) say('defaultRequest', request, text('min value', min, 'default request value', request))
+  if (exceeds(request, max)) say('defaultRequest', request, text('default request value', request, 'max value', max))
+  if (exceeds(request, given)) {
+    say('defaultRequest', request, text('default request value', request, 'default limit value', given))
+  }
+  // The real server shows the other one of the two.
+  if (exceeds(min, given)) say('default', min, text('min value', min, 'default value', given))
+  if (exceeds(given, max)) say('default', max, text('default value', given, 'max value', max))
+  wrong.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
+  if (isOvercommittable(name) || given === undefined || request === undefined) return wrong
+  if (compareQuantities(given, request) !== 0) {
+    const detail = `default value ${asText(given)} must equal to defaultRequest value ${asText(request)} in ${name}`
+    say('defaultRequest', request, detail)
+  }
+  return wrong
+}
+
+const ONE = 1_000_000_000n
+
+function validateRatio(ratio: unknown, { min, max }: Json, field: string): FieldError[] {
+  if (ratio === undefined) return []
+  if (nanosOf(ratio) < ONE) return [invalidValue(field, ratio, `ratio ${asText(ratio)} is less than 1`)]
+  if (min === undefined || max === undefined) return []
+  const most = Number(nanosOf(max)) / Number(nanosOf(min))
+  if (Number(nanosOf(ratio)) / Number(ONE) <= most) return []
+  return [invalidValue(field, ratio, `ratio ${asText(ratio)} is greater than max/min = ${most.toFixed(6)}`)]
+}

@@ -1,0 +1,117 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import type { FieldError } from '../../../schema/types.ts'
+import { forbiddenField, invalidEach, invalidValue, required } from '../../common/field-errors.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asList, asText, isJson } from '../../../model/json.ts'
+import { dnsLabel, qualifiedName } from '../../common/names.ts'
+import { validateSelector } from '../../common/selectors.ts'
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
+
+/** What is wrong with where a pod would like to be. */
+export function validateAffinity(affinity: Json, field: string): FieldError[] {
+  return [
+    ...validateNodeAffinity(asJson(affinity['nodeAffinity']), `${field}.nodeAffinity`),
+    ...validatePodAffinity(asJson(affinity['podAffinity']), `${field}.podAffinity`),
+    ...validatePodAffinity(asJson(affinity['podAntiAffinity']), `${field}.podAntiAffinity`),
+  ]
+}
+
+function validateNodeAffinity(affinity: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  const needed = affinity[REQUIRED]
+  if (isJson(needed)) wrong.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
+  asJsons(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
+    const path = `${field}.${PREFERRED}[${index}]`
+    wrong.push(...validateWeight(weight, path), ...validateTerm(asJson(preference), `${path}.preference`))
+  })
+  return wrong
+}
+
+/** Which nodes are meant: one of the terms must fit. */
+export function validateNodeSelector(selector: Json, field: string): FieldError[] {
+  const path = `${field}.nodeSelectorTerms`
+  const terms = asJsons(selector['nodeSelectorTerms'])
+  if (terms.length === 0) return [required(path, 'must have at least one node selector term')]
+  return terms.flatMap((term, index) => validateTerm(term, `${path}[${index}]`))
+}
+
+function validateWeight(weight: unknown, field: string): FieldError[] {
+  if (typeof weight === 'number' && weight >= 1 && weight <= 100) return []
+  return [invalidValue(`${field}.weight`, weight ?? 0, 'must be in the range 1-100')]
+}
+
+function validateTerm(term: Json, field: string): FieldError[] {
+  return [
+    ...asJsons(term['matchExpressions']).flatMap((one, index) =>
+      validateExpression(one, `${field}.matchExpressions[${index}]`),
+    ),
+    ...asJsons(term['matchFields']).flatMap((one, index) => validateFieldMatch(one, `${field}.matchFields[${index}]`)),
+  ]
+}
+
+function validateExpression(expression: Json, field: string): FieldError[] {
+  const { key, operator } = expression
+  const count = asList(expression['values']).length
+  const wrong: FieldError[] = []
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (count === 0) wrong.push(required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+      break
+    case 'Exists':
+    case 'DoesNotExist':
+      if (count > 0) {
+        const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        wrong.push(forbiddenField(`${field}.values`, detail))
+      }
+      break
+    case 'Gt':
+    case 'Lt':
+      if (count !== 1) {
+        wrong.push(required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+      }
+      break
+    default:
+      wrong.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
+  }
+  return [...wrong, ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key)))]
+}
+
+function validateFieldMatch(match: Json, field: string): FieldError[] {
+  const { key, operator } = match
+  const wrong: FieldError[] = []
+  if (operator !== 'In' && operator !== 'NotIn') {
+    wrong.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
+  } else if (asList(match['values']).length !== 1) {
+    const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+    wrong.push(required(`${field}.values`, detail))
+  }
+  if (key !== 'metadata.name') wrong.push(invalidValue(`${field}.key`, key ?? '', 'not a valid field selector key'))
+  return wrong
+}
+
+function validatePodAffinity(affinity: Json, field: string): FieldError[] {
+  const wrong = asJsons(affinity[REQUIRED]).flatMap((term, index) =>
+    validatePodTerm(term, `${field}.${REQUIRED}[${index}]`),
+  )
+  asJsons(affinity[PREFERRED]).forEach(({ weight, podAffinityTerm }, index) => {
+    const path = `${field}.${PREFERRED}[${index}]`
+    wrong.push(...validateWeight(weight, path))
+    wrong.push(...validatePodTerm(asJson(podAffinityTerm), `${path}.podAffinityTerm`))
+  })
+  return wrong
+}
+
+function validatePodTerm(term: Json, field: string): FieldError[] {
+  const key = asText(term['topologyKey'])
+  return [
+    ...validateSelector(term['labelSelector'] as LabelSelector | undefined, `${field}.labelSelector`),
+    ...validateSelector(term['namespaceSelector'] as LabelSelector | undefined, `${field}.namespaceSelector`),
+    ...asList(term['namespaces']).flatMap((name) => invalidEach(`${field}.namespace`, name, dnsLabel(asText(name)))),
+    ...(key ? [] : [required(`${field}.topologyKey`, 'can not be empty')]),
+    ...invalidEach(`${field}.topologyKey`, key, qualifiedName(key)),
+  ]
+}

@@ -1,0 +1,186 @@
+import type { FieldError } from '../../../schema/types.ts'
+import {
+  duplicate,
+  invalidEach,
+  invalidStruct,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../common/field-errors.ts'
+import { validateAddress } from '../../common/ip-validation.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
+import { dnsSubdomain, mustBeBetween, mustBeShorter } from '../../common/names.ts'
+
+const HIGHEST_ID = 2_147_483_647
+const SYSCTL = String.raw`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
+const sysctl = new RegExp(SYSCTL)
+const LONGEST_NAME = 253
+const MOST_NAMESERVERS = 3
+const MOST_SEARCHES = 32
+const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined']
+const SEARCH = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+const searchPath = new RegExp(String.raw`^${SEARCH}(\.${SEARCH})*$`)
+const SEARCH_RULE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SEARCH}${String.raw`(\.${SEARCH})*`}')`
+
+function validateId(id: unknown, field: string): FieldError[] {
+  if (typeof id !== 'number' || (id >= 0 && id <= HIGHEST_ID)) return []
+  return [invalidValue(field, id, mustBeBetween(0, HIGHEST_ID))]
+}
+
+/** As whom all containers of a pod run. */
+export function validatePodSecurity(context: Json, field: string): FieldError[] {
+  const { fsGroupChangePolicy: policy, seccompProfile, appArmorProfile } = context
+  const policies = ['Always', 'OnRootMismatch']
+  return [
+    ...['fsGroup', 'runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`)),
+    ...asList(context['supplementalGroups']).flatMap((id, index) =>
+      validateId(id, `${field}.supplementalGroups[${index}]`),
+    ),
+    ...validateSysctls(asJsons(context['sysctls']), `${field}.sysctls`),
+    ...(isUnset(policy) || policies.includes(asText(policy))
+      ? []
+      : [notSupported(`${field}.fsGroupChangePolicy`, policy, policies)]),
+    ...validateProfile(seccompProfile, `${field}.seccompProfile`, 'seccomp'),
+    ...validateProfile(appArmorProfile, `${field}.appArmorProfile`, 'AppArmor'),
+  ]
+}
+
+function validateSysctls(settings: readonly Json[], field: string): FieldError[] {
+  const seen = new Set<string>()
+  return settings.flatMap(({ name: given }, index) => {
+    const path = `${field}[${index}].name`
+    const name = asText(given)
+    const wrong: FieldError[] = []
+    if (!name) wrong.push(required(path))
+    else if (name.length > LONGEST_NAME || !sysctl.test(name)) {
+      wrong.push(invalidValue(path, name, `must have at most ${LONGEST_NAME} characters and match regex ${SYSCTL}`))
+    } else if (seen.has(name)) wrong.push(duplicate(path, name))
+    seen.add(name)
+    return wrong
+  })
+}
+
+function validateProfile(profile: unknown, field: string, what: string): FieldError[] {
+  if (!isJson(profile)) return []
+  const { type, localhostProfile } = profile
+  if (isUnset(type)) return [required(`${field}.type`, 'type is required when seccompProfile is set')]
+  if (!PROFILES.includes(asText(type))) return [notSupported(`${field}.type`, type, PROFILES)]
+  if (type === 'Localhost') {
+    if (localhostProfile) return []
+    return [required(`${field}.localhostProfile`, `must be set when ${what} type is Localhost`)]
+  }
+  if (isUnset(localhostProfile)) return []
+  const detail = `can only be set when ${what} type is Localhost`
+  return [invalidValue(`${field}.localhostProfile`, localhostProfile, detail)]
+}
+
+/** As whom a container runs. */
+export function validateContainerSecurity(context: Json, field: string): FieldError[] {
+  const { procMount, privileged, allowPrivilegeEscalation } = context
+  const mounts = ['Default', 'Unmasked']
+  const wrong = ['runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`))
+  if (!isUnset(procMount) && !mounts.includes(asText(procMount))) {
+    wrong.push(notSupported(`${field}.procMount`, procMount, mounts))
+  }
+  wrong.push(...validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
+  if (allowPrivilegeEscalation === false && privileged === true) {
+    const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
+    wrong.push(invalidStruct(field, shownSecurity(context), detail))
+  }
+  wrong.push(...validateProfile(context['appArmorProfile'], `${field}.appArmorProfile`, 'AppArmor'))
+  return wrong
+}
+
+function fields(value: unknown, ...names: readonly string[]): Json | null {
+  if (!isJson(value)) return null
+  return Object.fromEntries(names.map((name) => [capitalized(name), value[name] ?? null]))
+}
+
+/** As the server's own struct prints. */
+function shownSecurity(context: Json): Json {
+  const plain = (name: string): [string, unknown] => [capitalized(name), context[name] ?? null]
+  const profile = (name: string): [string, unknown] => [
+    capitalized(name),
+    fields(context[name], 'type', 'localhostProfile'),
+  ]
+  return Object.fromEntries([
+    ['Capabilities', fields(context['capabilities'], 'add', 'drop')],
+    plain('privileged'),
+    ['SELinuxOptions', context['seLinuxOptions'] ?? null],
+    plain('windowsOptions'),
+    ...['runAsUser', 'runAsGroup', 'runAsNonRoot', 'readOnlyRootFilesystem', 'allowPrivilegeEscalation'].map(plain),
+    plain('procMount'),
+    profile('seccompProfile'),
+    profile('appArmorProfile'),
+  ])
+}
+
+const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+/** How a pod asks for names. */
+export function validateDns(spec: Json, field: string): FieldError[] {
+  const isOwn = spec['dnsPolicy'] === 'None'
+  const config = spec['dnsConfig']
+  const path = `${field}.dnsConfig`
+  if (!isJson(config)) {
+    return isOwn ? [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')] : []
+  }
+  const [servers, searches] = [asList(config['nameservers']), asList(config['searches'])]
+  const wrong: FieldError[] = []
+  if (isOwn && servers.length === 0) {
+    const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
+    wrong.push(required(`${path}.nameservers`, detail))
+  }
+  if (servers.length > MOST_NAMESERVERS) {
+    const detail = `must not have more than ${MOST_NAMESERVERS} nameservers`
+    wrong.push(invalidValue(`${path}.nameservers`, servers, detail))
+  }
+  servers.forEach((server, index) => wrong.push(...validateAddress(asText(server), `${path}.nameservers[${index}]`)))
+  if (searches.length > MOST_SEARCHES) {
+    wrong.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MOST_SEARCHES} search paths`))
+  }
+  searches.forEach((search, index) => {
+    // A path may end with a dot, or be one.
+    const name = asText(search).replace(/\.$/, '')
+    if (search === '.') return
+    const found = [
+      ...(name.length > LONGEST_NAME ? [mustBeShorter(LONGEST_NAME)] : []),
+      ...(searchPath.test(name) ? [] : [SEARCH_RULE]),
+    ]
+    wrong.push(...invalidEach(`${path}.searches[${index}]`, name, found))
+  })
+  asJsons(config['options']).forEach(({ name }, index) => {
+    if (!name) wrong.push(required(`${path}.options[${index}]`, 'must not be empty'))
+  })
+  return wrong
+}
+
+/** Names that a pod knows by itself. */
+export function validateHostAliases(aliases: readonly Json[], field: string): FieldError[] {
+  return aliases.flatMap((alias, index) => [
+    ...validateAddress(asText(alias['ip']), `${field}[${index}].ip`),
+    ...asList(alias['hostnames']).flatMap((name, at) =>
+      invalidEach(`${field}[${index}].hostnames[${at}]`, name, dnsSubdomain(asText(name))),
+    ),
+  ])
+}
+
+export function validateSystem(system: unknown, field: string): FieldError[] {
+  if (!isJson(system)) return []
+  const name = asText(asJson(system)['name'])
+  if (!name) return [required(`${field}.name`)]
+  const systems = ['linux', 'windows']
+  return systems.includes(name) ? [] : [notSupported(field, name, systems)]
+}
+
+/** Of a pod, not of a template, whose images were never looked at so closely. */
+export function validateImages(spec: Json, field: string): FieldError[] {
+  return ['containers', 'initContainers'].flatMap((list) =>
+    asJsons(spec[list]).flatMap(({ image }, index) => {
+      const text = asText(image)
+      if (text === text.trim()) return []
+      return [invalidValue(`${field}.${list}[${index}].image`, text, 'must not have leading or trailing whitespace')]
+    }),
+  )
+}

@@ -1,0 +1,178 @@
+import type { FieldError } from '../../../schema/types.ts'
+import { adviseOnPod } from './pod-warnings.ts'
+import { forbiddenField, invalidValue, required } from '../../common/field-errors.ts'
+import type { Json } from '../../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asText,
+  at,
+  filled,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+} from '../../../model/json.ts'
+import type { KindTable } from '../../common/kind-table.ts'
+import { mustBeBetween } from '../../common/names.ts'
+import { podCells } from './pod-columns.ts'
+import { defaultPodOnly, defaultPodSpec } from './pod-defaults.ts'
+import { validateImages } from './pod-settings-validation.ts'
+import { validatePodSpec } from './pod-validation.ts'
+import { validateProfiles } from './seccomp-annotations.ts'
+import { isZero, nanosOf } from '../../common/quantity.ts'
+
+export const PODS: KindTable = {
+  pods: {
+    cells: podCells,
+    rules: {
+      advise: adviseOnPod,
+      defaults: (pod) => withinField(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
+      prepareForCreate: (pod) => {
+        const gated = asJsons(at(pod, 'spec', 'schedulingGates')).length > 0
+        const status = { phase: 'Pending', ...(gated && { conditions: [GATED] }), qosClass: qosClass(pod) }
+        return withField(pod, 'status', status)
+      },
+      // Set once, and kept by who forgets it.
+      prepareForUpdate: (pod, old) => {
+        const qosClass = at(old, 'status', 'qosClass')
+        return qosClass === undefined ? pod : withField(pod, 'status', filled(asJson(pod['status']), { qosClass }))
+      },
+      validate: (pod) => [
+        ...validateProfiles(at(pod, 'metadata', 'annotations'), 'metadata.annotations'),
+        ...validatePodSpec(asJson(pod['spec']), 'spec'),
+      ],
+      validateNew: (pod) => [
+        ...validateImages(asJson(pod['spec']), 'spec'),
+        ...(asJsons(at(pod, 'spec', 'ephemeralContainers')).length > 0
+          ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
+          : []),
+      ],
+      validateChange: (pod, old) => validateChange(asJson(pod['spec']), asJson(old['spec'])),
+      selectableFields: {
+        'spec.nodeName': (pod) => asText(at(pod, 'spec', 'nodeName')),
+        'spec.restartPolicy': (pod) => asText(at(pod, 'spec', 'restartPolicy')),
+        'spec.schedulerName': (pod) => asText(at(pod, 'spec', 'schedulerName')),
+        'spec.serviceAccountName': (pod) => asText(at(pod, 'spec', 'serviceAccountName')),
+        'spec.hostNetwork': (pod) => String(at(pod, 'spec', 'hostNetwork') === true),
+        'status.phase': (pod) => asText(at(pod, 'status', 'phase')),
+        'status.podIP': (pod) => asText(at(pod, 'status', 'podIP')),
+        'status.nominatedNodeName': (pod) => asText(at(pod, 'status', 'nominatedNodeName')),
+      },
+      gracePeriod(pod) {
+        // A pod that never ran, or ran its course, has nothing to end gracefully.
+        const phase = at(pod, 'status', 'phase')
+        if (!at(pod, 'spec', 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0
+        const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
+        return typeof seconds === 'number' ? Math.max(seconds, 0) : 30
+      },
+      returnsDeletedObject: true,
+    },
+  },
+}
+
+const GATED = {
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+}
+
+/** How well a pod is off when its node runs short: by what its containers ask for. */
+export function qosClass(pod: Json): 'BestEffort' | 'Burstable' | 'Guaranteed' {
+  const spec = asJson(pod['spec'])
+  const containers = [...asJsons(spec['containers']), ...asJsons(spec['initContainers'])]
+  let hasAny = false
+  let isGuaranteed = true
+  for (const container of containers) {
+    for (const name of ['cpu', 'memory']) {
+      const limit = at(container, 'resources', 'limits', name)
+      const request = at(container, 'resources', 'requests', name)
+      if ((limit !== undefined && !isZero(limit)) || (request !== undefined && !isZero(request))) hasAny = true
+      const isSame = limit !== undefined && !isZero(limit) && nanosOf(limit) === nanosOf(request ?? limit)
+      if (!isSame) isGuaranteed = false
+    }
+  }
+  if (!hasAny) return 'BestEffort'
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
+}
+
+const MAX_INT32 = 2_147_483_647
+const CHANGEABLE = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+].join(',')
+
+function validateChange(spec: Json, old: Json): FieldError[] {
+  if (spec === old) return []
+  const wrong: FieldError[] = []
+  for (const list of ['containers', 'initContainers']) {
+    const containers = asJsons(spec[list])
+    if (containers.length !== asJsons(old[list]).length) {
+      return [...wrong, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')]
+    }
+    containers.forEach(({ image }, index) => {
+      const text = asText(image)
+      const field = `spec.${list}[${index}].image`
+      if (!text) wrong.push(required(field))
+      else if (text.trim() !== text) {
+        wrong.push(invalidValue(field, text, 'must not have leading or trailing whitespace'))
+      }
+    })
+  }
+  const deadline = validateDeadline(spec['activeDeadlineSeconds'], old['activeDeadlineSeconds'])
+  if (deadline) wrong.push(deadline)
+  if (deadline && typeof spec['activeDeadlineSeconds'] === 'number') return wrong
+  wrong.push(...validateTolerationChange(asJsons(spec['tolerations']), asJsons(old['tolerations'])))
+  const gates = asJsons(spec['schedulingGates']).filter(
+    ({ name }) => !asJsons(old['schedulingGates']).some((gate) => gate['name'] === name),
+  )
+  if (gates.length > 0) {
+    const detail = `only deletion is allowed, but found new scheduling gate '${asText(gates[0]?.['name'])}'`
+    wrong.push(forbiddenField('spec.schedulingGates', detail))
+  }
+  if (!isSemanticallyEqual(withoutChangeable(spec, old), old)) {
+    wrong.push(forbiddenField('spec', `pod updates may not change fields other than ${CHANGEABLE}\n`))
+  }
+  return wrong
+}
+
+function validateDeadline(value: unknown, old: unknown): FieldError | undefined {
+  const field = 'spec.activeDeadlineSeconds'
+  if (typeof value === 'number') {
+    if (value < 0 || value > MAX_INT32) return invalidValue(field, value, mustBeBetween(0, MAX_INT32))
+    if (typeof old === 'number' && old < value) {
+      return invalidValue(field, value, 'must be less than or equal to previous value')
+    }
+    return undefined
+  }
+  return isUnset(old) ? undefined : invalidValue(field, null, 'must not update from a positive integer to nil value')
+}
+
+const same = (a: Json, b: Json): boolean =>
+  isSemanticallyEqual({ ...a, tolerationSeconds: undefined }, { ...b, tolerationSeconds: undefined })
+
+function validateTolerationChange(tolerations: readonly Json[], old: readonly Json[]): FieldError[] {
+  if (old.every((before) => tolerations.some((toleration) => same(toleration, before)))) return []
+  return [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
+}
+
+/** The new spec with what may change as it was: what differs then may not. */
+function withoutChangeable(spec: Json, old: Json): Json {
+  const withImages = (list: string): unknown =>
+    asJsons(spec[list]).map((container, index) => withField(container, 'image', asJsons(old[list])[index]?.['image']))
+  const grace = old['terminationGracePeriodSeconds']
+  const isRepaired = typeof grace === 'number' && grace < 0 && spec['terminationGracePeriodSeconds'] === 1
+  return {
+    ...spec,
+    containers: withImages('containers'),
+    initContainers: withImages('initContainers'),
+    activeDeadlineSeconds: old['activeDeadlineSeconds'],
+    schedulingGates: old['schedulingGates'],
+    tolerations: old['tolerations'],
+    ...(isRepaired && { terminationGracePeriodSeconds: grace }),
+  }
+}

@@ -1,0 +1,51 @@
+/** Ports of a pod that get in each other's way, in one container or in two. */
+import type { Json } from '../../../model/json.ts'
+import { asJsons, asNumber, asText } from '../../../model/json.ts'
+
+/** More than an answer has room for, and more ports than people have in a pod: each is compared with all before it. */
+const MOST_CLASHES = 128
+const MOST_COMPARISONS = 1_000_000
+
+export function portAdvice(containers: readonly (readonly [Json, string])[]): readonly string[] {
+  const ports = containers.flatMap(([container, field]) =>
+    asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
+  )
+  const advice: string[] = []
+  let comparisons = 0
+  for (const [index, { port, field }] of ports.entries()) {
+    if (port['hostIP'] && !port['hostPort']) advice.push(`${field}: hostIP set without hostPort: ${shown(port)}`)
+    for (let before = 0; before < index; before++) {
+      if (advice.length >= MOST_CLASHES || ++comparisons > MOST_COMPARISONS) return advice
+      const other = ports[before]
+      const how = other && clashOf(port, other.port)
+      if (other && how !== undefined) advice.push(`${field}: ${how} port definition with ${other.field}`)
+    }
+  }
+  return [...advice, ...nameAdvice(ports)]
+}
+
+/** As the server's own struct prints. */
+const shown = ({ name, hostPort, containerPort, protocol, hostIP }: Json): string =>
+  `{Name:${asText(name)} HostPort:${asNumber(hostPort)} ContainerPort:${asNumber(containerPort)} Protocol:${asText(protocol)} HostIP:${asText(hostIP)}}`
+
+function nameAdvice(ports: readonly { readonly port: Json; readonly field: string }[]): readonly string[] {
+  const named = new Map<string, string>()
+  return ports.flatMap(({ port, field }) => {
+    const name = asText(port['name'])
+    const first = named.get(name)
+    if (name && first === undefined) named.set(name, field)
+    if (first === undefined) return []
+    return [
+      `${field}: duplicate port name "${name}" with ${first}, services and probes that select ports by name will use ${first}`,
+    ]
+  })
+}
+
+function clashOf(port: Json, other: Json): string | undefined {
+  const same = (name: string): boolean => (port[name] || undefined) === (other[name] || undefined)
+  if (!same('containerPort') || !same('protocol')) return undefined
+  if (same('hostIP') && same('hostPort')) return 'duplicate'
+  if (!port['hostPort'] || !other['hostPort']) return 'overlapping'
+  // Then one of them is for every address.
+  return same('hostPort') && !(port['hostIP'] && other['hostIP']) ? 'dangerously ambiguous' : undefined
+}

@@ -1,0 +1,26 @@
+import type { FieldError } from '../../../schema/types.ts'
+import { invalidValue } from '../../common/field-errors.ts'
+import { asJson, asText } from '../../../model/json.ts'
+
+const SECCOMP = 'seccomp.security.alpha.kubernetes.io/'
+export const POD_PROFILE = `${SECCOMP}pod`
+/** Before the name of a container. */
+export const CONTAINER_PROFILE = `container.${SECCOMP}`
+const PROFILES = new Set(['runtime/default', 'docker/default', 'unconfined'])
+const LOCAL_PROFILE = 'localhost/'
+
+/** Whether an annotation names a seccomp profile, of a pod or of one of its containers. */
+const isProfile = (key: string): boolean => key === POD_PROFILE || key.startsWith(CONTAINER_PROFILE)
+
+/** Seccomp profiles were annotations once. Nobody follows them any more, but they still have to be right. */
+export function validateProfiles(annotations: unknown, field: string): FieldError[] {
+  return Object.entries(asJson(annotations)).flatMap(([key, value]) => {
+    const profile = asText(value)
+    if (!isProfile(key) || PROFILES.has(profile)) return []
+    const at = `${field}.${key}`
+    if (!profile.startsWith(LOCAL_PROFILE)) return [invalidValue(at, profile, 'must be a valid seccomp profile')]
+    const path = profile.slice(LOCAL_PROFILE.length)
+    if (path.startsWith('/')) return [invalidValue(at, path, 'must be a relative path')]
+    return path.split('/').includes('..') ? [invalidValue(at, path, "must not contain '..'")] : []
+  })
+}

@@ -1,0 +1,104 @@
+import type { FieldError } from '../../schema/types.ts'
+import { immutable, invalidStruct, invalidValue, required } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText } from '../../model/json.ts'
+import { isNegative, isWhole } from '../common/quantity.ts'
+import { isCounted, isOfQuotas, validateQuotaResourceName } from './resource-names.ts'
+
+/** Scopes that a pod is in or not: nothing is compared. */
+const EXISTING = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']
+const SCOPES = [...EXISTING, 'PriorityClass', 'VolumeAttributesClass']
+const CONFLICTS = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+]
+const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
+
+export function validateQuota(quota: Json): FieldError[] {
+  const spec = asJson(quota['spec'])
+  const wrong = Object.entries(asJson(spec['hard'])).flatMap(([name, quantity]) => {
+    const field = `spec.hard[${name}]`
+    const found = validateQuotaResourceName(name, field)
+    if (isNegative(quantity)) found.push(invalidValue(field, quantity, 'must be greater than or equal to 0'))
+    if (isCounted(name) && !isWhole(quantity)) found.push(invalidValue(field, quantity, 'must be an integer'))
+    return found
+  })
+  return [...wrong, ...validateScopes(spec), ...validateScopeSelector(spec)]
+}
+
+/** What a quota applies to is decided once. */
+export function validateQuotaChange(quota: Json, old: Json): FieldError[] {
+  const scopes = asList(asJson(quota['spec'])['scopes'])
+  const before = asList(asJson(old['spec'])['scopes'])
+  const isSame = new Set(scopes).symmetricDifference(new Set(before)).size === 0
+  return isSame ? [] : [immutable('spec.scopes', scopes.length > 0 ? scopes : null)]
+}
+
+function validateScopes(spec: Json): FieldError[] {
+  const scopes = asList(spec['scopes']).map(asText)
+  const is = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
+  const wrong = scopes.flatMap((scope) => [
+    ...(SCOPES.includes(scope) ? [] : [is('unsupported scope')]),
+    ...misapplied(spec, scope).map(() => is('unsupported scope applied to resource')),
+  ])
+  return isConflicting(scopes) ? [...wrong, is('conflicting scopes')] : wrong
+}
+
+function validateScopeSelector(spec: Json): FieldError[] {
+  const field = 'spec.scopeSelector.matchExpressions'
+  const expressions = asJsons(asJson(spec['scopeSelector'])['matchExpressions'])
+  // As Go names the fields.
+  const shown = {
+    MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
+      ScopeName: scopeName,
+      Operator: operator,
+      Values: values ?? null,
+    })),
+  }
+  const wrong = expressions.flatMap((expression) => {
+    const scope = asText(expression['scopeName'])
+    return [
+      ...(SCOPES.includes(scope) ? [] : [invalidValue(`${field}.scopeName`, scope, 'unsupported scope')]),
+      ...misapplied(spec, scope).map(() => invalidStruct(field, shown, 'unsupported scope applied to resource')),
+      ...validateRequirement(expression, field),
+    ]
+  })
+  const names = expressions.map(({ scopeName }) => asText(scopeName))
+  if (isConflicting(names)) wrong.push(invalidValue(field, spec['scopes'] ?? null, 'conflicting scopes'))
+  return wrong
+}
+
+function validateRequirement({ scopeName, operator, values }: Json, field: string): FieldError[] {
+  const place = `${field}.operator`
+  const wrong: FieldError[] = []
+  if (EXISTING.includes(asText(scopeName)) && operator !== 'Exists') {
+    const detail = `must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`
+    wrong.push(invalidValue(place, operator ?? '', detail))
+  }
+  const list = asList(values)
+  if (operator === 'In' || operator === 'NotIn') {
+    if (list.length > 0) return wrong
+    const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+    return [...wrong, required(`${field}.values`, detail)]
+  }
+  if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (list.length === 0) return wrong
+    const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+    return [...wrong, invalidValue(`${field}.values`, list, detail)]
+  }
+  return [...wrong, invalidValue(place, operator ?? '', 'not a valid selector operator')]
+}
+
+const isConflicting = (scopes: readonly string[]): boolean =>
+  CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)))
+
+/** The resources of a quota that can not be told apart by this scope. */
+function misapplied(spec: Json, scope: string): readonly string[] {
+  return Object.keys(asJson(spec['hard'])).filter((name) => isOfQuotas(name) && !applies(scope, name))
+}
+
+function applies(scope: string, resource: string): boolean {
+  if (scope === 'BestEffort') return resource === 'pods'
+  if (scope === 'VolumeAttributesClass') return ['persistentvolumeclaims', 'requests.storage'].includes(resource)
+  return !SCOPES.includes(scope) || resource === 'pods' || COMPUTE.includes(resource)
+}

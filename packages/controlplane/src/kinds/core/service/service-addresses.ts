@@ -1,0 +1,146 @@
+import type { Clock, Random } from '@tenure/kube'
+
+import { contains, formatAddress, parseAddress, parseNetwork } from '../../../schema/formats/addresses.ts'
+import type { Network } from '../../../schema/formats/addresses.ts'
+import type { Storage } from '../../../storage/types.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJsons, asList, at } from '../../../model/json.ts'
+
+export const SERVICE_RANGE = '10.96.0.0/12'
+const FIRST_PORT = 30_000
+const LAST_PORT = 32_767
+/** A reservation whose service was never stored (refused, or a dry run) lapses after this. */
+const LAPSE = 60_000
+/** After this many draws that were taken, the rest is tried in order. */
+const DRAWS = 64
+
+export interface ServiceAddressesOptions {
+  readonly random: Random
+  readonly clock: Clock
+  /** Where cluster IPs come from. Default 10.96.0.0/12. */
+  readonly range?: string
+}
+
+/** Cluster IPs and node ports of services: who has which. */
+export interface ServiceAddressBook {
+  takeAddress(): string | undefined
+  takePort(): number | undefined
+  /** Reserves one that was asked for; why not, if it can not be had. */
+  claimAddress(address: string): string | undefined
+  claimPort(port: number): string | undefined
+}
+
+/**
+ * Hands out addresses and ports. What is handed out is reserved for a while; what a stored service has is taken for as
+ * long as it has it (`follow`). So two creations at once never get the same, and a refused one leaks nothing.
+ */
+export class ServiceAddresses implements ServiceAddressBook {
+  readonly #random: Random
+  readonly #clock: Clock
+  readonly #network: Network
+  readonly #taken = new Set<string | number>()
+  /** Until when it is kept for a service that is not stored yet. */
+  readonly #reserved = new Map<string | number, number>()
+
+  constructor({ random, clock, range = SERVICE_RANGE }: ServiceAddressesOptions) {
+    const network = parseNetwork(range)
+    if (network?.address.length !== 4) throw new TypeError(`${range} is no IPv4 range`)
+    this.#random = random
+    this.#clock = clock
+    this.#network = network
+  }
+
+  /** Takes what stored services have, and keeps up with them. Returns what ends that. */
+  follow(storage: Storage): () => void {
+    for (const { object } of storage.range('services')) this.#take(object as unknown as Json)
+    return storage.watch('services', storage.revision, ({ previous, current }) => {
+      if (previous) for (const one of holdingsOf(previous.object as unknown as Json)) this.#taken.delete(one)
+      if (current) this.#take(current.object as unknown as Json)
+    })
+  }
+
+  takeAddress(): string | undefined {
+    const size = 2 ** (32 - this.#network.bits)
+    return this.#draw(size - 2, (index) => this.#addressAt(index + 1))
+  }
+
+  takePort(): number | undefined {
+    return this.#draw(LAST_PORT - FIRST_PORT + 1, (index) => FIRST_PORT + index)
+  }
+
+  claimAddress(address: string): string | undefined {
+    const parsed = parseAddress(address)
+    if (!parsed || !contains(this.#network, parsed)) return 'the provided network does not match the current range'
+    if (!this.#isFree(address)) return 'provided IP is already allocated'
+    this.#reserve(address)
+    return undefined
+  }
+
+  claimPort(port: number): string | undefined {
+    if (port < FIRST_PORT || port > LAST_PORT) {
+      return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`
+    }
+    if (!this.#isFree(port)) return 'provided port is already allocated'
+    this.#reserve(port)
+    return undefined
+  }
+
+  #take(service: Json): void {
+    for (const one of holdingsOf(service)) {
+      this.#taken.add(one)
+      this.#reserved.delete(one)
+    }
+  }
+
+  #isFree(one: string | number): boolean {
+    if (this.#taken.has(one)) return false
+    const until = this.#reserved.get(one)
+    return until === undefined || until <= this.#clock.now()
+  }
+
+  #reserve(one: string | number): void {
+    const now = this.#clock.now()
+    // In order of reservation, so the first that still holds ends the search.
+    for (const [other, until] of this.#reserved) {
+      if (until > now) break
+      this.#reserved.delete(other)
+    }
+    this.#reserved.delete(one)
+    this.#reserved.set(one, now + LAPSE)
+  }
+
+  #draw<T extends string | number>(size: number, nth: (index: number) => T): T | undefined {
+    const start = Math.floor(this.#random.fraction() * size)
+    for (let draw = 0; draw < DRAWS; draw++) {
+      const one = nth(draw === 0 ? start : Math.floor(this.#random.fraction() * size))
+      if (this.#isFree(one)) return this.#reserving(one)
+    }
+    for (let offset = 0; offset < size; offset++) {
+      const one = nth((start + offset) % size)
+      if (this.#isFree(one)) return this.#reserving(one)
+    }
+    return undefined
+  }
+
+  #reserving<T extends string | number>(one: T): T {
+    this.#reserve(one)
+    return one
+  }
+
+  #addressAt(index: number): string {
+    const [a = 0, b = 0, c = 0, d = 0] = this.#network.address
+    const base = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0
+    const value = (base + index) >>> 0
+    return formatAddress([value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255])
+  }
+}
+
+/** What a service has: its addresses and its node ports. */
+function holdingsOf(service: Json): (string | number)[] {
+  const addresses = asList(at(service, 'spec', 'clusterIPs')).filter((one) => typeof one === 'string' && one !== 'None')
+  const ports = asJsons(at(service, 'spec', 'ports')).map(({ nodePort }) => nodePort)
+  const health = at(service, 'spec', 'healthCheckNodePort')
+  return [...addresses, ...ports, health].filter(
+    (one): one is string | number => typeof one === 'string' || (typeof one === 'number' && one > 0),
+  )
+}

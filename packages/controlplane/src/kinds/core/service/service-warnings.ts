@@ -1,0 +1,43 @@
+import { addressAdvice, networkAdvice } from '../../common/ip-warnings.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asList, asText, at } from '../../../model/json.ts'
+
+const HINTS = 'service.kubernetes.io/topology-aware-hints'
+const MODE = 'service.kubernetes.io/topology-mode'
+
+/** What of a service is taken, though nobody will look at it. */
+export function adviseOnService(service: Json): readonly string[] {
+  const spec = asJson(service['spec'])
+  const { type, clusterIP, loadBalancerIP, sessionAffinity, externalName, trafficDistribution } = spec
+  const [addresses, outside] = [asList(spec['clusterIPs']).map(asText), asList(spec['externalIPs']).map(asText)]
+  const isHeadless = type === 'ClusterIP' && clusterIP === 'None'
+  const isName = type === 'ExternalName'
+  const advice: string[] = []
+  const sayIf = (condition: boolean, text: string): void => {
+    if (condition) advice.push(text)
+  }
+  sayIf(
+    at(service, 'metadata', 'annotations', HINTS) !== undefined,
+    `annotation ${HINTS} is deprecated, please use ${MODE} instead`,
+  )
+  addresses.forEach((address, index) => advice.push(...addressAdvice(address, `spec.clusterIPs[${index}]`)))
+  sayIf(isHeadless && Boolean(loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services')
+  sayIf(isHeadless && outside.length > 0, 'spec.externalIPs is ignored for headless services')
+  sayIf(isHeadless && sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services')
+  outside.forEach((address, index) => advice.push(...addressAdvice(address, `spec.externalIPs[${index}]`)))
+  sayIf(
+    outside.length > 0 && !isHeadless && !isName,
+    'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
+  )
+  advice.push(...addressAdvice(asText(loadBalancerIP), 'spec.loadBalancerIP'))
+  asList(spec['loadBalancerSourceRanges']).forEach((range, index) =>
+    advice.push(...networkAdvice(asText(range), `spec.loadBalancerSourceRanges[${index}]`)),
+  )
+  sayIf(isName && outside.length > 0, 'spec.externalIPs is ignored when spec.type is "ExternalName"')
+  sayIf(!isName && Boolean(externalName), 'spec.externalName is ignored when spec.type is not "ExternalName"')
+  sayIf(
+    trafficDistribution === 'PreferClose',
+    'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+  )
+  return advice
+}

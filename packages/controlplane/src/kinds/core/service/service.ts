@@ -1,0 +1,226 @@
+import { parseAddress } from '../../../schema/formats/addresses.ts'
+import type { FieldError } from '../../../schema/types.ts'
+import { createdAt, nameOf } from '../../common/columns.ts'
+import { invalidValue } from '../../common/field-errors.ts'
+import type { Json } from '../../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asNumber,
+  asText,
+  at,
+  filled,
+  filledUnset,
+  isSemanticallyEqual,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from '../../../model/json.ts'
+import type { KindTable } from '../../common/kind-table.ts'
+import { formatLabels } from '../../common/selectors.ts'
+import { adviseOnService } from './service-warnings.ts'
+import type { ServiceAddressBook } from './service-addresses.ts'
+import {
+  isHeadless,
+  isOutside,
+  needsAddress,
+  needsHealthPort,
+  needsPorts,
+  REFUSED,
+  typeOf,
+  validateChange,
+  validateService,
+} from './service-validation.ts'
+
+/** Services, with the addresses that they are given. */
+export function serviceKinds(addresses: ServiceAddressBook): KindTable {
+  return {
+    services: {
+      cells: (service, age) => [
+        nameOf(service),
+        asText(at(service, 'spec', 'type')),
+        asText(asList(at(service, 'spec', 'clusterIPs'))[0]) || '<none>',
+        externalAddress(service),
+        portsCell(service),
+        age(createdAt(service)),
+        formatLabels(at(service, 'spec', 'selector')),
+      ],
+      rules: {
+        generation: false,
+        newStatus: { loadBalancer: {} },
+        defaults: (service) => withinField(service, 'spec', defaultSpec),
+        prepareForCreate: (service) => allocate(service, undefined, addresses),
+        prepareForUpdate: (service, old) => {
+          const kept = withinField(service, 'spec', (spec) => keepAllocated(spec, asJson(old['spec'])))
+          return allocate(kept, asJson(old['spec']), addresses)
+        },
+        advise: adviseOnService,
+        validate: validateService,
+        validateChange: (service, old) => validateChange(asJson(service['spec']), asJson(old['spec'])),
+        selectableFields: {
+          'spec.clusterIP': (service) => asText(at(service, 'spec', 'clusterIP')),
+          'spec.type': (service) => asText(at(service, 'spec', 'type')),
+        },
+        allowsCreateOnUpdate: true,
+        returnsDeletedObject: true,
+      },
+    },
+  }
+}
+
+function defaultSpec(given: Json): Json {
+  let spec = filledUnset(given, { sessionAffinity: 'None', type: 'ClusterIP' })
+  if (spec['sessionAffinity'] === 'None') spec = withField(spec, 'sessionAffinityConfig', undefined)
+  if (spec['sessionAffinity'] === 'ClientIP') {
+    const seconds = at(spec, 'sessionAffinityConfig', 'clientIP', 'timeoutSeconds')
+    // None at all: a zero was meant, and is refused.
+    if (seconds === undefined || seconds === null)
+      spec = withField(spec, 'sessionAffinityConfig', { clientIP: { timeoutSeconds: 10_800 } })
+  }
+  spec = withinItems(spec, 'ports', (port) =>
+    filledUnset(filledUnset(port, { protocol: 'TCP' }), { targetPort: port['port'] }),
+  )
+  if (isOutside(spec)) spec = filledUnset(spec, { externalTrafficPolicy: 'Cluster' })
+  if (needsAddress(spec)) spec = filled(spec, { internalTrafficPolicy: 'Cluster' })
+  return typeOf(spec) === 'LoadBalancer' ? filled(spec, { allocateLoadBalancerNodePorts: true }) : spec
+}
+
+/** `clusterIPs` and `clusterIP` say the same; who sets one has set the other. */
+function alignAddresses(spec: Json, old: Json | undefined): Json {
+  const [address, list] = [asText(spec['clusterIP']), asList(spec['clusterIPs'])]
+  if (old && isSemanticallyEqual(spec['clusterIPs'], old['clusterIPs']) && address !== asText(old['clusterIP'])) {
+    return withField(spec, 'clusterIPs', address ? [address, ...list.slice(1)] : undefined)
+  }
+  if (address && list.length === 0) return withField(spec, 'clusterIPs', [address])
+  return spec
+}
+
+const nodePortsOf = (spec: Json): unknown[] => asJsons(spec['ports']).map(({ nodePort }) => nodePort)
+
+/** What the service does not say of what it was given before stays; what its new type does not have goes. */
+function keepAllocated(given: Json, old: Json): Json {
+  let spec = given
+  if (needsAddress(old) && needsAddress(spec)) {
+    spec = filledUnset(spec, { clusterIP: old['clusterIP'] })
+    if (asList(spec['clusterIPs']).length === 0) spec = withField(spec, 'clusterIPs', old['clusterIPs'])
+    spec = filled(spec, { ipFamilies: old['ipFamilies'], ipFamilyPolicy: old['ipFamilyPolicy'] })
+  }
+  if (needsAddress(old) && !needsAddress(spec)) {
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']) {
+      if (isSemanticallyEqual(spec[field], old[field])) spec = withField(spec, field, undefined)
+    }
+  }
+  if (needsPorts(old) && needsPorts(spec)) {
+    const before = new Map(asJsons(old['ports']).map((port) => [asText(port['name']), port['nodePort']]))
+    const used = new Set(asJsons(spec['ports']).map(({ nodePort }) => nodePort))
+    spec = withinItems(spec, 'ports', (port) => {
+      const was = before.get(asText(port['name']))
+      return isUnset(port['nodePort']) && !isUnset(was) && !used.has(was) ? withField(port, 'nodePort', was) : port
+    })
+  } else if (needsPorts(old) && !needsPorts(spec)) {
+    if (isSemanticallyEqual(nodePortsOf(spec), nodePortsOf(old))) {
+      spec = withinItems(spec, 'ports', (port) => withField(port, 'nodePort', undefined))
+    }
+  }
+  if (needsHealthPort(old) && needsHealthPort(spec)) {
+    spec = filledUnset(spec, { healthCheckNodePort: old['healthCheckNodePort'] })
+  }
+  if (typeOf(old) === 'LoadBalancer' && typeOf(spec) !== 'LoadBalancer') {
+    spec = withField(spec, 'allocateLoadBalancerNodePorts', undefined)
+  }
+  if (isOutside(old) && !isOutside(spec) && spec['externalTrafficPolicy'] === old['externalTrafficPolicy']) {
+    spec = withField(spec, 'externalTrafficPolicy', undefined)
+  }
+  return spec
+}
+
+/** Gives the service the addresses and ports that it needs and has not. */
+function allocate(service: Json, old: Json | undefined, book: ServiceAddressBook): Json {
+  let spec = alignAddresses(asJson(service['spec']), old)
+  const refused: FieldError[] = []
+  if (needsAddress(spec) && spec['ipFamilyPolicy'] === 'RequireDualStack') {
+    const detail = 'this cluster is not configured for dual-stack services'
+    refused.push(invalidValue('spec.ipFamilyPolicy', 'RequireDualStack', detail))
+  } else if (needsAddress(spec)) {
+    spec = defaultFamilies(spec)
+    const before = asList(old?.['clusterIPs'])
+    const list = asList(spec['clusterIPs'])
+    if (list.length === 0) {
+      const address = book.takeAddress()
+      if (address === undefined)
+        refused.push(invalidValue('spec.clusterIPs', [], 'failed to allocate a serviceIP: range is full'))
+      else spec = { ...spec, clusterIP: address, clusterIPs: [address] }
+    } else {
+      for (const address of list) {
+        if (typeof address !== 'string' || address === 'None' || before.includes(address) || !parseAddress(address))
+          continue
+        // A change is refused as such: nothing is reserved for it.
+        if (before.length > 0) continue
+        const why = book.claimAddress(address)
+        if (why) refused.push(invalidValue('spec.clusterIPs', list, `failed to allocate IP ${address}: ${why}`))
+      }
+    }
+  }
+  if (needsPorts(spec)) spec = allocatePorts(spec, old, book, refused)
+  if (needsHealthPort(spec) && isUnset(spec['healthCheckNodePort'])) {
+    spec = withField(spec, 'healthCheckNodePort', book.takePort())
+  }
+  const result = withField(service, 'spec', spec)
+  if (refused.length > 0) REFUSED.set(spec, refused)
+  return result
+}
+
+function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressBook, refused: FieldError[]): Json {
+  const before = new Set(asJsons(old?.['ports']).map(({ nodePort }) => nodePort))
+  let index = -1
+  // One number may serve TCP and UDP: it is claimed once.
+  const claimed = new Set<unknown>()
+  return withinItems(spec, 'ports', (port) => {
+    index++
+    const number = port['nodePort']
+    if (isUnset(number)) return withField(port, 'nodePort', book.takePort())
+    if (before.has(number) || claimed.has(number)) return port
+    claimed.add(number)
+    const why = book.claimPort(Number(number))
+    if (why) refused.push(invalidValue(`spec.ports[${index}].nodePort`, number, why))
+    return port
+  })
+}
+
+function defaultFamilies(spec: Json): Json {
+  // Without a selector nobody knows the families of a headless service's endpoints.
+  const isOpen = isHeadless(spec) && Object.keys(asJson(spec['selector'])).length === 0
+  if (isOpen) return filled(spec, { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
+  return filled(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
+}
+
+function externalAddress(service: Json): string {
+  const spec = asJson(service['spec'])
+  const external = asList(spec['externalIPs']).map(asText)
+  switch (typeOf(spec)) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return external.join(',') || '<none>'
+    case 'LoadBalancer': {
+      const balanced = asJsons(at(service, 'status', 'loadBalancer', 'ingress'))
+        .map(({ ip, hostname }) => asText(ip) || asText(hostname))
+        .filter(Boolean)
+      return [...new Set(balanced.toSorted()), ...external].join(',') || '<pending>'
+    }
+    case 'ExternalName':
+      return asText(spec['externalName'])
+    default:
+      return '<unknown>'
+  }
+}
+
+function portsCell(service: Json): string {
+  const ports = asJsons(at(service, 'spec', 'ports')).map(({ port, nodePort, protocol }) =>
+    isUnset(nodePort)
+      ? `${asNumber(port)}/${asText(protocol)}`
+      : `${asNumber(port)}:${asNumber(nodePort)}/${asText(protocol)}`,
+  )
+  return ports.join(',') || '<none>'
+}

@@ -1,0 +1,159 @@
+import type { FieldError } from '../../../schema/types.ts'
+import { validateNodeSelector } from '../pod/affinity-validation.ts'
+import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../../common/field-errors.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asList, asText, at, isAbsent, isJson, isUnset } from '../../../model/json.ts'
+import { dnsSubdomain } from '../../common/names.ts'
+import { isNegative, isZero, nanosOf } from '../../common/quantity.ts'
+import { validateHostPath } from './volume-validation.ts'
+
+const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+export const SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+]
+
+export const MODES_OF_VOLUMES = ['Block', 'Filesystem']
+
+export function validateModes(modes: readonly unknown[], field: string): FieldError[] {
+  const wrong = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
+  const known = modes.filter((mode) => MODES.includes(asText(mode)))
+  if (known.includes('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod')) {
+    wrong.push(forbiddenField(field, 'may not use ReadWriteOncePod with other access modes'))
+  }
+  return wrong
+}
+
+const HOST_PATH_TYPES = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
+
+const needs = (source: Json, field: string, ...names: readonly string[]): FieldError[] =>
+  names.flatMap((name) => (source[name] ? [] : [required(`${field}.${name}`)]))
+
+/** What the source of a volume must say. */
+const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => FieldError[]>> = {
+  hostPath: (source, field) => {
+    const type = asText(source['type'])
+    const isKnown = HOST_PATH_TYPES.includes(type)
+    return [
+      ...validateHostPath(source, field),
+      ...(isKnown ? [] : [notSupported(`${field}.type`, type, HOST_PATH_TYPES)]),
+    ]
+  },
+  nfs: (source, field) => {
+    const path = asText(source['path'])
+    const isAbsolute = path.startsWith('/')
+    return [
+      ...needs(source, field, 'server', 'path'),
+      ...(isAbsolute ? [] : [invalidValue(`${field}.path`, path, 'must be an absolute path')]),
+    ]
+  },
+  local: (source, field) => needs(source, field, 'path'),
+  csi: (source, field) => {
+    const driver = asText(source['driver'])
+    const named = driver ? invalidEach(`${field}.driver`, driver, dnsSubdomain(driver)) : [required(`${field}.driver`)]
+    return [...named, ...needs(source, field, 'volumeHandle')]
+  },
+  iscsi: (source, field) => needs(source, field, 'targetPortal', 'iqn'),
+  fc: (source, field) => {
+    const hasNames = asList(source['targetWWNs']).length > 0
+    if (hasNames !== asList(source['wwids']).length > 0) return []
+    return [required(`${field}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
+  },
+}
+
+/** From which nodes a volume can be reached. */
+function validateReach(affinity: Json, field: string): FieldError[] {
+  const { required: needed } = affinity
+  if (isJson(needed)) return validateNodeSelector(needed, `${field}.required`)
+  return [required(`${field}.required`, 'must specify required node constraints')]
+}
+
+export function validateVolumeSpec(spec: Json): FieldError[] {
+  const modes = asList(spec['accessModes'])
+  const capacity = asJson(spec['capacity'])
+  const wrong: FieldError[] = []
+  if (modes.length === 0) wrong.push(required('spec.accessModes'))
+  wrong.push(...validateModes(modes, 'spec.accessModes'))
+  if (Object.keys(capacity).length === 0) wrong.push(required('spec.capacity'))
+  if (!Object.hasOwn(capacity, 'storage') || Object.keys(capacity).length > 1) {
+    wrong.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
+  }
+  for (const [name, quantity] of Object.entries(capacity)) {
+    if (isNegative(quantity)) {
+      // As a number, here.
+      const whole = Number(nanosOf(quantity) / 1_000_000_000n)
+      wrong.push(invalidValue(`spec.capacity[${name}]`, whole, 'must be a valid resource quantity'))
+    }
+    if (isZero(quantity) || isNegative(quantity)) {
+      wrong.push(invalidValue(`spec.capacity[${name}]`, quantity, 'must be greater than zero'))
+    }
+  }
+  const policies = ['Delete', 'Recycle', 'Retain']
+  const policy = spec['persistentVolumeReclaimPolicy']
+  if (!isUnset(policy) && !policies.includes(asText(policy))) {
+    wrong.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
+  }
+  const sources = SOURCES.filter((source) => isJson(spec[source]))
+  for (const source of sources.slice(1)) {
+    wrong.push(forbiddenField(`spec.${source}`, 'may not specify more than 1 volume type'))
+  }
+  const [source] = sources
+  if (source) wrong.push(...(SOURCE_RULES[source]?.(asJson(spec[source]), `spec.${source}`) ?? []))
+  if (sources.length === 0) wrong.push(required('spec', 'must specify a volume type'))
+  if (policy === 'Recycle' && at(spec, 'hostPath', 'path') === '/') {
+    const detail = "may not be 'recycle' for a hostPath mount of '/'"
+    wrong.push(forbiddenField('spec.persistentVolumeReclaimPolicy', detail))
+  }
+  const { storageClassName, volumeMode, nodeAffinity } = spec
+  if (storageClassName) {
+    wrong.push(...invalidEach('spec.storageClassName', storageClassName, dnsSubdomain(asText(storageClassName))))
+  }
+  if (!isUnset(volumeMode) && !MODES_OF_VOLUMES.includes(asText(volumeMode))) {
+    wrong.push(notSupported('spec.volumeMode', volumeMode, MODES_OF_VOLUMES))
+  }
+  if (isJson(nodeAffinity)) wrong.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
+  else if (source === 'local') {
+    wrong.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
+  }
+  return [...wrong, ...validateAttributes(spec)]
+}
+
+function validateAttributes({ volumeAttributesClassName: name, csi }: Json): FieldError[] {
+  if (isAbsent(name)) return []
+  const field = 'spec.volumeAttributesClassName'
+  return [
+    ...(name === ''
+      ? [required(field, 'an empty string is disallowed')]
+      : invalidEach(field, name, dnsSubdomain(asText(name)))),
+    ...(isJson(csi) ? [] : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]),
+  ]
+}

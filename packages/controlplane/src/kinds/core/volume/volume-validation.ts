@@ -1,0 +1,127 @@
+import type { FieldError } from '../../../schema/types.ts'
+import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../../common/field-errors.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asText, isJson } from '../../../model/json.ts'
+import { dnsLabel } from '../../common/names.ts'
+import { isNegative } from '../../common/quantity.ts'
+
+/** What a source of each kind needs, in the order in which the server looks at them. */
+const SOURCES: readonly (readonly [string, ((source: Json, field: string) => FieldError[])?])[] = [
+  ['emptyDir', validateEmptyDir],
+  ['hostPath', validateHostPath],
+  ['gitRepo'],
+  ['gcePersistentDisk'],
+  ['awsElasticBlockStore'],
+  ['secret', (source, field) => [...needs(source, field, 'secretName'), ...validateItems(source, field)]],
+  ['nfs', (source, field) => needs(source, field, 'server', 'path')],
+  ['iscsi'],
+  ['glusterfs'],
+  ['flocker'],
+  ['persistentVolumeClaim', (source, field) => needs(source, field, 'claimName')],
+  ['rbd'],
+  ['cinder'],
+  ['cephfs'],
+  ['quobyte'],
+  ['downwardAPI'],
+  ['fc'],
+  ['flexVolume'],
+  ['configMap', (source, field) => [...needs(source, field, 'name'), ...validateItems(source, field)]],
+  ['azureFile'],
+  ['vsphereVolume'],
+  ['photonPersistentDisk'],
+  ['portworxVolume'],
+  ['azureDisk'],
+  ['storageos'],
+  ['projected', validateProjected],
+  ['scaleIO'],
+  ['csi', (source, field) => needs(source, field, 'driver')],
+  ['ephemeral', (source, field) => needs(source, field, 'volumeClaimTemplate')],
+  ['image', (source, field) => needs(source, field, 'reference')],
+]
+
+/** Adds what is wrong with the volumes to `wrong`; returns the names that containers may mount. */
+export function validateVolumes(volumes: readonly Json[], field: string, wrong: FieldError[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  volumes.forEach((volume, index) => {
+    const path = `${field}[${index}]`
+    const name = asText(volume['name'])
+    const found = validateSource(volume, path)
+    if (name) found.push(...invalidEach(`${path}.name`, name, dnsLabel(name)))
+    else found.push(required(`${path}.name`))
+    if (names.has(name)) found.push(duplicate(`${path}.name`, name))
+    if (found.length === 0) names.add(name)
+    wrong.push(...found)
+  })
+  return names
+}
+
+function validateSource(volume: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  let seen = 0
+  for (const [name, validate] of SOURCES) {
+    const source = volume[name]
+    if (!isJson(source)) continue
+    if (seen++ > 0) wrong.push(forbiddenField(`${field}.${name}`, 'may not specify more than 1 volume type'))
+    else if (validate) wrong.push(...validate(source, `${field}.${name}`))
+  }
+  if (seen === 0) wrong.push(required(field, 'must specify a volume type'))
+  return wrong
+}
+
+function needs(source: Json, field: string, ...names: readonly string[]): FieldError[] {
+  return names.filter((name) => !source[name]).map((name) => required(`${field}.${name}`))
+}
+
+function validateEmptyDir({ sizeLimit }: Json, field: string): FieldError[] {
+  if (sizeLimit === undefined || !isNegative(sizeLimit)) return []
+  return [forbiddenField(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+}
+
+export function validateHostPath(source: Json, field: string): FieldError[] {
+  const path = asText(source['path'])
+  if (!path) return [required(`${field}.path`)]
+  return path.split('/').includes('..') ? [invalidValue(`${field}.path`, path, "must not contain '..'")] : []
+}
+
+function validateItems(source: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  const mode = source['defaultMode']
+  if (typeof mode === 'number' && (mode < 0 || mode > 0o777)) {
+    const detail = 'must be a number between 0 and 0777 (octal), both inclusive'
+    wrong.push(invalidValue(`${field}.defaultMode`, mode, detail))
+  }
+  asJsons(source['items']).forEach((item, index) => {
+    const path = `${field}.items[${index}]`
+    wrong.push(...needs(item, path, 'key', 'path'), ...validateWithin(asText(item['path']), `${path}.path`))
+  })
+  return wrong
+}
+
+/** A path that stays below where it is put. */
+function validateWithin(path: string, field: string): FieldError[] {
+  if (path.startsWith('/')) return [invalidValue(field, path, 'must be a relative path')]
+  if (path.split('/').includes('..')) return [invalidValue(field, path, "must not contain '..'")]
+  return path.startsWith('..') ? [invalidValue(field, path, "must not start with '..'")] : []
+}
+
+function validateProjected(source: Json, field: string): FieldError[] {
+  return asJsons(source['sources']).flatMap((projection, index) => {
+    const path = `${field}.sources[${index}]`
+    const wrong: FieldError[] = []
+    for (const name of ['secret', 'configMap']) {
+      if (isJson(projection[name])) wrong.push(...needs(projection[name], `${path}.${name}`, 'name'))
+    }
+    if (isJson(projection['serviceAccountToken'])) {
+      const token = projection['serviceAccountToken']
+      const seconds = token['expirationSeconds']
+      if (typeof seconds === 'number' && seconds < 600) {
+        const detail = 'may not specify a duration less than 10 minutes'
+        wrong.push(invalidValue(`${path}.serviceAccountToken.expirationSeconds`, seconds, detail))
+      }
+      wrong.push(...needs(token, `${path}.serviceAccountToken`, 'path'))
+    }
+    const count = Object.keys(asJson(projection)).length
+    if (count > 1) wrong.push(forbiddenField(path, 'may not specify more than 1 volume type per source'))
+    return wrong
+  })
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+
+import { podVolumeAdvice } from './volume-warnings.ts'
+
+const volume = (paths: readonly string[]): Record<string, unknown> => ({
+  name: 'v',
+  configMap: { name: 'c', items: paths.map((path) => ({ key: 'k', path })) },
+})
+
+test('of very many files no more is said than there is room for', () => {
+  const same = Array.from({ length: 50_000 }, () => 'a')
+  expect(podVolumeAdvice([volume(same)], 'volumes')).toHaveLength(128)
+  const apart = Array.from({ length: 50_000 }, (_, index) => `f${index}`)
+  expect(podVolumeAdvice([volume(apart)], 'volumes')).toEqual([])
+  const volumes = Array.from({ length: 50 }, () => volume(same.slice(0, 10)))
+  expect(podVolumeAdvice(volumes, 'volumes')).toHaveLength(128)
+})
+
+test.each([
+  ['a/b', 'a', true],
+  ['a', 'a//', true],
+  ['a/', 'ab', false],
+  ['', 'a', false],
+])('%s and %s overlap: %s', (one, other, does) => {
+  expect(podVolumeAdvice([volume([one, other])], 'volumes')).toHaveLength(does ? 1 : 0)
+})

@@ -1,0 +1,106 @@
+import type { LabelSelector } from '@tenure/kube'
+
+import { contains, maskAddress } from '../../schema/formats/addresses.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { networkAdvice } from '../common/ip-warnings.ts'
+import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
+import { looseNetwork, validateNetwork } from '../common/ip-validation.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText, at, isJson, isUnset } from '../../model/json.ts'
+import { portName, portNumber } from '../common/names.ts'
+import { validateSelector } from '../common/selectors.ts'
+
+const TYPES = ['Ingress', 'Egress']
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
+
+/** What is wrong with whom a policy lets pods talk to. */
+export function validatePolicy(policy: Json): FieldError[] {
+  const spec = asJson(policy['spec'])
+  const wrong = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
+  for (const [rules, peers] of [
+    ['ingress', 'from'],
+    ['egress', 'to'],
+  ] as const) {
+    asJsons(spec[rules]).forEach((rule, index) => {
+      const field = `spec.${rules}[${index}]`
+      asJsons(rule['ports']).forEach((port, at) => wrong.push(...validatePort(port, `${field}.ports[${at}]`)))
+      asJsons(rule[peers]).forEach((peer, at) => wrong.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
+    })
+  }
+  const types = asList(spec['policyTypes'])
+  if (types.length > 2) {
+    return [...wrong, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+  }
+  types.forEach((type, index) => {
+    if (!TYPES.includes(asText(type))) wrong.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
+  })
+  return wrong
+}
+
+export function adviseOnPolicy(policy: Json): readonly string[] {
+  return [
+    ['ingress', 'from'],
+    ['egress', 'to'],
+  ].flatMap(([rules = '', peers = '']) =>
+    asJsons(at(policy, 'spec', rules)).flatMap((rule, index) =>
+      asJsons(rule[peers]).flatMap(({ ipBlock }, place) => {
+        const field = `spec.${rules}[${index}].${peers}[${place}].ipBlock`
+        const { cidr, except } = asJson(ipBlock)
+        return [
+          ...networkAdvice(asText(cidr), `${field}.cidr`),
+          ...asList(except).flatMap((one, which) => networkAdvice(asText(one), `${field}.except[${which}]`)),
+        ]
+      }),
+    ),
+  )
+}
+
+function validatePort({ protocol, port, endPort }: Json, field: string): FieldError[] {
+  const wrong: FieldError[] = []
+  if (!isUnset(protocol) && !PROTOCOLS.includes(asText(protocol))) {
+    wrong.push(notSupported(`${field}.protocol`, protocol, PROTOCOLS))
+  }
+  const hasEnd = typeof endPort === 'number'
+  const endField = `${field}.endPort`
+  if (typeof port === 'number') {
+    wrong.push(...invalidEach(`${field}.port`, port, portNumber(port)))
+    if (!hasEnd) return wrong
+    // The real server shows the wrong one of the two.
+    if (endPort < port) wrong.push(invalidValue(endField, port, 'must be greater than or equal to `port`'))
+    return [...wrong, ...invalidEach(endField, endPort, portNumber(endPort))]
+  }
+  const why = typeof port === 'string' ? 'non-numeric' : 'not specified'
+  if (hasEnd) wrong.push(invalidValue(endField, endPort, `may not be specified when \`port\` is ${why}`))
+  return typeof port === 'string' ? [...wrong, ...invalidEach(`${field}.port`, port, portName(port))] : wrong
+}
+
+function validatePeer({ podSelector, namespaceSelector, ipBlock }: Json, field: string): FieldError[] {
+  const wrong = [
+    ...validateSelector(podSelector as LabelSelector | undefined, `${field}.podSelector`),
+    ...validateSelector(namespaceSelector as LabelSelector | undefined, `${field}.namespaceSelector`),
+  ]
+  const selects = isJson(podSelector) || isJson(namespaceSelector)
+  if (!isJson(ipBlock)) return selects ? wrong : [...wrong, required(field, 'must specify a peer')]
+  wrong.push(...validateBlock(ipBlock, `${field}.ipBlock`))
+  if (selects) wrong.push(forbiddenField(field, 'may not specify both ipBlock and another peer'))
+  return wrong
+}
+
+function validateBlock({ cidr, except }: Json, field: string): FieldError[] {
+  const text = asText(cidr)
+  if (text === '') return [required(`${field}.cidr`)]
+  const wrong = validateNetwork(text, `${field}.cidr`)
+  const whole = looseNetwork(text)
+  if (!whole) return wrong
+  asList(except)
+    .map(asText)
+    .forEach((one, index) => {
+      const place = `${field}.except[${index}]`
+      wrong.push(...validateNetwork(one, place))
+      const part = looseNetwork(one)
+      if (!part) return
+      const isWithin = part.bits > whole.bits && contains(whole, maskAddress(part.address, part.bits))
+      if (!isWithin) wrong.push(invalidValue(place, one, 'must be a strict subset of `cidr`'))
+    })
+  return wrong
+}

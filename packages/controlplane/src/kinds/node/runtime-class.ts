@@ -1,0 +1,46 @@
+import type { FieldError } from '../../schema/types.ts'
+import { duplicateStruct, invalidEach, required } from '../common/field-errors.ts'
+import { validateResources } from '../core/pod/container-validation.ts'
+import { formerLabel } from '../common/deprecated-labels.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asText, at, isJson, repeats } from '../../model/json.ts'
+import { validateLabels } from '../common/labels.ts'
+import { dnsLabel } from '../common/names.ts'
+import { validateTolerations } from '../core/pod/pod-validation.ts'
+
+export function validateRuntimeClass(runtime: Json): FieldError[] {
+  const { overhead, scheduling } = runtime
+  const handler = asText(runtime['handler'])
+  return [
+    ...(handler ? invalidEach('handler', handler, dnsLabel(handler)) : [required('handler')]),
+    // As a container's, though the field is called otherwise.
+    ...(isJson(overhead) ? validateResources({ limits: overhead['podFixed'] }, 'overhead') : []),
+    ...(isJson(scheduling) ? validateScheduling(scheduling, 'scheduling') : []),
+  ]
+}
+
+export const adviseOnRuntimeClass = (runtime: Json): readonly string[] =>
+  Object.keys(asJson(at(runtime, 'scheduling', 'nodeSelector'))).flatMap((name) => {
+    const former = formerLabel(name)
+    return former === undefined ? [] : [`scheduling.nodeSelector: ${former}`]
+  })
+
+function validateScheduling(scheduling: Json, field: string): FieldError[] {
+  const tolerations = asJsons(scheduling['tolerations'])
+  const place = `${field}.tolerations`
+  const ids = tolerations.map((one) => JSON.stringify({ ...shown(one), TolerationSeconds: null }))
+  return [
+    ...validateLabels(asJson(scheduling['nodeSelector']), `${field}.nodeSelector`),
+    ...validateTolerations(tolerations, place),
+    ...[...repeats(ids)].map((index) => duplicateStruct(`${place}[${index}]`, shown(asJson(tolerations[index])))),
+  ]
+}
+
+/** As the server's own struct prints. */
+const shown = ({ key, operator, value, effect, tolerationSeconds }: Json): Json => ({
+  Key: key ?? '',
+  Operator: operator ?? '',
+  Value: value ?? '',
+  Effect: effect ?? '',
+  TolerationSeconds: tolerationSeconds ?? null,
+})

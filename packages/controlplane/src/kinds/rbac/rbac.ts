@@ -1,0 +1,127 @@
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  filledUnset,
+  isSemanticallyEqual,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
+import type { Cells, KindTable } from '../common/kind-table.ts'
+import { dnsSubdomain, pathSegment } from '../common/names.ts'
+
+const GROUP = 'rbac.authorization.k8s.io'
+
+const shared = { generation: false, allowsCreateOnUpdate: true } as const
+
+/** Roles and who has them. */
+export const ACCESS: KindTable = {
+  [`roles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, true) } },
+  [`clusterroles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, false) } },
+  [`rolebindings.${GROUP}`]: bindingEntry(true),
+  [`clusterrolebindings.${GROUP}`]: bindingEntry(false),
+}
+
+function bindingEntry(isNamespaced: boolean): KindTable[string] {
+  return {
+    cells: bindingCells,
+    rules: {
+      ...shared,
+      defaults: (binding) => {
+        const filled = withinField(binding, 'roleRef', (ref) => filledUnset(ref, { apiGroup: GROUP }))
+        return withinItems(filled, 'subjects', (subject) =>
+          subject['kind'] === 'User' || subject['kind'] === 'Group'
+            ? filledUnset(subject, { apiGroup: GROUP })
+            : subject,
+        )
+      },
+      validate: (binding) => validateBinding(binding, isNamespaced),
+      validateChange: (binding, old) => {
+        if (isSemanticallyEqual(binding['roleRef'], old['roleRef'])) return []
+        const { apiGroup, kind, name } = asJson(binding['roleRef'])
+        return [invalidStruct('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef')]
+      },
+    },
+  }
+}
+
+const account = (subject: Json): string => `${asText(subject['namespace'])}/${asText(subject['name'])}`
+
+function bindingCells(binding: Json, age: Parameters<Cells>[1]): readonly unknown[] {
+  const { kind, name } = asJson(binding['roleRef'])
+  const subjects = asJsons(binding['subjects'])
+  const named = (of: string, show = (subject: Json): string => asText(subject['name'])): string =>
+    subjects
+      .filter((subject) => subject['kind'] === of)
+      .map(show)
+      .join(', ')
+  return [
+    nameOf(binding),
+    `${asText(kind)}/${asText(name)}`,
+    age(createdAt(binding)),
+    named('User'),
+    named('Group'),
+    named('ServiceAccount', account),
+  ]
+}
+
+function validateRules(role: Json, isNamespaced: boolean): FieldError[] {
+  return asJsons(role['rules']).flatMap((rule, index) => {
+    const field = `rules[${index}]`
+    const wrong: FieldError[] = []
+    const has = (name: string): boolean => asList(rule[name]).length > 0
+    if (!has('verbs')) wrong.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
+    if (has('nonResourceURLs')) {
+      const complain = (detail: string): number =>
+        wrong.push(invalidValue(`${field}.nonResourceURLs`, rule['nonResourceURLs'], detail))
+      if (isNamespaced) complain('namespaced rules cannot apply to non-resource URLs')
+      if (has('apiGroups') || has('resources') || has('resourceNames')) {
+        complain('rules cannot apply to both regular resources and non-resource URLs')
+      }
+      return wrong
+    }
+    if (!has('apiGroups'))
+      wrong.push(required(`${field}.apiGroups`, 'resource rules must supply at least one api group'))
+    if (!has('resources'))
+      wrong.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
+    return wrong
+  })
+}
+
+function validateBinding(binding: Json, isNamespaced: boolean): FieldError[] {
+  const { apiGroup, kind, name } = asJson(binding['roleRef'])
+  const wrong: FieldError[] = []
+  if (apiGroup !== GROUP) wrong.push(notSupported('roleRef.apiGroup', apiGroup ?? '', [GROUP]))
+  const kinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
+  if (!kinds.includes(asText(kind))) wrong.push(notSupported('roleRef.kind', kind ?? '', kinds))
+  if (name) wrong.push(...invalidEach('roleRef.name', name, pathSegment(asText(name))))
+  else wrong.push(required('roleRef.name'))
+  asJsons(binding['subjects']).forEach((subject, index) => {
+    wrong.push(...validateSubject(subject, isNamespaced, `subjects[${index}]`))
+  })
+  return wrong
+}
+
+function validateSubject(subject: Json, isNamespaced: boolean, field: string): FieldError[] {
+  const { kind, name, apiGroup, namespace } = subject
+  const wrong: FieldError[] = name ? [] : [required(`${field}.name`)]
+  switch (kind) {
+    case 'ServiceAccount':
+      if (name) wrong.push(...invalidEach(`${field}.name`, name, dnsSubdomain(asText(name))))
+      if (apiGroup) wrong.push(notSupported(`${field}.apiGroup`, apiGroup, ['']))
+      if (!isNamespaced && !namespace) wrong.push(required(`${field}.namespace`))
+      break
+    case 'User':
+    case 'Group':
+      if (apiGroup !== GROUP) wrong.push(notSupported(`${field}.apiGroup`, apiGroup ?? '', [GROUP]))
+      break
+    default:
+      wrong.push(notSupported(`${field}.kind`, kind ?? '', ['ServiceAccount', 'User', 'Group']))
+  }
+  return wrong
+}

@@ -1,0 +1,68 @@
+import type { FieldError } from '../../schema/types.ts'
+import { duplicate, invalidValue, notSupported } from '../common/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText, isAbsent, isSemanticallyEqual, isUnset } from '../../model/json.ts'
+import { unchanged } from '../common/labels.ts'
+
+const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
+const LIFECYCLES = ['Persistent', 'Ephemeral']
+const SHORTEST_PERIOD = 10
+const SHORTEST_TOKEN = 600
+const LONGEST_TOKEN = 2 ** 32
+
+export function validateDriver(driver: Json): FieldError[] {
+  const spec = asJson(driver['spec'])
+  const { fsGroupPolicy, nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec
+  const wrong: FieldError[] = []
+  if (!isAbsent(fsGroupPolicy) && !GROUP_POLICIES.includes(asText(fsGroupPolicy))) {
+    wrong.push(notSupported('spec.fsGroupPolicy', fsGroupPolicy, GROUP_POLICIES))
+  }
+  const requests = asJsons(spec['tokenRequests'])
+  wrong.push(...validateTokens(requests, 'spec.tokenRequests'))
+  for (const mode of asList(spec['volumeLifecycleModes'])) {
+    if (!LIFECYCLES.includes(asText(mode))) wrong.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
+  }
+  if (typeof period === 'number' && period < SHORTEST_PERIOD) {
+    const detail = `must be greater than or equal to ${SHORTEST_PERIOD} seconds`
+    wrong.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, detail))
+  }
+  if (!isAbsent(inSecrets) && requests.length === 0) {
+    const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'
+    wrong.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail))
+  }
+  return wrong
+}
+
+const IN_SECRETS =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
+
+/** When it begins to ask for tokens, or asks for others. */
+export function adviseOnDriver(driver: Json, old: Json | undefined): readonly string[] {
+  const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
+  const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
+  return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [IN_SECRETS]
+}
+
+/** For whom tokens are made, and for how long they are good. */
+function validateTokens(requests: readonly Json[], field: string): FieldError[] {
+  const audiences = new Set<string>()
+  return requests.flatMap(({ audience, expirationSeconds: seconds }, index) => {
+    const [place, name] = [`${field}[${index}]`, asText(audience)]
+    if (audiences.has(name)) return [duplicate(`${place}.audience`, name)]
+    audiences.add(name)
+    if (isUnset(seconds) && seconds !== 0) return []
+    const is = (what: string): FieldError =>
+      invalidValue(`${place}.expirationSeconds`, seconds, `may not specify a duration ${what}`)
+    if (Number(seconds) < SHORTEST_TOKEN) return [is('less than 10 minutes')]
+    return Number(seconds) > LONGEST_TOKEN ? [is('larger than 2^32 seconds')] : []
+  })
+}
+
+export function validateDriverChange(driver: Json, old: Json): FieldError[] {
+  const [spec, before] = [asJson(driver['spec']), asJson(old['spec'])]
+  return [
+    // The real server names the field so.
+    ...unchanged('spec.attachedRequired', spec['attachRequired'], before['attachRequired']),
+    ...unchanged('spec.volumeLifecycleModes', spec['volumeLifecycleModes'], before['volumeLifecycleModes']),
+  ]
+}

@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer'
+
+import type { FieldError } from '../../schema/types.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../common/field-errors.ts'
+import { formerLabel } from '../common/deprecated-labels.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText, isUnset, repeats } from '../../model/json.ts'
+import { qualifiedName } from '../common/names.ts'
+
+export function validateStorageClass(storage: Json): FieldError[] {
+  const { provisioner, reclaimPolicy, volumeBindingMode } = storage
+  const wrong: FieldError[] = []
+  // Shown as it is looked at.
+  const name = asText(provisioner).toLowerCase()
+  if (name) wrong.push(...invalidEach('provisioner', name, qualifiedName(name)))
+  else wrong.push(required('provisioner'))
+  wrong.push(...validateParameters(Object.entries(asJson(storage['parameters']))))
+  const policies = ['Delete', 'Retain']
+  if (!isUnset(reclaimPolicy) && !policies.includes(asText(reclaimPolicy))) {
+    wrong.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
+  }
+  const modes = ['Immediate', 'WaitForFirstConsumer']
+  if (!modes.includes(asText(volumeBindingMode)))
+    wrong.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
+  return [...wrong, ...validateTopologies(asJsons(storage['allowedTopologies']))]
+}
+
+/** A label that nodes no longer have keeps its volumes away from them. */
+export const adviseOnStorageClass = (storage: Json): readonly string[] =>
+  asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
+    asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
+      const former = formerLabel(asText(key))
+      const field = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`
+      return former === undefined ? [] : [`${field}: ${former}`]
+    }),
+  )
+
+const MOST_PARAMETERS = 512
+const LARGEST_PARAMETERS = 256 * 1024
+
+function validateParameters(parameters: readonly (readonly [string, unknown])[]): FieldError[] {
+  if (parameters.length > MOST_PARAMETERS) return [tooLong('parameters', MOST_PARAMETERS)]
+  const size = parameters.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
+    0,
+  )
+  return [
+    ...parameters.flatMap(([key]) => (key === '' ? [invalidValue('parameters', key, 'field can not be empty.')] : [])),
+    ...(size > LARGEST_PARAMETERS ? [tooLong('parameters', LARGEST_PARAMETERS)] : []),
+  ]
+}
+
+function validateTopologies(topologies: readonly Json[]): FieldError[] {
+  // One that says nothing counts as there already.
+  const seen = new Set([idOf([])])
+  return topologies.flatMap((topology, index) => {
+    const field = `allowedTopologies[${index}].matchLabelExpressions`
+    const expressions = asJsons(topology['matchLabelExpressions'])
+    const wrong = validateExpressions(expressions, field)
+    const id = idOf(expressions)
+    if (seen.has(id)) wrong.push(duplicate(field, ''))
+    seen.add(id)
+    return wrong
+  })
+}
+
+const idOf = (expressions: readonly Json[]): string =>
+  JSON.stringify(
+    expressions
+      .map(({ key, values }) => [asText(key), asList(values).map(asText).toSorted()] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+function validateExpressions(expressions: readonly Json[], field: string): FieldError[] {
+  const keys = new Set<string>()
+  return expressions.flatMap((expression, index) => {
+    const place = `${field}[${index}]`
+    const [key, values] = [asText(expression['key']), asList(expression['values']).map(asText)]
+    const wrong: FieldError[] = values.length === 0 ? [required(`${place}.values`)] : []
+    for (const at of repeats(values)) wrong.push(duplicate(`${place}.values[${at}]`, values[at]))
+    wrong.push(...invalidEach(`${place}.key`, key, qualifiedName(key)))
+    if (keys.has(key)) wrong.push(duplicate(`${place}.key`, key))
+    keys.add(key)
+    return wrong
+  })
+}

@@ -1,0 +1,23 @@
+import type { Json } from './json.ts'
+import { asJson, asJsons, asText, at } from './json.ts'
+
+/** What a CustomResourceDefinition says, read without fear of what is missing. */
+
+export const specOf = (crd: Json): Json => asJson(crd['spec'])
+
+export const namesOf = (crd: Json): Json => asJson(at(crd, 'spec', 'names'))
+
+export const versionsOf = (crd: Json): readonly Json[] => asJsons(at(crd, 'spec', 'versions'))
+
+export const storageVersionOf = (crd: Json): string | undefined => {
+  const version = versionsOf(crd).find(({ storage }) => storage === true)
+  return version && asText(version['name'])
+}
+
+export const conditionOf = (crd: Json, type: string): Json | undefined =>
+  asJsons(at(crd, 'status', 'conditions')).find((condition) => condition['type'] === type)
+
+export const isTrue = (crd: Json, type: string): boolean => conditionOf(crd, type)?.['status'] === 'True'
+
+export const FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
+export const BUCKET = 'customresourcedefinitions.apiextensions.k8s.io'

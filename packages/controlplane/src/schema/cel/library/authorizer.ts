@@ -1,0 +1,145 @@
+import type { Environment } from '@marcbachmann/cel-js'
+
+import { charge } from '../cost.ts'
+
+/** What a condition asks: whether somebody may do that. */
+export interface AccessQuestion {
+  /** Undefined: whoever sent the request. */
+  readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined
+  readonly verb: string
+  /** Of a request that is for no resource. */
+  readonly path: string
+  readonly resource?: {
+    readonly group: string
+    readonly plural: string
+    readonly subresource: string
+    readonly namespace: string | undefined
+    readonly name: string | undefined
+  }
+}
+
+export type AskAccess = (question: AccessQuestion) => { readonly allowed: boolean; readonly reason: string }
+
+/** What one question costs, as in Kubernetes: about as much as a webhook's condition may. */
+const COST = 350_000
+
+/** `authorizer` in an expression. */
+export class CelAuthorizer {
+  readonly #ask: AskAccess
+  readonly #account: AccessQuestion['serviceAccount']
+
+  constructor(ask: AskAccess, account?: AccessQuestion['serviceAccount']) {
+    this.#ask = ask
+    this.#account = account
+  }
+
+  serviceAccount(namespace: string, name: string): CelAuthorizer {
+    return new CelAuthorizer(this.#ask, { namespace, name })
+  }
+
+  path(path: string): PathCheck {
+    return new PathCheck((verb) => this.#decide({ verb, path }))
+  }
+
+  group(group: string): GroupCheck {
+    const decide: Decide = (verb, resource) => this.#decide({ verb, path: '', resource })
+    return new GroupCheck((plural) => new ResourceCheck(decide, { group, plural }))
+  }
+
+  #decide(question: Omit<AccessQuestion, 'serviceAccount'>): CelDecision {
+    charge(COST)
+    const { allowed, reason } = this.#ask({ ...question, serviceAccount: this.#account })
+    return new CelDecision(allowed, reason)
+  }
+}
+
+type Decide = (verb: string, resource: NonNullable<AccessQuestion['resource']>) => CelDecision
+
+class PathCheck {
+  readonly check: (verb: string) => CelDecision
+
+  constructor(check: (verb: string) => CelDecision) {
+    this.check = check
+  }
+}
+
+class GroupCheck {
+  readonly resource: (plural: string) => ResourceCheck
+
+  constructor(resource: (plural: string) => ResourceCheck) {
+    this.resource = resource
+  }
+}
+
+type Asked = Partial<NonNullable<AccessQuestion['resource']>> & { readonly group: string; readonly plural: string }
+
+class ResourceCheck {
+  readonly #decide: Decide
+  readonly #asked: Asked
+
+  constructor(decide: Decide, asked: Asked) {
+    this.#decide = decide
+    this.#asked = asked
+  }
+
+  with(part: Partial<Asked>): ResourceCheck {
+    return new ResourceCheck(this.#decide, { ...this.#asked, ...part })
+  }
+
+  check(verb: string): CelDecision {
+    return this.#decide(verb, { subresource: '', namespace: undefined, name: undefined, ...this.#asked })
+  }
+}
+
+class CelDecision {
+  readonly allowed: boolean
+  readonly reason: string
+
+  constructor(allowed: boolean, reason: string) {
+    this.allowed = allowed
+    this.reason = reason
+  }
+}
+
+const AUTHORIZER = 'kubernetes.authorization.Authorizer'
+const PATH = 'kubernetes.authorization.PathCheck'
+const GROUP = 'kubernetes.authorization.GroupCheck'
+const RESOURCE = 'kubernetes.authorization.ResourceCheck'
+const DECISION = 'kubernetes.authorization.Decision'
+
+/** Gives an environment the variable `authorizer` and what can be asked of it. */
+export function registerAuthorizer(environment: Environment): void {
+  const types = [
+    [AUTHORIZER, CelAuthorizer],
+    [PATH, PathCheck],
+    [GROUP, GroupCheck],
+    [RESOURCE, ResourceCheck],
+    [DECISION, CelDecision],
+  ] as const
+  for (const [name, ctor] of types) environment.registerType(name, { ctor, fields: {} })
+  environment
+    .registerFunction(`${AUTHORIZER}.path(string): ${PATH}`, (on: CelAuthorizer, path: string) => on.path(path))
+    .registerFunction(`${AUTHORIZER}.group(string): ${GROUP}`, (on: CelAuthorizer, group: string) => on.group(group))
+    .registerFunction(
+      `${AUTHORIZER}.serviceAccount(string, string): ${AUTHORIZER}`,
+      (on: CelAuthorizer, namespace: string, name: string) => on.serviceAccount(namespace, name),
+    )
+    .registerFunction(`${PATH}.check(string): ${DECISION}`, (on: PathCheck, verb: string) => on.check(verb))
+    .registerFunction(`${GROUP}.resource(string): ${RESOURCE}`, (on: GroupCheck, plural: string) => on.resource(plural))
+    .registerFunction(`${RESOURCE}.subresource(string): ${RESOURCE}`, (on: ResourceCheck, subresource: string) =>
+      on.with({ subresource }),
+    )
+    .registerFunction(`${RESOURCE}.namespace(string): ${RESOURCE}`, (on: ResourceCheck, namespace: string) =>
+      on.with({ namespace: namespace || undefined }),
+    )
+    .registerFunction(`${RESOURCE}.name(string): ${RESOURCE}`, (on: ResourceCheck, name: string) =>
+      on.with({ name: name || undefined }),
+    )
+    .registerFunction(`${RESOURCE}.check(string): ${DECISION}`, (on: ResourceCheck, verb: string) => on.check(verb))
+    .registerFunction(`${DECISION}.allowed(): bool`, (on: CelDecision) => on.allowed)
+    .registerFunction(`${DECISION}.reason(): string`, (on: CelDecision) => on.reason)
+    // Ours always has an answer.
+    .registerFunction(`${DECISION}.errored(): bool`, () => false)
+    .registerFunction(`${DECISION}.error(): string`, () => '')
+  environment.registerVariable('authorizer', AUTHORIZER)
+}

@@ -1,8 +1,0 @@
-import { OBJECT_META, resolveBuiltIn } from './builtin.ts'
-import { decodeBuiltIn } from './decode.ts'
-import type { Decoded } from './decode.ts'
-
-/** Every resource's metadata, custom or not, is the server's own type. */
-export function decodeMetadata(metadata: unknown): Decoded {
-  return decodeBuiltIn(resolveBuiltIn(OBJECT_META), resolveBuiltIn, metadata)
-}

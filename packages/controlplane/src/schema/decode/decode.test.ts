@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+import { describe, expect, it } from 'vitest'
+
+import { builtInNames, builtInSchema, resolveBuiltIn } from '../openapi/builtin.ts'
+import { cannotBeHandled, decodeBuiltIn, strictDecodingError } from './decode.ts'
+import type { Decoded } from './decode.ts'
+import { hasDuplicateFields, strictComplaints } from './strict.ts'
+
+interface Answer {
+  readonly text: string
+  /** What kube-apiserver 1.36.3 said, after `… cannot be handled as a Deployment: `. */
+  readonly error?: string
+  readonly warnings?: readonly string[]
+}
+
+const answers = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../testdata/decode-answers.json'), 'utf8'),
+) as readonly Answer[]
+
+interface Typed {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+function decode(value: Typed, options?: { readonly default: boolean }): Decoded {
+  const [version = '', group = ''] = value.apiVersion.split('/').toReversed()
+  const schema = builtInSchema(group, version, value.kind)
+  if (!schema) throw new Error(`no schema of ${value.kind}`)
+  return decodeBuiltIn(schema, resolveBuiltIn, value, options)
+}
+
+describe('an object of a built-in kind', () => {
+  it.each(answers.map((answer): [string, Answer] => [answer.text, answer]))(
+    'is refused as by the real server: %s',
+    (text, answer) => {
+      const { error, unknown } = decode(JSON.parse(text) as Typed)
+      const complaints = strictComplaints(text, unknown)
+      expect(answer.error ?? strictDecodingError(answer.warnings ?? [])).toBe(error ?? strictDecodingError(complaints))
+    },
+  )
+
+  it('is answered as Go writes it', () => {
+    const { object, unknown, error } = decode({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'x', namespace: '', labels: {}, creationTimestamp: '2024-01-01T01:00:00.9+01:00' },
+      spec: {
+        containers: [
+          {
+            name: 'c',
+            args: [],
+            stdin: false,
+            env: [{ name: 'A', value: '' }],
+            ports: [{ containerPort: 80 }],
+            resources: { limits: { cpu: 0.5, memory: '1024Mi', storage: '1e3', 'a/b': '1500' } },
+          },
+        ],
+        volumes: [{ name: 'v', emptyDir: {} }],
+        nodeSelector: null,
+        foo: 1,
+      },
+    } as Typed)
+    expect(error).toBeUndefined()
+    expect(unknown).toEqual(['spec.foo'])
+    expect(object).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'x', creationTimestamp: '2024-01-01T00:00:00Z' },
+      spec: {
+        containers: [
+          {
+            name: 'c',
+            env: [{ name: 'A' }],
+            ports: [{ containerPort: 80, protocol: 'TCP' }],
+            resources: { limits: { cpu: '500m', memory: '1Gi', storage: '1e3', 'a/b': '1500' } },
+          },
+        ],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      },
+      status: {},
+    })
+  })
+
+  it('is the same object when there is nothing to do', () => {
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'x' }, rules: null }
+    expect(decode(role).object).toEqual(role)
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { a: '' } }
+    expect(decode(map).object).toBe(map)
+  })
+
+  it('has what Go always writes only where it is asked for', () => {
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'x' }, rules: [] }
+    expect(decode(role).object).toEqual({ ...role, rules: null })
+    expect(decode(role, { default: false }).object).toEqual({
+      apiVersion: role.apiVersion,
+      kind: 'Role',
+      metadata: { name: 'x' },
+    })
+  })
+
+  it('is refused with a 400 that names what was sent', () => {
+    expect(cannotBeHandled('Pod', 'v1', 'ConfigMap', 'why')).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      message: 'Pod in version "v1" cannot be handled as a ConfigMap: why',
+    })
+  })
+
+  it('keeps __proto__ harmless', () => {
+    const value = JSON.parse(
+      '{"apiVersion":"v1","kind":"ConfigMap","__proto__":{"a":1},"data":{"__proto__":"x"}}',
+    ) as Typed
+    const { object, unknown } = decode(value)
+    expect(unknown).toEqual(['__proto__'])
+    expect(JSON.stringify(object)).toBe('{"apiVersion":"v1","kind":"ConfigMap","data":{"__proto__":"x"},"metadata":{}}')
+  })
+})
+
+describe('duplicate fields', () => {
+  it.each([
+    ['{"a":1,"a":2}', true],
+    ['{"a":{"b":[{"c":1},{"c":1}]},"b":"\\"x\\":1"}', false],
+    ['{"a":[{"c":1 , "c" : 2}]}', true],
+    ['{"a\\\\":1,"b\\"":":"}', false],
+    ['"a"', false],
+  ])('%s: %s', (text, expected) => {
+    expect(hasDuplicateFields(text, JSON.parse(text))).toBe(expected)
+  })
+})
+
+describe('the built-in schemas', () => {
+  it('resolve all references', () => {
+    const names = builtInNames()
+    expect(names.length).toBeGreaterThan(500)
+    const refs = new Set<string>()
+    JSON.stringify(names.map(resolveBuiltIn), (key, value: unknown) => {
+      if (key === 'ref' && typeof value === 'string') refs.add(value)
+      return value
+    })
+    expect([...refs].filter((ref) => !names.includes(ref))).toEqual([])
+  })
+
+  it('know merge keys, list types and defaults', () => {
+    expect(resolveBuiltIn('io.k8s.api.core.v1.Container').properties?.['ports']).toMatchObject({
+      listType: 'map',
+      listMapKeys: ['containerPort', 'protocol'],
+      patchStrategy: 'merge',
+      patchMergeKey: 'containerPort',
+    })
+    expect(resolveBuiltIn('io.k8s.api.core.v1.ContainerPort').properties?.['protocol']?.default).toBe('TCP')
+    expect(builtInSchema('', 'v1', 'Nonsense')).toBeUndefined()
+  })
+})

@@ -1,0 +1,274 @@
+import { badRequest } from '../../errors.ts'
+import type { StatusError } from '../../errors.ts'
+import { structOf } from './decode-type.ts'
+import type { Field, Struct } from './decode-type.ts'
+import { base64Error } from '../formats/base64.ts'
+import { canonicalMicroTime, canonicalTime, TimeError } from '../formats/go-time.ts'
+import { goQuote } from '../go-text.ts'
+import { isObject, put } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { canonicalQuantity, QuantityError } from '../formats/quantity.ts'
+import type { Schema } from '../types.ts'
+
+export interface Decoded {
+  /** As the server would answer it: unknown fields, nulls and empty optional fields gone, quantities and times canonical. */
+  readonly object: unknown
+  /** Paths of fields that the kind does not have, in the order they came: `spec.template.spec.containers[0].foo`. */
+  readonly unknown: readonly string[]
+  /** Why it can not be decoded, in Go's words: `json: cannot unmarshal string into Go struct field …`. */
+  readonly error: string | undefined
+}
+
+export interface DecodeOptions {
+  /** Whether fields that the server always answers are filled in (`status: {}`, `protocol: TCP`). Default true. */
+  readonly default?: boolean
+}
+
+/** What the server does to an object of a built-in kind by reading it into a Go struct and writing that. */
+export function decodeBuiltIn(
+  schema: Schema,
+  resolve: (ref: string) => Schema,
+  value: unknown,
+  options: DecodeOptions = {},
+): Decoded {
+  const decoder = new Decoder(options.default ?? true)
+  const struct = structOf(schema, resolve)
+  try {
+    const object = decoder.struct(struct, value, undefined)
+    return { object, unknown: decoder.unknown, error: decoder.error }
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof TimeError || error instanceof QuantityError) {
+      return { object: value, unknown: decoder.unknown, error: error.message }
+    }
+    throw error
+  }
+}
+
+/** 400: `Deployment in version "v1" cannot be handled as a Deployment: …`. `kind` and `version` are what was sent. */
+export function cannotBeHandled(kind: string, version: string, as: string, why: string): StatusError {
+  return badRequest(`${kind} in version ${goQuote(version)} cannot be handled as a ${as}: ${why}`)
+}
+
+/** `strict decoding error: unknown field "spec.foo", duplicate field "spec.replicas"`. */
+export function strictDecodingError(complaints: readonly string[]): string {
+  return `strict decoding error: ${complaints.join(', ')}`
+}
+
+export const unknownField = (path: string): string => `unknown field ${goQuote(path)}`
+export const duplicateField = (path: string): string => `duplicate field ${goQuote(path)}`
+
+/** Ends decoding at once: types that decode themselves do that, others go on to find more. */
+class Refusal extends Error {}
+
+/** Where a value is to go: the struct and field that errors name. */
+interface Place {
+  readonly struct: string
+  readonly path: string
+}
+
+const MOST_UNKNOWN = 100
+const MOST_DEPTH = 1000
+
+class Decoder {
+  readonly unknown: string[] = []
+  error: string | undefined
+  readonly #fills: boolean
+  /** For unknown fields: with indexes and keys, which Go's own errors leave out. */
+  readonly #path: (string | number)[] = []
+
+  constructor(fills: boolean) {
+    this.#fills = fills
+  }
+
+  struct(struct: Struct, value: unknown, place: Place | undefined): unknown {
+    if (!isObject(value)) return this.#mismatch(value, struct.goName, place)
+    if (this.#path.length > MOST_DEPTH) throw new Refusal('exceeded max depth')
+    let result: Record<string, unknown> | undefined
+    for (const key in value) {
+      const given = value[key]
+      const field = struct.fields.get(key)
+      let next: unknown
+      if (field === undefined) this.#unknownField(key)
+      else if (given === null) next = undefined
+      else if (field.isPlainString && typeof given === 'string')
+        next = given === '' && field.omitsEmpty ? undefined : given
+      else {
+        this.#path.push(key)
+        next = this.#value(field, given, { struct: struct.name, path: pathTo(place, field) })
+        this.#path.pop()
+        if (isEmpty(field, next)) next = undefined
+      }
+      if (next !== given) {
+        result ??= { ...value }
+        if (next === undefined) delete result[key]
+        else put(result, key, next)
+      }
+    }
+    if (this.#fills) {
+      for (const field of struct.always) {
+        const present = result ?? value
+        if (Object.hasOwn(present, field.name)) continue
+        result ??= { ...value }
+        put(result, field.name, field.filled)
+      }
+    }
+    return result ?? value
+  }
+
+  #value(field: Field, value: unknown, place: Place, isInResourceList = false): unknown {
+    switch (field.kind) {
+      case 'string':
+        return typeof value === 'string' ? value : this.#mismatch(value, field.goType, place)
+      case 'boolean':
+        return typeof value === 'boolean' ? value : this.#mismatch(value, field.goType, place)
+      case 'int32':
+      case 'int64':
+        return this.#integer(field, value, place)
+      case 'float':
+        return typeof value === 'number' ? value : this.#mismatch(value, field.goType, place)
+      case 'bytes':
+        return this.#bytes(value, place)
+      case 'struct':
+        return this.struct(field.struct, value, place)
+      case 'list':
+        return this.#list(field, value, place)
+      case 'map':
+        return this.#map(field, value, place)
+      case 'any':
+        return value
+      case 'quantity':
+        return canonicalQuantity(
+          typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '{}',
+          isInResourceList,
+        )
+      case 'time':
+        if (typeof value !== 'string') throw new Refusal(mismatchText(value, 'string', place))
+        return canonicalTime(value)
+      case 'micro-time':
+        if (typeof value !== 'string') throw new Refusal(mismatchText(value, 'string', place))
+        return canonicalMicroTime(value)
+      case 'int-or-string':
+        if (typeof value === 'string' || isInt32(value)) return value
+        throw new Refusal(mismatchText(value, 'int32', place))
+      case 'schema-or-array':
+        if (Array.isArray(value)) {
+          return value.every((item) => typeof item === 'string') ? value : this.#list(field, value, place)
+        }
+        return isObject(value) ? this.struct(field.struct, value, place) : value
+      case 'schema-or-boolean':
+        if (typeof value === 'boolean') return value
+        if (isObject(value)) return this.struct(field.struct, value, place)
+        throw new Refusal('boolean or JSON schema expected')
+      default:
+        return field.kind satisfies never
+    }
+  }
+
+  #integer(field: Field, value: unknown, place: Place): unknown {
+    if (typeof value !== 'number') return this.#mismatch(value, field.goType, place)
+    const fits = field.kind === 'int32' ? isInt32(value) : Number.isInteger(value) && Math.abs(value) < 2 ** 63
+    return fits ? value : this.#mismatch(value, field.goType, place, `number ${value}`)
+  }
+
+  #bytes(value: unknown, place: Place): unknown {
+    if (typeof value !== 'string') return this.#mismatch(value, '[]uint8', place)
+    const wrong = base64Error(value)
+    if (wrong !== undefined) this.error ??= wrong
+    return /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value
+  }
+
+  #list(field: Field, value: unknown, place: Place): unknown {
+    if (!Array.isArray(value)) return this.#mismatch(value, field.goType, place)
+    let result: unknown[] | undefined
+    for (let index = 0; index < value.length; index += 1) {
+      const given: unknown = value[index]
+      this.#path.push(index)
+      const next = given === null ? this.#zero(field.element) : this.#value(field.element, given, place)
+      this.#path.pop()
+      if (next !== given) {
+        result ??= [...value]
+        result[index] = next
+      }
+    }
+    return result ?? value
+  }
+
+  #map(field: Field, value: unknown, place: Place): unknown {
+    if (!isObject(value)) return this.#mismatch(value, field.goType, place)
+    const isResourceList = field.goType === 'v1.ResourceList'
+    let result: Record<string, unknown> | undefined
+    for (const key in value) {
+      const given = value[key]
+      this.#path.push(key)
+      const next = given === null ? this.#zero(field.element) : this.#value(field.element, given, place, isResourceList)
+      this.#path.pop()
+      if (next !== given) {
+        result ??= { ...value }
+        put(result, key, next)
+      }
+    }
+    return result ?? value
+  }
+
+  #zero(field: Field): unknown {
+    return field.kind === 'struct' ? this.struct(field.struct, {}, undefined) : field.zero
+  }
+
+  /** Go notes the first and goes on. */
+  #mismatch(value: unknown, goType: string, place: Place | undefined, what?: string): undefined {
+    this.error ??= mismatchText(value, goType, place, what)
+    return undefined
+  }
+
+  #unknownField(key: string): void {
+    if (this.unknown.length >= MOST_UNKNOWN) return
+    let path = ''
+    for (const segment of this.#path) {
+      path += typeof segment === 'number' ? `[${segment}]` : path === '' ? segment : `.${segment}`
+    }
+    this.unknown.push(path === '' ? key : `${path}.${key}`)
+  }
+}
+
+function pathTo(place: Place | undefined, field: Field): string {
+  return place ? `${place.path}.${field.goPath}` : field.goPath
+}
+
+function mismatchText(value: unknown, goType: string, place: Place | undefined, what = jsonType(value)): string {
+  const target = place ? `Go struct field ${place.struct}.${place.path} of type` : 'Go value of type'
+  return `json: cannot unmarshal ${typeof value === 'number' && goType === 'int32' && !isInt32(value) ? `number ${value}` : what} into ${target} ${goType}`
+}
+
+function jsonType(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+      return typeof value
+    case 'boolean':
+      return 'bool'
+    default:
+      return Array.isArray(value) ? 'array' : 'object'
+  }
+}
+
+function isInt32(value: unknown): boolean {
+  return typeof value === 'number' && (value | 0) === value
+}
+
+/** What `omitempty` leaves out, and empty lists and maps, which are stored as none. */
+function isEmpty(field: Field, value: unknown): boolean {
+  switch (field.kind) {
+    case 'list':
+    case 'schema-or-array':
+      return Array.isArray(value) && value.length === 0
+    case 'map':
+      return isObject(value) && hasNoKeys(value)
+    default:
+      return field.omitsEmpty && (value === '' || value === 0 || value === false)
+  }
+}
+
+function hasNoKeys(value: JsonObject): boolean {
+  for (const _ in value) return false
+  return true
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+
+import { base64Error } from './base64.ts'
+import { canonicalMicroTime, canonicalTime } from './go-time.ts'
+import { goJson, goQuote } from '../go-text.ts'
+import { canonicalQuantity } from './quantity.ts'
+
+describe('a quantity', () => {
+  it.each([
+    ['1024Mi', '1Gi'],
+    ['1.5Gi', '1536Mi'],
+    ['0.5', '500m'],
+    ['1000', '1k'],
+    ['1500', '1500'],
+    ['1500000', '1500k'],
+    ['1e3', '1e3'],
+    ['12e6', '12e6'],
+    ['512Ki', '512Ki'],
+    ['0.5Ki', '512'],
+    ['-1000m', '-1'],
+    ['0', '0'],
+    ['0Mi', '0'],
+    ['+5', '+5'],
+    ['5.', '5.'],
+    ['1E3', '1E3'],
+    ['1234567.891', '1234567.891'],
+    ['1.1Ki', '1126400m'],
+    ['92233720368547758070', '92233720368547758070'],
+    ['0.1n', '1n'],
+    ['100E', '100E'],
+  ])('%s is %s', (text, canonical) => {
+    expect(canonicalQuantity(text)).toBe(canonical)
+  })
+
+  it('is not finer than a thousandth in a resource list', () => {
+    expect(canonicalQuantity('0.1n', true)).toBe('1m')
+    expect(canonicalQuantity('0.0001', true)).toBe('1m')
+    expect(canonicalQuantity('0.0001')).toBe('100u')
+  })
+
+  it.each([
+    ['abc', 'quantities must match the regular expression'],
+    ['', 'quantities must match the regular expression'],
+    ['1..2', 'unable to parse numeric part of quantity'],
+    ['1K', "unable to parse quantity's suffix"],
+    ['1e', "unable to parse quantity's suffix"],
+  ])('%j is refused', (text, message) => {
+    expect(() => canonicalQuantity(text)).toThrow(message)
+  })
+})
+
+describe('a time', () => {
+  it.each([
+    ['2024-01-01T01:00:00.9+01:00', '2024-01-01T00:00:00Z'],
+    ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59Z'],
+    ['0099-01-01T00:00:00Z', '0099-01-01T00:00:00Z'],
+  ])('%s is %s', (text, canonical) => {
+    expect(canonicalTime(text)).toBe(canonical)
+  })
+
+  it('has exactly six digits if it has micros', () => {
+    expect(canonicalMicroTime('2024-01-01T01:00:00.123456+01:00')).toBe('2024-01-01T00:00:00.123456Z')
+    expect(() => canonicalMicroTime('2024-01-01T00:00:00Z')).toThrow('cannot parse "Z" as ".000000"')
+  })
+
+  it.each([
+    ['x', 'cannot parse "x" as "2006"'],
+    ['2024-13-01T00:00:00Z', 'month out of range'],
+    ['2023-02-29T00:00:00Z', 'day out of range'],
+    ['2024-01-01T00:00:00', 'cannot parse "" as "Z07:00"'],
+    ['2024-01-01T00:00:00Zx', 'extra text: "x"'],
+  ])('%s is refused', (text, message) => {
+    expect(() => canonicalTime(text)).toThrow(message)
+  })
+})
+
+describe('base64', () => {
+  it.each([
+    ['YQ==', undefined],
+    ['', undefined],
+    ['YW\nI=', undefined],
+    ['!!!', 0],
+    ['YQ', 0],
+    ['YWJjZ', 4],
+    ['YW!j', 2],
+    ['YQ==x', 4],
+  ])('%j is corrupt at %s', (text, at) => {
+    expect(base64Error(text)).toBe(at === undefined ? undefined : `illegal base64 data at input byte ${at}`)
+  })
+})
+
+describe("Go's text", () => {
+  it('quotes and marshals as Go does', () => {
+    expect(goQuote('a"b\\\n\u0001é\u200B😀')).toBe('"a\\"b\\\\\\n\\x01é\\u200b😀"')
+    expect(goJson({ b: '<&>', a: [1, null] })).toBe('{"a":[1,null],"b":"\\u003c\\u0026\\u003e"}')
+  })
+})

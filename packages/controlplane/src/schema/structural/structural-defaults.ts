@@ -1,0 +1,48 @@
+import { schemaFromOpenApi } from '../openapi/convert.ts'
+import { invalidValue } from '../field-errors.ts'
+import { isObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { process } from '../validation/process.ts'
+import type { FieldError, Schema } from '../types.ts'
+
+const noRefs = (ref: string): Schema => {
+  throw new Error(`a custom resource's schema has no references: ${ref}`)
+}
+
+/** A default must be valid where it stands, and know no fields that its schema does not. */
+export function checkDefaults(schema: JsonObject, path: string, isRoot = false): FieldError[] {
+  const errors: FieldError[] = []
+  const value = schema['default']
+  if (value !== undefined && value !== null) {
+    const whole = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
+    errors.push(...checkDefault(whole, value, `${path}.default`))
+  }
+  if (isObject(schema['items'])) errors.push(...checkDefaults(schema['items'], `${path}.items`))
+  if (isObject(schema['properties'])) {
+    for (const [name, property] of Object.entries(schema['properties'])) {
+      if (isObject(property)) errors.push(...checkDefaults(property, `${path}.properties[${name}]`))
+    }
+  }
+  return errors
+}
+
+function checkDefault(schema: JsonObject, value: unknown, path: string): FieldError[] {
+  // As a field of its own, so that names like `metadata` in it are not taken for a resource's.
+  const holder: Schema = { type: 'object', properties: { value: schemaFromOpenApi({ ...schema, default: undefined }) } }
+  const { errors, unknown } = process(holder, noRefs, { value }, { default: false, prune: true })
+  const strange = unknown.length > 0 ? [invalidValue(path, value, 'must not have unknown fields')] : []
+  return [...strange, ...errors.map((error) => moved(error, path))]
+}
+
+/** The server validates the default alone: its own path is in the field only. */
+function moved({ reason, field, message }: FieldError, path: string): FieldError {
+  const within = field === 'value' ? '' : field.replace(/^value/, '')
+  return {
+    reason,
+    field: field === '<nil>' ? path : `${path}${within}`,
+    message: message
+      .replace(/^(Invalid value: (?:"(?:[^"\\]|\\.)*"|\S+): )value(\.?)/, '$1')
+      .replace(/^(Invalid value: "": )"value\.?/, '$1"')
+      .replace(/ in value\.?(\S*)$/, ' in $1'),
+  }
+}

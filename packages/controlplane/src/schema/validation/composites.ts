@@ -1,0 +1,133 @@
+import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
+import { invalidValue } from '../field-errors.ts'
+import { goQuote } from '../go-text.ts'
+import { correlate } from './correlate.ts'
+import { deepEqual, isObject } from '../json.ts'
+import type { Node } from './node.ts'
+import type { FieldError } from '../types.ts'
+
+/**
+ * allOf, anyOf, oneOf and not. Of alternatives that all fail, the complaints of the one that got furthest are told; how
+ * far each got is counted as the API server counts it, so that we tell the same.
+ */
+
+interface Result {
+  readonly errors: FieldError[]
+  /** How many checks passed. */
+  matched: number
+}
+
+/** Checks `value` against what `node` combines. `old`, if defined, excuses parts that are as before. */
+export function checkComposites(node: Node, value: unknown, path: string, old: unknown, errors: FieldError[]): number {
+  const result: Result = { errors, matched: 1 }
+  const { allOf, anyOf, oneOf, not } = node.composites
+  if (anyOf.length > 0) checkAnyOf(anyOf, value, path, old, result)
+  if (oneOf.length > 0) checkOneOf(oneOf, value, path, old, result)
+  if (allOf.length > 0) checkAllOf(allOf, value, path, old, result)
+  if (not && validate(not, value, path, old).errors.length === 0) {
+    errors.push(general(`${goQuote(path)} must not validate the schema (not)`))
+  }
+  return result.matched
+}
+
+function checkAnyOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+  let best: Result | undefined
+  for (const node of nodes) {
+    const result = validate(node, value, path, old)
+    if (result.errors.length === 0) {
+      into.matched += result.matched
+      return
+    }
+    if (!best || result.matched > best.matched) best = result
+  }
+  into.errors.push(general(`${goQuote(path)} must validate at least one schema (anyOf)`))
+  merge(into, best)
+}
+
+function checkOneOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+  const results = nodes.map((node) => validate(node, value, path, old))
+  const valid = results.filter(({ errors }) => errors.length === 0)
+  if (valid.length === 1) {
+    merge(into, valid[0])
+    return
+  }
+  const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`
+  into.errors.push(general(`${goQuote(path)} must validate one and only one schema (oneOf). ${found}`))
+  if (valid.length > 0) return
+  let best: Result | undefined
+  for (const result of results) if (!best || result.matched > best.matched) best = result
+  merge(into, best)
+}
+
+function checkAllOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+  let valid = 0
+  for (const node of nodes) {
+    const result = validate(node, value, path, old)
+    if (result.errors.length === 0) valid += 1
+    merge(into, result)
+  }
+  if (valid === nodes.length) return
+  const none = valid === 0 ? '. None validated' : ''
+  into.errors.push(general(`${goQuote(path)} must validate all the schemas (allOf)${none}`))
+}
+
+function merge(into: Result, from: Result | undefined): void {
+  if (!from) return
+  into.errors.push(...from.errors)
+  into.matched += from.matched
+}
+
+/** The server names no field for these. */
+function general(detail: string): FieldError {
+  return invalidValue('<nil>', '', detail)
+}
+
+/** Validates `value` and all below, changing nothing. */
+function validate(node: Node, value: unknown, path: string, old: unknown): Result {
+  const result: Result = { errors: [], matched: 0 }
+  const { errors } = result
+  const isTyped = node.typeName !== '' || node.format !== ''
+  if (value === null) {
+    if (checkType(node, value, path, errors)) result.matched += 1
+    checkEnum(node, value, path, errors)
+    return excuse(result, value, old)
+  }
+  if (isTyped) result.matched += checkType(node, value, path, errors) ? 2 : 1
+  result.matched += 1 + (node.hasComposites ? checkComposites(node, value, path, old, errors) : 1)
+  if (typeof value === 'string') {
+    checkString(node, value, path, errors)
+    result.matched += node.checkFormat ? 2 : 1
+  } else if (typeof value === 'number') {
+    checkNumber(node, value, path, errors)
+    result.matched += 2
+  } else if (Array.isArray(value)) {
+    const { items } = node
+    if (items) {
+      value.forEach((item, index) => {
+        merge(result, validate(items, item, `${path}[${index}]`, correlate(node, item, old)))
+      })
+    }
+    checkList(node, value, path, errors)
+    result.matched += 2
+  }
+  checkEnum(node, value, path, errors)
+  result.matched += 1
+  if (isObject(value)) {
+    checkSize(node, value, path, errors)
+    const oldObject = isObject(old) ? old : undefined
+    for (const [key, item] of Object.entries(value)) {
+      const child = node.property(key) ?? node.additional
+      if (child) merge(result, validate(child, item, path === '' ? key : `${path}.${key}`, oldObject?.[key]))
+    }
+    checkRequired(node, value, path, errors)
+    result.matched += 1
+  }
+  result.matched += 1
+  return excuse(result, value, old)
+}
+
+/** What was wrong before and did not change is not held against an update. */
+function excuse(result: Result, value: unknown, old: unknown): Result {
+  if (result.errors.length > 0 && old !== undefined && deepEqual(value, old)) result.errors.length = 0
+  return result
+}

@@ -1,0 +1,46 @@
+import { duplicate, invalidValue } from '../field-errors.ts'
+import { goJson } from '../go-text.ts'
+import { isObject } from '../json.ts'
+import type { Node } from './node.ts'
+import type { FieldError } from '../types.ts'
+
+/** Duplicates in lists that are sets or maps. Each is told once, at its second place. */
+export function checkListType(node: Node, value: readonly unknown[], path: string, errors: FieldError[]): void {
+  if (node.listType === 'set') {
+    for (const index of repeated(value)) errors.push(duplicate(`${path}[${index}]`, value[index]))
+    return
+  }
+  if (node.listType !== 'map') return
+  const stranger = value.findIndex((item) => item !== null && !isObject(item))
+  if (stranger >= 0) {
+    const why = 'must be an object for an array of list-type map'
+    errors.push(invalidValue(`${path}[${stranger}]`, value[stranger], why))
+    return
+  }
+  if (value.length < 2) return
+  const [only] = node.listMapKeys
+  // Of one key, its values tell duplicates; objects are written for the complaint only.
+  const keys =
+    node.listMapKeys.length === 1 && only !== undefined
+      ? value.map((item) => (isObject(item) && Object.hasOwn(item, only) ? item[only] : undefined))
+      : value.map((item) => node.listMapKeys.map((key) => (isObject(item) ? JSON.stringify(item[key]) : '')).join())
+  for (const index of repeated(keys)) errors.push(duplicate(`${path}[${index}]`, keyOf(node, value[index])))
+}
+
+function keyOf(node: Node, item: unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(item)) return {}
+  return Object.fromEntries(node.listMapKeys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]))
+}
+
+function repeated(values: readonly unknown[]): number[] {
+  if (values.length < 2) return []
+  const times = new Map<unknown, number>()
+  const indexes: number[] = []
+  values.forEach((value, index) => {
+    const key = typeof value === 'object' && value !== null ? `\u0000${goJson(value)}` : value
+    const seen = times.get(key) ?? 0
+    times.set(key, seen + 1)
+    if (seen === 1) indexes.push(index)
+  })
+  return indexes
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+import { describe, expect, it } from 'vitest'
+
+import { schemaFromOpenApi } from '../openapi/convert.ts'
+import { process } from './process.ts'
+import type { Processed } from './process.ts'
+import type { FieldError } from '../types.ts'
+
+/** What kube-apiserver 1.36.3 answered to these objects. */
+interface Answer {
+  readonly spec?: unknown
+  readonly object?: Readonly<Record<string, unknown>>
+  readonly code: number
+  readonly stored?: unknown
+  readonly errors?: readonly FieldError[]
+  readonly message?: string
+  readonly unknown?: readonly string[]
+}
+
+const { schema, cases } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../testdata/custom-resource-answers.json'), 'utf8'),
+) as { readonly schema: unknown; readonly cases: readonly Answer[] }
+
+const converted = schemaFromOpenApi(schema)
+const noRefs = (ref: string): never => {
+  throw new Error(`no reference expected: ${ref}`)
+}
+const run = (value: unknown, old?: unknown): Processed =>
+  process(converted, noRefs, value, { default: true, prune: true, ...(old !== undefined && { old }) })
+const resource = (spec: unknown): Readonly<Record<string, unknown>> => ({
+  apiVersion: 'schema.dev/v1',
+  kind: 'Thingtables',
+  metadata: { name: 'x' },
+  spec,
+})
+/** The server goes through maps in random order. */
+const ordered = (errors: readonly FieldError[]): string[] =>
+  errors.map(({ field, reason, message }) => `${field} ${reason} ${message}`).toSorted()
+
+/** Our answer in the form of the server's. */
+function summary({ undecodable, errors, object, unknown }: Processed, { object: whole }: Answer): unknown {
+  const code = undecodable !== undefined ? 400 : errors.length > 0 ? 422 : 201
+  const stored = whole ? object : (object as { readonly spec?: unknown }).spec
+  return {
+    code,
+    errors: code === 422 ? ordered(errors) : [],
+    stored: code === 201 ? stored : undefined,
+    unknown: code === 201 ? unknown : undefined,
+    message:
+      undecodable === undefined
+        ? undefined
+        : `Thingtables in version "v1" cannot be handled as a Thingtables: ${undecodable}`,
+  }
+}
+
+describe('a custom resource', () => {
+  it.each(cases.map((answer): [string, Answer] => [JSON.stringify(answer.spec ?? answer.object), answer]))(
+    'is answered as by the real server: %s',
+    (_, answer) => {
+      const value = answer.object
+        ? { apiVersion: 'schema.dev/v1', kind: 'Thingtables', ...answer.object }
+        : resource(answer.spec)
+      expect(summary(run(value), answer)).toEqual({
+        code: answer.code,
+        errors: ordered(answer.errors ?? []),
+        stored: answer.stored,
+        unknown: answer.code === 201 ? (answer.unknown ?? []) : undefined,
+        message: answer.message,
+      })
+    },
+  )
+
+  it('is returned as it is if there is nothing to do', () => {
+    const value = resource({ str: 'x', defs: { a: 'x', m: 4, n: 3, q: { r: 1, s: 't' } } })
+    const result = run(value)
+    expect(result.object).toBe(value)
+    expect(result.errors).toEqual([])
+  })
+
+  it('is never changed', () => {
+    const value = resource(JSON.parse('{"unknown":1,"defs":{"o":{}},"obj":{"a":"x","zz":1},"__proto__":{"a":1}}'))
+    const before = JSON.stringify(value)
+    run(value)
+    expect(JSON.stringify(value)).toBe(before)
+  })
+
+  it('treats __proto__ as a name like others', () => {
+    const value = resource(JSON.parse('{"map":{"__proto__":{"x":"a","zz":1}},"__proto__":{"polluted":1},"str":null}'))
+    const result = run(value)
+    expect(JSON.stringify((result.object as { spec: { map: unknown } }).spec.map)).toBe('{"__proto__":{"x":"a"}}')
+    expect(result.unknown).toEqual(['spec.__proto__', 'spec.map.__proto__.zz'])
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it('excuses what was wrong before and did not change', () => {
+    const old = resource({ int: 'x', obj: { a: 1 }, set: ['a', 'a'], lmap: [{ name: 'a', v: 'x' }, { name: 'b' }] })
+    expect(run({ ...old, status: { x: 1 } }, old).errors).toEqual([])
+    const changed = resource({
+      int: 'y',
+      obj: { a: 1, b: 2 },
+      set: ['a', 'a', 'b'],
+      lmap: [{ name: 'b' }, { name: 'a', v: 'x' }],
+    })
+    expect(run(changed, old).errors.map(({ field }) => field)).toEqual(['spec.int'])
+  })
+
+  it('refuses nesting without end instead of overflowing', () => {
+    let deep: unknown = {}
+    for (let level = 0; level < 100_000; level += 1) deep = { child: deep }
+    const recursive = { type: 'object', properties: { child: { ref: 'self' } } } as const
+    const result = process(recursive, () => recursive, deep, { default: true, prune: true })
+    expect(result.errors.map(({ message }) => message)).toEqual(['Invalid value: "": exceeded max depth'])
+  })
+
+  it('checks a catastrophic pattern fast', () => {
+    const slow = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } } as const
+    const started = performance.now()
+    const result = process(slow, noRefs, { a: `${'a'.repeat(50)}!` }, { default: true, prune: true })
+    expect(result.errors).toHaveLength(1)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})

@@ -1,0 +1,339 @@
+import {
+  checkEnum,
+  checkList,
+  checkNumber,
+  checkRequired,
+  checkSize,
+  checkString,
+  checkType,
+  isFine,
+} from './checks.ts'
+import { checkComposites } from './composites.ts'
+import { correlate } from './correlate.ts'
+import { decodeMetadata } from '../decode/decode-metadata.ts'
+import { checkEmbedded } from './embedded.ts'
+import { invalidValue } from '../field-errors.ts'
+import { deepEqual, isObject, put } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { checkListType } from './lists.ts'
+import { nodeOf } from './node.ts'
+import type { Node } from './node.ts'
+import type { FieldError, Schema } from '../types.ts'
+
+export interface Processed {
+  /** Pruned and defaulted: a new object, or the one given if nothing had to be done. */
+  readonly object: unknown
+  /** Paths of fields that the schema does not know: `spec.foo`. */
+  readonly unknown: readonly string[]
+  readonly errors: readonly FieldError[]
+  /** Why metadata can not be read, in Go's words: a 400 (`cannotBeHandled`), and `errors` do not matter then. */
+  readonly undecodable?: string
+}
+
+/** Validates, defaults and prunes in one pass. */
+export type Process = (
+  schema: Schema,
+  resolve: (ref: string) => Schema,
+  value: unknown,
+  options: {
+    readonly default: boolean
+    readonly prune: boolean
+    readonly old?: unknown
+    /** A null that may not be there is wrong, where defaults would drop it: what is applied means what it says. Default false. */
+    readonly keepsNulls?: boolean
+  },
+) => Processed
+
+type Options = Parameters<Process>[3]
+
+/**
+ * The value is a whole resource: what the schema says of its apiVersion, kind and metadata is checked, but these are
+ * never pruned by it. With `old`, what was wrong before and did not change is excused.
+ */
+export const process: Process = (schema, resolve, value, options) => {
+  const node = nodeOf(schema, resolve)
+  const walker = new Walker(options, false)
+  const object = walker.run(node, value)
+  if (walker.isClean) return { object, unknown: NONE, errors: NONE }
+  let errors = walker.allErrors()
+  if (errors.length > 0 && options.old !== undefined) {
+    const second = new Walker(options, true)
+    second.run(node, value)
+    errors = second.allErrors(listErrorsOf(node, options.old))
+  }
+  const { undecodable } = walker
+  return { object, unknown: walker.unknown.toSorted(), errors, ...(undecodable !== undefined && { undecodable }) }
+}
+
+const NONE: readonly never[] = []
+const MOST_DEPTH = 1000
+
+/** What happens to fields that the schema does not know. */
+type Mode = 'prune' | 'keep' | 'items'
+
+function listErrorsOf(node: Node, old: unknown): number {
+  const walker = new Walker({ default: false, prune: false }, false)
+  walker.run(node, old)
+  return walker.listErrors.length
+}
+
+class Walker {
+  readonly unknown: string[] = []
+  readonly listErrors: FieldError[] = []
+  undecodable: string | undefined
+  readonly #errors: FieldError[] = []
+  readonly #embeddedErrors: FieldError[] = []
+  readonly #options: Options
+  readonly #ratchets: boolean
+  /** Where we are: names, indexes, and names of additional properties with a NUL before them. */
+  readonly #path: (string | number)[] = []
+
+  constructor(options: Options, ratchets: boolean) {
+    this.#options = options
+    this.#ratchets = ratchets
+  }
+
+  run(node: Node, value: unknown): unknown {
+    return this.#walk(node, value, this.#options.old, 'prune', true)
+  }
+
+  /** A node's default, with the defaults inside it. */
+  complete(node: Node): unknown {
+    return this.#walk(node, node.default, undefined, 'prune', false)
+  }
+
+  get isClean(): boolean {
+    return (
+      this.#errors.length === 0 &&
+      this.unknown.length === 0 &&
+      this.undecodable === undefined &&
+      this.listErrors.length === 0 &&
+      this.#embeddedErrors.length === 0
+    )
+  }
+
+  /** In the server's order, each once. Lists that had duplicates before may have them still. */
+  allErrors(oldListErrors = 0): FieldError[] {
+    const all = [...this.#errors, ...this.#embeddedErrors, ...(oldListErrors > 0 ? [] : this.listErrors)]
+    if (all.length < 2) return all
+    return [...new Map(all.map((error) => [`${error.field}\n${error.message}`, error])).values()]
+  }
+
+  #walk(node: Node | undefined, value: unknown, old: unknown, mode: Mode, isRoot: boolean): unknown {
+    if (node === undefined) return mode === 'prune' ? this.#pruneAll(value) : value
+    if (typeof value !== 'object' || value === null) {
+      if (!isFine(node, value)) this.#scalar(node, value, old)
+      return value
+    }
+    if (this.#path.length > MOST_DEPTH) {
+      this.#errors.push(invalidValue(this.#dotted(), '', 'exceeded max depth'))
+      return value
+    }
+    const mark = this.#errors.length
+    const result = Array.isArray(value)
+      ? this.#list(node, value, old, mode)
+      : this.#object(node, value as JsonObject, old, mode, isRoot)
+    if (this.#ratchets && this.#errors.length > mark && old !== undefined && deepEqual(result, old)) {
+      this.#errors.length = mark
+    }
+    return result
+  }
+
+  #scalar(node: Node, value: unknown, old: unknown): void {
+    if (this.#ratchets && value === old) return
+    const path = this.#dotted()
+    checkType(node, value, path, this.#errors)
+    if (value !== null && node.hasComposites) {
+      checkComposites(node, value, path, this.#ratchets ? old : undefined, this.#errors)
+    }
+    if (typeof value === 'string') checkString(node, value, path, this.#errors)
+    else if (typeof value === 'number') checkNumber(node, value, path, this.#errors)
+    checkEnum(node, value, path, this.#errors)
+  }
+
+  #list(node: Node, value: readonly unknown[], old: unknown, mode: Mode): unknown {
+    const mark = this.#errors.length
+    const { items } = node
+    const itemMode = mode === 'prune' && node.preservesUnknown ? 'items' : mode
+    let result: unknown[] | undefined
+    for (let index = 0; index < value.length; index += 1) {
+      const item = value[index]
+      const isFilled = item === null && items !== undefined && items.hasDefault && !items.isNullable
+      const given = isFilled && this.#options.default ? items.default : item
+      this.#path.push(index)
+      const next = this.#walk(items, given, this.#ratchets ? correlate(node, given, old) : undefined, itemMode, false)
+      this.#path.pop()
+      if (next !== item) {
+        result ??= [...value]
+        result[index] = next
+      }
+    }
+    const final = result ?? value
+    if (node.hasChecks || (node.type !== 'array' && node.typeName !== '')) {
+      const path = this.#dotted()
+      this.#before(mark, node, final, path, old)
+      checkList(node, final, path, this.#errors)
+      checkEnum(node, final, path, this.#errors)
+    }
+    if (node.listType !== undefined && node.listType !== 'atomic') {
+      checkListType(node, final, this.#bracketed(), this.listErrors)
+    }
+    return final
+  }
+
+  #object(node: Node, value: JsonObject, old: unknown, mode: Mode, isRoot: boolean): unknown {
+    const mark = this.#errors.length
+    const oldObject = this.#ratchets && isObject(old) ? old : undefined
+    const isResource = isRoot || node.isEmbeddedResource
+    const preserves = mode !== 'prune' || node.preservesUnknown
+    let result: Record<string, unknown> | undefined
+    for (const key in value) {
+      const given = value[key]
+      const isMeta = isResource && (key === 'metadata' || key === 'kind' || key === 'apiVersion')
+      const property = node.property(key)
+      let next: unknown = given
+      if (isMeta) next = this.#meta(property, key, given, oldObject?.[key], isRoot, mode)
+      else if (property !== undefined || node.hasAdditional) {
+        const child = property ?? node.additional
+        if (given === null && child !== undefined && mode !== 'keep' && this.#replacesNull(child)) {
+          next = child.hasDefault ? completeDefault(child) : undefined
+        } else {
+          this.#path.push(property === undefined ? `\u0000${key}` : key)
+          next = this.#walk(child, given, oldObject?.[key], mode === 'keep' ? 'keep' : 'prune', false)
+          this.#path.pop()
+        }
+      } else if (!preserves) {
+        this.unknown.push(this.#child(key))
+        if (this.#options.prune) next = undefined
+      }
+      if (next !== given) {
+        result ??= { ...value }
+        if (next === undefined) delete result[key]
+        else put(result, key, next)
+      }
+    }
+    if (this.#options.default && node.defaults.length > 0 && mode !== 'keep') {
+      for (const [name, child] of node.defaults) {
+        if (Object.hasOwn(value, name)) continue
+        result ??= { ...value }
+        put(result, name, completeDefault(child))
+      }
+    }
+    const final = result ?? value
+    if (node.hasChecks || (node.type !== 'object' && node.typeName !== '')) {
+      const path = this.#dotted()
+      this.#before(mark, node, final, path, old)
+    }
+    if (node.required) this.#required(node, final)
+    if (node.isEmbeddedResource && !isRoot) checkEmbedded(final, this.#bracketed(), this.#embeddedErrors)
+    return final
+  }
+
+  #replacesNull({ isNullable, hasDefault }: Node): boolean {
+    const { default: fills, keepsNulls = false } = this.#options
+    return fills && !isNullable && (hasDefault || !keepsNulls)
+  }
+
+  /** Complaints about the value itself, which the server makes before those about its children. */
+  #before(mark: number, node: Node, value: JsonObject | readonly unknown[], path: string, old: unknown): void {
+    const own: FieldError[] = []
+    checkType(node, value, path, own)
+    if (node.hasComposites) checkComposites(node, value, path, this.#ratchets ? old : undefined, own)
+    if (!Array.isArray(value)) {
+      checkEnum(node, value, path, own)
+      checkSize(node, value as JsonObject, path, own)
+    }
+    if (own.length > 0) this.#errors.splice(mark, 0, ...own)
+  }
+
+  #required(node: Node, value: JsonObject): void {
+    for (const name of node.required ?? []) {
+      if (Object.hasOwn(value, name)) continue
+      checkRequired(node, value, this.#dotted(), this.#errors)
+      return
+    }
+  }
+
+  /** apiVersion, kind and metadata belong to the server, not to the schema. */
+  #meta(property: Node | undefined, key: string, given: unknown, old: unknown, isRoot: boolean, mode: Mode): unknown {
+    let value = given
+    if (key !== 'metadata' && !isRoot && typeof given !== 'string') {
+      this.undecodable ??= refusal(invalidValue(this.#child(key), given, 'must be a string'))
+    }
+    if (key === 'metadata' && mode !== 'keep') {
+      const { object, unknown, error } = decodeMetadata(given)
+      const prefix = this.#child('metadata')
+      for (const name of unknown) this.unknown.push(`${prefix}.${name}`)
+      if (error !== undefined) {
+        this.undecodable ??= isRoot ? error : refusal(invalidValue(prefix, given, error))
+      } else if (this.#options.prune) value = object
+    }
+    if (property) {
+      this.#path.push(key)
+      // The type of both versions is the same whatever was stored: it is never excused.
+      this.#walk(property, value, isRoot && key !== 'metadata' ? undefined : old, 'keep', false)
+      this.#path.pop()
+    }
+    return value
+  }
+
+  /** There is no schema for it: of objects nothing stays. */
+  #pruneAll(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      return value.map((item, index) => {
+        this.#path.push(index)
+        const pruned = this.#pruneAll(item)
+        this.#path.pop()
+        return pruned
+      })
+    }
+    for (const key of Object.keys(value)) this.unknown.push(this.#child(key))
+    return this.#options.prune ? {} : value
+  }
+
+  #child(key: string): string {
+    return this.#path.length === 0 ? key : `${this.#dotted()}.${key}`
+  }
+
+  /** `spec.map.key[0]`: as schema errors name fields. */
+  #dotted(): string {
+    let text = ''
+    for (const segment of this.#path) {
+      if (typeof segment === 'number') text += `[${segment}]`
+      else {
+        const name = segment.charCodeAt(0) === 0 ? segment.slice(1) : segment
+        text += text === '' ? name : `.${name}`
+      }
+    }
+    return text
+  }
+
+  /** `spec.map[key][0]`: as all others do. */
+  #bracketed(): string {
+    let text = ''
+    for (const segment of this.#path) {
+      if (typeof segment === 'number') text += `[${segment}]`
+      else if (segment.charCodeAt(0) === 0) text += `[${segment.slice(1)}]`
+      else text += text === '' ? segment : `.${segment}`
+    }
+    return text
+  }
+}
+
+function refusal({ field, message }: FieldError): string {
+  return `${field}: ${message}`
+}
+
+const completed = new WeakMap<Node, { readonly value: unknown }>()
+
+/** A default with the defaults inside it. It was validated with the schema, and is shared: nobody changes objects. */
+function completeDefault(node: Node): unknown {
+  let known = completed.get(node)
+  if (!known) {
+    const walker = new Walker({ default: true, prune: false }, false)
+    known = { value: walker.complete(node) }
+    completed.set(node, known)
+  }
+  return known.value
+}
