@@ -1,6 +1,6 @@
 import type { Clock, Kind, KubeApi, KubeObject, Stored } from '@tenure/kube'
 import type { Cache } from '../informer/types.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { AppliedRecords } from './applied-records.ts'
 import type { Obstacles } from './obstacles.ts'
 import type { Recorder } from './recorder.ts'

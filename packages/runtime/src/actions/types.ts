@@ -1,5 +1,5 @@
 import type { Kind, KubeObject, ObjectRef, Propagation } from '@tenure/kube'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { EventNote } from './recorder.ts'
 
 /** Keep an object as described, by server-side apply. */

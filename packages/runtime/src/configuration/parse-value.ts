@@ -1,5 +1,5 @@
 import { asError } from '@tenure/kube'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../time/duration.ts'
 import { parseAddress } from '../health/address.ts'
 import type { Option, Value } from './option.ts'
 

@@ -1,6 +1,6 @@
 import type { Kind, KubeApi, KubeObject, ObjectRef, Stored } from '@tenure/kube'
 import type { Actions } from '../actions/index.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 
 /** Reads of the caches of the kinds that the controller declared. What they return is shared: never change it. */
 export interface Reads {

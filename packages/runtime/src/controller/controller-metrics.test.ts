@@ -1,7 +1,7 @@
 import { defineKind, TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
 import { call, event, type EventContent, requeueAfter } from '../actions/index.ts'
-import { createMetrics } from '../metrics-prometheus.ts'
+import { createMetrics } from '../metrics/prometheus.ts'
 import { controller } from './index.ts'
 import { World } from './world.testing.ts'
 

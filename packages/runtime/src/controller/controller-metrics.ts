@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Metrics } from '../metrics.ts'
+import type { Counter, Histogram, Metrics } from '../metrics/metrics.ts'
 
 /** How a reconcile ended, in controller-runtime's words. */
 export type ReconcileResult = 'success' | 'requeue' | 'requeue_after' | 'error'

@@ -1,6 +1,6 @@
 import { type Kind, type KubeObject, type ObjectRef, type Stored, TenureError } from '@tenure/kube'
 import type { Action } from '../actions/index.ts'
-import { silentLogger } from '../log.ts'
+import { silentLogger } from '../log/logger.ts'
 import type { PlanContext, Reads } from './context.ts'
 import type { ControllerDefinition } from './definition.ts'
 

@@ -14,7 +14,7 @@ import type { Executor } from '../actions/executor.ts'
 import type { Action, Actions } from '../actions/index.ts'
 import type { Turn } from '../actions/surroundings.ts'
 import { OWNER_UID_INDEX } from '../informer/types.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { ReconcileContext, Reads } from './context.ts'
 import type { DeclaredKinds } from './declared-kinds.ts'
 

@@ -13,7 +13,7 @@ import {
 import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { isApplied } from '../actions/field-set.ts'
 import type { JsonMap } from '../actions/json.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { ManagerContext } from '../manager/component.ts'
 import { definitionVersion } from './definition-version.ts'
 import type { InstallDefinitionsOptions } from './install-definitions.ts'

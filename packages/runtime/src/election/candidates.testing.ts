@@ -2,7 +2,7 @@ import type { Clock, Timer, Transport, TransportRequest, TransportResponse } fro
 import { Client, ConnectionError, abortReason, sleep } from '@tenure/kube'
 import type { VirtualClock } from '@tenure/kube/testing'
 import { seededRandom } from '@tenure/kube/testing'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { MemoryApi } from '../testing/memory-api.ts'
 import { LeaderElector } from './leader-elector.ts'
 import type { LeaderElectorOptions } from './options.ts'

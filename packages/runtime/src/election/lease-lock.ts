@@ -1,6 +1,6 @@
 import type { Clock, KubeApi, ObjectRef, Stored } from '@tenure/kube'
 import { abortReason, isConflict, isNotFound } from '@tenure/kube'
-import { microTime } from '../micro-time.ts'
+import { microTime } from '../time/micro-time.ts'
 import type { ElectionLease, LeaseSpec } from './lease.ts'
 import { electionLease, renewTimeAfter } from './lease.ts'
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
-import { microTime } from '../micro-time.ts'
+import { microTime } from '../time/micro-time.ts'
 
 /** coordination.k8s.io/v1 LeaseSpec, as far as an election writes it. */
 export interface LeaseSpec {

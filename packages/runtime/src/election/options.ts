@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import type { Clock, KubeApi, Random } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Logger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 
 export interface LeaderElectorOptions {
   /** Not one that is fenced by this elector. */

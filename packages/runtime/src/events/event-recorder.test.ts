@@ -2,7 +2,7 @@ import { settle } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { kubeEvent } from './event.ts'
-import { about, ready, web, world } from './world.testing.ts'
+import { about, ready, web, world } from './events.testing.ts'
 
 describe('EventRecorder', () => {
   it('creates an event with all that events.k8s.io asks for', async () => {

@@ -12,7 +12,7 @@ import {
   withTimeout,
 } from '@tenure/kube'
 import { isNamespaceEnding } from '../actions/namespace-ending.ts'
-import { microTime } from '../micro-time.ts'
+import { microTime } from '../time/micro-time.ts'
 import type { KubeEvent } from './event.ts'
 import { eventName, kubeEvent } from './event.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock, Random, Timer } from '@tenure/kube'
 import { ApiError, TenureError, asError, jitter } from '@tenure/kube'
-import type { Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
 import type { DueEntry } from './due-heap.ts'
 import { DueHeap } from './due-heap.ts'
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { asError } from '@tenure/kube'
-import type { Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { answerText, refuseUnlessRead, targetOf } from './answer.ts'
+import type { Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { answerText, refuseUnlessRead, targetOf } from './response.ts'
 
 /** A handler that answers `/metrics` in the Prometheus text format; mount it anywhere. Other paths are a 404. */
 export function metricsHandler(

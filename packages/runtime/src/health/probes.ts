@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@tenure/kube'
 import { TenureError, asError, withTimeout } from '@tenure/kube'
-import { answerText, refuseUnlessRead, targetOf } from './answer.ts'
+import { answerText, refuseUnlessRead, targetOf } from './response.ts'
 
 /** Passes if it returns or resolves; what it throws is the reason it does not. */
 export type Check = (signal: AbortSignal) => Promise<void> | void

@@ -2,7 +2,7 @@ import { settle } from '@tenure/kube/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { ConfigMap, linesBody, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
-import { Intake } from './intake.ts'
+import { Intake } from './cache/transform.ts'
 
 describe('a watch that breaks', () => {
   it('in the middle of the first state shows none of it', async () => {

@@ -1,5 +1,5 @@
 import { type Kind, kindKey } from '@tenure/kube'
-import type { Counter, Metrics } from '../metrics.ts'
+import type { Counter, Metrics } from '../metrics/metrics.ts'
 
 /** What an informer counts. Together they tell a quiet cache from one that keeps starting over. */
 export interface InformerMetrics {

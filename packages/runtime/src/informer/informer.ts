@@ -11,17 +11,17 @@ import {
   type Stored,
   type WriteObserver,
 } from '@tenure/kube'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { Broadcaster } from './broadcaster.ts'
-import { explain } from './failure.ts'
+import type { Logger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { Broadcaster } from './cache/broadcaster.ts'
+import { explain } from './watcher/failure.ts'
 import { type InformerMetrics, informerMetrics } from './informer-metrics.ts'
-import { Intake } from './intake.ts'
-import { LiveCache } from './live-cache.ts'
-import type { Machine, Outcome } from './machine.ts'
-import { ObjectStore } from './object-store.ts'
+import { Intake } from './cache/transform.ts'
+import { LiveCache } from './cache/live-cache.ts'
+import type { Machine, Outcome } from './watcher/state-machine.ts'
+import { ObjectStore } from './cache/object-store.ts'
 import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth } from './types.ts'
-import { Watcher } from './watcher.ts'
+import { Watcher } from './watcher/watcher.ts'
 
 export interface InformerTuning {
   /** Field managers whose managedFields entries are kept in cached objects; all others are dropped. Default none. */

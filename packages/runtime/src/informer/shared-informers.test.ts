@@ -1,7 +1,7 @@
 import { metadataOf } from '@tenure/kube'
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { type Labels, noMetrics } from '../metrics.ts'
+import { type Labels, noMetrics } from '../metrics/metrics.ts'
 import { ConfigMap, map, ref, setUp } from './informer.testing.ts'
 
 describe('shared informers', () => {

@@ -9,8 +9,8 @@ import {
   systemClock,
   systemRandom,
 } from '@tenure/kube'
-import { type Logger, silentLogger } from '../log.ts'
-import { type Metrics, noMetrics } from '../metrics.ts'
+import { type Logger, silentLogger } from '../log/logger.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type InformerTuning, WatchingInformer } from './informer.ts'
 import type { Informer, InformerHealth, Informers } from './types.ts'
 

@@ -2,8 +2,8 @@ import type { Clock, KubeApi, Random } from '@tenure/kube'
 import type { Recorder } from '../actions/index.ts'
 import type { Probes } from '../health/index.ts'
 import type { Informers } from '../informer/types.ts'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Logger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 
 /** Something that is started and stopped with the manager. */
 export interface Component {

@@ -1,8 +1,8 @@
 import type { Transport } from '@tenure/kube'
 import { HttpTransport, loadConfig, systemClock } from '@tenure/kube'
-import type { Metrics } from '../metrics.ts'
-import { noTracer, tracedTransport } from '../tracing.ts'
-import { measuredTransport } from '../transport-metrics.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { noTracer, tracedTransport } from '../tracing/tracing.ts'
+import { measuredTransport } from '../metrics/transport-metrics.ts'
 import type { ManagerOptions } from './options.ts'
 
 export interface Connection {

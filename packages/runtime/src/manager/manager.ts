@@ -6,10 +6,10 @@ import { LeaderElector, fenced } from '../election/index.ts'
 import { EventRecorder } from '../events/index.ts'
 import { Probes } from '../health/index.ts'
 import { SharedInformers } from '../informer/index.ts'
-import type { Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { noMetrics } from '../metrics.ts'
+import type { Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { noMetrics } from '../metrics/metrics.ts'
 import type { Component, ManagerContext, Stage } from './component.ts'
 import { connect } from './connection.ts'
 import type { Connection } from './connection.ts'
@@ -81,7 +81,7 @@ export class Manager {
 
   async #defaultMetrics(): Promise<Metrics> {
     if (!this.#options.metricsAddress) return noMetrics
-    const { createMetrics } = await import('../metrics-prometheus.ts')
+    const { createMetrics } = await import('../metrics/prometheus.ts')
     return createMetrics()
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock, ConnectionConfig, Random, Transport } from '@tenure/kube'
 import type { StepHook } from '../actions/index.ts'
 import type { ControllerDefinition } from '../controller/index.ts'
-import type { Tracer } from '../tracing.ts'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Tracer } from '../tracing/tracing.ts'
+import type { Logger } from '../log/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { WebhooksOptions } from '../webhooks/index.ts'
 import type { ComponentDefinition } from './component.ts'
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 
 export interface StopSignals {
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 import type { Clock } from '@tenure/kube'
 import { asError } from '@tenure/kube'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { Component } from './component.ts'
 
 /** Components that were started, in order, and are stopped in reverse within one grace period for all. */

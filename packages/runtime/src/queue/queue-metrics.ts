@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Metrics } from '../metrics.ts'
+import type { Counter, Histogram, Metrics } from '../metrics/metrics.ts'
 
 /** What the queue reads off itself when somebody asks for the metrics. */
 export interface QueueState {

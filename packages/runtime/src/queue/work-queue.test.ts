@@ -1,6 +1,6 @@
 import { settle, VirtualClock } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import type { Labels, Metrics } from '../metrics.ts'
+import type { Labels, Metrics } from '../metrics/metrics.ts'
 import { PRIORITY, WorkQueue, type WorkQueueOptions } from './index.ts'
 
 function setUp(options: Partial<WorkQueueOptions> = {}) {

@@ -1,5 +1,5 @@
 import { abortReason, type Clock, TenureError, type Timer } from '@tenure/kube'
-import { type Metrics, noMetrics } from '../metrics.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { DelayHeap } from './delay-heap.ts'
 import { type Entry, newEntry } from './entry.ts'
 import { type QueueInstruments, queueInstruments } from './queue-metrics.ts'

@@ -5,15 +5,15 @@ export type {
   AdmissionOperation,
   UserInfo,
 } from './admission.ts'
-export type { SecretRef } from './certificate-store.ts'
-export type { ClientAddress } from './configuration.ts'
+export type { SecretRef } from './certificates/certificate-store.ts'
+export type { ClientAddress } from './certificates/webhook-configuration.ts'
 export { diffJson } from './json-diff.ts'
 export type { ReviewAnswer, ReviewOptions } from './review.ts'
 export { handleReview } from './review.ts'
 export type { AdmissionServerOptions, CertificateSource } from './server.ts'
 export { AdmissionServer } from './server.ts'
-export type { DenyOptions, Remarks } from './verdict.ts'
-export { allow, changed, deny, patched, AdmissionVerdict } from './verdict.ts'
+export type { DenyOptions, Remarks } from './admission-result.ts'
+export { allow, changed, deny, patched, AdmissionVerdict } from './admission-result.ts'
 export type {
   AdmissionContext,
   MutatingDefinition,
@@ -28,7 +28,7 @@ export type {
   Declaration,
   InjectionTarget,
   WebhookCertificatesOptions,
-} from './webhook-certificates.ts'
-export { WebhookCertificates } from './webhook-certificates.ts'
+} from './certificates/webhook-certificates.ts'
+export { WebhookCertificates } from './certificates/webhook-certificates.ts'
 export type { WebhooksOptions } from './webhooks.ts'
 export { Webhooks } from './webhooks.ts'

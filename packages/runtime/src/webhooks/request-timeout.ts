@@ -1,4 +1,4 @@
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../time/duration.ts'
 
 /**
  * The `?timeout=10s` that the API server puts on its calls, in milliseconds. Undefined if it is missing, is no duration

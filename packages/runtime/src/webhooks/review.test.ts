@@ -1,12 +1,12 @@
 import { sleep, TenureError } from '@tenure/kube'
 import { settle, VirtualClock } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import type { Facts, Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
+import type { Facts, Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
 import type { AdmissionRequest } from './admission.ts'
 import { handleReview } from './review.ts'
 import { operationsIn, responseIn, reviewOf, Website, websiteOf } from './review.testing.ts'
-import { allow, changed, deny, patched, type AdmissionVerdict } from './verdict.ts'
+import { allow, changed, deny, patched, type AdmissionVerdict } from './admission-result.ts'
 import { mutating, type Mutation, validating, type Webhook } from './webhook.ts'
 
 const about = { name: 'websites.example.dev', kind: Website, failurePolicy: 'Fail' } as const

@@ -1,12 +1,12 @@
 import type { Clock } from '@tenure/kube'
 import { abortReason, systemClock, TenureError, withTimeout } from '@tenure/kube'
-import type { Logger } from '../log.ts'
-import { silentLogger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
 import type { AdmissionRequest } from './admission.ts'
 import { ADMISSION_API_VERSION, MalformedReview, readReview } from './admission.ts'
 import { diffJson } from './json-diff.ts'
-import type { AdmissionVerdict } from './verdict.ts'
-import { deny } from './verdict.ts'
+import type { AdmissionVerdict } from './admission-result.ts'
+import { deny } from './admission-result.ts'
 import type { Webhook } from './webhook.ts'
 
 export interface ReviewOptions {

@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../metrics.ts'
+import type { Counter, Gauge, Histogram, Metrics } from '../metrics/metrics.ts'
 import type { Webhook } from './webhook.ts'
 
 /** What is measured of one webhook. */

@@ -1,8 +1,8 @@
 import type { JsonPatchOperation, Kind, KubeObject, LabelSelector } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/logger.ts'
 import type { AdmissionRequest, AdmissionOperation } from './admission.ts'
-import { changed, patched, AdmissionVerdict } from './verdict.ts'
+import { changed, patched, AdmissionVerdict } from './admission-result.ts'
 
 export interface WebhookRule {
   readonly apiGroups: readonly string[]

@@ -1,10 +1,10 @@
 import { abortReason } from '@tenure/kube'
-import type { ClientAddress } from './configuration.ts'
-import { namesOf } from './configuration.ts'
+import type { ClientAddress } from './certificates/webhook-configuration.ts'
+import { namesOf } from './certificates/webhook-configuration.ts'
 import type { AdmissionServerOptions } from './server.ts'
 import { AdmissionServer } from './server.ts'
-import type { WebhookCertificatesOptions } from './webhook-certificates.ts'
-import { WebhookCertificates } from './webhook-certificates.ts'
+import type { WebhookCertificatesOptions } from './certificates/webhook-certificates.ts'
+import { WebhookCertificates } from './certificates/webhook-certificates.ts'
 
 export interface WebhooksOptions
   extends Omit<AdmissionServerOptions, 'certificates'>, Omit<WebhookCertificatesOptions, 'declare'> {

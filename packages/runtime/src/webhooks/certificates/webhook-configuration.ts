@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { KubeObject, ObjectMeta } from '@tenure/kube'
 import { defineKind, type Kind, TenureError } from '@tenure/kube'
-import type { Webhook } from './webhook.ts'
+import type { Webhook } from '../webhook.ts'
 
 /** Where the API server finds the webhooks. */
 export type ClientAddress =

@@ -1,7 +1,7 @@
 import { type KubeObject, type ObjectRef, type Stored, TenureError } from '@tenure/kube'
 import { IndexTable } from './index-table.ts'
 import { ObjectTable } from './object-table.ts'
-import { type Cache, type IndexFunction, OWNER_UID_INDEX } from './types.ts'
+import { type Cache, type IndexFunction, OWNER_UID_INDEX } from '../types.ts'
 
 interface Index<T extends KubeObject> {
   readonly valuesOf: IndexFunction<T>

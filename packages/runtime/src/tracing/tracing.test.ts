@@ -4,9 +4,9 @@ import type { Transport, TransportResponse } from '@tenure/kube'
 import { ConnectionError } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createMetrics } from './metrics-prometheus.ts'
+import { createMetrics } from '../metrics/prometheus.ts'
 import { noTracer, openTelemetryTracer, tracedTransport } from './tracing.ts'
-import { measuredTransport } from './transport-metrics.ts'
+import { measuredTransport } from '../metrics/transport-metrics.ts'
 
 const answer = (status: number): TransportResponse => ({ status, headers: {}, body: {} as never })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from './metrics-prometheus.ts'
+import { createMetrics } from './prometheus.ts'
 
 const quiet = { processMetrics: false }
 

@@ -1,4 +1,4 @@
-import type { Facts } from './log.ts'
+import type { Facts } from './logger.ts'
 
 const HIDDEN = '<hidden>'
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import type { Authority, AuthorityContext, CertificateWithKey } from '../certificates/index.ts'
-import { BACKDATING, createAuthority, isFor, loadAuthority, validityOf } from '../certificates/index.ts'
+import type { Authority, AuthorityContext, CertificateWithKey } from '../../certificates/index.ts'
+import { BACKDATING, createAuthority, isFor, loadAuthority, validityOf } from '../../certificates/index.ts'
 
 /**
  * How serving certificates and their authority replace each other so that no call fails on the way. Everything is

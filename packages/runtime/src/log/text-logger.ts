@@ -1,6 +1,6 @@
 import type { Clock } from '@tenure/kube'
-import { cleanFacts, cleanText } from './log-facts.ts'
-import type { Facts, Logger } from './log.ts'
+import { cleanFacts, cleanText } from './facts.ts'
+import type { Facts, Logger } from './logger.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { describe, expect, it } from 'vitest'
 import { Broadcaster } from './broadcaster.ts'
-import type { InformerEvent } from './types.ts'
+import type { InformerEvent } from '../types.ts'
 
 const added = (name: string): InformerEvent<KubeObject> => ({
   type: 'added',

@@ -1,8 +1,8 @@
 import { mergePatch, metadataOf } from '@tenure/kube'
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { EventModel } from '../testing/event-model.ts'
-import { ConfigMap, map, ref, setUp, streamed } from './informer.testing.ts'
+import { EventModel } from '../../testing/event-model.ts'
+import { ConfigMap, map, ref, setUp, streamed } from '../informer.testing.ts'
 
 describe('our own writes', () => {
   it('are shown at once, and their echo is not news', async () => {

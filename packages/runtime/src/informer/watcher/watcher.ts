@@ -12,7 +12,7 @@ import {
   TenureError,
   type WatchEvent,
 } from '@tenure/kube'
-import type { LiveCache, Staging } from './live-cache.ts'
+import type { LiveCache, Staging } from '../cache/live-cache.ts'
 import {
   answered,
   type Machine,
@@ -22,8 +22,8 @@ import {
   STALE_LISTS,
   startWith,
   type Step,
-} from './machine.ts'
-import { QuietTimer } from './quiet-timer.ts'
+} from './state-machine.ts'
+import { QuietTimer } from './idle-timer.ts'
 
 export interface WatcherOptions<T extends KubeObject> {
   readonly api: KubeApi

@@ -11,11 +11,11 @@ import {
   type WatchEvent,
   type WriteObserver,
 } from '@tenure/kube'
-import type { Intake } from './intake.ts'
+import type { Intake } from './transform.ts'
 import type { ObjectStore } from './object-store.ts'
 import { ObjectTable } from './object-table.ts'
 import { OwnWrites } from './own-writes.ts'
-import type { InformerEvent } from './types.ts'
+import type { InformerEvent } from '../types.ts'
 
 export interface LiveCacheOptions<T extends KubeObject> {
   readonly kind: Kind<T>

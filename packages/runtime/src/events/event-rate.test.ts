@@ -1,6 +1,6 @@
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { about, ready, web, world } from './world.testing.ts'
+import { about, ready, web, world } from './events.testing.ts'
 
 describe('the pace of events', () => {
   it('writes a burst at once, and the rest at its pace', async () => {

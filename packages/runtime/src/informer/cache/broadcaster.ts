@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import type { InformerEvent } from './types.ts'
+import type { InformerEvent } from '../types.ts'
 
 type Handler<T extends KubeObject> = (event: InformerEvent<T>) => void
 

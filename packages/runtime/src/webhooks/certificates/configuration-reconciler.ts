@@ -1,9 +1,9 @@
 import type { Clock, JsonPatchOperation, KubeApi, Random } from '@tenure/kube'
 import { asError, isNotFound, jitter, jsonPatch, jsonPointer, sleep } from '@tenure/kube'
-import type { Informer, Informers } from '../informer/types.ts'
-import type { Logger } from '../log.ts'
-import type { ConfigurationType, WebhookConfiguration } from './configuration.ts'
-import { configurationKind } from './configuration.ts'
+import type { Informer, Informers } from '../../informer/types.ts'
+import type { Logger } from '../../log/logger.ts'
+import type { ConfigurationType, WebhookConfiguration } from './webhook-configuration.ts'
+import { configurationKind } from './webhook-configuration.ts'
 
 export interface KeeperOptions {
   readonly type: ConfigurationType

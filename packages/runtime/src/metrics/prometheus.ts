@@ -1,7 +1,7 @@
 import { TenureError, asError } from '@tenure/kube'
-import type { Logger } from './log.ts'
-import { silentLogger } from './log.ts'
-import { formatHead, formatLabels, formatNumber } from './metrics-text.ts'
+import type { Logger } from '../log/logger.ts'
+import { silentLogger } from '../log/logger.ts'
+import { formatHead, formatLabels, formatNumber } from './text-format.ts'
 import type { Family, HistogramInstrument, Instrument, Labels, Metrics } from './metrics.ts'
 
 export interface CreateMetricsOptions {

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { answered, type Machine, next, type Outcome, startWith, type Step } from './machine.ts'
+import { answered, type Machine, next, type Outcome, startWith, type Step } from './state-machine.ts'
 
 const random = seededRandom(3)
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')

@@ -1,7 +1,7 @@
 import type { KubeApi, KubeObject, ObjectMeta, Stored } from '@tenure/kube'
 import { defineKind, isAlreadyExists, isConflict, isNotFound } from '@tenure/kube'
-import { joinBundle, splitBundle, validityOf } from '../certificates/index.ts'
-import type { Informers } from '../informer/types.ts'
+import { joinBundle, splitBundle, validityOf } from '../../certificates/index.ts'
+import type { Informers } from '../../informer/types.ts'
 import type { CertificateState } from './rotation.ts'
 import { faultOf } from './rotation.ts'
 

@@ -1,9 +1,9 @@
 import type { Clock } from '@tenure/kube'
 import { TenureError, systemClock } from '@tenure/kube'
-import { cleanFacts, cleanText } from './log-facts.ts'
-import { LOG_LEVELS, textLogger } from './log-text.ts'
-import type { LogLevel } from './log-text.ts'
-import type { Facts, Logger } from './log.ts'
+import { cleanFacts, cleanText } from './facts.ts'
+import { LOG_LEVELS, textLogger } from './text-logger.ts'
+import type { LogLevel } from './text-logger.ts'
+import type { Facts, Logger } from './logger.ts'
 
 export interface CreateLoggerOptions {
   /** The least that is written. Default `info`. */

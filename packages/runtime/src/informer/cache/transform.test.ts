@@ -1,6 +1,6 @@
 import { defineKind, type KubeObject, metadataOf, type Stored } from '@tenure/kube'
 import { describe, expect, it } from 'vitest'
-import { deepFreeze, Intake } from './intake.ts'
+import { deepFreeze, Intake } from './transform.ts'
 
 const kind = defineKind({ apiVersion: 'v1', kind: 'ConfigMap' })
 const parsed = (): Stored<KubeObject & { data: { a: string } }> => ({

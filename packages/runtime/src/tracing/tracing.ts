@@ -1,7 +1,7 @@
 import type { Span as OpenTelemetrySpan } from '@opentelemetry/api'
 import type { Transport } from '@tenure/kube'
 import { asError } from '@tenure/kube'
-import type { Facts } from './log.ts'
+import type { Facts } from '../log/logger.ts'
 
 /** Texts, numbers and booleans go into the span; whatever else there is, is left out. */
 export type SpanAttributes = Facts

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { IndexTable } from './index-table.ts'
 import { ObjectStore } from './object-store.ts'
-import { OWNER_UID_INDEX } from './types.ts'
+import { OWNER_UID_INDEX } from '../types.ts'
 
 const unexpected = (index: string, error: unknown): void => {
   throw new Error(`${index} failed`, { cause: error })

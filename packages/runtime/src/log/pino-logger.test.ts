@@ -1,8 +1,8 @@
 import { ApiError, TenureError } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import type { CreateLoggerOptions } from './log-pino.ts'
-import { createLogger } from './log-pino.ts'
+import type { CreateLoggerOptions } from './pino-logger.ts'
+import { createLogger } from './pino-logger.ts'
 
 async function logger(options: CreateLoggerOptions = {}) {
   const written: string[] = []
@@ -70,7 +70,7 @@ describe('createLogger', () => {
           code: 'TENURE_API_NOT_FOUND',
           status: 404,
           reason: 'NotFound',
-          cause: { message: 'root', stack: expect.stringContaining('log-pino.test.ts') },
+          cause: { message: 'root', stack: expect.stringContaining('pino-logger.test.ts') },
         },
       },
     })
@@ -82,7 +82,7 @@ describe('createLogger', () => {
     )
     const bug = await logger()
     bug.log.error('failed', { error: new TenureError('TENURE_TEST', 'Broken', { fate: 'bug' }) })
-    expect(bug.json()).toMatchObject({ error: { stack: expect.stringContaining('log-pino.test.ts') } })
+    expect(bug.json()).toMatchObject({ error: { stack: expect.stringContaining('pino-logger.test.ts') } })
   })
 
   it.each(formats)('never writes a secret, as %s', async (format) => {

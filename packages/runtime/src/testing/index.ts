@@ -1,0 +1,4 @@
+export { planFor, type Seen } from '../controller/plan-for.ts'
+export { silentLogger } from '../log/logger.ts'
+export * from './event-model.ts'
+export * from './memory-api.ts'
