@@ -1,5 +1,5 @@
 import { Client, type JsonPatchOperation } from '@tenure/kube'
-import type { ComponentDefinition, ReviewAnswer, Webhook } from '@tenure/runtime'
+import type { ComponentDefinition, ReviewResponse, Webhook } from '@tenure/runtime'
 import { allow, deny, mutating, validating } from '@tenure/runtime'
 import { Application, FIELD_MANAGER } from '../api/types.ts'
 import { ApplicationMetrics } from '../metrics.ts'
@@ -101,12 +101,12 @@ export class ApplicationAdmission {
   }
 
   /** Answers what was posted to `/validate`: parsed JSON of any shape. Never throws. */
-  validate(review: unknown): ReviewAnswer {
+  validate(review: unknown): ReviewResponse {
     return answerOf(this.#metrics.reviewing('validate', () => reviewValidate(review, this.#rules)))
   }
 
   /** Answers what was posted to `/mutate`: parsed JSON of any shape. Never throws. */
-  mutate(review: unknown): ReviewAnswer {
+  mutate(review: unknown): ReviewResponse {
     return answerOf(this.#metrics.reviewing('mutate', () => reviewMutate(review)))
   }
 
@@ -122,6 +122,6 @@ export class ApplicationAdmission {
   }
 }
 
-function answerOf({ status, body }: ReviewAnswer): ReviewAnswer {
+function answerOf({ status, body }: ReviewResponse): ReviewResponse {
   return { status, body }
 }

@@ -1,11 +1,11 @@
 import type { JsonPatchOperation } from '@tenure/kube'
-import type { ReviewAnswer } from '@tenure/runtime'
+import type { ReviewResponse } from '@tenure/runtime'
 import { mutation } from './mutate.ts'
 import { readRequest, type AdmissionReviewRequest } from './request.ts'
 import { judge, type AdmissionRules } from './validate.ts'
 
 /** An answer, and what there is to count of it. */
-export interface Reviewed extends ReviewAnswer {
+export interface Reviewed extends ReviewResponse {
   /** Undefined if it was no review. */
   readonly operation: string | undefined
   readonly allowed: boolean

@@ -1,6 +1,6 @@
 import type { HttpRequest, Answer } from '@tenure/http'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
-import type { ReviewAnswer } from '@tenure/runtime'
+import type { ReviewResponse } from '@tenure/runtime'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
 import type { ImagePolicy } from '../admission/image-policy.ts'
 
@@ -12,8 +12,8 @@ export interface Events {
 
 /** What the routes need to know of admission. */
 export interface Reviews {
-  validate(review: unknown): ReviewAnswer
-  mutate(review: unknown): ReviewAnswer
+  validate(review: unknown): ReviewResponse
+  mutate(review: unknown): ReviewResponse
 }
 
 export interface ApplicationRoutesOptions {

@@ -18,7 +18,7 @@ function world(start = 0) {
   const onProgress: (() => void)[] = []
   const published: Event[] = []
   const informer = {
-    seen: String(start),
+    lastSyncResourceVersion: String(start),
     subscribe: (handler: (event: Event) => void) => {
       handlers.push(handler)
       return () => undefined
@@ -31,7 +31,7 @@ function world(start = 0) {
   inOrder(informer, (event) => void published.push(event))
   const tell = (event: Event): void => handlers.forEach((handler) => handler(event))
   const progress = (version: number): void => {
-    informer.seen = String(version)
+    informer.lastSyncResourceVersion = String(version)
     onProgress.forEach((handler) => handler())
   }
   return {
@@ -41,9 +41,9 @@ function world(start = 0) {
     progress,
     /** What the watch brings. */
     watched: (event: Event) => {
-      informer.seen = event.object.metadata.resourceVersion
+      informer.lastSyncResourceVersion = event.object.metadata.resourceVersion
       tell(event)
-      progress(Number(informer.seen))
+      progress(Number(informer.lastSyncResourceVersion))
     },
     get told() {
       return published.map(({ type, object: { metadata } }) => `${type} ${metadata.name} ${metadata.resourceVersion}`)

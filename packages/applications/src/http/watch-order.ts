@@ -11,20 +11,22 @@ const MOST_HELD = 10_000
  * objects are left out: what was there when we began is nothing that happens.
  */
 export function inOrder<T extends KubeObject>(
-  informer: Pick<Informer<T>, 'onProgress' | 'seen' | 'subscribe'>,
+  informer: Pick<Informer<T>, 'lastSyncResourceVersion' | 'onProgress' | 'subscribe'>,
   publish: (event: InformerEvent<T>) => void,
 ): void {
   /** By version. */
   const held: InformerEvent<T>[] = []
-  const isSeen = (event: InformerEvent<T>): boolean =>
-    informer.seen !== undefined && compareResourceVersions(versionOf(event), informer.seen) <= 0
-  let seen = informer.seen
+  const isSynced = (event: InformerEvent<T>): boolean => {
+    const current = informer.lastSyncResourceVersion
+    return current !== undefined && compareResourceVersions(versionOf(event), current) <= 0
+  }
+  let last = informer.lastSyncResourceVersion
   const release = (): void => {
     // The server went back in time: what is held never happened there.
-    if (seen !== undefined && informer.seen !== undefined && compareResourceVersions(informer.seen, seen) < 0)
-      held.length = 0
-    seen = informer.seen
-    while (held[0] && (held.length > MOST_HELD || isSeen(held[0]))) {
+    const current = informer.lastSyncResourceVersion
+    if (last !== undefined && current !== undefined && compareResourceVersions(current, last) < 0) held.length = 0
+    last = current
+    while (held[0] && (held.length > MOST_HELD || isSynced(held[0]))) {
       const event = held.shift()
       if (event) publish(event)
     }
@@ -32,7 +34,7 @@ export function inOrder<T extends KubeObject>(
   informer.onProgress(release)
   informer.subscribe((event) => {
     if (event.type === 'added' && event.initial) return
-    if (isSeen(event)) {
+    if (isSynced(event)) {
       const whole = completed(event, held)
       release()
       publish(whole)

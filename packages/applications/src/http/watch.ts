@@ -52,7 +52,7 @@ export function watchRoute(
   })
   inOrder(store.informer, (event) => hub.publish(sent(event)))
   return {
-    newest: () => hub.lastId ?? store.informer.seen,
+    newest: () => hub.lastId ?? store.informer.lastSyncResourceVersion,
     route: route({
       method: 'GET',
       path: '/watch',

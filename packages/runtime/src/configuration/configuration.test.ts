@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Table } from './option.ts'
-import type { Surroundings } from './read.ts'
+import type { ConfigurationSources } from './read.ts'
 import { describeValues, readConfiguration } from './read.ts'
 import { helpText, referenceMarkdown } from './reference.ts'
 import { defineConfiguration } from './table.ts'
@@ -38,8 +38,8 @@ const configuration = defineConfiguration({
 
 const define = (options: Table) => defineConfiguration({ program: 'p', summary: 's', options })
 
-async function load(surroundings: Partial<Surroundings> = {}) {
-  const loaded = await readConfiguration(configuration, { argv: [], environment: {}, ...surroundings })
+async function load(sources: Partial<ConfigurationSources> = {}) {
+  const loaded = await readConfiguration(configuration, { argv: [], environment: {}, ...sources })
   if (loaded.kind !== 'values') throw new Error('printed help')
   return loaded
 }

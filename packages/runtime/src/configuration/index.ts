@@ -1,5 +1,5 @@
 export { describeValues, readConfiguration } from './read.ts'
-export type { Loaded, Surroundings } from './read.ts'
+export type { Loaded, ConfigurationSources } from './read.ts'
 export { helpText, referenceMarkdown } from './reference.ts'
 export { defineConfiguration } from './table.ts'
 export type { Configuration, ConfigurationOptions } from './table.ts'

@@ -7,7 +7,7 @@ import { parseFileValue, parseText, problemOf } from './parse-value.ts'
 import { helpText } from './reference.ts'
 import type { Configuration, Row } from './table.ts'
 
-export interface Surroundings {
+export interface ConfigurationSources {
   /** Without the program's own name: `process.argv.slice(2)`. */
   readonly argv: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -33,19 +33,19 @@ export type Loaded<T extends Table> =
  */
 export async function readConfiguration<T extends Table>(
   configuration: Configuration<T>,
-  surroundings: Surroundings,
+  from: ConfigurationSources,
 ): Promise<Loaded<T>> {
   const { rows } = configuration
-  const { argv, environment } = surroundings
+  const { argv, environment } = from
   const flags = readFlags(rows, argv)
   if (flags.help) return { kind: 'help', text: helpText(configuration) }
   const problems = [...flags.problems]
-  if (!surroundings.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not a flag; see --help`))
+  if (!from.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not a flag; see --help`))
   const named = configuration.configEnvironment && environment[configuration.configEnvironment]
   const path = flags.config ?? (named || undefined)
   let file: FileValues = { given: new Map(), problems: [] }
   if (path !== undefined) {
-    file = await readConfigFile(rows, path, surroundings.readText ?? readFromDisk)
+    file = await readConfigFile(rows, path, from.readText ?? readFromDisk)
     problems.push(...file.problems)
   }
   const values: Record<string, unknown> = {}
@@ -88,7 +88,7 @@ interface Found {
 function find(
   row: Row,
   flag: readonly string[] | undefined,
-  environment: Surroundings['environment'],
+  environment: ConfigurationSources['environment'],
   file: FileValues,
   path: string | undefined,
 ): Found {

@@ -2,7 +2,7 @@ import { settle } from '@tenure/kube/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { ConfigMap, linesBody, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
-import { Intake } from './cache/transform.ts'
+import { ObjectTransform } from './cache/transform.ts'
 
 describe('a watch that breaks', () => {
   it('in the middle of the first state shows none of it', async () => {
@@ -276,7 +276,7 @@ describe('a watch that breaks', () => {
     const t = setUp()
     if (type === 'deleted') t.api.seed(ConfigMap, map('a'))
     await t.start()
-    const take = vi.spyOn(Intake.prototype, 'take').mockImplementationOnce(() => {
+    const take = vi.spyOn(ObjectTransform.prototype, 'take').mockImplementationOnce(() => {
       throw new TypeError('a bug')
     })
     if (type === 'deleted') t.api.unseed(ConfigMap, ref('a'))

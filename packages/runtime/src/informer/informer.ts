@@ -16,7 +16,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { Broadcaster } from './cache/broadcaster.ts'
 import { explain } from './watcher/failure.ts'
 import { type InformerMetrics, informerMetrics } from './informer-metrics.ts'
-import { Intake } from './cache/transform.ts'
+import { ObjectTransform } from './cache/transform.ts'
 import { LiveCache } from './cache/live-cache.ts'
 import type { Machine, Outcome } from './watcher/state-machine.ts'
 import { ObjectStore } from './cache/object-store.ts'
@@ -87,7 +87,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       selection,
       clock,
       store: this.#store,
-      intake: new Intake(kind, { keepManagedFieldsOf, freeze: options.freeze ?? false }),
+      transform: new ObjectTransform(kind, { keepManagedFieldsOf, freeze: options.freeze ?? false }),
       publish: (events) => this.#broadcaster.publish(events),
       progressed: () => this.#progressed(),
     })
@@ -101,7 +101,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       onTransition: (machine, outcome) => this.#onTransition(machine, outcome),
       idleTimeout: options.idleTimeout ?? 150_000,
       initialEventsTimeout: options.initialEventsTimeout ?? 10_000,
-      manner: options.initialEvents ? 'streamed' : 'whole',
+      mode: options.initialEvents ? 'streamed' : 'whole',
       pageSize: options.pageSize ?? 500,
       keepManagedFieldsOf,
     })
@@ -119,8 +119,8 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     return this.#health
   }
 
-  get seen(): string | undefined {
-    return this.#live.seen
+  get lastSyncResourceVersion(): string | undefined {
+    return this.#live.lastSyncResourceVersion
   }
 
   /** How many of our own writes the watch has not confirmed yet: none after a quiet moment. */

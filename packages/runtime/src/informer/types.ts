@@ -39,7 +39,7 @@ export interface Informer<T extends KubeObject> {
   readonly synced: boolean
   readonly health: InformerHealth
   /** How far the server's history is in the cache: what is from after it is our own. Undefined before the first list. */
-  readonly seen: string | undefined
+  readonly lastSyncResourceVersion: string | undefined
   /** Resolves when the first full state is in the cache; rejects only if `signal` aborts. */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**
@@ -47,7 +47,7 @@ export interface Informer<T extends KubeObject> {
    * synchronously after the cache changed. Returns what ends that. A handler that throws is a bug: it is logged, and the others go on.
    */
   subscribe(handler: (event: InformerEvent<T>) => void): () => void
-  /** Calls `handler` whenever `seen` has moved, after the events that moved it. Returns what ends that. */
+  /** Calls `handler` whenever `lastSyncResourceVersion` has moved, after the events that moved it. Returns what ends that. */
   onProgress(handler: () => void): () => void
   /** Files objects under more values; existing objects too. */
   addIndex(name: string, index: IndexFunction<T>): void

@@ -8,12 +8,12 @@ export type {
 export type { SecretRef } from './certificates/certificate-store.ts'
 export type { ClientAddress } from './certificates/webhook-configuration.ts'
 export { diffJson } from './json-diff.ts'
-export type { ReviewAnswer, ReviewOptions } from './review.ts'
+export type { ReviewResponse, ReviewOptions } from './review.ts'
 export { handleReview } from './review.ts'
 export type { AdmissionServerOptions, CertificateSource } from './server.ts'
 export { AdmissionServer } from './server.ts'
-export type { DenyOptions, Remarks } from './admission-result.ts'
-export { allow, changed, deny, patched, AdmissionVerdict } from './admission-result.ts'
+export type { DenyOptions, AdmissionDetails } from './admission-result.ts'
+export { allow, changed, deny, patched, AdmissionResult } from './admission-result.ts'
 export type {
   AdmissionContext,
   MutatingDefinition,

@@ -6,13 +6,13 @@ import { silentLogger } from '../log/logger.ts'
 import type { AdmissionRequest } from './admission.ts'
 import { handleReview } from './review.ts'
 import { operationsIn, responseIn, reviewOf, Website, websiteOf } from './review.testing.ts'
-import { allow, changed, deny, patched, type AdmissionVerdict } from './admission-result.ts'
+import { allow, changed, deny, patched, type AdmissionResult } from './admission-result.ts'
 import { mutating, type Mutation, validating, type Webhook } from './webhook.ts'
 
 const about = { name: 'websites.example.dev', kind: Website, failurePolicy: 'Fail' } as const
 
 const checking = (
-  validate: (request: AdmissionRequest<Website>) => AdmissionVerdict<never> | Promise<AdmissionVerdict<never>>,
+  validate: (request: AdmissionRequest<Website>) => AdmissionResult<never> | Promise<AdmissionResult<never>>,
 ): Webhook => validating({ ...about, validate })
 const changing = (mutate: (request: AdmissionRequest<Website>) => Mutation<Website>): Webhook =>
   mutating({ ...about, mutate })

@@ -1,6 +1,6 @@
 import type { Kind, KubeObject } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
-import type { ReviewAnswer } from './review.ts'
+import type { ReviewResponse } from './review.ts'
 
 export interface Website extends KubeObject {
   readonly spec?: { readonly host?: string; readonly replicas?: number | null; readonly tags?: readonly string[] }
@@ -49,7 +49,7 @@ export interface Response {
   readonly patch?: string
 }
 
-export function responseIn(answer: ReviewAnswer): Response {
+export function responseIn(answer: ReviewResponse): Response {
   return (answer.body as { readonly response: Response }).response
 }
 

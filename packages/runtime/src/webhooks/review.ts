@@ -5,7 +5,7 @@ import { silentLogger } from '../log/logger.ts'
 import type { AdmissionRequest } from './admission.ts'
 import { ADMISSION_API_VERSION, MalformedReview, readReview } from './admission.ts'
 import { diffJson } from './json-diff.ts'
-import type { AdmissionVerdict } from './admission-result.ts'
+import type { AdmissionResult } from './admission-result.ts'
 import { deny } from './admission-result.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -21,7 +21,7 @@ export interface ReviewOptions {
 }
 
 /** An HTTP answer: the status and what to send as JSON. */
-export interface ReviewAnswer {
+export interface ReviewResponse {
   readonly status: number
   readonly body: unknown
 }
@@ -35,7 +35,7 @@ export async function handleReview(
   webhook: Webhook,
   review: unknown,
   options: ReviewOptions = {},
-): Promise<ReviewAnswer> {
+): Promise<ReviewResponse> {
   const { log = silentLogger } = options
   let request: AdmissionRequest
   try {
@@ -54,9 +54,9 @@ export async function handleReview(
     name: request.name,
   }
   try {
-    const verdict = await judge(webhook, request, options)
-    if (!verdict.allowed) log.debug('admission refused', { ...facts, message: verdict.status?.message })
-    return answer(webhook, request, verdict)
+    const result = await judge(webhook, request, options)
+    if (!result.allowed) log.debug('admission refused', { ...facts, message: result.status?.message })
+    return answer(webhook, request, result)
   } catch (error) {
     if (options.signal?.aborted) log.info('admission caller went away', { ...facts, error })
     else log.error('admission handler failed', { ...facts, error })
@@ -72,7 +72,7 @@ export async function handleReview(
 }
 
 /** An answer that is no review: a metav1.Status, whose message the API server passes on. */
-export function refusal(code: number, reason: string, message: string): ReviewAnswer {
+export function refusal(code: number, reason: string, message: string): ReviewResponse {
   return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, code } }
 }
 
@@ -82,7 +82,7 @@ class HandlerTimeout extends TenureError {
   }
 }
 
-async function judge(webhook: Webhook, request: AdmissionRequest, options: ReviewOptions): Promise<AdmissionVerdict> {
+async function judge(webhook: Webhook, request: AdmissionRequest, options: ReviewOptions): Promise<AdmissionResult> {
   const { clock = systemClock, log = silentLogger } = options
   const timeout = options.timeout ?? webhook.timeoutSeconds * 1000
   // An answer that arrives when nobody waits explains nothing: leave it time for the way back.
@@ -94,19 +94,19 @@ async function judge(webhook: Webhook, request: AdmissionRequest, options: Revie
     freeze(request.oldObject)
   }
   try {
-    const verdict = webhook.admit(request, {
+    const result = webhook.admit(request, {
       signal: limit.signal,
       log: log.child({ webhook: webhook.name, uid: request.uid }),
     })
-    return await Promise.race([verdict, aborted(limit.signal)])
+    return await Promise.race([result, aborted(limit.signal)])
   } finally {
     limit.dispose()
   }
 }
 
-function answer(webhook: Webhook, request: AdmissionRequest, verdict: AdmissionVerdict): ReviewAnswer {
-  const { warnings, auditAnnotations } = verdict.remarks
-  const operations = operationsOf(webhook, request, verdict)
+function answer(webhook: Webhook, request: AdmissionRequest, result: AdmissionResult): ReviewResponse {
+  const { warnings, auditAnnotations } = result.details
+  const operations = operationsOf(webhook, request, result)
   return {
     status: 200,
     body: {
@@ -114,8 +114,8 @@ function answer(webhook: Webhook, request: AdmissionRequest, verdict: AdmissionV
       kind: 'AdmissionReview',
       response: {
         uid: request.uid,
-        allowed: verdict.allowed,
-        ...(verdict.status && { status: verdict.status }),
+        allowed: result.allowed,
+        ...(result.status && { status: result.status }),
         ...(warnings?.length && { warnings }),
         ...(auditAnnotations && { auditAnnotations }),
         ...(operations.length > 0 && {
@@ -130,7 +130,7 @@ function answer(webhook: Webhook, request: AdmissionRequest, verdict: AdmissionV
 function operationsOf(
   webhook: Webhook,
   request: AdmissionRequest,
-  { outcome }: AdmissionVerdict,
+  { outcome }: AdmissionResult,
 ): ReturnType<typeof diffJson> {
   if (!outcome) return []
   if (webhook.type === 'validating') {

@@ -10,7 +10,7 @@ import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
 import { requestTimeout } from './request-timeout.ts'
-import type { ReviewAnswer } from './review.ts'
+import type { ReviewResponse } from './review.ts'
 import { handleReview, refusal } from './review.ts'
 import type { Webhook } from './webhook.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
@@ -184,7 +184,7 @@ export class AdmissionServer {
     query: string,
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<ReviewAnswer> {
+  ): Promise<ReviewResponse> {
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST')
       return refusal(405, 'MethodNotAllowed', 'Admission reviews are sent with POST.')
@@ -211,7 +211,7 @@ export class AdmissionServer {
     }
   }
 
-  #send(request: IncomingMessage, response: ServerResponse, answer: ReviewAnswer): void {
+  #send(request: IncomingMessage, response: ServerResponse, answer: ReviewResponse): void {
     if (response.destroyed) return
     const text = JSON.stringify(answer.body)
     response.statusCode = answer.status

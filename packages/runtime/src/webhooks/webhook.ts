@@ -2,7 +2,7 @@ import type { JsonPatchOperation, Kind, KubeObject, LabelSelector } from '@tenur
 import { TenureError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import type { AdmissionRequest, AdmissionOperation } from './admission.ts'
-import { changed, patched, AdmissionVerdict } from './admission-result.ts'
+import { changed, patched, AdmissionResult } from './admission-result.ts'
 
 export interface WebhookRule {
   readonly apiGroups: readonly string[]
@@ -54,11 +54,11 @@ export interface ValidatingDefinition<T extends KubeObject> extends WebhookDefin
   readonly validate: (
     request: AdmissionRequest<T>,
     context: AdmissionContext,
-  ) => AdmissionVerdict<never> | Promise<AdmissionVerdict<never>>
+  ) => AdmissionResult<never> | Promise<AdmissionResult<never>>
 }
 
-/** A new object, operations on the old one, or a verdict. The object that came in is frozen: return another. */
-export type Mutation<T extends KubeObject> = T | readonly JsonPatchOperation[] | AdmissionVerdict<T>
+/** A new object, operations on the old one, or a result. The object that came in is frozen: return another. */
+export type Mutation<T extends KubeObject> = T | readonly JsonPatchOperation[] | AdmissionResult<T>
 
 export interface MutatingDefinition<T extends KubeObject> extends WebhookDefinition<T> {
   /** `IfNeeded`: called again if a later webhook changed the object. Default `Never`. */
@@ -80,7 +80,7 @@ export interface Webhook {
   readonly objectSelector: LabelSelector
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[]
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
-  readonly admit: (request: AdmissionRequest, context: AdmissionContext) => Promise<AdmissionVerdict>
+  readonly admit: (request: AdmissionRequest, context: AdmissionContext) => Promise<AdmissionResult>
 }
 
 /** A webhook that says yes or no. */
@@ -102,7 +102,7 @@ export function mutating<T extends KubeObject>(definition: MutatingDefinition<T>
     reinvocationPolicy: definition.reinvocationPolicy ?? 'Never',
     admit: async (request, context) => {
       const mutation = await mutate(request as AdmissionRequest<T>, context)
-      if (mutation instanceof AdmissionVerdict) return mutation
+      if (mutation instanceof AdmissionResult) return mutation
       return isOperations(mutation) ? patched(mutation) : changed(mutation)
     },
   }

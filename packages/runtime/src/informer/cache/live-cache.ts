@@ -11,7 +11,7 @@ import {
   type WatchEvent,
   type WriteObserver,
 } from '@tenure/kube'
-import type { Intake } from './transform.ts'
+import type { ObjectTransform } from './transform.ts'
 import type { ObjectStore } from './object-store.ts'
 import { ObjectTable } from './object-table.ts'
 import { OwnWrites } from './own-writes.ts'
@@ -21,11 +21,11 @@ export interface LiveCacheOptions<T extends KubeObject> {
   readonly kind: Kind<T>
   readonly selection: Selection
   readonly store: ObjectStore<T>
-  readonly intake: Intake<T>
+  readonly transform: ObjectTransform<T>
   readonly clock: Clock
   /** Told of what changed, after it has. */
   readonly publish: (events: readonly InformerEvent<T>[]) => void
-  /** Told that `seen` has moved, after what changed by that was published. */
+  /** Told that `lastSyncResourceVersion` has moved, after what changed by that was published. */
   readonly progressed: () => void
 }
 
@@ -43,28 +43,28 @@ export interface Staging<T extends KubeObject> {
 export class LiveCache<T extends KubeObject> implements WriteObserver {
   readonly #options: LiveCacheOptions<T>
   readonly #store: ObjectStore<T>
-  readonly #intake: Intake<T>
+  readonly #transform: ObjectTransform<T>
   readonly #own = new OwnWrites()
   readonly #isSelected: (object: KubeObject) => boolean
   /** Whether the metadata alone does not tell what is selected. */
   readonly #selectsByBody: boolean
   /** Whether an object may leave the watch other than by its deletion. */
   readonly #isFiltered: boolean
-  #seen: string | undefined
+  #lastSyncResourceVersion: string | undefined
   #listed = false
 
   constructor(options: LiveCacheOptions<T>) {
     this.#options = options
     this.#store = options.store
-    this.#intake = options.intake
+    this.#transform = options.transform
     this.#isSelected = selectionMatcher(options.selection)
     this.#selectsByBody = fieldTerms(options.selection).some((term) => !/^\s*metadata\./.test(term))
     this.#isFiltered = canBeLeft(options.selection)
   }
 
   /** How far the server's history is in the cache: watch on from here. Undefined before the first list. */
-  get seen(): string | undefined {
-    return this.#seen
+  get lastSyncResourceVersion(): string | undefined {
+    return this.#lastSyncResourceVersion
   }
 
   /** How many of our writes the watch has not brought yet. */
@@ -82,18 +82,18 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
         case 'MODIFIED':
           // Seen once it is in: if that fails, it comes again.
           this.#changed(event.object)
-          this.#seen = event.object.metadata.resourceVersion
+          this.#lastSyncResourceVersion = event.object.metadata.resourceVersion
           break
         case 'DELETED':
           this.#ended(event.object)
-          this.#seen = event.object.metadata.resourceVersion
+          this.#lastSyncResourceVersion = event.object.metadata.resourceVersion
           break
         case 'BOOKMARK':
-          this.#seen = event.resourceVersion
+          this.#lastSyncResourceVersion = event.resourceVersion
           break
       }
     }
-    if (this.#own.size > 0 && this.#seen !== undefined) this.#own.passed(this.#seen, this.#now())
+    if (this.#own.size > 0 && this.#lastSyncResourceVersion !== undefined) this.#own.passed(this.#lastSyncResourceVersion, this.#now())
     this.#options.progressed()
   }
 
@@ -104,7 +104,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const order = shown ? compareResourceVersions(resourceVersion, shown.metadata.resourceVersion) : 1
     const isNews = order > 0 || (order === 0 && this.#own.isProvisional(uid))
     if (this.#own.size > 0) this.#own.confirm(uid, resourceVersion)
-    if (isNews) this.#show(this.#intake.take(brought), shown)
+    if (isNews) this.#show(this.#transform.take(brought), shown)
   }
 
   #ended(brought: Stored<T>): void {
@@ -113,7 +113,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const shown = this.#store.at(brought)
     // Written by us after it left the selection, or made anew under the same name: this end is not that one's.
     if (!shown || compareResourceVersions(shown.metadata.resourceVersion, resourceVersion) > 0) return
-    this.#hide(shown, shown.metadata.uid === uid ? this.#intake.take(brought) : shown)
+    this.#hide(shown, shown.metadata.uid === uid ? this.#transform.take(brought) : shown)
   }
 
   // ---- lists ----
@@ -125,7 +125,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   /** Adds an item of the list, or an event of a streamed one. */
   add(staging: Staging<T>, object: Stored<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED' = 'ADDED'): void {
     if (type === 'DELETED') staging.objects.remove(object.metadata.namespace, object.metadata.name)
-    else staging.objects.set(this.#known(object) ?? this.#intake.take(object))
+    else staging.objects.set(this.#known(object) ?? this.#transform.take(object))
   }
 
   /** The cached object if it is the same state, so that a relist of what did not change costs no memory. */
@@ -145,7 +145,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
 
   /** Whether a list is from before what the watch has already brought. */
   isStale(resourceVersion: string): boolean {
-    return this.#seen !== undefined && compareResourceVersions(resourceVersion, this.#seen) < 0
+    return this.#lastSyncResourceVersion !== undefined && compareResourceVersions(resourceVersion, this.#lastSyncResourceVersion) < 0
   }
 
   /**
@@ -158,7 +158,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const stillThere = new Set<string>()
     if (this.#store.size === 0 && this.#own.size === 0) this.#showAll(staging, events)
     else this.#showDifference(staging, resourceVersion, events, stillThere)
-    this.#seen = resourceVersion
+    this.#lastSyncResourceVersion = resourceVersion
     this.#listed = true
     if (this.#own.size > 0) {
       const { startedAt } = staging
@@ -208,7 +208,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const { uid, resourceVersion } = object.metadata
     if (this.#own.size > 0 && this.#hides(object)) return
     const shown = this.#store.get(object.metadata)
-    const known = shown?.metadata.resourceVersion ?? this.#seen
+    const known = shown?.metadata.resourceVersion ?? this.#lastSyncResourceVersion
     const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known)
     // What the watch has passed it has brought, and if it is not shown, it has also brought its end.
     const isPartial = kind.form === 'metadata' || kind.version !== this.#options.kind.version
@@ -225,7 +225,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     }
     const complete = isProvisional ? { ...shown, ...withoutBody(object) } : object
     this.#own.wrote(uid, resourceVersion, isProvisional)
-    this.#show(this.#intake.copy(complete), shown)
+    this.#show(this.#transform.copy(complete), shown)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { defineKind, type KubeObject, metadataOf, type Stored } from '@tenure/kube'
 import { describe, expect, it } from 'vitest'
-import { deepFreeze, Intake } from './transform.ts'
+import { deepFreeze, ObjectTransform } from './transform.ts'
 
 const kind = defineKind({ apiVersion: 'v1', kind: 'ConfigMap' })
 const parsed = (): Stored<KubeObject & { data: { a: string } }> => ({
@@ -18,29 +18,29 @@ const parsed = (): Stored<KubeObject & { data: { a: string } }> => ({
   data: { a: '1' },
 })
 
-describe('Intake', () => {
+describe('ObjectTransform', () => {
   it('drops managedFields but those of the named managers', () => {
-    const none = new Intake(kind, { keepManagedFieldsOf: [], freeze: false }).take(parsed())
+    const none = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false }).take(parsed())
     expect(none.metadata).not.toHaveProperty('managedFields')
-    const mine = new Intake(kind, { keepManagedFieldsOf: ['me'], freeze: false }).take(parsed())
+    const mine = new ObjectTransform(kind, { keepManagedFieldsOf: ['me'], freeze: false }).take(parsed())
     expect(mine.metadata.managedFields).toEqual([{ manager: 'me' }])
   })
 
   it('takes what is frozen, and leaves alone what others hold', () => {
-    const intake = new Intake(kind, { keepManagedFieldsOf: [], freeze: false })
+    const transform = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false })
     const frozen = deepFreeze(parsed())
     const { managedFields: _, ...metadata } = frozen.metadata
-    expect(intake.take(frozen)).toEqual({ ...frozen, metadata })
+    expect(transform.take(frozen)).toEqual({ ...frozen, metadata })
     const held = parsed()
-    const copy = intake.copy(held)
+    const copy = transform.copy(held)
     expect(held).toEqual(parsed())
     expect(copy).toEqual({ ...held, metadata })
     expect(copy.metadata.labels).not.toBe(held.metadata.labels)
   })
 
   it('cuts a whole object to the metadata form', () => {
-    const intake = new Intake(metadataOf(kind), { keepManagedFieldsOf: [], freeze: true })
-    const cut = intake.copy(parsed())
+    const transform = new ObjectTransform(metadataOf(kind), { keepManagedFieldsOf: [], freeze: true })
+    const cut = transform.copy(parsed())
     expect(Object.keys(cut)).toEqual(['apiVersion', 'kind', 'metadata'])
     expect(Object.isFrozen(cut.metadata.labels)).toBe(true)
   })

@@ -1,7 +1,7 @@
 import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
 import { Interner } from './intern.ts'
 
-export interface IntakeOptions {
+export interface TransformOptions {
   /** Field managers whose managedFields entries are kept; all others are dropped. */
   readonly keepManagedFieldsOf: readonly string[]
   readonly freeze: boolean
@@ -14,14 +14,14 @@ type Metadata = Stored<KubeObject>['metadata']
  * What becomes of an object on its way into a cache. Tuned for memory: managedFields are often half of an object, and
  * every parsed object brings its own copy of strings that all of them share.
  */
-export class Intake<T extends KubeObject> {
+export class ObjectTransform<T extends KubeObject> {
   readonly #kind: Kind<T>
   readonly #keep: ReadonlySet<string>
   readonly #freeze: boolean
   readonly #interner = new Interner()
   #lastTime = ''
 
-  constructor(kind: Kind<T>, options: IntakeOptions) {
+  constructor(kind: Kind<T>, options: TransformOptions) {
     this.#kind = kind
     this.#keep = new Set(options.keepManagedFieldsOf)
     this.#freeze = options.freeze

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@tenure/kube'
 
 /** Calls back when nothing was heard for a while, or after a longer while whatever was heard. One timer for many touches. */
-export class QuietTimer {
+export class IdleTimer {
   readonly #clock: Clock
   readonly #quiet: number
   readonly #end: number

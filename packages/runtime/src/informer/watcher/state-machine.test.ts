@@ -53,8 +53,8 @@ describe('the informer machine', () => {
     // It was not even accepted: the connection is bad, and tells nothing of the version.
     { from: watching, by: failed(quiet, 1500, true), more: { error: lost }, to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(410)), to: streaming },
-    { from: watching, by: failed(api(410)), more: { manner: 'paged' }, to: paging },
-    { from: watching, by: failed(api(410)), more: { manner: 'whole' }, to: whole },
+    { from: watching, by: failed(api(410)), more: { mode: 'paged' }, to: paging },
+    { from: watching, by: failed(api(410)), more: { mode: 'whole' }, to: whole },
     { from: watching, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(404)), to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(400)), to: { at: 'waiting', resume: undefined } },
@@ -76,7 +76,7 @@ describe('the informer machine', () => {
     {
       from: { at: 'waiting', delay: 1, resume: undefined },
       by: { type: 'waited' },
-      more: { manner: 'paged' },
+      more: { mode: 'paged' },
       to: paging,
     },
   ])('goes from $from.at by $by.type to $to', ({ from, by, more, to }) => {
@@ -84,10 +84,10 @@ describe('the informer machine', () => {
   })
 
   it('remembers a server that can not stream lists, and only one that showed it', () => {
-    expect(after(streaming, failed(api(422))).manner).toBe('paged')
-    expect(after(streaming, { type: 'endless', certain: true }).manner).toBe('paged')
-    expect(after(streaming, { type: 'endless', certain: false }).manner).toBe('streamed')
-    expect(after(streaming, failed(lost)).manner).toBe('streamed')
+    expect(after(streaming, failed(api(422))).mode).toBe('paged')
+    expect(after(streaming, { type: 'endless', certain: true }).mode).toBe('paged')
+    expect(after(streaming, { type: 'endless', certain: false }).mode).toBe('streamed')
+    expect(after(streaming, failed(lost)).mode).toBe('streamed')
   })
 
   it('lists in pages what did not come in one piece, and the other way round', () => {
@@ -100,7 +100,7 @@ describe('the informer machine', () => {
     expect(waited(next(second, failed(api(410)), random)).step).toEqual(whole)
     const third = waited(next(second, failed(api(504)), random))
     expect(third.step).toEqual(whole)
-    // An answer, if a bad one: the manner is not to blame.
+    // An answer, if a bad one: the mode is not to blame.
     expect(waited(next(third, failed(api(403)), random)).step).toEqual(whole)
     expect(waited(next(third, failed(api(429)), random)).step).toEqual(whole)
   })

@@ -4,7 +4,7 @@ import { ApiError, isGone, isNotFound, jitter, type Random, TenureError } from '
  * How the whole state is asked for. In one answer, which takes a server the least time; as the first events of a watch
  * (`sendInitialEvents`), which takes a server from before 1.33 the least memory; or in pages, where neither goes through.
  */
-export type Manner = 'whole' | 'streamed' | 'paged'
+export type ListMode = 'whole' | 'streamed' | 'paged'
 
 /** What an informer is doing. Each step is carried out by the watcher and ends with an Outcome, which decides the next. */
 export type Step =
@@ -41,7 +41,7 @@ export type Outcome =
 
 export interface Machine {
   readonly step: Step
-  readonly manner: Manner
+  readonly mode: ListMode
   /** Failures since the last healthy stretch: they set the pause. */
   readonly failures: number
   /** Lists in a row that were older than what was already seen. */
@@ -62,8 +62,8 @@ const STUCK_AFTER = 5
 /** So many stale lists in a row are no lag: the server was restored from a backup, and what it says counts. */
 export const STALE_LISTS = 3
 
-export function startWith(manner: Manner): Machine {
-  return { step: listStep(manner), manner, failures: 0, staleLists: 0, error: undefined }
+export function startWith(mode: ListMode): Machine {
+  return { step: listStep(mode), mode, failures: 0, staleLists: 0, error: undefined }
 }
 
 /** Every transition there is. Pure but for the jitter. */
@@ -77,16 +77,16 @@ export function next(machine: Machine, outcome: Outcome, random: Random): Machin
     case 'stale':
       return pause({ ...machine, staleLists: machine.staleLists + 1 }, undefined, outcome.error, random)
     case 'partial':
-      return { ...machine, manner: 'paged', step: listStep('paged') }
+      return { ...machine, mode: 'paged', step: listStep('paged') }
     case 'endless':
-      return { ...machine, manner: outcome.certain ? 'paged' : machine.manner, step: listStep('paged') }
+      return { ...machine, mode: outcome.certain ? 'paged' : machine.mode, step: listStep('paged') }
     case 'closed':
       return afterClose(rested(machine, outcome.lasted), outcome, random)
     case 'failed':
       return afterFailure(rested(machine, outcome.lasted), outcome, random)
     case 'waited': {
       const resume = machine.step.at === 'waiting' ? machine.step.resume : undefined
-      return { ...machine, step: resume === undefined ? listStep(machine.manner) : watchStep(resume) }
+      return { ...machine, step: resume === undefined ? listStep(machine.mode) : watchStep(resume) }
     }
     default:
       return outcome satisfies never
@@ -98,8 +98,8 @@ export function answered(machine: Machine): Machine {
   return machine.error ? { ...machine, error: undefined } : machine
 }
 
-function listStep(manner: Manner): Step {
-  return manner === 'streamed' ? { at: 'streaming' } : { at: 'listing', paged: manner === 'paged' }
+function listStep(mode: ListMode): Step {
+  return mode === 'streamed' ? { at: 'streaming' } : { at: 'listing', paged: mode === 'paged' }
 }
 
 function watchStep(resourceVersion: string): Step {
@@ -120,17 +120,17 @@ function afterFailure(machine: Machine, outcome: Outcome & { type: 'failed' }, r
   const { error, resourceVersion } = outcome
   switch (machine.step.at) {
     case 'streaming':
-      if (isRefused(error)) return { ...machine, manner: 'paged', step: listStep('paged') }
+      if (isRefused(error)) return { ...machine, mode: 'paged', step: listStep('paged') }
       return pause(machine, undefined, error, random)
     case 'listing':
       // The snapshot behind the pages expired: too many pages for it to live through, so all in one piece.
       if (isGone(error) && machine.step.paged && machine.failures === 0) {
         return { ...machine, failures: 1, step: listStep('whole') }
       }
-      return pause(isAnswer(error) && !isGone(error) ? machine : inOtherManner(machine), undefined, error, random)
+      return pause(isAnswer(error) && !isGone(error) ? machine : withOtherListMode(machine), undefined, error, random)
     case 'watching':
     case 'waiting':
-      if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine.manner) }
+      if (isGone(error) && machine.failures === 0) return { ...machine, failures: 1, step: listStep(machine.mode) }
       return pause(machine, mustList(machine, outcome) ? undefined : resourceVersion, error, random)
     default:
       return machine.step satisfies never
@@ -150,10 +150,10 @@ function pause(machine: Machine, resume: string | undefined, error: Error | unde
   }
 }
 
-/** A list that is cut short on its way, takes a server too long or outlives its snapshot may go through in the other manner. */
-function inOtherManner(machine: Machine): Machine {
+/** A list that is cut short on its way, takes a server too long or outlives its snapshot may go through in the other mode. */
+function withOtherListMode(machine: Machine): Machine {
   const isPaged = machine.step.at === 'listing' && machine.step.paged
-  return machine.manner === 'streamed' ? machine : { ...machine, manner: isPaged ? 'whole' : 'paged' }
+  return machine.mode === 'streamed' ? machine : { ...machine, mode: isPaged ? 'whole' : 'paged' }
 }
 
 /** Whether the server said no, rather than nothing or that it can not. */

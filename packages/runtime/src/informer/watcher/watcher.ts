@@ -16,14 +16,14 @@ import type { LiveCache, Staging } from '../cache/live-cache.ts'
 import {
   answered,
   type Machine,
-  type Manner,
+  type ListMode,
   next,
   type Outcome,
   STALE_LISTS,
   startWith,
   type Step,
 } from './state-machine.ts'
-import { QuietTimer } from './idle-timer.ts'
+import { IdleTimer } from './idle-timer.ts'
 
 export interface WatcherOptions<T extends KubeObject> {
   readonly api: KubeApi
@@ -39,7 +39,7 @@ export interface WatcherOptions<T extends KubeObject> {
   /** Milliseconds of silence after which initial events without an end are taken for all there will be. */
   readonly initialEventsTimeout: number
   /** How the whole state is asked for at first. */
-  readonly manner: Manner
+  readonly mode: ListMode
   /** Items per page of a list. */
   readonly pageSize: number
   /** Whose managedFields entries the cache keeps. */
@@ -70,7 +70,7 @@ export class Watcher<T extends KubeObject> {
 
   constructor(options: WatcherOptions<T>) {
     this.#options = options
-    this.#machine = startWith(options.manner)
+    this.#machine = startWith(options.mode)
   }
 
   /** Ends when `signal` aborts, and only then. */
@@ -114,7 +114,7 @@ export class Watcher<T extends KubeObject> {
       return {
         type: 'failed',
         error: asError(thrown),
-        resourceVersion: isWatch ? cache.seen : undefined,
+        resourceVersion: isWatch ? cache.lastSyncResourceVersion : undefined,
         lasted: isWatch ? clock.monotonic() - startedAt : 0,
         silent,
       }
@@ -128,7 +128,7 @@ export class Watcher<T extends KubeObject> {
     const stream = this.#open({ sendInitialEvents: true }, signal)
     let came = false
     let isEndless = false
-    const timer = new QuietTimer(clock, initialEventsTimeout, LONGEST_INITIAL_EVENTS, () => {
+    const timer = new IdleTimer(clock, initialEventsTimeout, LONGEST_INITIAL_EVENTS, () => {
       isEndless = true
       stream.close(new Error('the initial events have no end'))
     })
@@ -194,7 +194,7 @@ export class Watcher<T extends KubeObject> {
     const { cache, kind } = this.#options
     if (resourceVersion === '') throw unversioned(kind)
     if (cache.isStale(resourceVersion) && this.#machine.staleLists < STALE_LISTS) {
-      return { type: 'stale', error: staleList(kind, resourceVersion, cache.seen ?? '') }
+      return { type: 'stale', error: staleList(kind, resourceVersion, cache.lastSyncResourceVersion ?? '') }
     }
     cache.commit(staging, resourceVersion)
     return { type: 'listed', resourceVersion, open }
@@ -214,7 +214,7 @@ export class Watcher<T extends KubeObject> {
     this.#closeStream(new Error('the watch ended'))
     return {
       type: 'closed',
-      resourceVersion: cache.seen ?? step.resourceVersion,
+      resourceVersion: cache.lastSyncResourceVersion ?? step.resourceVersion,
       lasted: clock.monotonic() - stream.openedAt,
     }
   }

@@ -5,7 +5,7 @@ import type { Logger } from '../../log/logger.ts'
 import type { ConfigurationType, WebhookConfiguration } from './webhook-configuration.ts'
 import { configurationKind } from './webhook-configuration.ts'
 
-export interface KeeperOptions {
+export interface ConfigurationReconcilerOptions {
   readonly type: ConfigurationType
   readonly name: string
   /** Of these webhooks only. Unset: of all. */
@@ -30,8 +30,8 @@ const LONGEST_PAUSE = 30_000
  * it out. A declared configuration is applied whole at the start and whenever it is gone; after that only its bundle is
  * kept, so that an administrator, or a newer version of the operator, may change the rest.
  */
-export class ConfigurationKeeper {
-  readonly #options: KeeperOptions
+export class ConfigurationReconciler {
+  readonly #options: ConfigurationReconcilerOptions
   readonly #log: Logger
   #bundle = ''
   #known: WebhookConfiguration | undefined
@@ -41,7 +41,7 @@ export class ConfigurationKeeper {
   #isDirty = true
   #wake: () => void = () => undefined
 
-  constructor(options: KeeperOptions) {
+  constructor(options: ConfigurationReconcilerOptions) {
     this.#options = options
     this.#mustDeclare = options.declare !== undefined
     this.#log = options.log.child({ configuration: options.name, type: options.type })

@@ -9,7 +9,7 @@ import type { CertificateStore, SecretRef, StoredCertificates } from './certific
 import { MemoryCertificateStore, SecretCertificateStore } from './certificate-store.ts'
 import type { ClientAddress, ConfigurationType } from './webhook-configuration.ts'
 import { configurationOf, namesOf } from './webhook-configuration.ts'
-import { ConfigurationKeeper } from './configuration-reconciler.ts'
+import { ConfigurationReconciler } from './configuration-reconciler.ts'
 import type { CertificateState, RotationPlan, RotationPolicy } from './rotation.ts'
 import { firstState, planRotation, rotate } from './rotation.ts'
 import type { CertificateSource } from '../server.ts'
@@ -79,7 +79,7 @@ export class WebhookCertificates implements CertificateSource {
   readonly #log: Logger
   readonly #policy: RotationPolicy
   readonly #store: CertificateStore
-  readonly #keepers: readonly ConfigurationKeeper[]
+  readonly #reconcilers: readonly ConfigurationReconciler[]
   readonly #listeners = new Set<() => void>()
   #state: CertificateState | undefined
   #isStale = false
@@ -114,7 +114,7 @@ export class WebhookCertificates implements CertificateSource {
     } else {
       this.#store = new MemoryCertificateStore()
     }
-    this.#keepers = keepersOf(options, { clock, random, log, onChange: () => this.#wake() })
+    this.#reconcilers = reconcilersFor(options, { clock, random, log, onChange: () => this.#wake() })
   }
 
   /** The certificate to serve with. Throws before `prepare`. */
@@ -153,7 +153,7 @@ export class WebhookCertificates implements CertificateSource {
       this.#isStale = true
       this.#wake()
     })
-    const keepers = this.#keepers.map((keeper) => keeper.run(signal))
+    const reconcilers = this.#reconcilers.map((reconciler) => reconciler.run(signal))
     let failures = 0
     while (!signal.aborted) {
       try {
@@ -175,7 +175,7 @@ export class WebhookCertificates implements CertificateSource {
     }
     unwatch()
     signal.removeEventListener('abort', onAbort)
-    await Promise.all(keepers)
+    await Promise.all(reconcilers)
   }
 
   /**
@@ -244,7 +244,7 @@ export class WebhookCertificates implements CertificateSource {
   }
 
   #moment(force: 'serving' | 'authority' | undefined): Parameters<typeof planRotation>[2] {
-    const times = this.#keepers.map((keeper) => keeper.trustedSince)
+    const times = this.#reconcilers.map((reconciler) => reconciler.trustedSince)
     const isTrusted = times.every((time) => time !== undefined)
     return { now: this.#clock.now(), trustedSince: isTrusted ? Math.max(0, ...times) : undefined, force }
   }
@@ -253,7 +253,7 @@ export class WebhookCertificates implements CertificateSource {
     const before = this.#state
     this.#state = state
     const bundle = joinBundle(state.trusted)
-    for (const keeper of this.#keepers) keeper.setBundle(bundle)
+    for (const reconciler of this.#reconcilers) reconciler.setBundle(bundle)
     if (before && before.serving.certificate !== state.serving.certificate) {
       for (const listener of this.#listeners) listener()
     }
@@ -281,7 +281,7 @@ function hasWork(plan: RotationPlan): boolean {
   return plan.newAuthority || plan.newServing || plan.drop.length > 0
 }
 
-function keepersOf(
+function reconcilersFor(
   options: WebhookCertificatesOptions,
   context: {
     readonly clock: Clock
@@ -289,19 +289,19 @@ function keepersOf(
     readonly log: Logger
     readonly onChange: () => void
   },
-): readonly ConfigurationKeeper[] {
+): readonly ConfigurationReconciler[] {
   const { inject = [], declare } = options
   if (inject.length === 0 && !declare) return []
   const shared = { ...clusterOf(options), ...context }
-  const keepers = inject.map((target) => new ConfigurationKeeper({ ...target, ...shared }))
-  if (!declare) return keepers
+  const reconcilers = inject.map((target) => new ConfigurationReconciler({ ...target, ...shared }))
+  if (!declare) return reconcilers
   const { name, webhooks, address } = declare
   for (const type of new Set(webhooks.map((webhook) => webhook.type))) {
     const make = (bundle: string) =>
       configurationOf(type, name, webhooks, typeof address === 'function' ? address() : address, bundle)
-    keepers.push(new ConfigurationKeeper({ type, name, declare: make, ...shared }))
+    reconcilers.push(new ConfigurationReconciler({ type, name, declare: make, ...shared }))
   }
-  return keepers
+  return reconcilers
 }
 
 function clusterOf(options: WebhookCertificatesOptions): WebhookCluster {
