@@ -52,6 +52,9 @@ export function changed<T extends KubeObject>(object: T, details: AdmissionDetai
 }
 
 /** Lets the request pass with operations of one's own on its object. */
-export function patched(operations: readonly JsonPatchOperation[], details: AdmissionDetails = {}): AdmissionResult<never> {
+export function patched(
+  operations: readonly JsonPatchOperation[],
+  details: AdmissionDetails = {},
+): AdmissionResult<never> {
   return new AdmissionResult({ allowed: true, details, outcome: { patch: operations } })
 }

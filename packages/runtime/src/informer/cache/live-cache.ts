@@ -93,7 +93,8 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
           break
       }
     }
-    if (this.#own.size > 0 && this.#lastSyncResourceVersion !== undefined) this.#own.passed(this.#lastSyncResourceVersion, this.#now())
+    if (this.#own.size > 0 && this.#lastSyncResourceVersion !== undefined)
+      this.#own.passed(this.#lastSyncResourceVersion, this.#now())
     this.#options.progressed()
   }
 
@@ -145,7 +146,10 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
 
   /** Whether a list is from before what the watch has already brought. */
   isStale(resourceVersion: string): boolean {
-    return this.#lastSyncResourceVersion !== undefined && compareResourceVersions(resourceVersion, this.#lastSyncResourceVersion) < 0
+    return (
+      this.#lastSyncResourceVersion !== undefined &&
+      compareResourceVersions(resourceVersion, this.#lastSyncResourceVersion) < 0
+    )
   }
 
   /**
