@@ -1,6 +1,7 @@
 import { readConfiguration } from '@tenure/runtime'
 import { describe, expect, it } from 'vitest'
-import { defaultLeaseSettings, SEED_FAMILY } from './api/annotations.ts'
+import { SEED_FAMILY } from './api/annotations.ts'
+import { defaultLeaseSettings } from './api/types.ts'
 import { familyFlags, leaderName, leasedKind, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
 
 async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {

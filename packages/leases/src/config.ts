@@ -1,13 +1,7 @@
 import { TenureError } from '@tenure/kube'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
-import {
-  defaultLeaseSettings,
-  type GroupVersionKind,
-  type LeaseFamily,
-  type LeaseSettings,
-  NEWER_FAMILY,
-  SEED_FAMILY,
-} from './api/annotations.ts'
+import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
+import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
 import { isDnsName } from './dns-name.ts'
 import { optInProblem } from './controllers/lease/namespace-filter.ts'
 
@@ -133,7 +127,7 @@ export function leaseSettings(values: LeasesValues): LeaseSettings {
     families: leaseFamilies(values),
     dryRun: values.dryRun,
     optIn: optInOf(values),
-    headsUp: { fraction: values.headsUpPercent / 100, atMost: values.headsUpMax },
+    expiryWarning: { fraction: values.headsUpPercent / 100, atMost: values.headsUpMax },
   }
 }
 

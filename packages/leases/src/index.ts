@@ -1,5 +1,8 @@
 export * from './admission/index.ts'
 export * from './api/annotations.ts'
+export * from './api/labels.ts'
+export * from './api/reasons.ts'
+export * from './api/types.ts'
 export { readJobConfig, type JobConfig, type JobConfigReading } from './controllers/lease/cleanup/job-config.ts'
 export * from './cli/index.ts'
 export {
@@ -11,7 +14,11 @@ export {
   leaseSettings,
   type LeasesValues,
 } from './config.ts'
-export { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from './controllers/lease/kind-controller.ts'
+export {
+  createKindController,
+  type KindController,
+  type KindControllerOptions,
+} from './controllers/lease/kind-controller.ts'
 export { kindFinder, type KindFinder } from './controllers/lease/kind-finder.ts'
 export * from './controllers/lease-controller/index.ts'
 export { leasesOperator, type LeasesOperatorOptions } from './operator.ts'

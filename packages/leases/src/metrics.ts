@@ -1,5 +1,5 @@
 import type { Counter, Gauge, Histogram, Metrics } from '@tenure/runtime'
-import type { GroupVersionKind } from './api/annotations.ts'
+import type { GroupVersionKind } from './api/types.ts'
 
 /** The numbers of one kind's leases. Each counts facts, not tries. */
 export interface LeaseMetrics {

@@ -1,6 +1,6 @@
 import type { Operator } from '@tenure/http'
-import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/annotations.ts'
-import { createLeaseKeeper, type LeaseKeeper } from './controllers/lease/kind-controller.ts'
+import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
+import { createKindController, type KindController } from './controllers/lease/kind-controller.ts'
 
 export interface LeasesOperatorOptions {
   /** Whose leases. */
@@ -10,7 +10,7 @@ export interface LeasesOperatorOptions {
   /** Objects worked on at once. Default 32. */
   readonly concurrency?: number
   /** Told of the keeper of each term, before it starts. Default: nobody. */
-  readonly onKeeper?: (keeper: LeaseKeeper) => void
+  readonly onKeeper?: (keeper: KindController) => void
 }
 
 /** The operator that keeps the leases of one kind, on the leader. */
@@ -23,7 +23,7 @@ export function leasesOperator(options: LeasesOperatorOptions): Operator {
       {
         stage: 'lead',
         create(context) {
-          const keeper = createLeaseKeeper(context, {
+          const keeper = createKindController(context, {
             kind,
             settings,
             probe: true,

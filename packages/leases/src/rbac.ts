@@ -5,7 +5,7 @@ type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 const KEEP = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 
-export interface LeaseOperatorRights {
+export interface LeaseOperatorRulesOptions {
   /** Whether dedicated controllers are deployed. Default true. */
   readonly dedicated?: boolean
   /** Resources whose leases the operator keeps itself, by their group. Default: none. */
@@ -16,7 +16,7 @@ export interface LeaseOperatorRights {
  * All that the operator of LeaseControllers may have to do, for the ClusterRole of who runs it. To give a dedicated
  * controller rights that it has not itself it needs `escalate` and `bind`: whoever may write LeaseControllers decides.
  */
-export function leaseOperatorRules(rights: LeaseOperatorRights = {}): readonly PolicyRule[] {
+export function leaseOperatorRules(rights: LeaseOperatorRulesOptions = {}): readonly PolicyRule[] {
   const { dedicated = true, shared = [] } = rights
   return [
     rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'list', 'watch', 'create', 'patch']),
@@ -41,7 +41,7 @@ function deploymentRules(): readonly PolicyRule[] {
   ]
 }
 
-function sharedRules(shared: NonNullable<LeaseOperatorRights['shared']>): readonly PolicyRule[] {
+function sharedRules(shared: NonNullable<LeaseOperatorRulesOptions['shared']>): readonly PolicyRule[] {
   return [
     ...shared.map(({ group, plural }) => rule(group, [plural], ['get', 'list', 'watch', 'patch', 'delete'])),
     rule('', ['namespaces'], ['list', 'watch']),

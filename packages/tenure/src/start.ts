@@ -1,6 +1,6 @@
 import { applicationsOperator, applicationsTable, imagePolicyOf, LEADER_LEASE, OPERATOR } from '@tenure/applications'
 import {
-  dailyLeaseControllers,
+  defaultLeaseControllers,
   defaultLeaseSettings,
   familiesTable,
   leaseAdmissionTable,
@@ -122,7 +122,7 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
     ]
     const leases = leaseControllersOperator({
       defaultMode: 'shared',
-      defaults: dailyLeaseControllers,
+      defaults: defaultLeaseControllers,
       settings: { ...defaultLeaseSettings, families },
     })
     return runOperators(

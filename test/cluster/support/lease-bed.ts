@@ -9,7 +9,7 @@ import {
   leaseControllersOperator,
   type LeaseControllersOptions,
   leaseOperatorRules,
-  type LeaseOperatorRights,
+  type LeaseOperatorRulesOptions,
 } from '@tenure/leases'
 import { manager, type ManagerOptions } from '@tenure/runtime'
 
@@ -44,7 +44,7 @@ export class LeaseBed {
   }
 
   /** The operator may keep the leases of `shared` itself. */
-  static async open(kubeconfig: string, shared: NonNullable<LeaseOperatorRights['shared']>): Promise<LeaseBed> {
+  static async open(kubeconfig: string, shared: NonNullable<LeaseOperatorRulesOptions['shared']>): Promise<LeaseBed> {
     const cluster = await openCluster(kubeconfig)
     const id = randomBytes(3).toString('hex')
     const operator = await grantOperator(cluster, `lease-operator-${id}`, { shared })
@@ -142,7 +142,7 @@ export class LeaseBed {
 async function grantOperator(
   cluster: ClusterAccess,
   name: string,
-  rights: LeaseOperatorRights,
+  rights: LeaseOperatorRulesOptions,
 ): Promise<ConnectionConfig> {
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const apiGroup = 'rbac.authorization.k8s.io'

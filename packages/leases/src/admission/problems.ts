@@ -1,4 +1,4 @@
-import { ANNOTATION, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
+import { USER_ANNOTATIONS, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
 import { readJobConfig } from '../controllers/lease/cleanup/job-config.ts'
 import { AFTER_ALL } from '../controllers/lease/plan.ts'
 import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../api/time.ts'
@@ -15,7 +15,7 @@ export interface AnnotationProblem {
   readonly involved: readonly string[]
 }
 
-const JOB_ANNOTATIONS = Object.values(ANNOTATION).filter((name) => name.includes('job'))
+const JOB_ANNOTATION_NAMES = Object.values(USER_ANNOTATIONS).filter((name) => name.includes('job'))
 
 /** All that a lease controller would stumble over later. Pure. */
 export function annotationProblems(
@@ -38,11 +38,11 @@ function familyProblems(
     const reason = text === undefined ? undefined : reasonAgainst(text)
     if (reason !== undefined) problems.push({ annotation: prefix + name, reason, involved: [prefix + name] })
   }
-  check(ANNOTATION.ttl, (text) => {
+  check(USER_ANNOTATIONS.ttl, (text) => {
     const ttl = parseTtl(text)
     return ttl.ok ? undefined : ttl.reason
   })
-  check(ANNOTATION.expires, (text) => {
+  check(USER_ANNOTATIONS.expires, (text) => {
     const end = parseTimeOrDate(text.trim())
     if (end !== undefined) return isWritable(ceilSecond(end)) ? undefined : AFTER_ALL
     return `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
@@ -52,7 +52,7 @@ function familyProblems(
       ? `${JSON.stringify(text)} is no RFC 3339 time; write one such as 2026-06-11T20:48:11Z`
       : undefined,
   )
-  check(ANNOTATION.propagation, (text) =>
+  check(USER_ANNOTATIONS.propagation, (text) =>
     PROPAGATIONS.some((propagation) => propagation.toLowerCase() === text.trim().toLowerCase())
       ? undefined
       : `${JSON.stringify(text)} is none of ${PROPAGATIONS.join(', ')}`,
@@ -61,7 +61,7 @@ function familyProblems(
 }
 
 function contradictions(annotations: Annotations, { prefix, start }: LeaseFamily): readonly AnnotationProblem[] {
-  const [ttl, expires, from] = [prefix + ANNOTATION.ttl, prefix + ANNOTATION.expires, prefix + start]
+  const [ttl, expires, from] = [prefix + USER_ANNOTATIONS.ttl, prefix + USER_ANNOTATIONS.expires, prefix + start]
   if (annotations[ttl] === undefined) return []
   if (annotations[expires] !== undefined)
     return [{ annotation: expires, reason: 'both ttl and expires are set; keep one of them', involved: [ttl, expires] }]
@@ -77,9 +77,9 @@ function jobProblems(annotations: Annotations, family: LeaseFamily, namespaced: 
   if (job?.ok !== false) return []
   return [
     {
-      annotation: family.prefix + ANNOTATION.job,
+      annotation: family.prefix + USER_ANNOTATIONS.job,
       reason: job.reason,
-      involved: JOB_ANNOTATIONS.map((name) => family.prefix + name),
+      involved: JOB_ANNOTATION_NAMES.map((name) => family.prefix + name),
     },
   ]
 }

@@ -1,6 +1,7 @@
 import { defineKind } from '@tenure/kube'
 import { type AdmissionRequest, allow, deny, validating, type Webhook, type WebhookRule } from '@tenure/runtime'
-import { defaultLeaseSettings, type LeaseFamily } from '../api/annotations.ts'
+import type { LeaseFamily } from '../api/annotations.ts'
+import { defaultLeaseSettings } from '../api/types.ts'
 import { annotationProblems, type Annotations } from './problems.ts'
 
 export interface LeaseAdmissionOptions {

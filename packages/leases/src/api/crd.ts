@@ -3,7 +3,7 @@ import { DEFINITION_VERSION } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP } from './lease-controller.ts'
 
 /** Raise it with every change. */
-const EDITION = '1'
+const CRD_VERSION = '1'
 
 type Schema = NonNullable<
   NonNullable<CustomResourceDefinition['spec']['versions'][number]['schema']>['openAPIV3Schema']
@@ -123,7 +123,7 @@ const READY = '.status.conditions[?(@.type=="Ready")].status'
 export const leaseControllerDefinition: CustomResourceDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}`, annotations: { [DEFINITION_VERSION]: EDITION } },
+  metadata: { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}`, annotations: { [DEFINITION_VERSION]: CRD_VERSION } },
   spec: {
     group: LEASE_CONTROLLER_GROUP,
     scope: 'Cluster',

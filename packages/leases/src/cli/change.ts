@@ -1,6 +1,7 @@
 import { isConflict, mergePatch, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
-import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api/annotations.ts'
-import { isCopied } from '../controllers/lease/inherited-annotations.ts'
+import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../api/annotations.ts'
+import { defaultLeaseSettings } from '../api/types.ts'
+import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
 import { type Changes, planLease } from '../controllers/lease/plan.ts'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
@@ -63,7 +64,9 @@ export async function extendLease(
 export async function clearLease(context: LeaseCliContext, target: string, options: LeaseCliOptions): Promise<void> {
   const object = await namedObject(context, target, options)
   const names = familiesOf(context).flatMap(({ prefix, start }) =>
-    [ANNOTATION.ttl, ANNOTATION.expires, start, ...Object.values(ANSWER)].map((name) => prefix + name),
+    [USER_ANNOTATIONS.ttl, USER_ANNOTATIONS.expires, start, ...Object.values(STATUS_ANNOTATIONS)].map(
+      (name) => prefix + name,
+    ),
   )
   const isCleared = await change(context, object, ({ metadata: { annotations = {} } }) =>
     Object.fromEntries(names.filter((name) => annotations[name] !== undefined).map((name) => [name, null])),
@@ -73,7 +76,7 @@ export async function clearLease(context: LeaseCliContext, target: string, optio
 
 /** Throws if no lease controller would answer: then nothing would ever end. */
 function checkAnswered({ label }: NamedObject, current: Stored<PartialObjectMetadata>): void {
-  if (isCopied(current))
+  if (hasInheritedAnnotations(current))
     throw refused(
       `${label} has copies of the annotations of what it belongs to, and nobody answers them there: lease that instead.`,
     )
@@ -87,8 +90,8 @@ function extendedTerms(
   text: string | undefined,
   now: number,
 ): Terms {
-  const ttl = annotations[prefix + ANNOTATION.ttl]
-  const expires = annotations[prefix + ANNOTATION.expires]
+  const ttl = annotations[prefix + USER_ANNOTATIONS.ttl]
+  const expires = annotations[prefix + USER_ANNOTATIONS.expires]
   if (ttl === undefined && expires === undefined)
     throw refused(`${label} has no lease to extend: give it one with set.`)
   const wanted = text ?? ttl
@@ -105,8 +108,8 @@ function extendedTerms(
 /** The annotations that say so in a family. */
 function termsAs(terms: Terms, { prefix, start }: LeaseFamily, now: number): Changes {
   return {
-    [prefix + ANNOTATION.ttl]: terms.type === 'time' ? null : terms.text,
-    [prefix + ANNOTATION.expires]: terms.type === 'time' ? terms.text : null,
+    [prefix + USER_ANNOTATIONS.ttl]: terms.type === 'time' ? null : terms.text,
+    [prefix + USER_ANNOTATIONS.expires]: terms.type === 'time' ? terms.text : null,
     [prefix + start]: terms.type === 'ttl' ? formatTime(startOf(now)) : null,
   }
 }
@@ -128,7 +131,8 @@ function familyOf(
   const [first] = families
   const used = families.find(
     ({ prefix }) =>
-      annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined,
+      annotations[prefix + USER_ANNOTATIONS.ttl] !== undefined ||
+      annotations[prefix + USER_ANNOTATIONS.expires] !== undefined,
   )
   const family = used ?? first
   if (family) return family

@@ -9,8 +9,9 @@ import {
   type Stored,
   TenureError,
 } from '@tenure/kube'
-import { ANNOTATION, ANSWER, defaultLeaseSettings, type LeaseFamily } from '../api/annotations.ts'
-import { isCopied } from '../controllers/lease/inherited-annotations.ts'
+import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../api/annotations.ts'
+import { defaultLeaseSettings } from '../api/types.ts'
+import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
 import { planLease } from '../controllers/lease/plan.ts'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
@@ -122,11 +123,11 @@ function leaseOf(
 ): ListedLease | undefined {
   const { name, namespace, annotations = {} } = object.metadata
   const wishOf = ({ prefix }: LeaseFamily): string | undefined =>
-    annotations[prefix + ANNOTATION.ttl] ?? annotations[prefix + ANNOTATION.expires]
+    annotations[prefix + USER_ANNOTATIONS.ttl] ?? annotations[prefix + USER_ANNOTATIONS.expires]
   const family = families.find((candidate) => wishOf(candidate) !== undefined)
-  if (!family || isCopied(object)) return undefined
+  if (!family || hasInheritedAnnotations(object)) return undefined
   const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
-  const status = annotations[family.prefix + ANSWER.status]
+  const status = annotations[family.prefix + STATUS_ANNOTATIONS.status]
   return {
     apiVersion: kind.apiVersion,
     kind: kind.kind,

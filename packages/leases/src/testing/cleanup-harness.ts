@@ -2,11 +2,11 @@ import type { Stored } from '@tenure/kube'
 import { ConfigMap, type Job } from '@tenure/kube/kinds'
 import type { Facts, Logger } from '@tenure/runtime'
 import type { RecordedRequest } from '@tenure/runtime/testing'
-import { JOB_LABEL } from '../api/annotations.ts'
+import { JOB_LABELS } from '../api/labels.ts'
 import { type Process, SEED, withJob, World } from './lease-harness.ts'
 
 /** The label of jobs that stay after their end. */
-export const HELD = SEED + JOB_LABEL.held
+export const HELD = SEED + JOB_LABELS.held
 
 export function isHeld({ metadata, spec }: Stored<Job>): boolean {
   const isMarked = metadata.labels?.[HELD] === 'true'

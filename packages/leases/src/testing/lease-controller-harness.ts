@@ -2,7 +2,7 @@ import { asError, Client, type Transport, type TransportRequest, type TransportR
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type Logger, manager, type ManagerOptions } from '@tenure/runtime'
 import { MemoryApi } from '@tenure/runtime/testing'
-import type { LeaseKeeper, LeaseKeeperOptions } from '../controllers/lease/kind-controller.ts'
+import type { KindController, KindControllerOptions } from '../controllers/lease/kind-controller.ts'
 import { LeaseController, type LeaseControllerSpec, type LeaseControllerStatus } from '../api/lease-controller.ts'
 import { type LeaseControllersOptions, leaseControllersOperator } from '../controllers/lease-controller/operator.ts'
 
@@ -17,9 +17,9 @@ export interface ServedKind {
 }
 
 /** A keeper that does nothing but say what a test wants it to. */
-export class FakeKeeper implements LeaseKeeper {
+export class FakeKeeper implements KindController {
   readonly name: string
-  readonly options: LeaseKeeperOptions
+  readonly options: KindControllerOptions
   activeLeases = 0
   nextExpiry: number | undefined
   problem: string | undefined
@@ -27,7 +27,7 @@ export class FakeKeeper implements LeaseKeeper {
   /** What `start` waits for. */
   readonly gate: Promise<void> | undefined
 
-  constructor(options: LeaseKeeperOptions, gate?: Promise<void>) {
+  constructor(options: KindControllerOptions, gate?: Promise<void>) {
     this.options = options
     this.name = `keeper of ${options.kind.kind}`
     this.gate = gate

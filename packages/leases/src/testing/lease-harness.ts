@@ -4,8 +4,13 @@ import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type EventContent, type Logger, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
 import { MemoryApi, type RecordedRequest } from '@tenure/runtime/testing'
-import { defaultLeaseSettings, type LeaseSettings, SEED_FAMILY } from '../api/annotations.ts'
-import { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from '../controllers/lease/kind-controller.ts'
+import { SEED_FAMILY } from '../api/annotations.ts'
+import { defaultLeaseSettings, type LeaseSettings } from '../api/types.ts'
+import {
+  createKindController,
+  type KindController,
+  type KindControllerOptions,
+} from '../controllers/lease/kind-controller.ts'
 
 export const SEED = SEED_FAMILY.prefix
 export const NEWER = 'object-lease-controller.ullberg.io/'
@@ -24,7 +29,7 @@ export interface Told extends EventContent {
 }
 
 export interface Process {
-  readonly keeper: LeaseKeeper
+  readonly keeper: KindController
   readonly client: Client
   /** A clean stop. */
   stop(): Promise<void>
@@ -32,7 +37,7 @@ export interface Process {
   kill(): void
 }
 
-export interface StartOptions extends Partial<Omit<LeaseKeeperOptions, 'settings'>> {
+export interface StartOptions extends Partial<Omit<KindControllerOptions, 'settings'>> {
   readonly settings?: Partial<LeaseSettings>
   readonly metrics?: Metrics
   /** Default: nobody reads it. */
@@ -94,7 +99,7 @@ export class World {
       namespace: 'default',
       isLeader: () => true,
     }
-    const keeper = createLeaseKeeper(context, {
+    const keeper = createKindController(context, {
       kind: ConfigMap,
       finder: {
         find: () => Promise.reject(new TenureError('TENURE_KIND_UNKNOWN', 'no such kind')),

@@ -19,7 +19,7 @@ test('what can be told by its name is', () => {
 
 test('no LeaseController takes the place of what the operator itself consists of', () => {
   const deployed = ['lease-controllers.yaml', 'lease-admission.yaml'].flatMap((file) => {
-    const manifest = readFileSync(new URL(`../../../../deploy/${file}`, import.meta.url), 'utf8')
+    const manifest = readFileSync(new URL(`../../../../../deploy/${file}`, import.meta.url), 'utf8')
     return Array.from(manifest.matchAll(/^  name: (\S+)$/gm), ([, name = '']) => name)
   })
   expect(deployed).toContain(LEASE_OPERATOR)

@@ -5,7 +5,7 @@ type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 /**
  * All that the controller of one kind may do anywhere: that kind, and telling about it. Namespaces only if their labels
- * decide, Jobs and the ConfigMaps with scripts only if cleanup jobs are allowed, secrets never.
+ * planLeaseController, Jobs and the ConfigMaps with scripts only if cleanup jobs are allowed, secrets never.
  */
 export function clusterRules(spec: LeaseControllerSpec, resource: LeasedResource): readonly PolicyRule[] {
   return [

@@ -1,5 +1,5 @@
 import type { Table, Values } from '@tenure/runtime'
-import { defaultLeaseSettings } from '../../api/annotations.ts'
+import { defaultLeaseSettings } from '../../api/types.ts'
 import { familiesTable, leaseFamilies } from '../../config.ts'
 import type { LeaseControllersOptions } from './operator.ts'
 

@@ -12,9 +12,9 @@ import {
 } from '@tenure/kube/kinds'
 import { refuse, silentLogger } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defaultLeaseSettings } from '../../api/annotations.ts'
+import { defaultLeaseSettings } from '../../api/types.ts'
 import { LEASE_CONTROLLER_GROUP, LeaseController } from '../../api/lease-controller.ts'
-import { dailyLeaseControllers } from './defaults.ts'
+import { defaultLeaseControllers } from './defaults.ts'
 import { createLeaseReporter } from './reporter.ts'
 import { FakeKeeper, World } from '../../testing/lease-controller-harness.ts'
 
@@ -149,7 +149,7 @@ describe('a dedicated controller', () => {
 
     keeper.problem = 'It may not list deployments.'
     keeper.nextExpiry = undefined
-    await world.until(() => world.ready('web') === 'False Troubled')
+    await world.until(() => world.ready('web') === 'False Degraded')
     expect(world.status('web')?.nextExpiry).toBeUndefined()
     keeper.problem = undefined
     await world.until(() => world.ready('web') === 'True Running')
@@ -252,7 +252,7 @@ describe('a shared controller', () => {
     await world.until(() => world.status('web')?.activeLeases === 7)
     expect(world.status('web')?.nextExpiry).toBe('2026-02-01T00:00:00Z')
     Object.assign(keeper ?? {}, { problem: 'no rights' })
-    await world.until(() => world.ready('web') === 'False Troubled')
+    await world.until(() => world.ready('web') === 'False Degraded')
     Object.assign(keeper ?? {}, { problem: undefined })
     await world.until(() => world.ready('web') === 'True Running')
     world.server.clearRequests()
@@ -376,7 +376,9 @@ test('who no longer leads stops at once, and begins anew when it leads again', a
 })
 
 test('the kinds of every day come along, and give way to the user', async () => {
-  await world.start({ defaults: dailyLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps') })
+  await world.start({
+    defaults: defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps'),
+  })
   await world.until(() => world.ready('pods') === 'True Running' && world.ready('configmaps') === 'True Running')
   await world.clock.advance(5_000)
   world.put('mine', { kind: 'Pod', optIn: { key: 'leased' } })
@@ -395,7 +397,7 @@ test('a kind of every day that its user removed stays away: what it leased would
     metadata: { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}` },
     spec: {} as never,
   })
-  const defaults = dailyLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps')
+  const defaults = defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps')
   await world.start({ defaults }, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
   await world.until(() => world.ready('pods') === 'True Running' && world.ready('configmaps') === 'True Running')
   world.server.unseed(LeaseController, { name: 'pods' })
@@ -413,7 +415,7 @@ test('a kind of every day is not made while nobody can tell whether it was remov
   const end = world.server.intercept(({ plural, verb }) =>
     plural === 'customresourcedefinitions' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,
   )
-  await world.start({ defaults: dailyLeaseControllers.filter(({ name }) => name === 'pods') })
+  await world.start({ defaults: defaultLeaseControllers.filter(({ name }) => name === 'pods') })
   await world.clock.advance(60_000)
   expect(world.running()).toEqual([])
   end()
@@ -431,7 +433,7 @@ test('a keeper that can not start is tried again, and tells why meanwhile', asyn
     },
   })
   world.put('web', seedExample)
-  await world.until(() => world.ready('web') === 'False Troubled')
+  await world.until(() => world.ready('web') === 'False Degraded')
   expect(world.status('web')?.conditions?.[0]?.message).toBe('Not yet.')
   await world.until(() => world.ready('web') === 'True Running')
   expect(world.keepers.map(({ state }) => state)).toEqual(['stopped', 'stopped', 'running'])

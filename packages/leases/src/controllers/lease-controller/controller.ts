@@ -9,13 +9,13 @@ import {
 } from '@tenure/kube'
 import { CustomResourceDefinition, Deployment, Lease } from '@tenure/kube/kinds'
 import { type Actions, type ReconcileContext, remove, requeueAfter, type RequeueAction, status } from '@tenure/runtime'
-import type { LeaseSettings } from '../../api/annotations.ts'
+import type { LeaseSettings } from '../../api/types.ts'
 import { LeaseController, type LeaseControllerMode, type LeasedResource } from '../../api/lease-controller.ts'
 import { CHILD_KINDS, dedicatedChildren, type DedicatedSettings } from './children.ts'
-import { decide, type Decision, type DecideOptions, type Facts } from './plan.ts'
+import { planLeaseController, type LeaseControllerPlan, type PlanOptions, type Facts } from './plan.ts'
 import { isDefault } from './defaults.ts'
 import type { Discovery } from './discovery.ts'
-import type { Claim, KeeperPool } from './kind-controllers.ts'
+import type { Claim, KindControllers } from './kind-controllers.ts'
 import { childNames } from './child-names.ts'
 import { readReport } from './report.ts'
 import { type Resolution, resolveIfNamed, resolveKind } from './resolve-kind.ts'
@@ -23,13 +23,13 @@ import { kindOf, type Observed, statusOf } from './status.ts'
 import { type Target, targetOf, type WantedKind } from './target.ts'
 
 /** What a LeaseController's turn needs besides itself: it is there once the manager runs. */
-export interface Surroundings {
+export interface LeaseControllerContext {
   readonly discovery: Discovery
-  readonly pool: KeeperPool
+  readonly pool: KindControllers
   /** Undefined: nowhere to deploy to. */
   readonly dedicated: DedicatedSettings | undefined
   readonly settings: LeaseSettings
-  readonly defaultMode: DecideOptions['defaultMode']
+  readonly defaultMode: PlanOptions['defaultMode']
 }
 
 /** Lists and watches of it never hold the schemas, which are long. */
@@ -49,24 +49,24 @@ type Context = ReconcileContext<LeaseController>
 /** Looks, decides, acts, and says how it went, also when it did not go well. */
 export async function reconcileLeaseController(
   context: Context,
-  around: Surroundings,
+  deps: LeaseControllerContext,
 ): Promise<Actions<LeaseController>> {
   const { object } = context
   const { name, generation } = object.metadata
   const target = targetOf(object.spec)
   const { groups, resolution } = target.ok
-    ? await resolve(context, around.discovery, target.wanted)
+    ? await resolve(context, deps.discovery, target.wanted)
     : { groups: [], resolution: undefined }
-  const decision = decisionOn(context, around, object, resolution)
-  const failure = await carryOut(context, around, decision, groups)
-  const observed = observe(context, around)
+  const decision = decisionOn(context, deps, object, resolution)
+  const failure = await carryOut(context, deps, decision, groups)
+  const observed = observe(context, deps)
   const before = context.object.status
   const next = statusOf({ name, before, generation, decision, observed, failure, now: context.now })
   if (failure) {
     await context.act([status(next)])
     throw failure
   }
-  return [status(next), nextLook(context, around.discovery, decision, resolution, target)]
+  return [status(next), nextLook(context, deps.discovery, decision, resolution, target)]
 }
 
 interface Resolved {
@@ -85,32 +85,32 @@ async function resolve(context: Context, discovery: Discovery, wanted: WantedKin
 
 function decisionOn(
   context: Context,
-  { defaultMode, dedicated }: Surroundings,
+  { defaultMode, dedicated }: LeaseControllerContext,
   object: Stored<LeaseController>,
   resolution: Resolution | undefined,
-): Decision {
+): LeaseControllerPlan {
   const { spec, status: before, metadata } = object
   const keptBy: Facts['keptBy'] = (resource, mode) => dedicatedKeeper(context, object, resource, mode)
   const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, keptBy }
-  return decide(facts, { defaultMode, canDeploy: dedicated !== undefined })
+  return planLeaseController(facts, { defaultMode, canDeploy: dedicated !== undefined })
 }
 
 /** The failure, if there was one: it belongs in the status before it is anybody else's. */
 async function carryOut(
   context: Context,
-  around: Surroundings,
-  decision: Decision,
+  deps: LeaseControllerContext,
+  decision: LeaseControllerPlan,
   groups: ApiGroups,
 ): Promise<Error | undefined> {
   const { name } = context.object.metadata
   try {
-    await context.act(actionsFor(context, around, decision))
+    await context.act(actionsFor(context, deps, decision))
   } catch (error) {
     if (context.signal.aborted) throw error
     return asError(error)
   }
-  if (decision.run === 'shared') claim(context, around, decision.resource, groups)
-  else if (decision.run !== 'wait') around.pool.release(name)
+  if (decision.run === 'shared') claim(context, deps, decision.resource, groups)
+  else if (decision.run !== 'wait') deps.pool.release(name)
   return undefined
 }
 
@@ -118,20 +118,24 @@ async function carryOut(
  * Claims a kind for all who would have it kept here, who decides first: of one whose turn has not come yet, the settings
  * count already. Or else, after a restart, what one keeps in a dry run would be deleted in the name of another.
  */
-function claim(context: Context, around: Surroundings, resource: LeasedResource, groups: ApiGroups): void {
+function claim(context: Context, deps: LeaseControllerContext, resource: LeasedResource, groups: ApiGroups): void {
   const others = context.list(LeaseController).filter((other) => {
     if (other.metadata.name === context.object.metadata.name) return false
     const target = targetOf(other.spec)
     const resolution = target.ok ? resolveIfNamed(groups, target.wanted, resource) : undefined
     if (!resolution) return false
-    const { run, resource: its } = decisionOn(context, around, other, resolution)
+    const { run, resource: its } = decisionOn(context, deps, other, resolution)
     return run === 'shared' && its.group === resource.group && its.plural === resource.plural
   })
-  const claims = [context.object, ...others].map((object) => claimFor(object, resource, around.settings))
-  for (const each of claims.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) around.pool.claim(each)
+  const claims = [context.object, ...others].map((object) => claimFor(object, resource, deps.settings))
+  for (const each of claims.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) deps.pool.claim(each)
 }
 
-function actionsFor(context: Context, { dedicated }: Surroundings, decision: Decision): Actions<LeaseController> {
+function actionsFor(
+  context: Context,
+  { dedicated }: LeaseControllerContext,
+  decision: LeaseControllerPlan,
+): Actions<LeaseController> {
   if (dedicated === undefined || decision.run === 'wait') return []
   if (decision.run !== 'dedicated') {
     // What works goes first, what it works with after it.
@@ -159,7 +163,7 @@ function rankOf(object: Stored<LeaseController>): string {
   return `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`
 }
 
-function observe(context: Context, { pool, dedicated }: Surroundings): Observed {
+function observe(context: Context, { pool, dedicated }: LeaseControllerContext): Observed {
   const { name } = context.object.metadata
   const kept = pool.kept(name)
   if (!dedicated) return { deployment: undefined, report: undefined, kept }
@@ -188,7 +192,7 @@ function dedicatedKeeper(
 function nextLook(
   context: Context,
   discovery: Discovery,
-  { run }: Decision,
+  { run }: LeaseControllerPlan,
   resolution: Resolution | undefined,
   target: Target,
 ): RequeueAction | undefined {

@@ -1,6 +1,6 @@
 import type { Operator } from '@tenure/http'
 import { type ObjectRef, refOf, TenureError } from '@tenure/kube'
-import type { LeaseKeeper } from '../lease/kind-controller.ts'
+import type { KindController } from '../lease/kind-controller.ts'
 import { leasesOperator, type LeasesOperatorOptions } from '../../operator.ts'
 import { createLeaseReporter } from './reporter.ts'
 
@@ -12,7 +12,7 @@ export interface DedicatedLeasesOptions extends LeasesOperatorOptions {
 /** Keeps the leases of one kind as a LeaseController's Deployment does: and tells the operator how it is going. */
 export function dedicatedLeasesOperator(options: DedicatedLeasesOptions): Operator {
   const { report, ...rest } = options
-  let keeper: LeaseKeeper | undefined
+  let keeper: KindController | undefined
   const operator = leasesOperator({
     ...rest,
     onKeeper: (made) => {

@@ -25,7 +25,7 @@ export interface DefaultLeaseController {
 }
 
 /** The kinds of every day, leased in the operator's own process: what `npm start` brings along. */
-export const dailyLeaseControllers: readonly DefaultLeaseController[] = [
+export const defaultLeaseControllers: readonly DefaultLeaseController[] = [
   // Served as soon as somebody installs it, which is all that need be known of it here.
   daily('applications', 'cloudnative.elide.dev', 'Application'),
   daily('deployments', 'apps', 'Deployment'),

@@ -10,6 +10,6 @@ export {
 export { leaseControllersOptions, leaseControllersTable } from './config.ts'
 export { leaseControllerDefinition } from '../../api/crd.ts'
 export { dedicatedLeasesOperator, type DedicatedLeasesOptions, reportLease } from './dedicated.ts'
-export { dailyLeaseControllers, type DefaultLeaseController } from './defaults.ts'
-export { type LeaseOperatorRights, leaseOperatorRules } from '../../rbac.ts'
+export { defaultLeaseControllers, type DefaultLeaseController } from './defaults.ts'
+export { type LeaseOperatorRulesOptions, leaseOperatorRules } from '../../rbac.ts'
 export { leaseControllersOperator, type LeaseControllersOptions } from './operator.ts'

@@ -1,7 +1,7 @@
 import { asError, type Clock, jitter, type Kind, type Random, type Timer } from '@tenure/kube'
 import type { Component, Logger } from '@tenure/runtime'
-import type { LeaseSettings } from '../../api/annotations.ts'
-import type { LeaseKeeper, LeaseKeeperOptions } from '../lease/kind-controller.ts'
+import type { LeaseSettings } from '../../api/types.ts'
+import type { KindController, KindControllerOptions } from '../lease/kind-controller.ts'
 import type { LeaseReport } from './report.ts'
 
 /** Somebody's wish that the leases of a kind be kept in this process. */
@@ -21,8 +21,8 @@ export interface Kept extends LeaseReport {
   readonly decidedBy: string
 }
 
-export interface KeeperPoolOptions {
-  readonly create: (options: LeaseKeeperOptions) => LeaseKeeper
+export interface KindControllersOptions {
+  readonly create: (options: KindControllerOptions) => KindController
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -37,15 +37,15 @@ const LAST_RETRY = 60_000
  * The keepers of this process: one per resource, however many ask for it and in whichever version, started, changed
  * and stopped as the wishes change.
  */
-export class KeeperPool implements Component {
+export class KindControllers implements Component {
   readonly name = 'lease keepers'
-  readonly #options: KeeperPoolOptions
+  readonly #options: KindControllersOptions
   readonly #slots = new Map<string, Slot>()
   /** By claimant: which slot has its claim. */
   readonly #places = new Map<string, string>()
   #isOpen = false
 
-  constructor(options: KeeperPoolOptions) {
+  constructor(options: KindControllersOptions) {
     this.#options = options
   }
 
@@ -87,7 +87,7 @@ export class KeeperPool implements Component {
 }
 
 interface Running {
-  readonly keeper: LeaseKeeper
+  readonly keeper: KindController
   /** What it was made for; undefined once it is to be made anew. */
   purpose: string | undefined
   readonly ended: AbortController
@@ -100,7 +100,7 @@ interface Running {
 
 /** The keeper of one resource, and who wants it. */
 class Slot {
-  readonly #options: KeeperPoolOptions
+  readonly #options: KindControllersOptions
   readonly #claims = new Map<string, Claim>()
   #running: Running | undefined
   #isOpen = false
@@ -109,7 +109,7 @@ class Slot {
   #isSettling = false
   #settling: Promise<void> | undefined
 
-  constructor(options: KeeperPoolOptions) {
+  constructor(options: KindControllersOptions) {
     this.#options = options
   }
 

@@ -12,21 +12,21 @@ import {
   type Watch,
 } from '@tenure/runtime'
 import { Lease } from '@tenure/kube/kinds'
-import { defaultLeaseSettings, type LeaseSettings } from '../../api/annotations.ts'
-import { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperOptions } from '../lease/kind-controller.ts'
+import { defaultLeaseSettings, type LeaseSettings } from '../../api/types.ts'
+import { createKindController, type KindController, type KindControllerOptions } from '../lease/kind-controller.ts'
 import { LeaseController, type LeaseControllerMode } from '../../api/lease-controller.ts'
 import { CHILD_KINDS, CHILD_LABEL } from './children.ts'
 import { leaseControllerDefinition } from '../../api/crd.ts'
 import { createDefaults, type DefaultLeaseController } from './defaults.ts'
 import { Discovery } from './discovery.ts'
-import { KeeperPool } from './kind-controllers.ts'
+import { KindControllers } from './kind-controllers.ts'
 import {
   CrdMetadata,
   crdGroup,
   LeaseMetadata,
   notRunning,
   reconcileLeaseController,
-  type Surroundings,
+  type LeaseControllerContext,
 } from './controller.ts'
 
 export interface LeaseControllersOptions {
@@ -44,18 +44,18 @@ export interface LeaseControllersOptions {
   readonly defaults?: readonly DefaultLeaseController[]
   /** How the CRD is installed and upgraded; `false`: it is there, and nobody looks. Default: by this operator. */
   readonly definition?: InstallDefinitionsOptions | false
-  /** Makes the keeper of one kind's leases. Default: `createLeaseKeeper`. */
-  readonly createKeeper?: (context: ManagerContext, options: LeaseKeeperOptions) => LeaseKeeper
+  /** Makes the keeper of one kind's leases. Default: `createKindController`. */
+  readonly createKeeper?: (context: ManagerContext, options: KindControllerOptions) => KindController
 }
 
 /** Runs a lease controller for every kind that a LeaseController names: deployed, or inside this process. */
 export function leaseControllersOperator(options: LeaseControllersOptions = {}): Operator {
-  const { dedicated, defaults = [], definition, createKeeper = createLeaseKeeper } = options
+  const { dedicated, defaults = [], definition, createKeeper = createKindController } = options
   const { settings = defaultLeaseSettings } = options
   // What a manager lends comes after the controller was declared, and is there before its first turn.
-  let serving: Pick<Surroundings, 'discovery' | 'dedicated'> | undefined
-  let pool: KeeperPool | undefined
-  const around = (): Surroundings => {
+  let serving: Pick<LeaseControllerContext, 'discovery' | 'dedicated'> | undefined
+  let pool: KindControllers | undefined
+  const deps = (): LeaseControllerContext => {
     if (!serving || !pool) throw notRunning()
     return {
       ...serving,
@@ -82,13 +82,13 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
     stage: 'lead',
     create(context) {
       const { clock, random, log } = context
-      pool = new KeeperPool({ create: (wanted) => createKeeper(context, wanted), clock, random, log })
+      pool = new KindControllers({ create: (wanted) => createKeeper(context, wanted), clock, random, log })
       return pool
     },
   }
   return {
     name: 'lease-controllers',
-    controllers: [leaseControllers(around, dedicated !== undefined)],
+    controllers: [leaseControllers(deps, dedicated !== undefined)],
     components: [
       settle,
       ...(definition === false ? [] : [installDefinitions([leaseControllerDefinition], definition)]),
@@ -100,14 +100,14 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
   }
 }
 
-function leaseControllers(around: () => Surroundings, canDeploy: boolean): ControllerDefinition {
+function leaseControllers(deps: () => LeaseControllerContext, canDeploy: boolean): ControllerDefinition {
   return controller(LeaseController, {
     owns: canDeploy ? ownedKinds() : [],
-    watches: [watchOfCrds(() => around().discovery), ...(canDeploy ? [watchOfNeighbours()] : [])],
+    watches: [watchOfCrds(() => deps().discovery), ...(canDeploy ? [watchOfNeighbours()] : [])],
     // Rights that were missing come back when somebody grants them, of which nothing tells.
     backoff: { base: 100, max: 30_000 },
-    reconcile: (context) => reconcileLeaseController(context, around()),
-    deleted: ({ name }) => around().pool.release(name),
+    reconcile: (context) => reconcileLeaseController(context, deps()),
+    deleted: ({ name }) => deps().pool.release(name),
   })
 }
 

@@ -9,7 +9,7 @@ import type { Resolution } from './resolve-kind.ts'
 import type { Target } from './target.ts'
 
 /** What is to be done about one LeaseController. */
-export type Decision =
+export type LeaseControllerPlan =
   /** Its leases are kept: by a Deployment of its own or by this process. */
   | {
       readonly run: LeaseControllerMode
@@ -17,19 +17,24 @@ export type Decision =
       readonly note: string | undefined
     }
   /** Its kind is away for now: what keeps it waits for it, and is left alone. */
-  | { readonly run: 'wait'; readonly mode: LeaseControllerMode; readonly resource: LeasedResource; readonly why: Why }
+  | {
+      readonly run: 'wait'
+      readonly mode: LeaseControllerMode
+      readonly resource: LeasedResource
+      readonly why: ConditionReason
+    }
   /** Its leases are kept already, by the Deployment of another. */
   | { readonly run: 'yield'; readonly to: string; readonly resource: LeasedResource; readonly note: string | undefined }
   /** Nothing is to run. */
-  | { readonly run: 'nothing'; readonly why: Why; readonly resource?: undefined }
+  | { readonly run: 'nothing'; readonly why: ConditionReason; readonly resource?: undefined }
 
 /** A condition's reason and message. */
-export interface Why {
+export interface ConditionReason {
   readonly reason: string
   readonly message: string
 }
 
-export interface DecideOptions {
+export interface PlanOptions {
   /** For a LeaseController that does not say. */
   readonly defaultMode: LeaseControllerMode
   /** False: nowhere to deploy to, so that `dedicated` means `shared`, with a note. */
@@ -48,7 +53,7 @@ export interface Facts {
 }
 
 /** Pure. */
-export function decide(facts: Facts, options: DecideOptions): Decision {
+export function planLeaseController(facts: Facts, options: PlanOptions): LeaseControllerPlan {
   const { spec, target, resolution } = facts
   if (!target.ok) return nothing('InvalidSpec', target.reason)
   const optIn = spec.optIn && optInProblem(spec.optIn)
@@ -74,7 +79,7 @@ function knownBefore({ status, generation }: Facts): LeasedResource | undefined 
 
 function modeOf(
   { mode }: LeaseControllerSpec,
-  { defaultMode, canDeploy }: DecideOptions,
+  { defaultMode, canDeploy }: PlanOptions,
 ): { readonly mode: LeaseControllerMode; readonly note: string | undefined } {
   const wanted = mode ?? defaultMode
   if (wanted === 'shared' || canDeploy) return { mode: wanted, note: undefined }
@@ -86,6 +91,6 @@ function notes(...texts: readonly (string | undefined)[]): string | undefined {
   return said.length > 0 ? said.join('; ') : undefined
 }
 
-function nothing(reason: string, message: string): Decision {
+function nothing(reason: string, message: string): LeaseControllerPlan {
   return { run: 'nothing', why: { reason, message } }
 }

@@ -7,7 +7,7 @@ export interface LeaseReport {
   readonly activeLeases: number
   /** Milliseconds since 1970; undefined if nothing is due. */
   readonly nextExpiry: number | undefined
-  /** Why it can not be done now, for a person. */
+  /** ConditionReason it can not be done now, for a person. */
   readonly problem: string | undefined
 }
 

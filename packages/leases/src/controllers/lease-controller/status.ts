@@ -2,7 +2,7 @@ import { defineKind, type Kind, kindKey } from '@tenure/kube'
 import type { Deployment } from '@tenure/kube/kinds'
 import { type NewCondition, rfc3339, setCondition } from '@tenure/runtime'
 import type { LeaseControllerMode, LeaseControllerStatus, LeasedResource } from '../../api/lease-controller.ts'
-import type { Decision, Why } from './plan.ts'
+import type { LeaseControllerPlan, ConditionReason } from './plan.ts'
 import type { Kept } from './kind-controllers.ts'
 import type { LeaseReport } from './report.ts'
 
@@ -19,7 +19,7 @@ export interface StatusFacts {
   readonly name: string
   readonly before: LeaseControllerStatus | undefined
   readonly generation: number | undefined
-  readonly decision: Decision
+  readonly decision: LeaseControllerPlan
   readonly observed: Observed
   /** What went wrong with carrying the decision out. */
   readonly failure: Error | undefined
@@ -27,7 +27,7 @@ export interface StatusFacts {
 }
 
 /** How it is going, in the words of a condition. `isAvailable`: the leases are being kept, whatever else is amiss. */
-interface State extends Why {
+interface State extends ConditionReason {
   readonly isAvailable: boolean
   readonly isReady: boolean
 }
@@ -62,7 +62,7 @@ export function kindOf({ group, version, kind, plural, namespaced }: LeasedResou
   return defineKind({ apiVersion: group ? `${group}/${version}` : version, kind, plural, namespaced })
 }
 
-function modeOf(decision: Decision): LeaseControllerMode | undefined {
+function modeOf(decision: LeaseControllerPlan): LeaseControllerMode | undefined {
   if (decision.run === 'nothing' || decision.run === 'yield') return undefined
   return decision.run === 'wait' ? decision.mode : decision.run
 }
@@ -98,7 +98,7 @@ function dedicatedState({ deployment, report }: Observed): State {
     const message = 'The Deployment of the controller is scaled to nothing.'
     return { isAvailable: false, isReady: false, reason: 'NoReplicas', message }
   }
-  if (report?.problem !== undefined) return troubled(report.problem)
+  if (report?.problem !== undefined) return degraded(report.problem)
   if (observedGeneration !== deployment.metadata?.generation || isRollingOut(deployment)) {
     const message = 'The Deployment of the controller is being rolled out.'
     return { isAvailable: true, isReady: false, reason: 'RollingOut', message }
@@ -112,7 +112,7 @@ function isRollingOut({ spec, status }: Deployment): boolean {
 }
 
 function sharedState(kept: Kept | undefined, name: string): State {
-  if (kept?.problem !== undefined) return troubled(kept.problem)
+  if (kept?.problem !== undefined) return degraded(kept.problem)
   if (!kept?.isStarted) {
     return { isAvailable: false, isReady: false, reason: 'Starting', message: 'The keeping of leases begins.' }
   }
@@ -124,8 +124,8 @@ function running(message: string): State {
   return { isAvailable: true, isReady: true, reason: 'Running', message }
 }
 
-function troubled(problem: string): State {
-  return { isAvailable: false, isReady: false, reason: 'Troubled', message: problem }
+function degraded(problem: string): State {
+  return { isAvailable: false, isReady: false, reason: 'Degraded', message: problem }
 }
 
 /** What runs goes on running. */

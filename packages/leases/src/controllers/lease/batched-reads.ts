@@ -1,8 +1,8 @@
 import type { CallOptions, Kind, KubeApi, KubeObject, LiveRead, ObjectRef, PartialObjectMetadata } from '@tenure/kube'
 import { isSameResource } from '@tenure/kube'
 import type { Cache } from '@tenure/runtime'
-import { ANSWER } from '../../api/annotations.ts'
-import type { Leased, Surroundings } from './context.ts'
+import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import type { Leased, LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
 
 /** With so many reads of one namespace under way, it is worth a look whether one list can answer them. */
@@ -16,7 +16,7 @@ const USABLE_FOR = 10_000
 /** How long not to look again after it was not worth it, in milliseconds. */
 const PAUSE = 1_000
 
-type Around = Pick<Surroundings, 'api' | 'clock' | 'kind' | 'log' | 'settings' | 'troubles'>
+type Context = Pick<LeaseContext, 'api' | 'clock' | 'kind' | 'log' | 'settings' | 'permissions'>
 
 interface Batch {
   /** Of an answer from just before the list, so that the list is not older. */
@@ -40,25 +40,25 @@ interface Place {
  * object by object, at a fraction of the server's work. A list is as live as a read: it is asked for after the leases
  * ended, and whatever changes after it is kept by the resourceVersion that the deletion insists on.
  */
-export class LiveReads {
-  readonly #around: Around
+export class BatchedReads {
+  readonly #context: Context
   readonly #cache: Cache<PartialObjectMetadata>
   readonly #places = new Map<string, Place>()
 
-  constructor(around: Around, cache: Cache<PartialObjectMetadata>) {
-    this.#around = around
+  constructor(context: Context, cache: Cache<PartialObjectMetadata>) {
+    this.#context = context
     this.#cache = cache
   }
 
   async read(ref: ObjectRef, options: CallOptions): Promise<LiveRead<PartialObjectMetadata>> {
-    const { api, kind, troubles } = this.#around
+    const { api, kind, permissions } = this.#context
     const key = ref.namespace ?? ''
     const place = this.#places.get(key) ?? { reads: 0, batch: undefined, making: undefined, pausedUntil: 0 }
     this.#places.set(key, place)
     place.reads++
     try {
       const read = await this.#fromBatch(place, ref, options)
-      return read ?? (await troubles.watch(kind, 'get', api.getLive(kind, ref, options)))
+      return read ?? (await permissions.watch(kind, 'get', api.getLive(kind, ref, options)))
     } finally {
       place.reads--
       if (place.reads === 0 && !place.making && !this.#isUsable(place.batch)) this.#places.delete(key)
@@ -85,11 +85,11 @@ export class LiveReads {
   }
 
   #isUsable(batch: Batch | undefined): boolean {
-    return batch !== undefined && batch.objects.size > 0 && this.#around.clock.monotonic() - batch.at < USABLE_FOR
+    return batch !== undefined && batch.objects.size > 0 && this.#context.clock.monotonic() - batch.at < USABLE_FOR
   }
 
   #isWorthIt(place: Place, namespace: string | undefined): boolean {
-    const now = this.#around.clock.monotonic()
+    const now = this.#context.clock.monotonic()
     if (place.reads < MANY_READS || now < place.pausedUntil) return false
     const all = this.#cache.list(namespace)
     const ended = all.filter((object) => this.#hasEnded(object)).length
@@ -99,7 +99,7 @@ export class LiveReads {
 
   /** Never rejects: without a list, objects are read one by one. */
   async #list(ref: ObjectRef, options: CallOptions): Promise<Batch | undefined> {
-    const { api, clock, kind, log } = this.#around
+    const { api, clock, kind, log } = this.#context
     const at = clock.monotonic()
     const objects = new Map<string, Leased>()
     try {
@@ -117,9 +117,9 @@ export class LiveReads {
 
   /** By the date on it, which sorts as text. */
   #hasEnded({ metadata }: Leased): boolean {
-    const now = formatTime(this.#around.clock.now())
-    return this.#around.settings.families.some(({ prefix }) => {
-      const expireAt = metadata.annotations?.[prefix + ANSWER.expireAt]
+    const now = formatTime(this.#context.clock.now())
+    return this.#context.settings.families.some(({ prefix }) => {
+      const expireAt = metadata.annotations?.[prefix + STATUS_ANNOTATIONS.expireAt]
       return expireAt !== undefined && expireAt <= now
     })
   }
@@ -127,15 +127,15 @@ export class LiveReads {
 
 /** The same API, with live reads of the kind made by `reads`. Each right that is missing is noted for what it is. */
 export function withReads(
-  { api, kind, troubles }: Pick<Around, 'api' | 'kind' | 'troubles'>,
-  reads: LiveReads,
+  { api, kind, permissions }: Pick<Context, 'api' | 'kind' | 'permissions'>,
+  reads: BatchedReads,
 ): KubeApi {
   const getLive = <T extends KubeObject>(of: Kind<T>, ref: ObjectRef, options: CallOptions = {}) =>
     isSameResource(of, kind) && of.form === 'metadata'
       ? // Metadata of the kind asked for, by the comparison above.
         (reads.read(ref, options) as Promise<LiveRead<T>>)
       : api.getLive(of, ref, options)
-  const remove: KubeApi['delete'] = (of, ref, options) => troubles.watch(of, 'delete', api.delete(of, ref, options))
+  const remove: KubeApi['delete'] = (of, ref, options) => permissions.watch(of, 'delete', api.delete(of, ref, options))
   return new Proxy(api, {
     get(target, name) {
       if (name === 'getLive') return getLive

@@ -1,16 +1,16 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
-import { ClockCheck } from './clock-skew.ts'
+import { ClockSkew } from './clock-skew.ts'
 
-function checked(ahead: number | undefined): { readonly clock: VirtualClock; readonly check: ClockCheck } {
+function checked(ahead: number | undefined): { readonly clock: VirtualClock; readonly check: ClockSkew } {
   const clock = new VirtualClock()
-  const check = new ClockCheck(clock)
+  const check = new ClockSkew(clock)
   check.compare(ahead === undefined ? undefined : clock.now() - ahead)
   return { clock, check }
 }
 
 test('nothing is known before the server was asked', () => {
-  expect(new ClockCheck(new VirtualClock()).isRight).toBe(false)
+  expect(new ClockSkew(new VirtualClock()).isRight).toBe(false)
 })
 
 test.each([

@@ -12,7 +12,7 @@ const STRAY = 500
  * Whether our wall clock tells the time that the API server has: they agreed lately, and ours was not set since. With a
  * clock that runs behind an old object looks new, and its lease would count from its creation.
  */
-export class ClockCheck {
+export class ClockSkew {
   readonly #clock: Clock
   /** When they agreed, on the monotonic clock, and by how much the wall clock was ahead of that. */
   #agreed: { readonly at: number; readonly offset: number } | undefined

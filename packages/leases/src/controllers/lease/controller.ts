@@ -22,23 +22,24 @@ import {
   SharedInformers,
   WorkQueue,
 } from '@tenure/runtime'
-import { ANSWER, type LeaseSettings } from '../../api/annotations.ts'
-import { ClockCheck } from './clock-skew.ts'
-import { BroughtBack } from './rollback-guard.ts'
+import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import type { LeaseSettings } from '../../api/types.ts'
+import { ClockSkew } from './clock-skew.ts'
+import { RollbackGuard } from './rollback-guard.ts'
 import { findEarlierJobs } from './cleanup/earlier-jobs.ts'
 import { HeldJobs } from './cleanup/held-jobs.ts'
-import { Expiring } from './expirer.ts'
-import { announceEnd } from './expiry-warning.ts'
+import { Expirer } from './expirer.ts'
+import { warnOfExpiry } from './expiry-warning.ts'
 import type { LeaseMetrics } from '../../metrics.ts'
-import { everyNamespace, optedIn, type OptedIn } from './namespace-filter.ts'
-import { Paced } from './event-limiter.ts'
-import { headsUpAt } from './plan.ts'
-import { Quarrels } from './write-backoff.ts'
+import { everyNamespace, optedIn, type NamespaceFilter } from './namespace-filter.ts'
+import { EventLimiter } from './event-limiter.ts'
+import { expiryWarningAt } from './plan.ts'
+import { WriteBackoff } from './write-backoff.ts'
 import { dateLease } from './write-lease.ts'
-import { type Leased, planFor, type Surroundings } from './context.ts'
-import { Troubles } from './permission-tracker.ts'
+import { type Leased, planFor, type LeaseContext } from './context.ts'
+import { PermissionTracker } from './permission-tracker.ts'
 
-export interface SessionOptions {
+export interface LeaseControllerRunOptions {
   readonly context: ManagerContext
   readonly kind: Kind
   readonly settings: LeaseSettings
@@ -56,45 +57,45 @@ const ANNOUNCEMENTS_AT_ONCE = 2
 const MANY_STEPS = 4
 
 /** Keeps the leases of a kind that is there, until it is not, or until stopped. */
-export class Session {
-  readonly #around: Surroundings
+export class LeaseControllerRun {
+  readonly #context: LeaseContext
   readonly #informers: SharedInformers
   readonly #informer: Informer<PartialObjectMetadata>
-  readonly #optedIn: OptedIn
-  readonly #troubles = new Troubles()
-  readonly #quarrels: Quarrels
+  readonly #optedIn: NamespaceFilter
+  readonly #permissions = new PermissionTracker()
+  readonly #writeBackoff: WriteBackoff
   /** Objects whose annotations are to be written. */
   readonly #queue: WorkQueue
   /** Objects whose lease ends, by when. */
   readonly #expiry: Expiry
   /** Objects whose end is to be announced, by when. */
   readonly #headsUps: Expiry
-  readonly #expiring: Expiring
+  readonly #expiring: Expirer
   readonly #heldJobs: HeldJobs
   /** Events about what happened. */
-  readonly #events: Paced
+  readonly #events: EventLimiter
   /** Announcements, which are worth something only beforehand: they do not wait behind the others. */
-  readonly #announcements: Paced
+  readonly #announcements: EventLimiter
   readonly #concurrency: number
   /** Steps under way. */
   #steps = 0
   /** The ends that were announced. */
   readonly #announced = new Map<string, number>()
 
-  constructor({ context, kind, settings, metrics, concurrency }: SessionOptions) {
+  constructor({ context, kind, settings, metrics, concurrency }: LeaseControllerRunOptions) {
     const { api, clock, random } = context
     const log = context.log.child({ kind: kindKey(kind) })
     this.#concurrency = concurrency
-    this.#quarrels = new Quarrels(clock)
+    this.#writeBackoff = new WriteBackoff(clock)
     // Its own, not the manager's: it ends with this session, and an absent kind is told by us.
     this.#informers = new SharedInformers({ api, clock, random, log: context.log, metrics: context.metrics })
     this.#informer = this.#informers.informer(metadataOf(kind))
     // What is in no namespace is not asked for its namespace, nor need we be allowed to see any.
     this.#optedIn = settings.optIn && kind.namespaced ? optedIn(context.informers, settings.optIn) : everyNamespace
     const isBusy = (): boolean => this.#steps >= MANY_STEPS
-    this.#events = new Paced({ clock, isBusy })
-    this.#announcements = new Paced({ clock, isBusy })
-    this.#around = {
+    this.#events = new EventLimiter({ clock, isBusy })
+    this.#announcements = new EventLimiter({ clock, isBusy })
+    this.#context = {
       api,
       clock,
       random,
@@ -103,10 +104,10 @@ export class Session {
       kind: metadataOf(kind),
       settings,
       metrics,
-      troubles: this.#troubles,
-      clockCheck: new ClockCheck(clock),
-      broughtBack: new BroughtBack(),
-      tell: (object, event) => this.#events.add(() => context.recorder.record(object, event)),
+      permissions: this.#permissions,
+      clockSkew: new ClockSkew(clock),
+      rollbackGuard: new RollbackGuard(),
+      recordEvent: (object, event) => this.#events.add(() => context.recorder.record(object, event)),
     }
     this.#queue = new WorkQueue({
       clock,
@@ -122,8 +123,8 @@ export class Session {
       onDue: (key, signal) => this.#announce(key, signal),
     })
     const { cache } = this.#informer
-    this.#heldJobs = new HeldJobs(this.#around, cache)
-    this.#expiring = new Expiring(this.#around, cache, this.#heldJobs, (key) => this.#wake(key))
+    this.#heldJobs = new HeldJobs(this.#context, cache)
+    this.#expiring = new Expirer(this.#context, cache, this.#heldJobs, (key) => this.#wake(key))
   }
 
   get activeLeases(): number {
@@ -137,7 +138,7 @@ export class Session {
   get problem(): string | undefined {
     const { health } = this.#informer
     if (health.state === 'down') return health.error.message
-    return this.#optedIn.problem ?? this.#troubles.problem
+    return this.#optedIn.problem ?? this.#permissions.problem
   }
 
   /** Runs until `stop` aborts, then finishes the writes that run unless `drop` aborts too. Resolves early if the kind is gone. */
@@ -179,12 +180,12 @@ export class Session {
   /** Once there is something to compare them with. */
   async #findEarlierJobs(signal: AbortSignal): Promise<void> {
     await this.#informer.whenSynced(signal).catch(() => undefined)
-    await findEarlierJobs(this.#around, this.#heldJobs, signal)
+    await findEarlierJobs(this.#context, this.#heldJobs, signal)
   }
 
   /** Resolves when the API server does not know the kind any more, or `signal` aborts. */
   #untilGone(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#around
+    const { clock } = this.#context
     return new Promise((resolve) => {
       const finish = (): void => {
         timer.cancel()
@@ -210,8 +211,8 @@ export class Session {
       return
     }
     if (event.type === 'modified') {
-      const { broughtBack, settings, clock } = this.#around
-      broughtBack.note(key, event, settings, clock.now())
+      const { rollbackGuard, settings, clock } = this.#context
+      rollbackGuard.note(key, event, settings, clock.now())
     }
     this.#look(key, object, event.type === 'added' && event.initial)
     // Also where nothing is managed any more: what is held there was made while it was.
@@ -230,18 +231,18 @@ export class Session {
       this.#forget(key)
       return
     }
-    const { clock, settings } = this.#around
+    const { clock, settings } = this.#context
     const now = clock.now()
-    const { changes, lease } = planFor(this.#around, object, now)
+    const { changes, lease } = planFor(this.#context, object, now)
     if (Object.keys(changes).length > 0)
-      this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal, this.#quarrels.pause(key))
+      this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal, this.#writeBackoff.pause(key))
     // Only what stands on an object holds: a date is written first, and its lease ends after that.
-    if (!lease || changes[lease.family.prefix + ANSWER.expireAt] !== undefined) {
+    if (!lease || changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined) {
       this.#unfile(key)
       return
     }
     this.#expiry.set(key, lease.expireAt)
-    const announceAt = headsUpAt(lease, settings.headsUp)
+    const announceAt = expiryWarningAt(lease, settings.expiryWarning)
     if (announceAt !== undefined && now < lease.expireAt && this.#announced.get(key) !== lease.expireAt) {
       this.#headsUps.set(key, announceAt)
     } else {
@@ -252,9 +253,9 @@ export class Session {
   #forget(key: string): void {
     this.#unfile(key)
     this.#announced.delete(key)
-    this.#troubles.succeeded(key)
-    this.#quarrels.forget(key)
-    this.#around.broughtBack.forget(key)
+    this.#permissions.succeeded(key)
+    this.#writeBackoff.forget(key)
+    this.#context.rollbackGuard.forget(key)
     this.#queue.forget(key)
   }
 
@@ -266,9 +267,9 @@ export class Session {
 
   /** Looks at a lease that has ended again at once, whatever it waits for. */
   #wake(key: string): void {
-    const now = this.#around.clock.now()
+    const now = this.#context.clock.now()
     const object = this.#informer.cache.getByKey(key)
-    const expireAt = object && planFor(this.#around, object, now).lease?.expireAt
+    const expireAt = object && planFor(this.#context, object, now).lease?.expireAt
     if (expireAt === undefined || expireAt > now) return
     this.#expiry.delete(key)
     this.#expiry.set(key, expireAt)
@@ -278,8 +279,8 @@ export class Session {
   #isOtherwiseLeased(old: Leased, object: Leased): boolean {
     const before = old.metadata.annotations ?? {}
     const after = object.metadata.annotations ?? {}
-    const answers = new Set<string>(Object.values(ANSWER))
-    return this.#around.settings.families.some(({ prefix }) =>
+    const answers = new Set<string>(Object.values(STATUS_ANNOTATIONS))
+    return this.#context.settings.families.some(({ prefix }) =>
       [...Object.keys(before), ...Object.keys(after)].some(
         (name) => name.startsWith(prefix) && !answers.has(name.slice(prefix.length)) && before[name] !== after[name],
       ),
@@ -295,7 +296,7 @@ export class Session {
       } catch (error) {
         const isRace = isConflict(error)
         if (!isRace && !drop.aborted)
-          this.#around.log.warn('lease could not be written, will try again', { key, error: asError(error) })
+          this.#context.log.warn('lease could not be written, will try again', { key, error: asError(error) })
         this.#queue.retry(key)
       } finally {
         this.#queue.done(key)
@@ -306,7 +307,7 @@ export class Session {
   async #write(key: string, drop: AbortSignal): Promise<void> {
     const object = this.#informer.cache.getByKey(key)
     if (!object || !this.#optedIn.has(object.metadata.namespace)) return
-    if (await this.#timed(key, drop, () => dateLease(this.#around, object, drop))) this.#quarrels.wrote(key)
+    if (await this.#timed(key, drop, () => dateLease(this.#context, object, drop))) this.#writeBackoff.wrote(key)
   }
 
   async #end(key: string, signal: AbortSignal): Promise<Again | void> {
@@ -324,16 +325,16 @@ export class Session {
   }
 
   #announce(key: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#around
+    const { clock } = this.#context
     const object = this.#informer.cache.getByKey(key)
-    const lease = object && planFor(this.#around, object, clock.now()).lease
+    const lease = object && planFor(this.#context, object, clock.now()).lease
     if (!lease || lease.expireAt <= clock.now() || this.#announced.get(key) === lease.expireAt) return Promise.resolve()
     this.#announced.set(key, lease.expireAt)
     // In its turn, and not after the fact.
     return new Promise((resolve, reject) => {
       this.#announcements.add(
         () => {
-          announceEnd(this.#around, object, lease, signal).then(resolve, (error: unknown) => {
+          warnOfExpiry(this.#context, object, lease, signal).then(resolve, (error: unknown) => {
             this.#announced.delete(key)
             reject(asError(error))
           })
@@ -346,15 +347,15 @@ export class Session {
 
   /** Measures one step for one object. What fails counts once, until it succeeds; a race that somebody else won is no failure. */
   async #timed<R>(key: string, signal: AbortSignal, step: () => Promise<R>): Promise<R> {
-    const { clock, metrics } = this.#around
+    const { clock, metrics } = this.#context
     const began = clock.monotonic()
     this.#steps++
     try {
       const result = await step()
-      this.#troubles.succeeded(key)
+      this.#permissions.succeeded(key)
       return result
     } catch (error) {
-      if (!isConflict(error) && !signal.aborted && this.#troubles.failed(key)) metrics.errors.inc()
+      if (!isConflict(error) && !signal.aborted && this.#permissions.failed(key)) metrics.errors.inc()
       throw error
     } finally {
       this.#steps--

@@ -1,11 +1,11 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { describe, expect, it } from 'vitest'
-import { Paced } from './event-limiter.ts'
+import { EventLimiter } from './event-limiter.ts'
 
-describe('Paced', () => {
+describe('EventLimiter', () => {
   it('lets a few through at once, the rest in order and in time', async () => {
     const clock = new VirtualClock()
-    const paced = new Paced({ clock, burst: 3, rate: 10 })
+    const paced = new EventLimiter({ clock, burst: 3, rate: 10 })
     const ran: number[] = []
     for (let index = 0; index < 10; index++) paced.add(() => void ran.push(index))
     expect(ran).toEqual([0, 1, 2])
@@ -19,7 +19,7 @@ describe('Paced', () => {
   it('gives way to what is more important', async () => {
     const clock = new VirtualClock()
     let isBusy = true
-    const paced = new Paced({ clock, burst: 1, rate: 100, busyRate: 1, isBusy: () => isBusy })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 100, busyRate: 1, isBusy: () => isBusy })
     const ran: number[] = []
     for (let index = 0; index < 50; index++) paced.add(() => void ran.push(index))
     await clock.advance(5_000)
@@ -31,7 +31,7 @@ describe('Paced', () => {
 
   it('drops what is not worth it any more, and the oldest when there are too many', async () => {
     const clock = new VirtualClock()
-    const paced = new Paced({ clock, burst: 1, rate: 1, most: 3 })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 1, most: 3 })
     const ran: string[] = []
     const dropped: string[] = []
     const add = (name: string, until?: number): void =>
@@ -57,7 +57,7 @@ describe('Paced', () => {
 
   it('holds nothing back any more when it is closed', () => {
     const clock = new VirtualClock()
-    const paced = new Paced({ clock, burst: 1, rate: 1 })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 1 })
     const ran: string[] = []
     for (const name of ['a', 'b', 'c']) paced.add(() => void ran.push(name))
     paced.add(
@@ -73,7 +73,7 @@ describe('Paced', () => {
 
   it('forgets what it ran', async () => {
     const clock = new VirtualClock()
-    const paced = new Paced({ clock, burst: 1, rate: 1_000, most: 5_000 })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 1_000, most: 5_000 })
     for (let index = 0; index < 5_000; index++) paced.add(() => undefined)
     await clock.advance(4_000)
     expect(paced.size).toBeLessThan(1_100)

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@tenure/kube'
 
-export interface PacedOptions {
+export interface EventLimiterOptions {
   readonly clock: Clock
   /** Whether something more important is under way. Default: never. */
   readonly isBusy?: () => boolean
@@ -23,9 +23,9 @@ interface Waiting {
 
 /**
  * Lets courtesies through at a modest pace, in order. A thousand leases that begin or end together would otherwise
- * tell so in thousands of Events, in the way of the very deletions they tell of.
+ * recordEvent so in thousands of Events, in the way of the very deletions they recordEvent of.
  */
-export class Paced {
+export class EventLimiter {
   readonly #clock: Clock
   readonly #isBusy: () => boolean
   readonly #burst: number
@@ -40,7 +40,7 @@ export class Paced {
   #timer: Timer | undefined
   #closed = false
 
-  constructor(options: PacedOptions) {
+  constructor(options: EventLimiterOptions) {
     this.#clock = options.clock
     this.#isBusy = options.isBusy ?? (() => false)
     this.#burst = options.burst ?? 20

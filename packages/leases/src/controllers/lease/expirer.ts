@@ -1,12 +1,13 @@
 import { type KubeApi, type PartialObjectMetadata, refTo, TenureError } from '@tenure/kube'
 import { type Again, type Cache, expire } from '@tenure/runtime'
-import { ANSWER, REASON } from '../../api/annotations.ts'
+import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import { EVENT_REASONS } from '../../api/reasons.ts'
 import { Cleanup } from './cleanup/cleanup.ts'
 import type { HeldJobs } from './cleanup/held-jobs.ts'
 import { DELETING, DRY_RUN, EXPIRED, isExpired, isReadyToDelete, type LeasePlan } from './plan.ts'
-import { LiveReads, withReads } from './batched-reads.ts'
+import { BatchedReads, withReads } from './batched-reads.ts'
 import { liveRead, writeChanges } from './write-lease.ts'
-import { type Leased, planFor, type Surroundings } from './context.ts'
+import { type Leased, planFor, type LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
 
 /** The object changed since the cache saw it, in a way that matters: look again when the cache has seen it too. */
@@ -24,8 +25,8 @@ interface Due {
 }
 
 /** Ends leases: prepares what must come before a deletion, and deletes what has had its time. */
-export class Expiring {
-  readonly #around: Surroundings
+export class Expirer {
+  readonly #context: LeaseContext
   readonly #cleanup: Cleanup
 
   /** What reads objects just before they are deleted. */
@@ -33,14 +34,14 @@ export class Expiring {
 
   /** `wake` is called with the key of an object whose cleanup job changed. */
   constructor(
-    around: Surroundings,
+    context: LeaseContext,
     cache: Cache<PartialObjectMetadata>,
     heldJobs: HeldJobs,
     wake: (key: string) => void,
   ) {
-    this.#around = around
-    this.#reading = withReads(around, new LiveReads(around, cache))
-    this.#cleanup = new Cleanup(around, heldJobs, wake)
+    this.#context = context
+    this.#reading = withReads(context, new BatchedReads(context, cache))
+    this.#cleanup = new Cleanup(context, heldJobs, wake)
   }
 
   close(): void {
@@ -54,8 +55,8 @@ export class Expiring {
 
   /** The time of `cached` has come, as far as the cache knows. */
   async end(key: string, cached: Leased, signal: AbortSignal): Promise<Ended> {
-    const { clock, settings } = this.#around
-    const plan = planFor(this.#around, cached, clock.now())
+    const { clock, settings } = this.#context
+    const plan = planFor(this.#context, cached, clock.now())
     if (!plan.lease || !isExpired(cached, plan, clock.now())) return { changed: cached }
     if (settings.dryRun) return this.#keepForDryRun(cached, plan, signal)
     if (needsPreparation(cached, plan)) {
@@ -71,24 +72,24 @@ export class Expiring {
     propagation: NonNullable<LeasePlan['lease']>['propagation'],
     signal: AbortSignal,
   ): Promise<Ended> {
-    const { clock, kind, metrics, tell, log } = this.#around
+    const { clock, kind, metrics, recordEvent, log } = this.#context
     const isDue = (object: Leased, now: number): boolean => {
-      const plan = planFor(this.#around, object, now)
+      const plan = planFor(this.#context, object, now)
       return isExpired(object, plan, now) && isReadyToDelete(object, plan) && plan.lease?.propagation === propagation
     }
     const result = await expire(this.#reading, kind, refTo(cached), { clock, isDue, propagation, signal })
     const now = clock.now()
     if (result.outcome === 'deleted' || result.outcome === 'deleting') {
-      const expireAt = planFor(this.#around, cached, now).lease?.expireAt ?? now
+      const expireAt = planFor(this.#context, cached, now).lease?.expireAt ?? now
       metrics.expired.inc()
       metrics.lateness.observe(Math.max(now - expireAt, 0) / 1_000)
       const message = `The lease ended at ${formatTime(expireAt)}; the object was deleted.`
-      tell(result.object, { type: 'Normal', reason: REASON.expired, message })
+      recordEvent(result.object, { type: 'Normal', reason: EVENT_REASONS.expired, message })
       log.info('lease expired, object deleted', { namespace: cached.metadata.namespace, name: cached.metadata.name })
     }
     if (result.outcome === 'early') return { again: result.retryAfter }
     if (result.outcome !== 'not-due') return undefined
-    const plan = planFor(this.#around, result.object, now)
+    const plan = planFor(this.#context, result.object, now)
     return isExpired(result.object, plan, now) ? { again: CACHE_LAG } : { changed: result.object }
   }
 
@@ -97,12 +98,12 @@ export class Expiring {
     cached: Leased,
     signal: AbortSignal,
   ): Promise<{ readonly due: Due } | { readonly due?: undefined; readonly ended: Ended }> {
-    const { clock } = this.#around
-    const read = await liveRead(this.#around, cached, signal)
+    const { clock } = this.#context
+    const read = await liveRead(this.#context, cached, signal)
     if (!read) return { ended: undefined }
     const { object, serverTime } = read
     const now = clock.now()
-    const plan = planFor(this.#around, object, now)
+    const plan = planFor(this.#context, object, now)
     const { lease } = plan
     if (!lease || !isExpired(object, plan, now)) return { ended: { changed: object } }
     if (serverTime === undefined) throw withoutServerTime()
@@ -137,14 +138,14 @@ export class Expiring {
   }
 
   async #keepForDryRun(cached: Leased, plan: LeasePlan, signal: AbortSignal): Promise<Ended> {
-    const { tell, log } = this.#around
+    const { recordEvent, log } = this.#context
     if (says(cached, plan, DRY_RUN)) return undefined
     const read = await this.#readDue(cached, signal)
     if (!read.due) return read.ended
     const written = await this.#write(read.due.object, read.due.plan, DRY_RUN, signal)
     if (!written) return undefined
     const message = 'The lease has ended; the object would be deleted, but this is a dry run.'
-    tell(written, { type: 'Normal', reason: REASON.expired, message })
+    recordEvent(written, { type: 'Normal', reason: EVENT_REASONS.expired, message })
     log.info('lease expired, object kept in a dry run', {
       namespace: cached.metadata.namespace,
       name: cached.metadata.name,
@@ -155,7 +156,7 @@ export class Expiring {
   #write(object: Leased, plan: LeasePlan, status: string, signal: AbortSignal): Promise<Leased | undefined> {
     const { lease } = plan
     if (!lease || says(object, plan, status)) return Promise.resolve(undefined)
-    return writeChanges(this.#around, object, { [lease.family.prefix + ANSWER.status]: status }, signal)
+    return writeChanges(this.#context, object, { [lease.family.prefix + STATUS_ANNOTATIONS.status]: status }, signal)
   }
 }
 
@@ -172,7 +173,7 @@ function isStayingFor({ metadata }: Leased, { lease }: LeasePlan): boolean {
 
 /** Whether it has that status. */
 function says({ metadata }: Leased, { lease }: LeasePlan, status: string): boolean {
-  return lease !== undefined && metadata.annotations?.[lease.family.prefix + ANSWER.status] === status
+  return lease !== undefined && metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.status] === status
 }
 
 function withoutServerTime(): TenureError {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { ApiError, isAlreadyExists } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
-import { REASON } from '../../api/annotations.ts'
+import { EVENT_REASONS } from '../../api/reasons.ts'
 import type { DatedLease } from './plan.ts'
-import type { Leased, Surroundings } from './context.ts'
+import type { Leased, LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
 
 const CONTROLLER = 'tenure'
@@ -15,15 +15,15 @@ const LONGEST_INSTANCE = 128
  * Announces that a lease will end. The Event's name is always the same for the same end, so that a controller that was
  * restarted in between announces nothing twice: the Event itself is the memory of it.
  */
-export async function announceEnd(
-  { api, clock, settings }: Pick<Surroundings, 'api' | 'clock' | 'settings'>,
+export async function warnOfExpiry(
+  { api, clock, settings }: Pick<LeaseContext, 'api' | 'clock' | 'settings'>,
   object: Leased,
   lease: DatedLease,
   signal: AbortSignal,
 ): Promise<void> {
   const note = `The lease ends at ${formatTime(lease.expireAt)}; ${outlook(lease, settings)}`
   try {
-    await api.create(Event, headsUpEvent(object, lease, note, clock.now()), { signal })
+    await api.create(Event, expiryWarningEvent(object, lease, note, clock.now()), { signal })
   } catch (error) {
     if (isAlreadyExists(error)) return
     // A courtesy: what the server refuses, or whose namespace ends, stays unsaid.
@@ -33,13 +33,13 @@ export async function announceEnd(
 }
 
 /** What will become of the object. */
-function outlook({ propagation, job }: DatedLease, { dryRun }: Surroundings['settings']): string {
+function outlook({ propagation, job }: DatedLease, { dryRun }: LeaseContext['settings']): string {
   if (dryRun) return 'the object would be deleted then, but this is a dry run.'
   if (job?.ok === false && job.onFailure === 'keep') return 'the object is kept then: the cleanup job can not be run.'
   return `the object is deleted then (${propagation}). Extend the lease to keep it.`
 }
 
-function headsUpEvent(object: Leased, { expireAt }: DatedLease, note: string, now: number): Event {
+function expiryWarningEvent(object: Leased, { expireAt }: DatedLease, note: string, now: number): Event {
   const { metadata } = object
   const time = new Date(now).toISOString().replace('Z', '000Z')
   return {
@@ -51,8 +51,8 @@ function headsUpEvent(object: Leased, { expireAt }: DatedLease, note: string, no
     reportingController: CONTROLLER,
     reportingInstance: hostname().slice(0, LONGEST_INSTANCE),
     type: 'Normal',
-    reason: REASON.expiring,
-    action: REASON.expiring,
+    reason: EVENT_REASONS.expiring,
+    action: EVENT_REASONS.expiring,
     note,
     regarding: {
       apiVersion: object.apiVersion,

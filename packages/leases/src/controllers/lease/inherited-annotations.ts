@@ -8,7 +8,7 @@ const REVISION = 'deployment.kubernetes.io/revision'
  * about the original. To answer them would be a quarrel without end, and would end a copy whose original was extended;
  * and who orphans a ReplicaSet wants to keep it.
  */
-export function isCopied(object: Stored<KubeObject>): boolean {
+export function hasInheritedAnnotations(object: Stored<KubeObject>): boolean {
   const { apiVersion, kind, metadata } = object
   switch (kind) {
     case 'ReplicaSet':

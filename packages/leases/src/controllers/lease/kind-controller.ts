@@ -1,11 +1,11 @@
 import { asError, type Kind, sleep, withTimeout } from '@tenure/kube'
 import type { Component, ManagerContext } from '@tenure/runtime'
-import type { GroupVersionKind, LeaseSettings } from '../../api/annotations.ts'
+import type { GroupVersionKind, LeaseSettings } from '../../api/types.ts'
 import { type KindFinder, kindFinder } from './kind-finder.ts'
 import { type LeaseMetrics, leaseMetrics } from '../../metrics.ts'
-import { Session } from './controller.ts'
+import { LeaseControllerRun } from './controller.ts'
 
-export interface LeaseKeeperOptions {
+export interface KindControllerOptions {
   /** Whose leases. A GroupVersionKind, without a `plural`, is found by discovery, and waited for. */
   readonly kind: Kind | GroupVersionKind
   readonly settings: LeaseSettings
@@ -18,17 +18,17 @@ export interface LeaseKeeperOptions {
 }
 
 /** Keeps the leases of one kind: dates them, warns, and deletes what has had its time. */
-export interface LeaseKeeper extends Component {
+export interface KindController extends Component {
   /** Leases that have a date. */
   readonly activeLeases: number
   /** When the next one ends, in milliseconds since 1970; undefined if none does. */
   readonly nextExpiry: number | undefined
-  /** Why it can not do its work now, for a person: the kind is absent, rights are missing. Undefined: it can. */
+  /** ConditionReason it can not do its work now, for a person: the kind is absent, rights are missing. Undefined: it can. */
   readonly problem: string | undefined
 }
 
 /** Makes a keeper; nothing happens before `start`. With leader election, `context` must be the leader's. */
-export function createLeaseKeeper(context: ManagerContext, options: LeaseKeeperOptions): LeaseKeeper {
+export function createKindController(context: ManagerContext, options: KindControllerOptions): KindController {
   return new Keeper(context, options)
 }
 
@@ -39,18 +39,18 @@ const LONGEST_LOOK = 3_000
 /** The longest wait after what failed altogether, in milliseconds. */
 const LONGEST_REST = 30_000
 
-class Keeper implements LeaseKeeper {
+class Keeper implements KindController {
   readonly name: string
   readonly #context: ManagerContext
-  readonly #options: LeaseKeeperOptions
+  readonly #options: KindControllerOptions
   readonly #stop = new AbortController()
   readonly #drop = new AbortController()
-  #session: Session | undefined
+  #session: LeaseControllerRun | undefined
   #waitingFor: string | undefined
   #running: Promise<void> | undefined
   #removeProbe: (() => void) | undefined
 
-  constructor(context: ManagerContext, options: LeaseKeeperOptions) {
+  constructor(context: ManagerContext, options: KindControllerOptions) {
     const { group, version, kind } = options.kind
     this.name = `leases of ${kind} (${group ? `${group}/` : ''}${version})`
     this.#context = context
@@ -104,7 +104,7 @@ class Keeper implements LeaseKeeper {
       let failure: Error | undefined
       try {
         kind ??= await this.#find(signal)
-        this.#session = new Session({
+        this.#session = new LeaseControllerRun({
           context: this.#context,
           kind,
           settings: this.#options.settings,

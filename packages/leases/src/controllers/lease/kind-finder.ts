@@ -1,5 +1,5 @@
 import { Client, type Kind, type KubeApi, RestMapper, TenureError } from '@tenure/kube'
-import type { GroupVersionKind } from '../../api/annotations.ts'
+import type { GroupVersionKind } from '../../api/types.ts'
 
 /** Finds out how a kind is called in URLs, and whether it is in namespaces. */
 export interface KindFinder {

@@ -1,11 +1,11 @@
 import { metadataOf, type PartialObjectMetadata, TenureError } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
 import type { Informer, Informers } from '@tenure/runtime'
-import type { LeaseSettings } from '../../api/annotations.ts'
+import type { LeaseSettings } from '../../api/types.ts'
 import { isDnsName } from '../../dns-name.ts'
 
 /** The namespaces whose objects are managed: all, or those with a label, live. */
-export interface OptedIn {
+export interface NamespaceFilter {
   /** Whether objects of this namespace are managed. */
   has(namespace: string | undefined): boolean
   /** Throws if that can not be told now: labels may have changed while nobody looked. */
@@ -18,7 +18,7 @@ export interface OptedIn {
 
 const LABEL_WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
-/** Why this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
+/** ConditionReason this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
 export function optInProblem({ key, value }: NonNullable<LeaseSettings['optIn']>): string | undefined {
   const slash = key.indexOf('/')
   const [domain, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)]
@@ -28,7 +28,7 @@ export function optInProblem({ key, value }: NonNullable<LeaseSettings['optIn']>
   return undefined
 }
 
-export const everyNamespace: OptedIn = {
+export const everyNamespace: NamespaceFilter = {
   has: () => true,
   check: () => undefined,
   whenSynced: () => Promise.resolve(),
@@ -37,7 +37,7 @@ export const everyNamespace: OptedIn = {
 }
 
 /** By label. Objects that are in no namespace are always managed. */
-export function optedIn(informers: Informers, label: NonNullable<LeaseSettings['optIn']>): OptedIn {
+export function optedIn(informers: Informers, label: NonNullable<LeaseSettings['optIn']>): NamespaceFilter {
   const labelSelector = label.value === undefined ? label.key : `${label.key}=${label.value}`
   const informer: Informer<PartialObjectMetadata> = informers.informer(metadataOf(Namespace), { labelSelector })
   const problem = (): string | undefined =>

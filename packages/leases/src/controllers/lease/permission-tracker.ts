@@ -2,13 +2,13 @@ import { ApiError, isRefusedAsIs, type Kind, kindKey } from '@tenure/kube'
 import { isNamespaceEnding } from '@tenure/runtime'
 
 /** What a keeper does with objects, as rights are named. */
-export type LeaseVerb = 'get' | 'patch' | 'delete' | 'create'
+export type TrackedVerb = 'get' | 'patch' | 'delete' | 'create'
 
 /**
  * What stands in the way, for people and for counting. A right that is missing is told until a request that needs it
  * passes; an object that fails counts once, until it succeeds.
  */
-export class Troubles {
+export class PermissionTracker {
   readonly #denied = new Map<string, string>()
   readonly #failing = new Set<string>()
 
@@ -19,7 +19,7 @@ export class Troubles {
   }
 
   /** Runs a request, and notes whether we may make it. */
-  async watch<R>(kind: Kind, verb: LeaseVerb, request: Promise<R>): Promise<R> {
+  async watch<R>(kind: Kind, verb: TrackedVerb, request: Promise<R>): Promise<R> {
     const right = `${verb} ${kindKey(kind)}`
     try {
       const result = await request

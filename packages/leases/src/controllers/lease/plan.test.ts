@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { describe, expect, it, test } from 'vitest'
-import { defaultLeaseSettings } from '../../api/annotations.ts'
-import { headsUpAt, isExpired, isReadyToDelete, planLease } from './plan.ts'
+import { defaultLeaseSettings } from '../../api/types.ts'
+import { expiryWarningAt, isExpired, isReadyToDelete, planLease } from './plan.ts'
 import { formatTime } from '../../api/time.ts'
 
 const SEED = 'object-lease-controller.ullberg.us/'
@@ -355,12 +355,12 @@ describe('the end', () => {
   it('is announced a tenth of the TTL before, an hour at most', () => {
     const announced = (ttl: string): number | undefined => {
       const { lease } = plan(seed({ ttl }), 1)
-      return lease && (headsUpAt(lease, defaultLeaseSettings.headsUp) ?? 0) - CREATED
+      return lease && (expiryWarningAt(lease, defaultLeaseSettings.expiryWarning) ?? 0) - CREATED
     }
     expect(announced('100s')).toBe(90_000)
     expect(announced('100h')).toBe(99 * 3_600_000)
     const { lease } = plan(seed({ ttl: '1h' }), 1)
-    expect(lease && headsUpAt(lease, { fraction: 0, atMost: 1 })).toBeUndefined()
+    expect(lease && expiryWarningAt(lease, { fraction: 0, atMost: 1 })).toBeUndefined()
   })
 })
 

@@ -1,16 +1,11 @@
 import type { KubeObject, Propagation, Stored } from '@tenure/kube'
 import type { EventContent } from '@tenure/runtime'
-import {
-  ANNOTATION,
-  ANSWER,
-  type LeaseFamily,
-  type LeaseSettings,
-  PROPAGATIONS,
-  REASON,
-} from '../../api/annotations.ts'
+import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily, PROPAGATIONS } from '../../api/annotations.ts'
+import { EVENT_REASONS } from '../../api/reasons.ts'
+import type { LeaseSettings } from '../../api/types.ts'
 import { type JobConfigReading, readJobConfig } from './cleanup/job-config.ts'
 import { readRecord } from './cleanup/record.ts'
-import { isCopied } from './inherited-annotations.ts'
+import { hasInheritedAnnotations } from './inherited-annotations.ts'
 import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOrDate } from '../../api/time.ts'
 import { parseTtl } from '../../api/ttl.ts'
 import { warningsAbout } from './warnings.ts'
@@ -52,7 +47,7 @@ export const EXPIRED = 'Lease expired.'
 export const DELETING = `${EXPIRED} Deleting object.`
 export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
 
-/** Why a lease whose end can not be written is none. */
+/** ConditionReason a lease whose end can not be written is none. */
 export const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
 
 const NOTHING: LeasePlan = {
@@ -67,23 +62,23 @@ const NOTHING: LeasePlan = {
 
 /**
  * What an object's annotations ask for, and what must be written in answer. Pure: `now` is milliseconds since 1970;
- * `isBroughtBack` says that the lease is an old one which nobody asked for (`BroughtBack`).
+ * `isRolledBack` says that the lease is an old one which nobody asked for (`RollbackGuard`).
  */
 export function planLease(
   object: Stored<KubeObject>,
   settings: Pick<LeaseSettings, 'families'>,
   namespaced: boolean,
   now: number,
-  isBroughtBack = false,
+  isRolledBack = false,
 ): LeasePlan {
   const { annotations, deletionTimestamp } = object.metadata
   // One that goes already is left alone.
-  if (!annotations || deletionTimestamp !== undefined || isCopied(object)) return NOTHING
+  if (!annotations || deletionTimestamp !== undefined || hasInheritedAnnotations(object)) return NOTHING
   const family = settings.families.find((each) => isLeased(annotations, each))
   const desired: Record<string, string | null> = {}
   for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
   if (!family) return ended(annotations, desired)
-  const terms = isBroughtBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
+  const terms = isRolledBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
   const warnings = warningsAbout(annotations, settings.families, family, terms.job)
   answer(desired, annotations, family, terms, warnings, now)
   const changes = difference(annotations, desired)
@@ -94,7 +89,7 @@ export function planLease(
 export function isExpired(object: Stored<KubeObject>, plan: LeasePlan, now: number): boolean {
   const { lease } = plan
   if (!lease || lease.expireAt > now || object.metadata.deletionTimestamp !== undefined) return false
-  return object.metadata.annotations?.[lease.family.prefix + ANSWER.expireAt] === formatTime(lease.expireAt)
+  return object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] === formatTime(lease.expireAt)
 }
 
 /** Whether all that comes before its deletion has been done. */
@@ -103,14 +98,17 @@ export function isReadyToDelete(object: Stored<KubeObject>, plan: LeasePlan): bo
   if (!lease) return false
   const { job, family, expireAt } = lease
   if (!job || (!job.ok && job.onFailure === 'delete')) return true
-  const record = readRecord(object.metadata.annotations?.[family.prefix + ANSWER.cleanup], formatTime(expireAt))
+  const record = readRecord(
+    object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.cleanup],
+    formatTime(expireAt),
+  )
   return job.ok && record?.state === 'done'
 }
 
 /** When to announce the end of a lease; undefined if that is turned off. */
-export function headsUpAt(
+export function expiryWarningAt(
   { start, expireAt }: DatedLease,
-  { fraction, atMost }: LeaseSettings['headsUp'],
+  { fraction, atMost }: LeaseSettings['expiryWarning'],
 ): number | undefined {
   if (fraction <= 0) return undefined
   return expireAt - Math.min((expireAt - start) * fraction, atMost)
@@ -129,7 +127,10 @@ type Terms =
     } & Omit<DatedLease, 'family'>)
 
 function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
-  return annotations[prefix + ANNOTATION.ttl] !== undefined || annotations[prefix + ANNOTATION.expires] !== undefined
+  return (
+    annotations[prefix + USER_ANNOTATIONS.ttl] !== undefined ||
+    annotations[prefix + USER_ANNOTATIONS.expires] !== undefined
+  )
 }
 
 /** Takes back the answers in a family that does not count. What users wrote stays, as long as they lease by it. */
@@ -140,7 +141,7 @@ function withdraw(
 ): void {
   const { prefix } = family
   // One is enough: a start that was left behind would make the next lease end at once.
-  const answers = Object.values(ANSWER)
+  const answers = Object.values(STATUS_ANNOTATIONS)
   if (!answers.some((name) => annotations[prefix + name] !== undefined)) return
   for (const name of answers) desired[prefix + name] = null
   if (!isLeased(annotations, family)) desired[prefix + family.start] = null
@@ -150,14 +151,14 @@ function ended(annotations: Readonly<Record<string, string>>, desired: Record<st
   const changes = difference(annotations, desired)
   if (Object.keys(changes).length === 0) return NOTHING
   const message = 'The TTL was taken away; the object is kept for good.'
-  return { ...NOTHING, changes, events: [{ type: 'Normal', reason: REASON.cleaned, message }] }
+  return { ...NOTHING, changes, events: [{ type: 'Normal', reason: EVENT_REASONS.cleaned, message }] }
 }
 
 function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
   const annotations = object.metadata.annotations ?? {}
-  const ttlText = annotations[family.prefix + ANNOTATION.ttl]
-  const expiresText = annotations[family.prefix + ANNOTATION.expires]
-  const propagation = propagationOf(annotations[family.prefix + ANNOTATION.propagation])
+  const ttlText = annotations[family.prefix + USER_ANNOTATIONS.ttl]
+  const expiresText = annotations[family.prefix + USER_ANNOTATIONS.expires]
+  const propagation = propagationOf(annotations[family.prefix + USER_ANNOTATIONS.propagation])
   const job = readJobConfig(annotations, family, namespaced)
   if (ttlText !== undefined && expiresText !== undefined)
     return invalid('both ttl and expires are set; keep one of them')
@@ -189,7 +190,7 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
   const expireAt = ceilSecond(start + ttl.milliseconds)
   if (!isWritable(expireAt)) return invalid(AFTER_ALL)
   const extended = given !== undefined || newStart !== undefined
-  const isDated = annotations[family.prefix + ANSWER.expireAt] !== undefined
+  const isDated = annotations[family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined
   const isByAge = given === undefined && newStart === undefined && !isDated
   return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
 }
@@ -198,7 +199,7 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
 function anew(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
   const terms = readTerms(object, family, namespaced, now)
   if (terms.state !== 'dated' || terms.newStart !== undefined) return terms
-  if (object.metadata.annotations?.[family.prefix + ANNOTATION.expires] !== undefined)
+  if (object.metadata.annotations?.[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
     return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
   const start = floorSecond(now)
   const expireAt = ceilSecond(start + terms.expireAt - terms.start)
@@ -209,7 +210,7 @@ function invalid(reason: string): Terms {
   return { state: 'invalid', reason, job: undefined }
 }
 
-/** Why the lease is to start now, if it is; undefined: it runs from the object's creation. */
+/** ConditionReason the lease is to start now, if it is; undefined: it runs from the object's creation. */
 function newStartOf(
   annotations: Readonly<Record<string, string>>,
   { prefix, start }: LeaseFamily,
@@ -218,8 +219,10 @@ function newStartOf(
   if (annotations[prefix + start] !== undefined) return 'reset'
   if (start === 'lease-start') return 'missing'
   // The lease ran from an annotation that somebody took away: that starts it anew.
-  if (annotations[prefix + ANSWER.basis] !== undefined) return 'missing'
-  return age > PUT_ON_LATER && annotations[prefix + ANSWER.expireAt] === undefined ? 'put-on-later' : undefined
+  if (annotations[prefix + STATUS_ANNOTATIONS.basis] !== undefined) return 'missing'
+  return age > PUT_ON_LATER && annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined
+    ? 'put-on-later'
+    : undefined
 }
 
 function propagationOf(text: string | undefined): Propagation | undefined {
@@ -237,30 +240,30 @@ function answer(
   now: number,
 ): void {
   const withWarnings = (text: string): string => [text, ...warnings.map((warning) => `Warning: ${warning}`)].join(' ')
-  desired[prefix + ANSWER.basis] = null
-  desired[prefix + ANSWER.cleanup] = null
-  desired[prefix + ANSWER.expireAt] = null
+  desired[prefix + STATUS_ANNOTATIONS.basis] = null
+  desired[prefix + STATUS_ANNOTATIONS.cleanup] = null
+  desired[prefix + STATUS_ANNOTATIONS.expireAt] = null
   switch (terms.state) {
     case 'invalid':
-      desired[prefix + ANSWER.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
       return
     case 'forever':
-      desired[prefix + ANSWER.status] = withWarnings('Lease active. Never expires.')
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings('Lease active. Never expires.')
       return
     case 'dated': {
       const expireAt = formatTime(terms.expireAt)
-      desired[prefix + ANSWER.expireAt] = expireAt
+      desired[prefix + STATUS_ANNOTATIONS.expireAt] = expireAt
       if (terms.newStart !== undefined) desired[prefix + startName] = formatTime(terms.start)
-      if (terms.extended && startName === 'extended-at') desired[prefix + ANSWER.basis] = startName
-      desired[prefix + ANSWER.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
-      const record = annotations[prefix + ANSWER.cleanup]
+      if (terms.extended && startName === 'extended-at') desired[prefix + STATUS_ANNOTATIONS.basis] = startName
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
+      const record = annotations[prefix + STATUS_ANNOTATIONS.cleanup]
       const isCleanedUp = readRecord(record, expireAt) !== undefined
       // Its cleanup began by the server's clock, whatever ours says: who forgot that would clean up twice.
-      if (record !== undefined && isCleanedUp) desired[prefix + ANSWER.cleanup] = record
+      if (record !== undefined && isCleanedUp) desired[prefix + STATUS_ANNOTATIONS.cleanup] = record
       // Once it has ended, its end is told elsewhere; what is told of this end stays.
-      const status = annotations[prefix + ANSWER.status]
+      const status = annotations[prefix + STATUS_ANNOTATIONS.status]
       if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
-        desired[prefix + ANSWER.status] = status
+        desired[prefix + STATUS_ANNOTATIONS.status] = status
     }
   }
 }
@@ -287,16 +290,16 @@ function factsOf(
   changes: Changes,
 ): Pick<LeasePlan, 'started' | 'invalid' | 'events'> {
   const events: EventContent[] = []
-  const statusChanges = changes[prefix + ANSWER.status] !== undefined
+  const statusChanges = changes[prefix + STATUS_ANNOTATIONS.status] !== undefined
   if (terms.state === 'invalid') {
     if (statusChanges)
-      events.push({ type: 'Warning', reason: REASON.invalidTtl, message: `Invalid TTL: ${terms.reason}` })
+      events.push({ type: 'Warning', reason: EVENT_REASONS.invalidTtl, message: `Invalid TTL: ${terms.reason}` })
     return { started: false, invalid: statusChanges, events }
   }
   if (terms.job?.ok === false && statusChanges) {
     events.push({
       type: 'Warning',
-      reason: REASON.jobInvalid,
+      reason: EVENT_REASONS.jobInvalid,
       message: `The cleanup job can not be run: ${terms.job.reason}.`,
     })
   }
@@ -304,13 +307,13 @@ function factsOf(
   const expireAt = formatTime(terms.expireAt)
   if (terms.newStart === 'reset') {
     const message = `${start} ${JSON.stringify(annotations[prefix + start])} is no RFC 3339 time; the lease starts now and ends at ${expireAt}.`
-    events.push({ type: 'Warning', reason: REASON.startReset, message })
+    events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
   if (terms.newStart === 'brought-back') {
     const message = `The lease came back with an earlier description of the object, and had ended; it starts now and ends at ${expireAt}.`
-    events.push({ type: 'Warning', reason: REASON.startReset, message })
+    events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
-  const started = annotations[prefix + ANSWER.expireAt] === undefined || terms.newStart !== undefined
-  if (started) events.push({ type: 'Normal', reason: REASON.started, message: `The lease ends at ${expireAt}.` })
+  const started = annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined || terms.newStart !== undefined
+  if (started) events.push({ type: 'Normal', reason: EVENT_REASONS.started, message: `The lease ends at ${expireAt}.` })
   return { started, invalid: false, events }
 }

@@ -1,5 +1,6 @@
 import { keyOf, refTo } from '@tenure/kube'
-import { ANNOTATION, ANSWER, type LeaseFamily, type LeaseSettings } from '../../api/annotations.ts'
+import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../../api/annotations.ts'
+import type { LeaseSettings } from '../../api/types.ts'
 import { planLease } from './plan.ts'
 import type { Leased } from './context.ts'
 import { formatTime } from '../../api/time.ts'
@@ -9,7 +10,7 @@ import { formatTime } from '../../api/time.ts'
  * annotations of an old ReplicaSet: an extension since then is gone, or a lease is there again that somebody had ended,
  * and it is over. Nobody who rolls back asks for that; so such a lease starts anew.
  */
-export class BroughtBack {
+export class RollbackGuard {
   /** What the lease of an object says, by key. */
   readonly #leases = new Map<string, string>()
 
@@ -24,7 +25,7 @@ export class BroughtBack {
     if (object.metadata.generation === old.metadata.generation) return
     const { lease } = planLease(object, settings, true, now)
     if (!lease || lease.expireAt > now) return
-    const name = lease.family.prefix + ANSWER.expireAt
+    const name = lease.family.prefix + STATUS_ANNOTATIONS.expireAt
     const expireAt = formatTime(lease.expireAt)
     // A date that is ours, but not of this time.
     const isOurs = object.metadata.annotations?.[name] === expireAt
@@ -48,7 +49,7 @@ export class BroughtBack {
 /** When a lease starts and ends, as users write it. */
 function saidBy({ metadata }: Leased, families: readonly LeaseFamily[]): string {
   const names = families.flatMap(({ prefix, start }) =>
-    [ANNOTATION.ttl, ANNOTATION.expires, start].map((name) => prefix + name),
+    [USER_ANNOTATIONS.ttl, USER_ANNOTATIONS.expires, start].map((name) => prefix + name),
   )
   return JSON.stringify([metadata.uid, ...names.map((name) => metadata.annotations?.[name] ?? null)])
 }

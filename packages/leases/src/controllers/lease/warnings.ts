@@ -1,4 +1,4 @@
-import { ANNOTATION, ANSWER, JOB_ANNOTATION, type LeaseFamily } from '../../api/annotations.ts'
+import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, JOB_ANNOTATIONS, type LeaseFamily } from '../../api/annotations.ts'
 import type { JobConfigReading } from './cleanup/job-config.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -20,14 +20,18 @@ export function warningsAbout(
   return warnings
 }
 
-const WISHES = Object.values(ANNOTATION)
+const WISHES = Object.values(USER_ANNOTATIONS)
 
 /** The names of what users wrote in a family: how long, and then how it is to end. */
 function writtenIn(annotations: Annotations, { prefix }: LeaseFamily): readonly string[] {
   return WISHES.map((name) => prefix + name).filter((name) => annotations[name] !== undefined)
 }
 
-const KNOWN: ReadonlySet<string> = new Set([...WISHES, ...Object.values(ANSWER), ...Object.values(JOB_ANNOTATION)])
+const KNOWN: ReadonlySet<string> = new Set([
+  ...WISHES,
+  ...Object.values(STATUS_ANNOTATIONS),
+  ...Object.values(JOB_ANNOTATIONS),
+])
 /** So many names are told: they stand in a status. */
 const MOST_NAMES = 5
 

@@ -1,10 +1,10 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
-import { Quarrels } from './write-backoff.ts'
+import { WriteBackoff } from './write-backoff.ts'
 
 test('a few writes are free, and more wait longer each time, until there was peace for a minute', async () => {
   const clock = new VirtualClock()
-  const quarrels = new Quarrels(clock)
+  const quarrels = new WriteBackoff(clock)
   const pauses: number[] = []
   for (let count = 0; count < 18; count++) {
     pauses.push(quarrels.pause('a'))
@@ -20,7 +20,7 @@ test('a few writes are free, and more wait longer each time, until there was pea
 })
 
 test('what is gone is forgotten, and so are the oldest of very many', () => {
-  const quarrels = new Quarrels(new VirtualClock())
+  const quarrels = new WriteBackoff(new VirtualClock())
   for (let count = 0; count < 9; count++) for (const key of ['a', 'b']) quarrels.wrote(key)
   quarrels.forget('a')
   expect([quarrels.pause('a'), quarrels.pause('b')]).toEqual([0, 1_000])

@@ -12,7 +12,7 @@ const MOST = 10_000
  * Somebody may take back whatever we write, at once and every time: a controller that copies annotations, or one that
  * wants none. Then we write less and less often, instead of as fast as the server can take it.
  */
-export class Quarrels {
+export class WriteBackoff {
   readonly #clock: Clock
   /** By object, oldest first. */
   readonly #writes = new Map<string, { readonly count: number; readonly at: number }>()

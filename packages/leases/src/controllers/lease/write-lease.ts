@@ -1,25 +1,25 @@
 import { isNotFound, mergePatch, refTo } from '@tenure/kube'
 import type { Changes, LeasePlan } from './plan.ts'
-import { type Leased, planFor, type Surroundings } from './context.ts'
+import { type Leased, planFor, type LeaseContext } from './context.ts'
 
 /** Writes on an object what its lease is: one patch, or none, and then false, if it says so already. */
-export async function dateLease(around: Surroundings, cached: Leased, signal: AbortSignal): Promise<boolean> {
-  const { clock, metrics, tell } = around
+export async function dateLease(context: LeaseContext, cached: Leased, signal: AbortSignal): Promise<boolean> {
+  const { clock, metrics, recordEvent } = context
   let object: Leased | undefined = cached
-  let plan = planFor(around, object, clock.now())
-  if (plan.startsNow || (plan.isByAge && !around.clockCheck.isRight)) {
+  let plan = planFor(context, object, clock.now())
+  if (plan.startsNow || (plan.isByAge && !context.clockSkew.isRight)) {
     // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
-    const read = await liveRead(around, object, signal)
+    const read = await liveRead(context, object, signal)
     if (!read) return false
     object = read.object
-    plan = planFor(around, object, read.serverTime ?? clock.now())
+    plan = planFor(context, object, read.serverTime ?? clock.now())
   }
-  const written = await writeChanges(around, object, plan.changes, signal)
+  const written = await writeChanges(context, object, plan.changes, signal)
   if (!written) return false
   if (plan.started) metrics.started.inc()
   if (plan.invalid) metrics.invalidTtl.inc()
-  for (const event of plan.events) tell(written, event)
-  around.log.debug('lease written', factsOf(written, plan))
+  for (const event of plan.events) recordEvent(written, event)
+  context.log.debug('lease written', factsOf(written, plan))
   return true
 }
 
@@ -28,7 +28,7 @@ export async function dateLease(around: Surroundings, cached: Leased, signal: Ab
  * nothing to change, or nothing any more that could be.
  */
 export async function writeChanges(
-  { api, kind, troubles }: Surroundings,
+  { api, kind, permissions }: LeaseContext,
   object: Leased,
   changes: Changes,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function writeChanges(
   const { uid, resourceVersion } = object.metadata
   const patch = mergePatch({ metadata: { uid, resourceVersion, annotations: changes } })
   try {
-    return await troubles.watch(kind, 'patch', api.patch(kind, refTo(object), patch, { signal }))
+    return await permissions.watch(kind, 'patch', api.patch(kind, refTo(object), patch, { signal }))
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
@@ -45,11 +45,11 @@ export async function writeChanges(
 }
 
 /** The object as it is now, with the server's time; undefined if it is gone. */
-export async function liveRead(around: Surroundings, object: Leased, signal: AbortSignal) {
-  const { api, kind, troubles, clockCheck } = around
+export async function liveRead(context: LeaseContext, object: Leased, signal: AbortSignal) {
+  const { api, kind, permissions, clockSkew } = context
   try {
-    const read = await troubles.watch(kind, 'get', api.getLive(kind, refTo(object), { signal }))
-    clockCheck.compare(read.serverTime)
+    const read = await permissions.watch(kind, 'get', api.getLive(kind, refTo(object), { signal }))
+    clockSkew.compare(read.serverTime)
     return read
   } catch (error) {
     if (isNotFound(error)) return undefined

@@ -1,10 +1,12 @@
 import { isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
 import type { Again } from '@tenure/runtime'
-import { ANSWER, JOB_LABEL, type LeaseFamily, REASON } from '../../../api/annotations.ts'
+import { STATUS_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
+import { JOB_LABELS } from '../../../api/labels.ts'
+import { EVENT_REASONS } from '../../../api/reasons.ts'
 import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
 import { writeChanges } from '../write-lease.ts'
-import type { Leased, Surroundings } from '../context.ts'
+import type { Leased, LeaseContext } from '../context.ts'
 import { formatTime } from '../../../api/time.ts'
 import type { HeldJobs } from './held-jobs.ts'
 import { type CleanupSubject, heldJob } from './job.ts'
@@ -46,7 +48,7 @@ interface AwaitedJob {
 
 /** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
 export class Cleanup {
-  readonly #around: Surroundings
+  readonly #context: LeaseContext
   readonly #held: HeldJobs
   readonly #wake: (key: string) => void
   /** The jobs that are waited for, by `namespace/name`. */
@@ -55,8 +57,8 @@ export class Cleanup {
   readonly #awaitedBy = new Map<string, string>()
   readonly #watched = new Map<string, () => void>()
 
-  constructor(around: Surroundings, held: HeldJobs, wake: (key: string) => void) {
-    this.#around = around
+  constructor(context: LeaseContext, held: HeldJobs, wake: (key: string) => void) {
+    this.#context = context
     this.#held = held
     this.#wake = wake
   }
@@ -99,11 +101,11 @@ export class Cleanup {
 
   async #plan(key: string, { object, lease, config, now }: Ending, signal: AbortSignal) {
     const expireAt = formatTime(lease.expireAt)
-    const record = readRecord(object.metadata.annotations?.[lease.family.prefix + ANSWER.cleanup], expireAt)
+    const record = readRecord(object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.cleanup], expireAt)
     const name = record && lookedAt(record, config, now)
     let job: Stored<Job> | undefined
     if (record?.state === 'running' && record.job !== undefined) {
-      const held = heldJob({ object, kind: this.#around.kind, ...lease }, config, record.attempt)
+      const held = heldJob({ object, kind: this.#context.kind, ...lease }, config, record.attempt)
       this.#held.hold(key, object, { ...held, ref: { ...held.ref, name: record.job } })
     }
     if (name !== undefined) {
@@ -125,7 +127,7 @@ export class Cleanup {
     job: Stored<Job> | undefined,
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
-    const { metrics, tell } = this.#around
+    const { metrics, recordEvent } = this.#context
     const { object, lease, config } = ending
     if (step.do === 'create') return this.#create(ending, step.attempt, signal)
     if (step.do === 'failed') {
@@ -138,18 +140,18 @@ export class Cleanup {
     metrics.jobsCompleted.inc()
     this.#observe(job)
     const message = `The cleanup job ${step.record.job ?? ''} completed.`
-    tell(written, { type: 'Normal', reason: REASON.jobCompleted, message })
+    recordEvent(written, { type: 'Normal', reason: EVENT_REASONS.jobCompleted, message })
     return written
   }
 
   async #create(ending: Ending, attempt: number, signal: AbortSignal): Promise<Leased | undefined> {
-    const { kind, metrics, tell } = this.#around
+    const { kind, metrics, recordEvent } = this.#context
     const { object, lease, config, now } = ending
     const subject: CleanupSubject = { object, kind, ...lease }
     const job = heldJob(subject, config, attempt)
     // Before it is made: an answer can be lost.
     this.#held.hold(keyOf(refTo(object)), object, job)
-    const made = await makeJob(this.#around, subject, config, attempt, signal)
+    const made = await makeJob(this.#context, subject, config, attempt, signal)
     if (made.how === 'denied') {
       this.#held.drop(job)
       await this.#tellDenied(ending, signal)
@@ -165,7 +167,7 @@ export class Cleanup {
     if (made.how === 'created') {
       metrics.jobsCreated.inc()
       const message = `The cleanup job ${job.ref.name} was created.`
-      tell(object, { type: 'Normal', reason: REASON.jobCreated, message })
+      recordEvent(object, { type: 'Normal', reason: EVENT_REASONS.jobCreated, message })
     }
     const { name } = job.ref
     const record: CleanupRecord = {
@@ -180,12 +182,12 @@ export class Cleanup {
 
   /** It is for somebody else to grant; meanwhile the object says why it is still there. */
   async #tellDenied({ object, lease: { family } }: Ending, signal: AbortSignal): Promise<void> {
-    const name = family.prefix + ANSWER.status
+    const name = family.prefix + STATUS_ANNOTATIONS.status
     const message = 'The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.'
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
-    const written = await writeChanges(this.#around, object, { [name]: status }, signal)
-    if (written) this.#around.tell(written, { type: 'Warning', reason: REASON.jobInvalid, message })
+    const written = await writeChanges(this.#context, object, { [name]: status }, signal)
+    if (written) this.#context.recordEvent(written, { type: 'Warning', reason: EVENT_REASONS.jobInvalid, message })
   }
 
   async #fail(
@@ -195,7 +197,7 @@ export class Cleanup {
     failure: JobFailure,
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
-    const { metrics, tell } = this.#around
+    const { metrics, recordEvent } = this.#context
     const what =
       failure.how === 'invalid'
         ? `The cleanup job can not be run: ${failure.message}.`
@@ -205,7 +207,7 @@ export class Cleanup {
     const written = await this.#write(object, lease, record, `${EXPIRED} ${what} ${then}`, signal)
     if (!written) return undefined
     if (failure.how !== 'invalid') metrics.jobsFailed.inc()
-    tell(written, { type: 'Warning', reason: FAILURE_REASON[failure.how], message: `${what} ${then}` })
+    recordEvent(written, { type: 'Warning', reason: FAILURE_REASON[failure.how], message: `${what} ${then}` })
     return written
   }
 
@@ -217,20 +219,20 @@ export class Cleanup {
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
     const changes: Changes = {
-      [family.prefix + ANSWER.cleanup]: printRecord(record),
-      [family.prefix + ANSWER.status]: status,
+      [family.prefix + STATUS_ANNOTATIONS.cleanup]: printRecord(record),
+      [family.prefix + STATUS_ANNOTATIONS.status]: status,
     }
-    return writeChanges(this.#around, object, changes, signal)
+    return writeChanges(this.#context, object, changes, signal)
   }
 
   #observe(job: Stored<Job> | undefined): void {
     const duration = job && jobDuration(job)
-    if (duration !== undefined) this.#around.metrics.jobDuration.observe(duration)
+    if (duration !== undefined) this.#context.metrics.jobDuration.observe(duration)
   }
 
   async #job(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Job> | undefined> {
     try {
-      return await this.#around.troubles.watch(Job, 'get', this.#around.api.get(Job, ref, { signal }))
+      return await this.#context.permissions.watch(Job, 'get', this.#context.api.get(Job, ref, { signal }))
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
@@ -254,8 +256,8 @@ export class Cleanup {
 
   /** Watches the cleanup jobs of a family, from the first that is waited for; true if that works. */
   #watchJobs(family: LeaseFamily): boolean {
-    const labelSelector = `${family.prefix}${JOB_LABEL.isCleanup}=true`
-    const informer = this.#around.informers.informer(Job, { labelSelector })
+    const labelSelector = `${family.prefix}${JOB_LABELS.isCleanup}=true`
+    const informer = this.#context.informers.informer(Job, { labelSelector })
     if (!this.#watched.has(labelSelector)) {
       const end = informer.subscribe(({ object }) => {
         const awaited = this.#awaited.get(keyOf(refTo(object)))
@@ -270,7 +272,7 @@ export class Cleanup {
 }
 
 const FAILURE_REASON: Readonly<Record<JobFailure['how'], string>> = {
-  failed: REASON.jobFailed,
-  timeout: REASON.jobTimeout,
-  invalid: REASON.jobInvalid,
+  failed: EVENT_REASONS.jobFailed,
+  timeout: EVENT_REASONS.jobTimeout,
+  invalid: EVENT_REASONS.jobInvalid,
 }

@@ -1,12 +1,12 @@
 import { ApiError, isAlreadyExists, isNotFound, isRefusedAsIs, metadataOf, type ObjectRef } from '@tenure/kube'
 import { ConfigMap, Job } from '@tenure/kube/kinds'
 import { isNamespaceEnding } from '@tenure/runtime'
-import type { Surroundings } from '../context.ts'
+import type { LeaseContext } from '../context.ts'
 import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import type { JobFailure } from './plan.ts'
 
-type Around = Pick<Surroundings, 'api' | 'troubles'>
+type Context = Pick<LeaseContext, 'api' | 'permissions'>
 
 export type Made =
   | { readonly how: 'created' | 'found' }
@@ -17,21 +17,21 @@ export type Made =
 
 /** Makes the job, unless it is there: whoever made it before us and was cut off made the same. */
 export async function makeJob(
-  around: Around,
+  context: Context,
   subject: CleanupSubject,
   config: JobConfig,
   attempt: number,
   signal: AbortSignal,
 ): Promise<Made> {
-  const { api, troubles } = around
+  const { api, permissions } = context
   const { ref } = heldJob(subject, config, attempt)
   // One that was made long ago has run, whatever has become since of what it takes to make another.
   const refused = async (message: string): Promise<Made> =>
-    (await isThere(around, ref, signal)) ? { how: 'found' } : { how: 'invalid', message }
-  const problem = await scriptProblem(around, { name: config.configMap, namespace: ref.namespace }, config, signal)
+    (await isThere(context, ref, signal)) ? { how: 'found' } : { how: 'invalid', message }
+  const problem = await scriptProblem(context, { name: config.configMap, namespace: ref.namespace }, config, signal)
   if (problem !== undefined) return refused(problem)
   try {
-    await troubles.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
+    await permissions.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
     return { how: 'created' }
   } catch (error) {
     if (isAlreadyExists(error)) return { how: 'found' }
@@ -43,7 +43,7 @@ export async function makeJob(
   }
 }
 
-async function isThere({ api }: Around, ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
+async function isThere({ api }: Context, ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
   try {
     await api.get(metadataOf(Job), ref, { signal })
     return true
@@ -54,9 +54,9 @@ async function isThere({ api }: Around, ref: ObjectRef, signal: AbortSignal): Pr
   }
 }
 
-/** Why the script can not be run, as far as that can be seen beforehand. */
+/** ConditionReason the script can not be run, as far as that can be seen beforehand. */
 async function scriptProblem(
-  { api }: Around,
+  { api }: Context,
   ref: ObjectRef,
   { scriptKey }: JobConfig,
   signal: AbortSignal,

@@ -1,7 +1,8 @@
 import { ConfigMap, Job, Namespace, Node } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { JOB_ANNOTATION, JOB_LABEL } from '../../../api/annotations.ts'
+import { JOB_ANNOTATIONS } from '../../../api/annotations.ts'
+import { JOB_LABELS } from '../../../api/labels.ts'
 import { SEED, withJob } from '../../../testing/lease-harness.ts'
 import { HELD, isHeld, JobWorld } from '../../../testing/cleanup-harness.ts'
 import type { JobSource } from './job-source.ts'
@@ -29,11 +30,11 @@ function seedJob(name: string, more: Partial<JobSource> = {}, namespace = 'shop'
     ...more,
   }
   const labels = {
-    [SEED + JOB_LABEL.isCleanup]: 'true',
-    [SEED + JOB_LABEL.sourceKind]: source.kind,
+    [SEED + JOB_LABELS.isCleanup]: 'true',
+    [SEED + JOB_LABELS.sourceKind]: source.kind,
     [HELD]: 'true',
   }
-  const annotations = { [SEED + JOB_ANNOTATION.source]: JSON.stringify(source) }
+  const annotations = { [SEED + JOB_ANNOTATIONS.source]: JSON.stringify(source) }
   world.server.seed(Job, { metadata: { name, namespace, labels, annotations } })
 }
 
@@ -178,7 +179,7 @@ describe('at the start', () => {
     seedJob('rubbish')
     const rubbish = world.jobs.find(({ metadata }) => metadata.name === 'rubbish')
     if (rubbish) {
-      const annotations = { [SEED + JOB_ANNOTATION.source]: '{' }
+      const annotations = { [SEED + JOB_ANNOTATIONS.source]: '{' }
       world.server.seed(Job, { ...rubbish, metadata: { ...rubbish.metadata, annotations } })
     }
     await world.start()

@@ -11,12 +11,12 @@ import {
 } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
 import type { LeaseFamily } from '../../../api/annotations.ts'
-import type { Surroundings } from '../context.ts'
+import type { LeaseContext } from '../context.ts'
 import type { HeldJobs } from './held-jobs.ts'
 import { heldJobSelector } from './job.ts'
 import { readSource } from './job-source.ts'
 
-type Around = Pick<Surroundings, 'api' | 'clock' | 'kind' | 'log' | 'random' | 'settings'>
+type Context = Pick<LeaseContext, 'api' | 'clock' | 'kind' | 'log' | 'random' | 'settings'>
 
 const FIRST_RETRY = 1_000
 const LONGEST_RETRY = 300_000
@@ -26,19 +26,19 @@ const LONGEST_RETRY = 300_000
  * would stay for good. One list per family of annotations, after the leases were read; those with nothing to hold are
  * filtered out by the server. Never rejects, and nothing waits for it.
  */
-export async function findEarlierJobs(around: Around, held: HeldJobs, signal: AbortSignal): Promise<void> {
-  const { kind, settings } = around
+export async function findEarlierJobs(context: Context, held: HeldJobs, signal: AbortSignal): Promise<void> {
+  const { kind, settings } = context
   // What is in no namespace has no jobs; and a dry run leaves everything as it is.
   if (!kind.namespaced || settings.dryRun) return
-  for (const family of settings.families) if (!(await found(around, held, family, signal))) return
+  for (const family of settings.families) if (!(await found(context, held, family, signal))) return
 }
 
 /** False if there is nothing to be found. */
-async function found(around: Around, held: HeldJobs, family: LeaseFamily, signal: AbortSignal): Promise<boolean> {
-  const { clock, log, random } = around
+async function found(context: Context, held: HeldJobs, family: LeaseFamily, signal: AbortSignal): Promise<boolean> {
+  const { clock, log, random } = context
   for (let wait = FIRST_RETRY, isFirst = true; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY)) {
     try {
-      await list(around, held, family, signal)
+      await list(context, held, family, signal)
       return true
     } catch (error) {
       if (signal.aborted) return false
@@ -55,7 +55,7 @@ async function found(around: Around, held: HeldJobs, family: LeaseFamily, signal
   return false
 }
 
-async function list({ api, kind }: Around, held: HeldJobs, { prefix }: LeaseFamily, signal: AbortSignal) {
+async function list({ api, kind }: Context, held: HeldJobs, { prefix }: LeaseFamily, signal: AbortSignal) {
   const labelSelector = heldJobSelector(prefix, kind)
   for await (const { items } of api.pages(metadataOf(Job), { labelSelector, signal })) {
     for (const item of items) look(item)

@@ -10,11 +10,11 @@ import {
 } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
 import { type Cache, WorkQueue } from '@tenure/runtime'
-import { JOB_LABEL } from '../../../api/annotations.ts'
-import { type Leased, planFor, type Surroundings } from '../context.ts'
+import { JOB_LABELS } from '../../../api/labels.ts'
+import { type Leased, planFor, type LeaseContext } from '../context.ts'
 import { type HeldJob, isNeeded } from './job-source.ts'
 
-type Around = Pick<Surroundings, 'api' | 'broughtBack' | 'clock' | 'kind' | 'log' | 'settings'>
+type Context = Pick<LeaseContext, 'api' | 'rollbackGuard' | 'clock' | 'kind' | 'log' | 'settings'>
 
 interface Entry {
   readonly job: HeldJob
@@ -37,7 +37,7 @@ const BACKOFF = { base: 1_000, max: 300_000 }
  * wait for it: what it does not get to, the next process finds at its start.
  */
 export class HeldJobs {
-  readonly #around: Around
+  readonly #context: Context
   readonly #cache: Cache<PartialObjectMetadata>
   readonly #queue: WorkQueue
   /** By the job's key. */
@@ -45,10 +45,10 @@ export class HeldJobs {
   /** The keys of an object's jobs, by its own. */
   readonly #byObject = new Map<string, Set<string>>()
 
-  constructor(around: Around, cache: Cache<PartialObjectMetadata>) {
-    this.#around = around
+  constructor(context: Context, cache: Cache<PartialObjectMetadata>) {
+    this.#context = context
     this.#cache = cache
-    this.#queue = new WorkQueue({ clock: around.clock, name: 'held cleanup jobs', backoff: BACKOFF })
+    this.#queue = new WorkQueue({ clock: context.clock, name: 'held cleanup jobs', backoff: BACKOFF })
   }
 
   /** `object`, as it was read, needs a job that there is, or may soon be. */
@@ -103,7 +103,7 @@ export class HeldJobs {
         this.#queue.forget(key)
       } catch (error) {
         if (this.#queue.failures(key) === 0 && !signal.aborted)
-          this.#around.log.warn('cleanup job could not be let go, will try again', { job: key, error: asError(error) })
+          this.#context.log.warn('cleanup job could not be let go, will try again', { job: key, error: asError(error) })
         this.#queue.retry(key)
       } finally {
         this.#queue.done(key)
@@ -113,7 +113,7 @@ export class HeldJobs {
 
   async #do(job: string, signal: AbortSignal): Promise<void> {
     const entry = this.#entries.get(job)
-    if (entry?.todo === 'check') await this.#decide(entry, signal)
+    if (entry?.todo === 'check') await this.#planLeaseController(entry, signal)
     // It may be needed, or be held anew.
     if (entry?.todo !== 'release' || this.#entries.get(job) !== entry) return
     await this.#letGo(entry.job, signal)
@@ -121,7 +121,7 @@ export class HeldJobs {
   }
 
   /** Asks the server what the object needs, unless the cache says that it needs the job: it may be behind who made that. */
-  async #decide(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #planLeaseController(entry: Entry, signal: AbortSignal): Promise<void> {
     const cached = this.#cache.getByKey(entry.key)
     const isKnown = cached !== undefined && this.#isNeeded(entry, cached)
     const object = isKnown ? cached : await this.#read(entry.job, signal)
@@ -138,7 +138,7 @@ export class HeldJobs {
   }
 
   async #read({ ref, source }: HeldJob, signal: AbortSignal): Promise<Leased | undefined> {
-    const { api, kind } = this.#around
+    const { api, kind } = this.#context
     try {
       return await api.get(kind, { name: source.name, namespace: ref.namespace }, { signal })
     } catch (error) {
@@ -149,9 +149,9 @@ export class HeldJobs {
 
   /** From now on the server clears it away so long after its end as was asked for. */
   async #letGo({ ref, prefix, source }: HeldJob, signal: AbortSignal): Promise<void> {
-    const { api, log } = this.#around
+    const { api, log } = this.#context
     const patch = mergePatch({
-      metadata: { labels: { [prefix + JOB_LABEL.held]: null } },
+      metadata: { labels: { [prefix + JOB_LABELS.held]: null } },
       spec: { ttlSecondsAfterFinished: source.ttl },
     })
     try {
@@ -165,7 +165,7 @@ export class HeldJobs {
   }
 
   #isNeeded({ job }: Entry, object: Leased): boolean {
-    return isNeeded(job, object, planFor(this.#around, object, this.#around.clock.now()))
+    return isNeeded(job, object, planFor(this.#context, object, this.#context.clock.now()))
   }
 
   #of(key: string): readonly Entry[] {

@@ -1,4 +1,4 @@
-import { ANNOTATION, type LeaseFamily } from '../../../api/annotations.ts'
+import { USER_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
 import { isDnsName } from '../../../dns-name.ts'
 import { parseTtl } from '../../../api/ttl.ts'
 
@@ -43,42 +43,43 @@ export function readJobConfig(
   namespaced: boolean,
 ): JobConfigReading | undefined {
   const get = (name: string): string => annotations[family.prefix + name]?.trim() ?? ''
-  const target = get(ANNOTATION.job)
+  const target = get(USER_ANNOTATIONS.job)
   if (target === '') return undefined
-  const onFailure = get(ANNOTATION.jobOnFailure).toLowerCase() === 'delete' ? 'delete' : 'keep'
+  const onFailure = get(USER_ANNOTATIONS.jobOnFailure).toLowerCase() === 'delete' ? 'delete' : 'keep'
   const problems: string[] = []
   const [configMap = '', scriptKey = ''] = target.split('/', 2)
   if (!isDnsName(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
-    problems.push(`${ANNOTATION.job} must be <configmap>/<script-key>, not ${JSON.stringify(target)}`)
+    problems.push(`${USER_ANNOTATIONS.job} must be <configmap>/<script-key>, not ${JSON.stringify(target)}`)
   }
   if (!namespaced) problems.push(`a cleanup job runs in the object's namespace, and this kind has none`)
-  const serviceAccount = get(ANNOTATION.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
-  if (!isDnsName(serviceAccount)) problems.push(`${ANNOTATION.jobServiceAccount} is not the name of a ServiceAccount`)
-  const image = get(ANNOTATION.jobImage) || DEFAULT_IMAGE
-  if (/\s/u.test(image)) problems.push(`${ANNOTATION.jobImage} has white space inside`)
-  const wait = get(ANNOTATION.jobWait).toLowerCase() || 'false'
-  if (![...TRUE, ...FALSE].includes(wait)) problems.push(`${ANNOTATION.jobWait} must be true or false`)
-  const timeout = parseTtl(get(ANNOTATION.jobTimeout) || DEFAULT_TIMEOUT)
-  if (!timeout.ok) problems.push(`${ANNOTATION.jobTimeout}: ${timeout.reason}`)
+  const serviceAccount = get(USER_ANNOTATIONS.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
+  if (!isDnsName(serviceAccount))
+    problems.push(`${USER_ANNOTATIONS.jobServiceAccount} is not the name of a ServiceAccount`)
+  const image = get(USER_ANNOTATIONS.jobImage) || DEFAULT_IMAGE
+  if (/\s/u.test(image)) problems.push(`${USER_ANNOTATIONS.jobImage} has white space inside`)
+  const wait = get(USER_ANNOTATIONS.jobWait).toLowerCase() || 'false'
+  if (![...TRUE, ...FALSE].includes(wait)) problems.push(`${USER_ANNOTATIONS.jobWait} must be true or false`)
+  const timeout = parseTtl(get(USER_ANNOTATIONS.jobTimeout) || DEFAULT_TIMEOUT)
+  if (!timeout.ok) problems.push(`${USER_ANNOTATIONS.jobTimeout}: ${timeout.reason}`)
   else if (
     typeof timeout.milliseconds !== 'number' ||
     timeout.milliseconds < 1_000 ||
     timeout.milliseconds / 1_000 > MOST
   ) {
-    problems.push(`${ANNOTATION.jobTimeout} must be between a second and 68 years`)
+    problems.push(`${USER_ANNOTATIONS.jobTimeout} must be between a second and 68 years`)
   }
-  const ttl = integer(get(ANNOTATION.jobTtl) || DEFAULT_TTL)
-  if (ttl === undefined) problems.push(`${ANNOTATION.jobTtl} must be a number of seconds`)
-  const backoffLimit = integer(get(ANNOTATION.jobBackoffLimit) || DEFAULT_BACKOFF_LIMIT)
-  if (backoffLimit === undefined) problems.push(`${ANNOTATION.jobBackoffLimit} must be a number`)
-  const envSecrets = get(ANNOTATION.jobEnvSecrets)
+  const ttl = integer(get(USER_ANNOTATIONS.jobTtl) || DEFAULT_TTL)
+  if (ttl === undefined) problems.push(`${USER_ANNOTATIONS.jobTtl} must be a number of seconds`)
+  const backoffLimit = integer(get(USER_ANNOTATIONS.jobBackoffLimit) || DEFAULT_BACKOFF_LIMIT)
+  if (backoffLimit === undefined) problems.push(`${USER_ANNOTATIONS.jobBackoffLimit} must be a number`)
+  const envSecrets = get(USER_ANNOTATIONS.jobEnvSecrets)
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
   if (!envSecrets.every(isDnsName))
-    problems.push(`${ANNOTATION.jobEnvSecrets} must be names of Secrets with commas between`)
-  if (!['', 'keep', 'delete'].includes(get(ANNOTATION.jobOnFailure).toLowerCase())) {
-    problems.push(`${ANNOTATION.jobOnFailure} must be keep or delete`)
+    problems.push(`${USER_ANNOTATIONS.jobEnvSecrets} must be names of Secrets with commas between`)
+  if (!['', 'keep', 'delete'].includes(get(USER_ANNOTATIONS.jobOnFailure).toLowerCase())) {
+    problems.push(`${USER_ANNOTATIONS.jobOnFailure} must be keep or delete`)
   }
   if (problems.length > 0) return { ok: false, reason: problems.join('; '), onFailure }
   return {

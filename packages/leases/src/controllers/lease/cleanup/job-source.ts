@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef, Stored } from '@tenure/kube'
-import { ANSWER, JOB_ANNOTATION } from '../../../api/annotations.ts'
+import { STATUS_ANNOTATIONS, JOB_ANNOTATIONS } from '../../../api/annotations.ts'
 import type { LeasePlan } from '../plan.ts'
 import { formatTime } from '../../../api/time.ts'
 import { readRecord } from './record.ts'
@@ -33,7 +33,7 @@ export function printSource(source: JobSource): string {
 
 /** What stands on a job; undefined if it is nothing of ours. */
 export function readSource({ metadata }: Stored<KubeObject>, prefix: string): JobSource | undefined {
-  const value = parse(metadata.annotations?.[prefix + JOB_ANNOTATION.source] ?? '')
+  const value = parse(metadata.annotations?.[prefix + JOB_ANNOTATIONS.source] ?? '')
   if (typeof value !== 'object' || value === null) return undefined
   const source = value as { readonly [K in keyof JobSource]?: unknown }
   const isSource =
@@ -54,7 +54,7 @@ export function isNeeded(
 ): boolean {
   if (metadata.uid !== source.uid || !lease?.job || lease.family.prefix !== prefix) return false
   if (formatTime(lease.expireAt) !== source.expireAt) return false
-  const record = readRecord(metadata.annotations?.[prefix + ANSWER.cleanup], source.expireAt)
+  const record = readRecord(metadata.annotations?.[prefix + STATUS_ANNOTATIONS.cleanup], source.expireAt)
   if (!record) return true
   if (record.state === 'done') return false
   const isOpen = record.state === 'running' || record.givenUp === true

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { Job } from '@tenure/kube/kinds'
-import { type GroupVersionKind, JOB_ANNOTATION, JOB_LABEL, type LeaseFamily } from '../../../api/annotations.ts'
+import { JOB_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
+import { JOB_LABELS } from '../../../api/labels.ts'
+import type { GroupVersionKind } from '../../../api/types.ts'
 import { formatTime } from '../../../api/time.ts'
 import type { JobConfig } from './job-config.ts'
 import { type HeldJob, printSource } from './job-source.ts'
@@ -46,7 +48,11 @@ export function heldJob(subject: CleanupSubject, { ttl }: JobConfig, attempt: nu
 
 /** Selects the jobs of a kind that are held. */
 export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): string {
-  const labels = { [JOB_LABEL.isCleanup]: 'true', [JOB_LABEL.held]: 'true', [JOB_LABEL.sourceKind]: labelValue(kind) }
+  const labels = {
+    [JOB_LABELS.isCleanup]: 'true',
+    [JOB_LABELS.held]: 'true',
+    [JOB_LABELS.sourceKind]: labelValue(kind),
+  }
   return Object.entries(labels)
     .map(([name, value]) => `${prefix}${name}=${value}`)
     .join(',')
@@ -56,19 +62,19 @@ export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): str
 export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number): Job {
   const { object, kind, family } = subject
   const labels = {
-    [family.prefix + JOB_LABEL.isCleanup]: 'true',
-    [family.prefix + JOB_LABEL.sourceKind]: labelValue(kind.kind),
-    [family.prefix + JOB_LABEL.sourceName]: labelValue(object.metadata.name),
-    [family.prefix + JOB_LABEL.sourceUid]: labelValue(object.metadata.uid),
-    [family.prefix + JOB_LABEL.expiry]: hashOf(subject, ''),
+    [family.prefix + JOB_LABELS.isCleanup]: 'true',
+    [family.prefix + JOB_LABELS.sourceKind]: labelValue(kind.kind),
+    [family.prefix + JOB_LABELS.sourceName]: labelValue(object.metadata.name),
+    [family.prefix + JOB_LABELS.sourceUid]: labelValue(object.metadata.uid),
+    [family.prefix + JOB_LABELS.expiry]: hashOf(subject, ''),
   }
   return {
     metadata: {
       name: jobName(subject, attempt),
       generateName: generateName(subject),
       ...(object.metadata.namespace && { namespace: object.metadata.namespace }),
-      labels: { ...labels, [family.prefix + JOB_LABEL.held]: 'true' },
-      annotations: { [family.prefix + JOB_ANNOTATION.source]: printSource(heldJob(subject, config, attempt).source) },
+      labels: { ...labels, [family.prefix + JOB_LABELS.held]: 'true' },
+      annotations: { [family.prefix + JOB_ANNOTATIONS.source]: printSource(heldJob(subject, config, attempt).source) },
     },
     spec: {
       backoffLimit: config.backoffLimit,

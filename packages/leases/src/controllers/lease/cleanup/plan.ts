@@ -16,7 +16,7 @@ export interface CleanupSituation {
   readonly now: number
 }
 
-/** Why a job did not do its work. */
+/** ConditionReason a job did not do its work. */
 export type JobFailure = { readonly how: 'failed' | 'timeout' | 'invalid'; readonly message: string }
 
 export type CleanupStep =

@@ -1,0 +1,14 @@
+/** Reasons of the Events about leased objects. */
+export const EVENT_REASONS = {
+  started: 'LeaseStarted',
+  expiring: 'LeaseExpiring',
+  expired: 'LeaseExpired',
+  cleaned: 'LeaseAnnotationsCleaned',
+  startReset: 'LeaseStartReset',
+  invalidTtl: 'InvalidTTL',
+  jobCreated: 'CleanupJobCreated',
+  jobCompleted: 'CleanupJobCompleted',
+  jobInvalid: 'CleanupJobConfigInvalid',
+  jobTimeout: 'CleanupJobTimeout',
+  jobFailed: 'CleanupJobFailed',
+} as const
