@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Decision, Storage, StoredObject } from '../../storage/types.ts'
 import { amountsAt, asObject, excess, only, shown, sum } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
-import type { QuotaLedger } from './ledger.ts'
+import type { QuotaLedger } from './quota-usage.ts'
 import { CLAIMS, isInScope, PODS, SERVICES, unsaid, usageOf } from './usage.ts'
 
 export const QUOTAS = 'resourcequotas'
