@@ -3,10 +3,10 @@ import { systemClock, systemRandom } from '@tenure/kube'
 import type { Logger, Metrics } from '@tenure/runtime'
 import { noMetrics, silentLogger } from '@tenure/runtime'
 import { createAdmission } from './admission/index.ts'
-import { inTurn } from './admission/admission-chain.ts'
+import { admissionChain } from './admission/admission-chain.ts'
 import { LimitRanges } from './admission/quota/limit-ranges.ts'
-import { QuotaLedger } from './admission/quota/quota-usage.ts'
-import { keepQuotas } from './admission/quota/quota-controller.ts'
+import { QuotaUsage } from './admission/quota/quota-usage.ts'
+import { startQuotaController } from './admission/quota/quota-controller.ts'
 import { ResourceQuotas } from './admission/quota/resource-quotas.ts'
 import { RoleEscalation } from './admission/rbac/role-escalation.ts'
 import { fieldManagement } from './apply/index.ts'
@@ -109,13 +109,13 @@ async function start(
   })
   started.push(addresses.follow(storage), catalog.follow(storage), definitions.start())
   const authorizer = new Authorizer(storage)
-  const builtIn = inTurn(
+  const builtIn = admissionChain(
     new BuiltInAdmission({ storage, random, clock, taintsNodes: options.controllers !== false }),
     new LimitRanges(storage),
     new RoleEscalation(storage, authorizer),
   )
-  const ledger = new QuotaLedger(storage, clock)
-  const last = new ResourceQuotas(storage, clock, ledger)
+  const quotaUsage = new QuotaUsage(storage, clock)
+  const last = new ResourceQuotas(storage, clock, quotaUsage)
   const authorize: Authorizer['authorize'] = (question) => authorizer.authorize(question)
   const admission = createAdmission({ storage, catalog, clock, random, log, builtIn, last, authorize })
   started.push(() => admission.close(), expireEvents(storage, clock, log))
@@ -144,7 +144,7 @@ async function start(
   const transport = transportFor({})
   const url = port === false ? undefined : await serve(port, host)
   if (options.controllers !== false) {
-    started.push(keepQuotas({ storage, clock, log, ledger }))
+    started.push(startQuotaController({ storage, clock, log, usage: quotaUsage }))
     const { certificate: certificateAuthority } = credentials.authority
     const nodes = options.nodes === undefined ? {} : { nodes: options.nodes }
     const controllers = builtInControllers({ certificateAuthority, ...nodes })

@@ -2,8 +2,8 @@ import type { KubeObject } from '@tenure/kube'
 import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 
-/** Several plugins as one: each is asked about what concerns it, in this order, and sees what those before it made. */
-export function inTurn(...plugins: readonly Admission[]): Admission {
+/** Runs several plugins as one, in this order. Each plugin is called only for requests that concern it and receives the object that the previous one returned. */
+export function admissionChain(...plugins: readonly Admission[]): Admission {
   const concerned = (
     operation: AdmissionAttributes['operation'],
     definition: ResourceDefinition,

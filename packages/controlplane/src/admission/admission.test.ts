@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { define, KINDS } from '../registry/catalog.testing.ts'
 import { AdmissionHarness, configMap, patch, refusal, rule, webhook } from './admission.testing.ts'
 import type { Json } from './admission.testing.ts'
@@ -7,8 +7,8 @@ import type { Json } from './admission.testing.ts'
 const add = (key: string, value: string): Json => ({ op: 'add', path: `/data/${key}`, value })
 const dataOf = (object: unknown): Json => (object as { readonly data: Json }).data
 
-describe('what admission looks at', () => {
-  it('is nothing without configurations, and follows them', async () => {
+describe('concerns', () => {
+  test('a write concerns admission only while a matching configuration is stored', async () => {
     const harness = await start()
     const { admission } = harness
     const isConcerned = (): boolean => admission.concerns('CREATE', KINDS.configMap, '')
@@ -23,7 +23,7 @@ describe('what admission looks at', () => {
     expect(isConcerned()).toBe(false)
   })
 
-  it('is never a configuration of admission', async () => {
+  test('webhook configurations are exempt from webhooks', async () => {
     const harness = await start()
     const kind = 'ValidatingWebhookConfiguration'
     const definition = define({ group: 'admissionregistration.k8s.io', kind, namespaced: false })
@@ -35,7 +35,7 @@ describe('what admission looks at', () => {
     expect(harness.caller.posts).toEqual([])
   })
 
-  it('ends with close', async () => {
+  test('closing ends the watch of configurations and closes the caller', async () => {
     const harness = await start()
     expect(harness.admission.concerns('CREATE', KINDS.configMap, '')).toBe(false)
     harness.admission.close()
@@ -46,7 +46,7 @@ describe('what admission looks at', () => {
 })
 
 describe('mutating webhooks', () => {
-  it('are called by the name of their configuration and their place in it, each seeing what the others did', async () => {
+  test('mutating webhooks run by configuration name, then position, and each receives the changes of the previous ones', async () => {
     const harness = await start()
     const { handlers } = harness.caller
     await harness.configure('mutating', 'b', [webhook('three')])
@@ -60,7 +60,7 @@ describe('mutating webhooks', () => {
     expect(harness.warnings).toEqual(['be careful'])
   })
 
-  it('leave the object as it is if they change nothing', async () => {
+  test('a webhook that changes nothing leaves the object identical', async () => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one'), webhook('two')])
     harness.caller.handlers.set('/one', () => ({ allowed: true }))
@@ -69,7 +69,7 @@ describe('mutating webhooks', () => {
     expect(await harness.mutate({ object })).toBe(object)
   })
 
-  it('are called again, once, if they want that and something changed after them', async () => {
+  test('a webhook with reinvocationPolicy IfNeeded is called once more if the object changes after its call', async () => {
     const harness = await start()
     const reinvocationPolicy = 'IfNeeded'
     await harness.configure('mutating', 'a', [
@@ -88,7 +88,7 @@ describe('mutating webhooks', () => {
     expect(dataOf(object)).toEqual({ a: '1', second: '1' })
   })
 
-  it('come after the plugins of the server, which see what they changed', async () => {
+  test('built-in plugins run before webhooks and again after a change', async () => {
     const seen: unknown[] = []
     const harness = await AdmissionHarness.open({
       builtIn: {
@@ -106,7 +106,7 @@ describe('mutating webhooks', () => {
     expect(seen).toEqual([{ a: '1' }, { a: '1', builtIn: 'yes', saw: 'yes' }])
   })
 
-  it('refuse as they say', async () => {
+  test('a denial keeps the code, reason, message and details of the webhook', async () => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one')])
     const status = { code: 409, reason: 'Conflict', message: 'not today', details: { name: 'a' } }
@@ -119,8 +119,8 @@ describe('mutating webhooks', () => {
     })
   })
 
-  // As kube-apiserver 1.36 words it.
-  it.each<[Json, string]>([
+  // Messages of kube-apiserver 1.36.
+  test.each<[Json, string]>([
     ...(
       [
         [
@@ -163,7 +163,7 @@ describe('mutating webhooks', () => {
       { allowed: true, patch: 'W10=' },
       'Internal error occurred: failed calling webhook "one.example.dev": received invalid webhook response: webhook returned response.patch but not response.patchType',
     ],
-  ])('whose patch is no good fail: %#', async (response, message) => {
+  ])('an invalid patch fails the request: %#', async (response, message) => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one')])
     harness.caller.handlers.set('/one', () => response)
@@ -172,7 +172,7 @@ describe('mutating webhooks', () => {
     expect(error.details?.causes).toEqual([{ message: message.slice('Internal error occurred: '.length) }])
   })
 
-  it('may not move what is created', async () => {
+  test('a webhook must not change the name or namespace of a created object', async () => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one')])
     harness.caller.handlers.set('/one', () => patch({ op: 'add', path: '/metadata/name', value: 'b' }))
@@ -186,7 +186,7 @@ describe('mutating webhooks', () => {
     })
   })
 
-  it('may not change what is deleted', async () => {
+  test('a webhook must not patch a deleted object', async () => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one')])
     harness.caller.handlers.set('/one', () => patch(add('a', 'b')))
@@ -196,7 +196,7 @@ describe('mutating webhooks', () => {
     )
   })
 
-  it('can not reach the prototype of anything', async () => {
+  test('a patch of __proto__ sets an own property', async () => {
     const harness = await start()
     await harness.configure('mutating', 'a', [webhook('one')])
     harness.caller.handlers.set('/one', () => patch({ op: 'add', path: '/data/__proto__', value: 'x' }))
@@ -207,13 +207,13 @@ describe('mutating webhooks', () => {
 })
 
 describe('validating webhooks', () => {
-  it('are asked all at once; the first that refuses is told, and all warn', async () => {
+  test('validating webhooks run concurrently, the first denial in order is reported, and all warnings are kept', async () => {
     const harness = await start()
     await harness.configure('validating', 'a', [webhook('one'), webhook('two'), webhook('three')])
     const all = Promise.withResolvers<void>()
     for (const name of ['one', 'two', 'three']) {
       harness.caller.handlers.set(`/${name}`, async () => {
-        // Nobody answers before all were asked.
+        // No webhook responds before all are called.
         if (harness.caller.posts.length === 3) all.resolve()
         await all.promise
         return { allowed: name === 'one', warnings: [`from ${name}`] }
@@ -227,7 +227,7 @@ describe('validating webhooks', () => {
     expect(harness.warnings.toSorted()).toEqual(['from one', 'from three', 'from two'])
   })
 
-  it('may not patch', async () => {
+  test('a validating webhook must not return a patch', async () => {
     const harness = await start()
     await harness.configure('validating', 'a', [webhook('one')])
     harness.caller.handlers.set('/one', () => patch(add('a', 'b')))
@@ -238,7 +238,7 @@ describe('validating webhooks', () => {
 })
 
 describe('a dry run', () => {
-  it.each(['Some', 'Unknown'])('is refused by a webhook with side effects: %s', async (sideEffects) => {
+  test.each(['Some', 'Unknown'])('a dry run is refused if a webhook has side effects: %s', async (sideEffects) => {
     const harness = await start()
     await harness.configure('validating', 'a', [webhook('one', { sideEffects, failurePolicy: 'Ignore' })])
     expect(await refusal(harness.validate({ dryRun: true }))).toMatchObject({
@@ -249,7 +249,7 @@ describe('a dry run', () => {
     expect(harness.caller.posts).toEqual([])
   })
 
-  it('is told to one without', async () => {
+  test('a webhook without side effects receives dryRun', async () => {
     const harness = await start()
     await harness.configure('validating', 'a', [webhook('one', { sideEffects: 'NoneOnDryRun' })])
     harness.caller.handlers.set('/one', () => ({ allowed: true }))

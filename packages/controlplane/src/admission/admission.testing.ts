@@ -14,14 +14,14 @@ import type { WebhookCaller, WebhookPost } from './webhooks/client/caller.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** What a fake webhook is asked, and what it answers: an AdmissionResponse without uid, or a whole HTTP answer. */
-export type Handler = (request: Json, post: WebhookPost) => Json | Promise<Json>
+/** Returns an AdmissionResponse without uid, or a whole HTTP response. */
+export type FakeWebhookHandler = (request: Json, post: WebhookPost) => Json | Promise<Json>
 
-/** Answers by path, and remembers what was asked. */
+/** Responds by path and records the requests. */
 export class FakeCaller implements WebhookCaller {
   readonly posts: WebhookPost[] = []
   readonly requests: Json[] = []
-  readonly handlers = new Map<string, Handler>()
+  readonly handlers = new Map<string, FakeWebhookHandler>()
   isClosed = false
 
   get paths(): readonly string[] {
@@ -38,8 +38,8 @@ export class FakeCaller implements WebhookCaller {
     const contentType = 'application/json'
     if (typeof response['body'] === 'string') return { status: 200, contentType, body: response['body'], ...response }
     const { apiVersion } = review
-    const answer = { kind: 'AdmissionReview', apiVersion, response: { uid: review.request['uid'], ...response } }
-    return { status: 200, contentType, body: JSON.stringify(answer) }
+    const body = { kind: 'AdmissionReview', apiVersion, response: { uid: review.request['uid'], ...response } }
+    return { status: 200, contentType, body: JSON.stringify(body) }
   }
 
   close(): void {
@@ -111,8 +111,8 @@ export class AdmissionHarness {
     await this.storage.write(bucket, key, () => ({ put: { ...object, metadata } as KubeObject }))
   }
 
-  configure(sort: 'mutating' | 'validating', name: string, webhooks: readonly Json[]): Promise<void> {
-    return this.store(`${sort}webhookconfigurations.admissionregistration.k8s.io`, name, { webhooks })
+  configure(type: 'mutating' | 'validating', name: string, webhooks: readonly Json[]): Promise<void> {
+    return this.store(`${type}webhookconfigurations.admissionregistration.k8s.io`, name, { webhooks })
   }
 
   attributes(brief: Partial<AdmissionAttributes> = {}): AdmissionAttributes {
@@ -152,7 +152,7 @@ export function configMap(data: Json = { a: '1' }, labels?: Readonly<Record<stri
   return { kind: 'ConfigMap', apiVersion: 'v1', metadata, data } as KubeObject
 }
 
-/** The refusal that a promise must end in. */
+/** The error that a promise must reject with. */
 export async function refusal(promise: Promise<unknown>): Promise<StatusError> {
   try {
     await promise
@@ -160,5 +160,5 @@ export async function refusal(promise: Promise<unknown>): Promise<StatusError> {
     if (error instanceof StatusError) return error
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('Expected the request to be refused, but it succeeded')
 }

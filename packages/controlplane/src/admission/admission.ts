@@ -6,81 +6,81 @@ import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import { scaleOf } from '../registry/scale.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
-import type { CallContext, ResolveService } from './webhooks/client/call-webhook.ts'
+import type { WebhookCallContext, ResolveService } from './webhooks/client/call-webhook.ts'
 import { callWebhook } from './webhooks/client/call-webhook.ts'
 import type { WebhookCaller } from './webhooks/client/caller.ts'
 import { CallFailure, denial, dryRunUnsupported, internalError } from './webhooks/errors.ts'
 import { HttpsCaller } from './webhooks/client/https-caller.ts'
 import { conditionsHold } from './webhooks/match-conditions.ts'
 import type { Authorize } from './webhooks/match-conditions.ts'
-import type { SeenObjects } from './webhooks/matching.ts'
+import type { ReviewedObjects } from './webhooks/matching.ts'
 import { WebhookMatching } from './webhooks/matching.ts'
-import { checkPlace, patchedBy, settled } from './webhooks/mutation.ts'
+import { checkNameUnchanged, patchedBy, decodedWithDefaults } from './webhooks/mutation.ts'
 import { Reinvocation } from './webhooks/reinvocation.ts'
-import type { ReviewRequest, Verdict } from './webhooks/review.ts'
+import type { AdmissionReviewRequest, ReviewResponse } from './webhooks/review.ts'
 import { requestOf } from './webhooks/review.ts'
 import { isExempt } from './webhooks/rules.ts'
 import { serviceResolver } from './webhooks/client/service-resolver.ts'
 import { converted, hasOwnKind, withScale } from './webhooks/versions.ts'
-import type { Webhook } from './webhooks/webhook.ts'
+import type { ConfiguredWebhook } from './webhooks/webhook.ts'
 import { MUTATING, VALIDATING, WebhookSource } from './webhooks/webhook-source.ts'
 
 export interface AdmissionOptions {
-  /** Where webhook configurations, namespaces and services are read; changes of the former count at once. */
+  /** Source of webhook configurations, namespaces and services. Changes of configurations take effect at once. */
   readonly storage: Storage
-  /** Which versions of a resource are equivalent. */
+  /** Tells which versions of a resource are equivalent. */
   readonly catalog: ResourceCatalog
   readonly clock: Clock
   readonly random: Random
-  /** The server's own plugins, which come before webhooks. Default: none. */
+  /** The API server's own plugins, which run before webhooks. Default: none. */
   readonly builtIn?: Admission | undefined
-  /** Asked when all others have agreed, and only to refuse: what it books is as good as stored. Default: nobody. */
+  /** Validates after all others have admitted the request, because it reserves quota. Default: none. */
   readonly last?: Admission | undefined
-  /** Carries reviews to webhooks. Default: HTTPS, on connections that are kept. */
+  /** Sends reviews to webhooks. Default: HTTPS with keep-alive. */
   readonly caller?: WebhookCaller | undefined
-  /** Where the service of a webhook is reached. Default: only services of type ExternalName are. */
+  /** Resolves the address of a webhook's Service. Default: resolves only Services of type ExternalName. */
   readonly resolveService?: ResolveService | undefined
-  /** Answers the `authorizer` of conditions. Default: nobody may do anything. */
+  /** Answers the `authorizer` of match conditions. Default: denies everything. */
   readonly authorize?: Authorize | undefined
-  /** Told of webhooks that failed and were ignored. Default: nobody is. */
+  /** Logs ignored webhook failures. Default: silent. */
   readonly log?: Logger | undefined
 }
 
 export interface WebhookAdmission extends Admission {
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean
-  /** Follows configurations no more and closes kept connections. */
+  /** Stops watching configurations and closes connections. */
   close(): void
 }
 
 type Warn = (warning: string) => void
 
-/** A webhook that is to be called, the version of the resource that it wants, and what it is shown. */
+/** A webhook to call, the version of the resource that it expects, and the objects and request that it receives. */
 interface Invocation {
-  readonly webhook: Webhook
+  readonly webhook: ConfiguredWebhook
   readonly definition: ResourceDefinition
-  readonly seen: SeenObjects
-  readonly request: ReviewRequest
+  readonly objects: ReviewedObjects
+  readonly request: AdmissionReviewRequest
 }
 
-/** Admission as the real server has it: its own plugins, then the webhooks that are configured. */
+/** Admission as in kube-apiserver: built-in plugins first, then the configured webhooks. */
 export function createAdmission(options: AdmissionOptions): WebhookAdmission {
-  return new Chain(options)
+  return new WebhookAdmissionController(options)
 }
 
-class Chain implements WebhookAdmission {
+class WebhookAdmissionController implements WebhookAdmission {
   readonly #builtIn: Admission | undefined
   readonly #last: Admission | undefined
   readonly #random: Random
   readonly #log: Logger
   readonly #caller: WebhookCaller
-  readonly #context: CallContext
+  readonly #context: WebhookCallContext
   readonly #mutating: WebhookSource
   readonly #validating: WebhookSource
   readonly #matching: WebhookMatching
-  readonly #endCatalog: () => void
+  readonly #unsubscribe: () => void
   readonly #authorize: Authorize
-  /** What `concerns` found, by definition; it is asked before every write. */
-  #known = new WeakMap<ResourceDefinition, Map<string, boolean>>()
+  /** Caches `concerns`, which is called before every write. */
+  #concernsCache = new WeakMap<ResourceDefinition, Map<string, boolean>>()
 
   constructor(options: AdmissionOptions) {
     const { storage, catalog, clock, random, builtIn, log = silentLogger } = options
@@ -95,12 +95,12 @@ class Chain implements WebhookAdmission {
       clock,
     }
     const forget = (): void => {
-      this.#known = new WeakMap()
+      this.#concernsCache = new WeakMap()
     }
     this.#mutating = new WebhookSource(storage, MUTATING, forget)
     this.#validating = new WebhookSource(storage, VALIDATING, forget)
     this.#matching = new WebhookMatching(storage, catalog)
-    this.#endCatalog = catalog.onChange(forget)
+    this.#unsubscribe = catalog.onChange(forget)
     this.#authorize = options.authorize ?? (() => ({ allowed: false, reason: '' }))
   }
 
@@ -108,19 +108,19 @@ class Chain implements WebhookAdmission {
     this.#mutating.close()
     this.#validating.close()
     this.#matching.close()
-    this.#endCatalog()
+    this.#unsubscribe()
     this.#caller.close()
   }
 
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
     const own = [this.#builtIn, this.#last]
     if (own.some((plugin) => plugin && (plugin.concerns?.(operation, definition, subresource) ?? true))) return true
-    let known = this.#known.get(definition)
-    if (!known) this.#known.set(definition, (known = new Map()))
+    let known = this.#concernsCache.get(definition)
+    if (!known) this.#concernsCache.set(definition, (known = new Map()))
     const key = `${operation} ${subresource}`
     let answer = known.get(key)
     if (answer === undefined) {
-      const isConcerned = (webhook: Webhook): boolean =>
+      const isConcerned = (webhook: ConfiguredWebhook): boolean =>
         this.#matching.versionFor(webhook, operation, definition, subresource) !== undefined
       answer =
         !isExempt(definition) &&
@@ -165,11 +165,11 @@ class Chain implements WebhookAdmission {
     const results = await Promise.allSettled(
       invocations.map(async (invocation) => {
         const { webhook } = invocation
-        const verdict = await this.#ask(invocation, attributes.dryRun, false, warn)
-        if (verdict && !verdict.isAllowed) throw denial(webhook.name, verdict.status)
+        const response = await this.#call(invocation, attributes.dryRun, false, warn)
+        if (response && !response.isAllowed) throw denial(webhook.name, response.status)
       }),
     )
-    // The real server tells of whoever was fastest; the first in order is one of those, and the same every time.
+    // kube-apiserver reports the fastest failure; the first in order is deterministic.
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }
 
@@ -179,10 +179,10 @@ class Chain implements WebhookAdmission {
     return isConcerned ? this.#builtIn?.mutate(attributes, warn) : object
   }
 
-  /** One after the other, each sees what those before it made of the object. */
+  /** Calls the webhooks one after the other; each receives the object as the previous one left it. */
   async #round(
     given: AdmissionAttributes,
-    webhooks: readonly Webhook[],
+    webhooks: readonly ConfiguredWebhook[],
     reinvocation: Reinvocation,
     warn: Warn,
   ): Promise<KubeObject | undefined> {
@@ -191,9 +191,9 @@ class Chain implements WebhookAdmission {
       if (!reinvocation.allows(webhook.id)) continue
       const found = await this.#invocation(webhook, attributes)
       if (!found) continue
-      const verdict = await this.#ask(found, attributes.dryRun, true, warn)
-      if (verdict && !verdict.isAllowed) throw denial(webhook.name, verdict.status)
-      const object = verdict && this.#patched(found, attributes, verdict)
+      const response = await this.#call(found, attributes.dryRun, true, warn)
+      if (response && !response.isAllowed) throw denial(webhook.name, response.status)
+      const object = response && this.#patched(found, attributes, response)
       if (object && !isEqual(object, attributes.object)) {
         attributes = { ...attributes, object }
         reinvocation.changed()
@@ -203,78 +203,77 @@ class Chain implements WebhookAdmission {
     return attributes.object
   }
 
-  /** The object that a webhook's patch makes, in the version of the request. */
+  /** The patched object in the version of the request. */
   #patched(
-    { webhook, definition, seen }: Invocation,
+    { webhook, definition, objects }: Invocation,
     { operation, definition: requested, object, subresource }: AdmissionAttributes,
-    verdict: Verdict,
+    response: ReviewResponse,
   ): KubeObject | undefined {
     let patched: KubeObject | undefined
     try {
-      patched = patchedBy(webhook.name, verdict, seen.object)
+      patched = patchedBy(webhook.name, response, objects.object)
     } catch (error) {
-      this.#excuse(webhook, error)
+      this.#handleFailure(webhook, error)
     }
     if (!patched || !object) return undefined
     const paths = subresource === 'scale' ? requested.scale : undefined
     if (paths) return withScale(object, paths, patched)
     if (hasOwnKind(requested, subresource)) return patched
-    if (operation === 'CREATE') checkPlace(webhook.name, object, patched)
-    return converted(settled(definition, patched), definition, requested)
+    if (operation === 'CREATE') checkNameUnchanged(webhook.name, object, patched)
+    return converted(decodedWithDefaults(definition, patched), definition, requested)
   }
 
-  /** How a webhook is to be called; undefined if it is not. */
-  async #invocation(webhook: Webhook, attributes: AdmissionAttributes): Promise<Invocation | undefined> {
+  /** Returns undefined if the webhook is not called for this request. */
+  async #invocation(webhook: ConfiguredWebhook, attributes: AdmissionAttributes): Promise<Invocation | undefined> {
     const { operation, definition: requested, subresource } = attributes
     const definition = this.#matching.versionFor(webhook, operation, requested, subresource)
     if (!definition) return undefined
-    const seen = seenBy(definition, attributes)
-    if (!this.#matching.selects(webhook, attributes, seen)) return undefined
-    const request = requestOf(definition, attributes, seen, this.#random)
+    const objects = reviewedObjects(definition, attributes)
+    if (!this.#matching.selects(webhook, attributes, objects)) return undefined
+    const request = requestOf(definition, attributes, objects, this.#random)
     const isCalled =
       webhook.matchConditions.length === 0 ||
-      (await conditionsHold(webhook, attributes, request, seen, this.#authorize))
-    return isCalled ? { webhook, definition, seen, request } : undefined
+      (await conditionsHold(webhook, attributes, request, objects, this.#authorize))
+    return isCalled ? { webhook, definition, objects, request } : undefined
   }
 
-  /** Undefined if it failed and that does not matter. */
-  async #ask(
+  /** Returns undefined if the call failed and the failure is ignored. */
+  async #call(
     { webhook, request }: Invocation,
     dryRun: boolean,
     isMutating: boolean,
     warn: Warn,
-  ): Promise<Verdict | undefined> {
+  ): Promise<ReviewResponse | undefined> {
     if (dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
       throw dryRunUnsupported(webhook.name)
     }
     try {
-      const verdict = await callWebhook(this.#context, webhook, request, isMutating)
-      // What can not stand in a header is left out, as in the real server.
-      for (const warning of verdict.warnings) if (!/\p{Cc}/u.test(warning)) warn(warning)
-      return verdict
+      const response = await callWebhook(this.#context, webhook, request, isMutating)
+      // kube-apiserver drops warnings that are not valid in a header.
+      for (const warning of response.warnings) if (!/\p{Cc}/u.test(warning)) warn(warning)
+      return response
     } catch (error) {
-      this.#excuse(webhook, error)
+      this.#handleFailure(webhook, error)
       return undefined
     }
   }
 
-  /** Throws, unless the failure of this webhook is to be ignored. */
-  #excuse({ name, isFailureIgnored }: Webhook, error: unknown): void {
+  /** Throws unless the webhook's failurePolicy is Ignore. */
+  #handleFailure({ name, isFailureIgnored }: ConfiguredWebhook, error: unknown): void {
     if (!(error instanceof CallFailure)) throw error
     if (!isFailureIgnored) throw internalError(error.message)
-    // Where in our code it was noticed helps nobody.
-    this.#log.warn('webhook failed, and its failure is ignored', { webhook: name, reason: error.message })
+    this.#log.warn('webhook call failed, ignored by failurePolicy', { webhook: name, reason: error.message })
   }
 }
 
-/** The objects as a webhook for this version gets them. */
-function seenBy(definition: ResourceDefinition, attributes: AdmissionAttributes): SeenObjects {
+/** The objects in the version that the webhook expects. */
+function reviewedObjects(definition: ResourceDefinition, attributes: AdmissionAttributes): ReviewedObjects {
   const { definition: requested, subresource } = attributes
   const paths = subresource === 'scale' ? requested.scale : undefined
   const view = (object: KubeObject | undefined): KubeObject | undefined => {
     if (!object) return undefined
     if (paths) return scaleOf(object, paths, requested.isBuiltIn)
-    // An eviction is no pod, in whatever version.
+    // The body of such a subresource, for example an Eviction, is not converted.
     return hasOwnKind(requested, subresource) ? object : converted(object, requested, definition)
   }
   return { object: view(attributes.object), oldObject: view(attributes.oldObject) }

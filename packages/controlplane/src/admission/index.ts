@@ -1,5 +1,5 @@
 export type { AdmissionOptions, WebhookAdmission } from './admission.ts'
 export { createAdmission } from './admission.ts'
 export type { ResolveService } from './webhooks/client/call-webhook.ts'
-export type { ServiceAddress, WebhookAnswer, WebhookCaller, WebhookPost } from './webhooks/client/caller.ts'
+export type { ServiceAddress, WebhookResponse, WebhookCaller, WebhookPost } from './webhooks/client/caller.ts'
 export type { ServiceReference } from './webhooks/webhook.ts'

@@ -6,11 +6,11 @@ import type { Quantity } from '../../schema/formats/quantity.ts'
 /** Amounts of resources, by name: `requests.cpu`, `pods`, `count/jobs.batch`. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-const NOTHING: Quantity = { nanos: 0n, format: 'DecimalSI' }
+const ZERO: Quantity = { nanos: 0n, format: 'DecimalSI' }
 
 export const whole = (count: number): Quantity => ({ nanos: BigInt(count) * 1_000_000_000n, format: 'DecimalSI' })
 
-/** Resources as an object has them; what is no amount is left out, as it was refused before. */
+/** Reads a resource list. Invalid quantities are skipped: validation has already refused them. */
 export function amountsAt(object: unknown, path: string): Amounts {
   const list = valueAt(object, path)
   return amountsOf(isObject(list) ? list : {})
@@ -35,12 +35,12 @@ function sumOf(a: Quantity, b: Quantity): Quantity {
 export function sum(...all: readonly Amounts[]): Amounts {
   const total = new Map<string, Quantity>()
   for (const amounts of all) {
-    for (const [name, amount] of amounts) total.set(name, sumOf(total.get(name) ?? NOTHING, amount))
+    for (const [name, amount] of amounts) total.set(name, sumOf(total.get(name) ?? ZERO, amount))
   }
   return total
 }
 
-/** The larger of each. */
+/** The maximum per resource. */
 export function largest(a: Amounts, b: Amounts): Amounts {
   const result = new Map(a)
   for (const [name, amount] of b) {
@@ -50,7 +50,7 @@ export function largest(a: Amounts, b: Amounts): Amounts {
   return result
 }
 
-/** What `a` has more than `b`. */
+/** The positive differences `a - b`. */
 export function excess(a: Amounts, b: Amounts): Amounts {
   const result = new Map<string, Quantity>()
   for (const [name, amount] of a) {
@@ -60,15 +60,14 @@ export function excess(a: Amounts, b: Amounts): Amounts {
   return result
 }
 
-/** Only those of these names. */
 export function only(amounts: Amounts, names: Iterable<string>): Amounts {
   const wanted = new Set(names)
   return new Map([...amounts].filter(([name]) => wanted.has(name)))
 }
 
-export const textOf = (amount: Quantity | undefined): string => formatQuantity(amount ?? NOTHING)
+export const textOf = (amount: Quantity | undefined): string => formatQuantity(amount ?? ZERO)
 
-/** As an object holds them, in the order of their names. */
+/** A resource list sorted by name. */
 export function asObject(amounts: Amounts): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...amounts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, amount]) => [name, textOf(amount)]),
@@ -82,7 +81,7 @@ export function shown(amounts: Amounts): string {
     .join(',')
 }
 
-/** What a pod's containers ask for together: init containers run before the others, sidecars beside them. */
+/** The effective amount of a pod: init containers run before the other containers, sidecars run beside them. */
 export function podAmounts(pod: unknown, kind: 'requests' | 'limits'): Amounts {
   const listAt = (path: string): readonly JsonObject[] => {
     const list = valueAt(pod, path)
@@ -101,6 +100,6 @@ export function podAmounts(pod: unknown, kind: 'requests' | 'limits'): Amounts {
   total = largest(sum(total, sidecars), first)
   const overhead = amountsAt(pod, 'spec.overhead')
   if (overhead.size === 0) return total
-  // A limit that nobody set stays unset.
+  // Overhead does not add a limit that no container sets.
   return kind === 'requests' ? sum(total, overhead) : sum(total, only(overhead, total.keys()))
 }

@@ -21,7 +21,7 @@ interface Limit extends JsonObject {
   readonly type?: string
 }
 
-/** LimitRanges: what containers get that ask for nothing, and how little and how much they may ask for. */
+/** The LimitRanger plugin: sets default requests and limits, and enforces minimum, maximum and ratio. */
 export class LimitRanges implements Admission {
   readonly #storage: Storage
 
@@ -30,7 +30,7 @@ export class LimitRanges implements Admission {
   }
 
   concerns(operation: AdmissionAttributes['operation'], { bucket }: ResourceDefinition, subresource: string): boolean {
-    // Nobody who has none pays for them.
+    // Without LimitRanges writes skip this plugin.
     if (subresource !== '' || (bucket !== PODS && bucket !== CLAIMS)) return false
     if (this.#storage.count('limitranges') === 0) return false
     return operation === 'CREATE' || (operation === 'UPDATE' && bucket === CLAIMS)
@@ -47,10 +47,10 @@ export class LimitRanges implements Admission {
     const { definition, namespace, object } = attributes
     if (!object) return
     for (const limits of this.#limitsOf(namespace)) {
-      const wrong = limits.flatMap((limit) =>
-        definition.bucket === PODS ? podComplaints(object, limit) : claimComplaints(object, limit),
+      const found = limits.flatMap((limit) =>
+        definition.bucket === PODS ? podViolations(object, limit) : claimViolations(object, limit),
       )
-      const distinct = [...new Set(wrong)]
+      const distinct = [...new Set(found)]
       if (distinct.length === 0) continue
       const why = distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`
       throw refused(attributes, why)
@@ -106,19 +106,19 @@ function filled(
   return next === resources ? container : { ...container, resources: next }
 }
 
-function podComplaints(pod: KubeObject, limit: Limit): readonly string[] {
-  if (limit.type === 'Pod') return complaints(limit, podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))
+function podViolations(pod: KubeObject, limit: Limit): readonly string[] {
+  if (limit.type === 'Pod') return violations(limit, podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))
   if (limit.type !== 'Container') return []
   return (['containers', 'initContainers'] as const).flatMap((list) => {
     const containers = valueAt(pod, `spec.${list}`)
     if (!Array.isArray(containers)) return []
     return containers.flatMap((container) =>
-      complaints(limit, amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits')),
+      violations(limit, amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits')),
     )
   })
 }
 
-function claimComplaints(claim: KubeObject, limit: Limit): readonly string[] {
+function claimViolations(claim: KubeObject, limit: Limit): readonly string[] {
   if (limit.type !== 'PersistentVolumeClaim') return []
   const requests = amountsAt(claim, 'spec.resources.requests')
   const most = [...amountsAt(limit, 'max')].flatMap(([name, max]) => {
@@ -130,7 +130,7 @@ function claimComplaints(claim: KubeObject, limit: Limit): readonly string[] {
   return [...least(limit, requests, new Map()), ...most]
 }
 
-function complaints(limit: Limit, requests: Amounts, limits: Amounts): readonly string[] {
+function violations(limit: Limit, requests: Amounts, limits: Amounts): readonly string[] {
   return [...least(limit, requests, limits), ...most(limit, requests, limits), ...ratios(limit, requests, limits)]
 }
 

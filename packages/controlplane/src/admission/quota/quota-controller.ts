@@ -2,51 +2,51 @@ import type { Clock, Timer } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import type { Storage } from '../../storage/types.ts'
 import { amountsAt } from './amounts.ts'
-import { BOOKED_FOR } from './quota-usage.ts'
-import type { QuotaLedger } from './quota-usage.ts'
+import { RESERVATION_TIMEOUT_MS } from './quota-usage.ts'
+import type { QuotaUsage } from './quota-usage.ts'
 import { QUOTAS, withStatus } from './resource-quotas.ts'
 import { bucketOf } from './usage.ts'
 
-export interface QuotaKeeperOptions {
+export interface QuotaControllerOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly log: Logger
-  readonly ledger: QuotaLedger
+  readonly usage: QuotaUsage
 }
 
-/** Milliseconds after which what was booked for an object that then was not stored is noticed. */
-const SECOND_LOOK = BOOKED_FOR + 1
+/** Milliseconds until a quota is counted again, to drop reservations whose object was not stored. */
+const RECOUNT_DELAY_MS = RESERVATION_TIMEOUT_MS + 1
 
 /**
- * Keeps what ResourceQuotas say is used true: counts when one is new or changes, when something that counts comes, goes
- * or changes, and once more a while after something was booked. Returns what ends that.
+ * Keeps `status.used` of ResourceQuotas current: counts when a quota or a counted object changes, and again after
+ * reservations lapse. Returns a function that stops it.
  */
-export function keepQuotas(options: QuotaKeeperOptions): () => void {
-  const keeper = new QuotaKeeper(options)
-  keeper.start()
-  return () => keeper.stop()
+export function startQuotaController(options: QuotaControllerOptions): () => void {
+  const controller = new QuotaController(options)
+  controller.start()
+  return () => controller.stop()
 }
 
-class QuotaKeeper {
-  readonly #options: QuotaKeeperOptions
-  /** By the bucket that is watched. */
+class QuotaController {
+  readonly #options: QuotaControllerOptions
+  /** Unsubscribe functions, keyed by bucket. */
   readonly #watches = new Map<string, () => void>()
-  /** Keys of quotas that wait for their second look. */
-  readonly #later = new Map<string, Timer>()
+  /** Pending recounts, keyed by quota. */
+  readonly #recounts = new Map<string, Timer>()
   readonly #counting = new Map<string, 'once' | 'again'>()
   #isStopped = false
 
-  constructor(options: QuotaKeeperOptions) {
+  constructor(options: QuotaControllerOptions) {
     this.#options = options
   }
 
   start(): void {
     const { storage } = this.#options
-    for (const { key, object } of storage.range(QUOTAS)) this.#noticed(key, object)
+    for (const { key, object } of storage.range(QUOTAS)) this.#onQuota(key, object)
     this.#watches.set(
       QUOTAS,
       storage.watch(QUOTAS, storage.revision, ({ key, current }) => {
-        if (current) this.#noticed(key, current.object)
+        if (current) this.#onQuota(key, current.object)
       }),
     )
   }
@@ -54,20 +54,20 @@ class QuotaKeeper {
   stop(): void {
     this.#isStopped = true
     for (const end of this.#watches.values()) end()
-    for (const timer of this.#later.values()) timer.cancel()
+    for (const timer of this.#recounts.values()) timer.cancel()
     this.#watches.clear()
-    this.#later.clear()
+    this.#recounts.clear()
   }
 
-  #noticed(key: string, quota: object): void {
+  #onQuota(key: string, quota: object): void {
     for (const resource of amountsAt(quota, 'spec.hard').keys()) this.#follow(bucketOf(resource))
     this.#count(key)
-    if (this.#later.has(key)) return
-    const timer = this.#options.clock.setTimer(SECOND_LOOK, () => {
-      this.#later.delete(key)
+    if (this.#recounts.has(key)) return
+    const timer = this.#options.clock.setTimer(RECOUNT_DELAY_MS, () => {
+      this.#recounts.delete(key)
       this.#count(key)
     })
-    this.#later.set(key, timer)
+    this.#recounts.set(key, timer)
   }
 
   #follow(bucket: string): void {
@@ -81,7 +81,7 @@ class QuotaKeeper {
     this.#watches.set(bucket, end)
   }
 
-  /** One at a time for each: what changes meanwhile is counted once, afterwards. */
+  /** Never runs twice at once for a quota; changes during a count lead to one more count. */
   #count(key: string): void {
     if (this.#isStopped) return
     if (this.#counting.has(key)) {
@@ -100,19 +100,20 @@ class QuotaKeeper {
   }
 
   async #write(key: string): Promise<void> {
-    const { storage, ledger, log } = this.#options
+    const { storage, usage, log } = this.#options
     if (!storage.get(QUOTAS, key)) return
     try {
       await storage.write(QUOTAS, key, (current) => {
-        if (!current) throw new Gone()
+        if (!current) throw new QuotaNotFound()
         const hard = amountsAt(current.object, 'spec.hard')
-        const next = withStatus(current.object, hard, ledger.used(current.object))
+        const next = withStatus(current.object, hard, usage.used(current.object))
         return next === current.object ? { keep: true } : { put: next }
       })
     } catch (error) {
-      if (!(error instanceof Gone) && !this.#isStopped) log.warn('could not count what a quota limits', { error })
+      if (!(error instanceof QuotaNotFound) && !this.#isStopped)
+        log.warn('updating quota status failed', { quota: key, error })
     }
   }
 }
 
-class Gone extends Error {}
+class QuotaNotFound extends Error {}

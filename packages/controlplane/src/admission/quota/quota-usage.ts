@@ -4,36 +4,35 @@ import { amountsAt, only, sum, whole } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
 import { bucketOf, isInScope, isUsedBy, usageOf } from './usage.ts'
 
-/** Milliseconds after which an object that was booked and is not there will not come any more. */
-export const BOOKED_FOR = 5_000
+/** Milliseconds after which a reservation lapses if its object was not stored. */
+export const RESERVATION_TIMEOUT_MS = 5_000
 
-interface Booking {
+interface Reservation {
   readonly bucket: string
-  /** Of the object. */
+  /** Key of the object. */
   readonly key: string
   readonly amounts: Amounts
-  /** On the monotonic clock. */
+  /** Milliseconds on the monotonic clock. */
   readonly at: number
 }
 
-/** What is used of quotas: what is stored, and what was admitted and is on its way there. */
-export class QuotaLedger {
+/** Computes the usage of quotas from stored objects and from reservations for admitted objects that are not stored yet. */
+export class QuotaUsage {
   readonly #storage: Storage
   readonly #clock: Clock
-  /** By the key of the quota. */
-  readonly #bookings = new Map<string, readonly Booking[]>()
+  /** Keyed by quota. */
+  readonly #reservations = new Map<string, readonly Reservation[]>()
 
   constructor(storage: Storage, clock: Clock) {
     this.#storage = storage
     this.#clock = clock
   }
 
-  book(quota: string, booking: Omit<Booking, 'at'>): void {
+  reserve(quota: string, reservation: Omit<Reservation, 'at'>): void {
     const at = this.#clock.monotonic()
-    this.#bookings.set(quota, [...this.#open(quota), { ...booking, at }])
+    this.#reservations.set(quota, [...this.#open(quota), { ...reservation, at }])
   }
 
-  /** All that counts for a quota. */
   used(quota: KubeObject): Amounts {
     const { namespace, name } = quota.metadata ?? {}
     const now = this.#clock.now()
@@ -49,14 +48,16 @@ export class QuotaLedger {
     return sum(...parts)
   }
 
-  /** Those whose object has not come yet. */
-  #open(quota: string): readonly Booking[] {
-    const known = this.#bookings.get(quota)
+  /** Reservations whose object is not stored yet. */
+  #open(quota: string): readonly Reservation[] {
+    const known = this.#reservations.get(quota)
     if (!known) return []
     const now = this.#clock.monotonic()
-    const open = known.filter(({ bucket, key, at }) => now - at < BOOKED_FOR && !this.#storage.get(bucket, key))
-    if (open.length === 0) this.#bookings.delete(quota)
-    else this.#bookings.set(quota, open)
+    const open = known.filter(
+      ({ bucket, key, at }) => now - at < RESERVATION_TIMEOUT_MS && !this.#storage.get(bucket, key),
+    )
+    if (open.length === 0) this.#reservations.delete(quota)
+    else this.#reservations.set(quota, open)
     return open
   }
 }

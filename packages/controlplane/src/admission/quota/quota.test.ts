@@ -7,7 +7,7 @@ import { startControlPlane } from '../../control-plane.ts'
 import type { ControlPlane } from '../../control-plane.ts'
 import { parseQuantity } from '../../schema/formats/quantity.ts'
 import { excess, podAmounts, sum, textOf, whole } from './amounts.ts'
-import { bucketOf, isInScope, isUsedBy, unsaid, usageOf } from './usage.ts'
+import { bucketOf, isInScope, isUsedBy, missingResources, usageOf } from './usage.ts'
 
 let plane: ControlPlane
 let api: Client
@@ -17,20 +17,21 @@ beforeEach(async () => {
   clock = new VirtualClock()
   plane = await startControlPlane({ port: false, clock, nodes: false })
   api = new Client({ transport: plane.transport })
-  await vi.waitFor(() => api.get(ServiceAccount, place('default')))
+  await vi.waitFor(() => api.get(ServiceAccount, metadataOf('default')))
 })
 afterEach(async () => {
   await plane.stop()
 })
 
-const place = (name: string) => ({ name, namespace: 'default' })
-const limit = (hard: Record<string, string>) => api.create(ResourceQuota, { metadata: place('quota'), spec: { hard } })
-const used = async (): Promise<unknown> => (await api.get(ResourceQuota, place('quota'))).status?.used
-const map = (name: string) => api.create(Secret, { metadata: place(name) })
+const metadataOf = (name: string) => ({ name, namespace: 'default' })
+const limit = (hard: Record<string, string>) =>
+  api.create(ResourceQuota, { metadata: metadataOf('quota'), spec: { hard } })
+const used = async (): Promise<unknown> => (await api.get(ResourceQuota, metadataOf('quota'))).status?.used
+const createSecret = (name: string) => api.create(Secret, { metadata: metadataOf(name) })
 
-test('of many who come at the same time, as many are admitted as there is room for', async () => {
+test('concurrent requests never exceed a quota', async () => {
   await limit({ secrets: '3' })
-  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => map(`m${index}`)))
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => createSecret(`m${index}`)))
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
   expect(refused).toHaveLength(17)
   expect(refused.every((error) => error instanceof ApiError && error.status === 403)).toBe(true)
@@ -42,14 +43,14 @@ test('of many who come at the same time, as many are admitted as there is room f
   expect(await used()).toEqual({ secrets: '3' })
 })
 
-test('what goes makes room, and what was booked for nothing is found out', async () => {
+test('a deletion frees quota, and a wrong usage is corrected', async () => {
   await limit({ secrets: '1' })
-  await map('a')
-  await expect(map('b')).rejects.toThrow('exceeded quota')
-  await api.delete(Secret, place('a'))
+  await createSecret('a')
+  await expect(createSecret('b')).rejects.toThrow('exceeded quota')
+  await api.delete(Secret, metadataOf('a'))
   await vi.waitFor(async () => expect(await used()).toEqual({ secrets: '0' }))
-  await map('b')
-  // Admitted, and then found to exist already.
+  await createSecret('b')
+  // Stands for reservations whose objects were not stored.
   await plane.storage.write('resourcequotas', 'default/quota', (current) => ({
     put: { ...current?.object, status: { hard: { secrets: '1' }, used: { secrets: '7' } } } as never,
   }))
@@ -57,21 +58,21 @@ test('what goes makes room, and what was booked for nothing is found out', async
   await vi.waitFor(async () => expect(await used()).toEqual({ secrets: '1' }))
 })
 
-test('a dry run books nothing, and a quota whose limits changed is counted anew', async () => {
+test('a dry run reserves nothing, and changed limits are counted again', async () => {
   await limit({ secrets: '2' })
-  await map('a')
-  await api.create(Secret, { metadata: place('dry') }, { dryRun: true })
+  await createSecret('a')
+  await api.create(Secret, { metadata: metadataOf('dry') }, { dryRun: true })
   expect(await used()).toEqual({ secrets: '1' })
-  const quota = await api.get(ResourceQuota, place('quota'))
+  const quota = await api.get(ResourceQuota, metadataOf('quota'))
   await api.update(ResourceQuota, { ...quota, spec: { hard: { 'count/secrets': '1' } } })
-  await expect(map('b')).rejects.toThrow('used: count/secrets=1')
+  await expect(createSecret('b')).rejects.toThrow('used: count/secrets=1')
 })
 
-test('containers get what a range says, and are held to it', async () => {
+test('a LimitRange sets defaults and refuses a container above its maximum', async () => {
   const bounds = { type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '250m' }, max: { cpu: '2' } }
-  await api.create(LimitRange, { metadata: place('range'), spec: { limits: [bounds] } })
+  await api.create(LimitRange, { metadata: metadataOf('range'), spec: { limits: [bounds] } })
   const pod = (name: string, resources = {}) =>
-    api.create(Pod, { metadata: place(name), spec: { containers: [{ name: 'web', image: 'i', resources }] } })
+    api.create(Pod, { metadata: metadataOf(name), spec: { containers: [{ name: 'web', image: 'i', resources }] } })
   expect(await pod('a')).toMatchObject({
     metadata: {
       annotations: {
@@ -92,14 +93,14 @@ const podOf = (containers: object[], initContainers: object[] = [], more = {}) =
 })
 const cpuOf = (of: object) => textOf(podAmounts(of, 'requests').get('cpu'))
 
-test('a pod asks for what its containers need at the worst moment', () => {
+test('the requests of a pod are the maximum that its containers need at once', () => {
   expect(cpuOf(podOf([asks('1'), asks('500m')]))).toBe('1500m')
   expect(cpuOf(podOf([asks('1')], [asks('3'), asks('2')]))).toBe('3')
   expect(cpuOf(podOf([asks('1')], [asks('1', { restartPolicy: 'Always' }), asks('3')]))).toBe('4')
   expect(cpuOf(podOf([asks('1')], [], { overhead: { cpu: '10m' } }))).toBe('1010m')
 })
 
-test('each resource of a quota is used by one kind', () => {
+test('each resource of a quota counts one kind', () => {
   const names = [
     'pods',
     'cpu',
@@ -124,16 +125,16 @@ test('each resource of a quota is used by one kind', () => {
 
 const scoped = (...scopes: string[]) => ({ spec: { scopes } })
 
-test('scopes are for some pods, and a pod that has ended uses nothing but its place', () => {
+test('scopes select pods, and a failed pod counts only as an object', () => {
   const pod = { spec: { containers: [{ name: 'a' }], activeDeadlineSeconds: 5 } }
   expect(isInScope(scoped('BestEffort', 'Terminating'), 'pods', pod)).toBe(true)
   expect(isInScope(scoped('NotBestEffort'), 'pods', pod)).toBe(false)
   expect(isInScope(scoped('BestEffort'), 'secrets', {})).toBe(false)
   expect([...usageOf('pods', { ...pod, status: { phase: 'Failed' } }, 0).keys()]).toEqual(['count/pods'])
-  expect(unsaid(pod, ['pods', 'cpu', 'limits.cpu'])).toBe('must specify cpu for: a; limits.cpu for: a')
+  expect(missingResources(pod, ['pods', 'cpu', 'limits.cpu'])).toBe('must specify cpu for: a; limits.cpu for: a')
 })
 
-test('amounts add up, and what is in excess is what was added', () => {
+test('the excess of a sum is the added amount', () => {
   const amount = fc.integer({ min: 0, max: 10_000 })
   fc.assert(
     fc.property(amount, amount, (a, b) => {

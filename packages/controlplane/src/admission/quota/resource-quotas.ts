@@ -6,28 +6,28 @@ import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Decision, Storage, StoredObject } from '../../storage/types.ts'
 import { amountsAt, asObject, excess, only, shown, sum } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
-import type { QuotaLedger } from './quota-usage.ts'
-import { CLAIMS, isInScope, PODS, SERVICES, unsaid, usageOf } from './usage.ts'
+import type { QuotaUsage } from './quota-usage.ts'
+import { CLAIMS, isInScope, PODS, SERVICES, missingResources, usageOf } from './usage.ts'
 
 export const QUOTAS = 'resourcequotas'
 
 /**
- * ResourceQuotas: refuses what would use up more than there is, and books what is admitted before it is stored, so that
- * two who come at the same time do not get the same last bit. It must be asked last: what it books is as good as stored.
+ * The ResourceQuota plugin: refuses requests that exceed a quota and reserves what it admits, so that concurrent requests
+ * do not share the same remainder. It must run last, because a later refusal would leave the reservation behind.
  */
 export class ResourceQuotas implements Admission {
   readonly #storage: Storage
   readonly #clock: Clock
-  readonly #ledger: QuotaLedger
+  readonly #usage: QuotaUsage
 
-  constructor(storage: Storage, clock: Clock, ledger: QuotaLedger) {
+  constructor(storage: Storage, clock: Clock, usage: QuotaUsage) {
     this.#storage = storage
     this.#clock = clock
-    this.#ledger = ledger
+    this.#usage = usage
   }
 
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
-    // Nobody who has none pays for them.
+    // Without ResourceQuotas writes skip this plugin.
     if (subresource !== '' || !definition.namespaced || this.#storage.count(QUOTAS) === 0) return false
     const { bucket } = definition
     return operation === 'CREATE' || (operation === 'UPDATE' && (bucket === SERVICES || bucket === CLAIMS))
@@ -42,37 +42,37 @@ export class ResourceQuotas implements Admission {
     if (namespace === undefined || !object || this.#storage.count(QUOTAS, namespace) === 0) return
     const { bucket } = definition
     const now = this.#clock.now()
-    const usage = usageOf(bucket, object, now)
+    const requested = usageOf(bucket, object, now)
     const before: Amounts = oldObject ? usageOf(bucket, oldObject, now) : new Map()
     const concerned = Array.from(this.#storage.range(QUOTAS, { namespace })).filter((quota) =>
       isInScope(quota.object, bucket, object),
     )
-    for (const quota of concerned) this.#checkSaid(attributes, quota, object)
+    for (const quota of concerned) this.#checkSpecified(attributes, quota, object)
     const key = `${namespace}/${object.metadata?.name ?? attributes.name}`
     for (const quota of concerned) {
       const wasCounted = oldObject !== undefined && isInScope(quota.object, bucket, oldObject)
-      const added = wasCounted ? excess(usage, before) : usage
-      const booking = this.#storage.write(QUOTAS, quota.key, (current): Decision<undefined> => {
-        if (!current) throw new QuotaGone()
-        const next = this.#booked(attributes, current, added)
+      const added = wasCounted ? excess(requested, before) : requested
+      const reservation = this.#storage.write(QUOTAS, quota.key, (current): Decision<undefined> => {
+        if (!current) throw new QuotaDeleted()
+        const next = this.#withReservation(attributes, current, added)
         if (dryRun || next === current.object) return { keep: true }
-        this.#ledger.book(quota.key, { bucket, key, amounts: added })
+        this.#usage.reserve(quota.key, { bucket, key, amounts: added })
         return { put: next }
       })
-      await booking.catch(ignoreGone)
+      await reservation.catch(ignoreDeleted)
     }
   }
 
-  #checkSaid(attributes: AdmissionAttributes, quota: StoredObject, object: KubeObject): void {
+  #checkSpecified(attributes: AdmissionAttributes, quota: StoredObject, object: KubeObject): void {
     if (attributes.definition.bucket !== PODS) return
-    const wrong = unsaid(object, amountsAt(quota.object, 'spec.hard').keys())
-    if (wrong === undefined) return
-    const why = `failed quota: ${quota.object.metadata.name}: ${wrong}`
+    const missing = missingResources(object, amountsAt(quota.object, 'spec.hard').keys())
+    if (missing === undefined) return
+    const why = `failed quota: ${quota.object.metadata.name}: ${missing}`
     throw refused(attributes, why)
   }
 
-  /** The quota with this booked to it. Throws if it does not fit in. */
-  #booked(attributes: AdmissionAttributes, { object: quota }: StoredObject, added: Amounts): KubeObject {
+  /** The quota with the added usage. Throws if that exceeds the quota. */
+  #withReservation(attributes: AdmissionAttributes, { object: quota }: StoredObject, added: Amounts): KubeObject {
     const hard = amountsAt(quota, 'spec.hard')
     const requested = new Map([...only(added, hard.keys())].filter(([, { nanos }]) => nanos > 0n))
     if (requested.size === 0) return quota
@@ -88,19 +88,19 @@ export class ResourceQuotas implements Admission {
     return withStatus(quota, hard, next)
   }
 
-  /** What a quota says is used, or what really is if it was not counted since its limits changed. */
+  /** `status.used`, or a fresh count if the limits changed after the last one. */
   #usedOf(quota: KubeObject): Amounts {
     const [spec, counted] = [valueAt(quota, 'spec.hard'), valueAt(quota, 'status.hard')]
     const isCounted = counted !== undefined && isEqual(spec, counted)
-    return isCounted ? amountsAt(quota, 'status.used') : this.#ledger.used(quota)
+    return isCounted ? amountsAt(quota, 'status.used') : this.#usage.used(quota)
   }
 }
 
-/** A quota that was deleted meanwhile limits nothing. */
-class QuotaGone extends Error {}
+/** Thrown when the quota was deleted during admission: it no longer limits anything. */
+class QuotaDeleted extends Error {}
 
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof QuotaGone)) throw error
+function ignoreDeleted(error: unknown): void {
+  if (!(error instanceof QuotaDeleted)) throw error
 }
 
 export function withStatus(quota: KubeObject, hard: Amounts, used: Amounts): KubeObject {

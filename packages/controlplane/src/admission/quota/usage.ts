@@ -4,19 +4,17 @@ import { qosClass } from '../../kinds/core/pod/pod.ts'
 import { amountsAt, podAmounts, sum, whole } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
 
-/** What an object uses up of a quota. */
-
 export const PODS = 'pods'
 export const SERVICES = 'services'
 export const CLAIMS = 'persistentvolumeclaims'
 
-/** Kinds that quotas knew before they could count any kind. */
+/** Resources that count objects of a kind without the prefix `count/`. */
 const ALIASES = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 const COMPUTED = ['cpu', 'memory', 'ephemeral-storage']
-/** Where a quota limits these, every container must say how much it wants. */
-const EXPLICIT = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+/** If a quota limits one of these, every container must specify it. */
+const MANDATORY = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
-/** `now` in milliseconds: a pod that should be gone by then does not count. */
+/** `now` is in milliseconds: a pod whose grace period is over does not count. */
 export function usageOf(bucket: string, object: unknown, now: number): Amounts {
   const counted: Amounts = new Map([[`count/${bucket}`, whole(1)]])
   switch (bucket) {
@@ -31,7 +29,7 @@ export function usageOf(bucket: string, object: unknown, now: number): Amounts {
   }
 }
 
-/** The resources of a quota that objects of this kind use up. */
+/** True if objects of this kind count for the resource. */
 export function isUsedBy(bucket: string, resource: string): boolean {
   if (resource === `count/${bucket}`) return true
   switch (bucket) {
@@ -74,9 +72,9 @@ function computeUsage(pod: unknown): Amounts {
 function computed(requests: Amounts, limits: Amounts): Amounts {
   const usage = new Map([[PODS, whole(1)]])
   for (const [name, amount] of requests) {
-    const isSized = name.startsWith('hugepages-')
-    if (COMPUTED.includes(name) || isSized) usage.set(name, amount)
-    if (COMPUTED.includes(name) || isSized || name.includes('/')) usage.set(`requests.${name}`, amount)
+    const isHugePages = name.startsWith('hugepages-')
+    if (COMPUTED.includes(name) || isHugePages) usage.set(name, amount)
+    if (COMPUTED.includes(name) || isHugePages || name.includes('/')) usage.set(`requests.${name}`, amount)
   }
   for (const [name, amount] of limits) if (COMPUTED.includes(name)) usage.set(`limits.${name}`, amount)
   return usage
@@ -86,12 +84,16 @@ function serviceUsage(service: unknown): Amounts {
   const ports = valueAt(service, 'spec.ports')
   const all = Array.isArray(ports) ? ports.filter(isObject) : []
   const type = valueAt(service, 'spec.type')
-  const isBalanced = type === 'LoadBalancer'
-  const isSparing = isBalanced && valueAt(service, 'spec.allocateLoadBalancerNodePorts') === false
-  const open = isSparing ? all.filter((port) => port['nodePort']) : type === 'NodePort' || isBalanced ? all : []
+  const isLoadBalancer = type === 'LoadBalancer'
+  const hasNoNodePorts = isLoadBalancer && valueAt(service, 'spec.allocateLoadBalancerNodePorts') === false
+  const open = hasNoNodePorts
+    ? all.filter((port) => port['nodePort'])
+    : type === 'NodePort' || isLoadBalancer
+      ? all
+      : []
   return new Map([
     [SERVICES, whole(1)],
-    ['services.loadbalancers', whole(isBalanced ? 1 : 0)],
+    ['services.loadbalancers', whole(isLoadBalancer ? 1 : 0)],
     ['services.nodeports', whole(open.length)],
   ])
 }
@@ -109,17 +111,17 @@ function claimUsage(claim: unknown): Amounts {
   return usage
 }
 
-/** What a pod fails to say that a quota with these resources wants to know; undefined if it says all. */
-export function unsaid(pod: unknown, resources: Iterable<string>): string | undefined {
-  const wanted = [...resources].filter((name) => EXPLICIT.has(name)).toSorted()
+/** The message for containers that do not specify what a quota of these resources requires; undefined if all do. */
+export function missingResources(pod: unknown, resources: Iterable<string>): string | undefined {
+  const wanted = [...resources].filter((name) => MANDATORY.has(name)).toSorted()
   const missing = wanted.flatMap((resource) => {
-    const silent = containersOf(pod)
+    const unspecified = containersOf(pod)
       .filter((container) => {
         const amounts = computed(amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits'))
         return !amounts.has(resource)
       })
       .map((container) => String(container['name']))
-    return silent.length > 0 ? [`${resource} for: ${[...new Set(silent)].toSorted().join(',')}`] : []
+    return unspecified.length > 0 ? [`${resource} for: ${[...new Set(unspecified)].toSorted().join(',')}`] : []
   })
   return missing.length > 0 ? `must specify ${missing.join('; ')}` : undefined
 }
@@ -137,7 +139,7 @@ interface Scope {
   readonly values: readonly unknown[]
 }
 
-/** True if a quota is for such an object: those with scopes are for some pods only. */
+/** True if the quota applies to the object. Quotas with scopes apply to the pods that match all of them. */
 export function isInScope(quota: unknown, bucket: string, object: unknown): boolean {
   return scopesOf(quota).every((scope) => bucket === PODS && isPodInScope(scope, object))
 }

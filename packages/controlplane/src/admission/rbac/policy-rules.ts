@@ -7,14 +7,16 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** What the rules of `wanted` allow and those of `held` do not, in the words of a refusal. Empty: nothing. */
-export function missingRights(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly string[] {
-  const missing = wanted.flatMap(singleRights).filter((right) => !held.some((rule) => covers(rule, right)))
-  return [...new Set(compacted(missing).map(shown))].toSorted()
+/** The permissions of `wanted` that `held` does not grant, as kube-apiserver prints them. */
+export function missingPermissions(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly string[] {
+  const missing = wanted
+    .flatMap(singlePermissions)
+    .filter((permission) => !held.some((rule) => covers(rule, permission)))
+  return [...new Set(compacted(missing).map(format))].toSorted()
 }
 
-/** A right that can not be divided: of such, a rule covers all or nothing. */
-interface Right {
+/** A rule with at most one entry per list: another rule covers it completely or not at all. */
+interface Permission {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
@@ -22,7 +24,7 @@ interface Right {
   readonly nonResourceURLs: readonly string[]
 }
 
-function singleRights(rule: PolicyRule): readonly Right[] {
+function singlePermissions(rule: PolicyRule): readonly Permission[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const names = resourceNames.length > 0 ? resourceNames.map((name) => [name]) : [[]]
   const ofResources = apiGroups.flatMap((group) =>
@@ -53,7 +55,7 @@ function singleRights(rule: PolicyRule): readonly Right[] {
 const all = (list: readonly string[], parts: readonly string[]): boolean =>
   list.includes('*') || parts.every((part) => list.includes(part))
 
-function covers(rule: PolicyRule, right: Right): boolean {
+function covers(rule: PolicyRule, permission: Permission): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const hasResource = (resource: string): boolean =>
     resources.includes(resource) ||
@@ -61,32 +63,32 @@ function covers(rule: PolicyRule, right: Right): boolean {
   const hasPath = (path: string): boolean =>
     nonResourceURLs.some((url) => url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''))))
   return (
-    all(verbs, right.verbs) &&
-    all(apiGroups, right.apiGroups) &&
-    (resources.includes('*') || right.resources.every(hasResource)) &&
-    right.nonResourceURLs.every(hasPath) &&
+    all(verbs, permission.verbs) &&
+    all(apiGroups, permission.apiGroups) &&
+    (resources.includes('*') || permission.resources.every(hasResource)) &&
+    permission.nonResourceURLs.every(hasPath) &&
     (resourceNames.length === 0 ||
-      (right.resourceNames.length > 0 && right.resourceNames.every((name) => resourceNames.includes(name))))
+      (permission.resourceNames.length > 0 && permission.resourceNames.every((name) => resourceNames.includes(name))))
   )
 }
 
-/** Rights that differ in their verb only, as one. */
-function compacted(rights: readonly Right[]): readonly Right[] {
-  const byResource = new Map<string, Right>()
-  const others: Right[] = []
-  for (const right of rights) {
-    if (right.nonResourceURLs.length > 0) {
-      others.push(right)
+/** Merges permissions that differ only in their verb. */
+function compacted(permissions: readonly Permission[]): readonly Permission[] {
+  const byResource = new Map<string, Permission>()
+  const others: Permission[] = []
+  for (const permission of permissions) {
+    if (permission.nonResourceURLs.length > 0) {
+      others.push(permission)
       continue
     }
-    const key = JSON.stringify([right.apiGroups, right.resources, right.resourceNames])
+    const key = JSON.stringify([permission.apiGroups, permission.resources, permission.resourceNames])
     const known = byResource.get(key)
-    byResource.set(key, known ? { ...known, verbs: [...known.verbs, ...right.verbs] } : right)
+    byResource.set(key, known ? { ...known, verbs: [...known.verbs, ...permission.verbs] } : permission)
   }
   return [...others, ...byResource.values()]
 }
 
-function shown({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: Right): string {
+function format({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: Permission): string {
   const parts = Object.entries({
     APIGroups: apiGroups,
     Resources: resources,
@@ -98,5 +100,5 @@ function shown({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: 
   return `{${texts.join(', ')}}`
 }
 
-/** As Go prints a list of strings. */
+/** Formats a list of strings as Go does. */
 export const quotedList = (list: readonly string[]): string => `[${list.map((item) => JSON.stringify(item)).join(' ')}]`

@@ -8,7 +8,7 @@ import { define } from '../../registry/catalog.testing.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import { Authorizer } from '../../server/authorization.ts'
 import { openStorage } from '../../storage/index.ts'
-import { missingRights } from './policy-rules.ts'
+import { missingPermissions } from './policy-rules.ts'
 import type { PolicyRule } from './policy-rules.ts'
 import { RoleEscalation } from './role-escalation.ts'
 
@@ -23,8 +23,8 @@ const rule = (resource: string, ...verbs: readonly string[]): PolicyRule => ({
   verbs,
 })
 
-/** With these rules for jane in the namespace `a`, is the object admitted? */
-async function verdict(
+/** Validates the write as jane, who holds these rules in the namespace `a`. */
+async function validate(
   held: readonly PolicyRule[],
   attributes: Pick<AdmissionAttributes, 'definition' | 'object'> & Partial<AdmissionAttributes>,
 ): Promise<string> {
@@ -67,55 +67,55 @@ const role = (...rules: readonly PolicyRule[]): KubeObject =>
 const binding = (name: string): KubeObject =>
   ({ kind: 'RoleBinding', metadata: { name: 'new' }, roleRef: { kind: 'Role', name } }) as KubeObject
 
-describe('a role', () => {
-  test('holds what its writer holds, and not more', async () => {
+describe('writing a role', () => {
+  test('a user cannot grant permissions that the user does not hold', async () => {
     const held = [rule('pods', 'get', 'list')]
-    expect(await verdict(held, { definition: ROLES, object: role(rule('pods', 'get')) })).toBe('admitted')
+    expect(await validate(held, { definition: ROLES, object: role(rule('pods', 'get')) })).toBe('admitted')
     expect(
-      await verdict(held, { definition: ROLES, object: role(rule('pods', 'get', 'watch', 'list', 'delete')) }),
+      await validate(held, { definition: ROLES, object: role(rule('pods', 'get', 'watch', 'list', 'delete')) }),
     ).toBe(
       `403 roles.${GROUP} "new" is forbidden: user "jane" (groups=["devs"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["watch" "delete"]}`,
     )
   })
 
-  test('may be anything for who may escalate, and for the system', async () => {
+  test('a user who may escalate and system:masters can grant anything', async () => {
     const all = role({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })
     const held = [{ apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] }]
-    expect(await verdict(held, { definition: ROLES, object: all })).toBe('admitted')
+    expect(await validate(held, { definition: ROLES, object: all })).toBe('admitted')
     const user = { name: 'root', groups: ['system:masters'] }
-    expect(await verdict([], { definition: ROLES, object: all, user })).toBe('admitted')
+    expect(await validate([], { definition: ROLES, object: all, user })).toBe('admitted')
   })
 
-  test('that holds too much already can still be released', async () => {
+  test('finalizers of a role can be removed without holding its permissions', async () => {
     const old = role(rule('secrets', 'get'))
     const change = (metadata: object): KubeObject => ({ ...old, metadata: { ...old.metadata, ...metadata } })
     const update = { definition: ROLES, operation: 'UPDATE', oldObject: change({ finalizers: ['a/b'] }) } as const
-    expect(await verdict([], { ...update, object: old })).toBe('admitted')
-    expect(await verdict([], { ...update, object: change({ labels: { a: 'b' } }) })).toMatch(/^403/)
+    expect(await validate([], { ...update, object: old })).toBe('admitted')
+    expect(await validate([], { ...update, object: change({ labels: { a: 'b' } }) })).toMatch(/^403/)
   })
 })
 
-test('a role is bound by who holds its rights, or may bind it', async () => {
-  expect(await verdict([], { definition: BINDINGS, object: binding('secrets') })).toMatch(/^403 rolebindings/)
-  expect(await verdict([], { definition: BINDINGS, object: binding('none') })).toBe(
+test('binding a role requires its permissions or the verb bind', async () => {
+  expect(await validate([], { definition: BINDINGS, object: binding('secrets') })).toMatch(/^403 rolebindings/)
+  expect(await validate([], { definition: BINDINGS, object: binding('none') })).toBe(
     `404 rolebindings.${GROUP} "none" not found`,
   )
   const held = [rule('secrets', '*')]
-  expect(await verdict(held, { definition: BINDINGS, object: binding('secrets') })).toBe('admitted')
+  expect(await validate(held, { definition: BINDINGS, object: binding('secrets') })).toBe('admitted')
   const bind = [{ apiGroups: [GROUP], resources: ['roles'], resourceNames: ['secrets'], verbs: ['bind'] }]
-  expect(await verdict(bind, { definition: BINDINGS, object: binding('secrets') })).toBe('admitted')
+  expect(await validate(bind, { definition: BINDINGS, object: binding('secrets') })).toBe('admitted')
 })
 
 const LETTERS = ['a', 'b', 'c', 'd']
 const has = (list: readonly string[] | undefined, one: string): boolean =>
   list?.some((each) => each === '*' || each === one) ?? false
-/** In every group. */
+/** True if the rules allow it in every API group. */
 const allows = (rules: readonly PolicyRule[], verb: string, resource: string): boolean =>
   rules.some(
     ({ verbs, resources, apiGroups }) => has(verbs, verb) && has(resources, resource) && apiGroups?.includes('*'),
   )
 
-test('rules cover what is a part of them, and nothing covers more than itself', () => {
+test('covered rules allow nothing new', () => {
   const part = fc.constantFrom('a', 'b', 'c', '*')
   const parts = fc.uniqueArray(part, { minLength: 1, maxLength: 3 })
   const rules = fc.array(fc.record({ apiGroups: parts, resources: parts, verbs: parts }), {
@@ -124,10 +124,10 @@ test('rules cover what is a part of them, and nothing covers more than itself', 
   })
   fc.assert(
     fc.property(rules, rules, (held, wanted) => {
-      expect(missingRights([...wanted, ...held], wanted)).toEqual([])
-      expect(missingRights([{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], wanted)).toEqual([])
-      // What is covered allows nothing new.
-      const isCovered = missingRights(held, wanted).length === 0
+      expect(missingPermissions([...wanted, ...held], wanted)).toEqual([])
+      expect(missingPermissions([{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], wanted)).toEqual([])
+
+      const isCovered = missingPermissions(held, wanted).length === 0
       const asked = LETTERS.flatMap((verb) => LETTERS.map((resource) => [verb, resource] as const))
       const news = asked.filter(([verb, resource]) => allows(wanted, verb, resource) && !allows(held, verb, resource))
       expect(isCovered && news.length > 0).toBe(false)

@@ -6,11 +6,11 @@ import { refused } from '../../registry/refused.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
-import { missingRights, quotedList } from './policy-rules.ts'
+import { missingPermissions, quotedList } from './policy-rules.ts'
 import type { PolicyRule } from './policy-rules.ts'
 
-/** Who may do what: the part of the authorizer that is needed here. */
-export interface Rights {
+/** The part of the authorizer that the escalation check needs. */
+export interface RoleAuthorizer {
   authorize(attributes: {
     readonly user: User
     readonly verb: string
@@ -23,7 +23,7 @@ export interface Rights {
       readonly name: string | undefined
     }
   }): { readonly allowed: boolean }
-  /** All that a user may do in a namespace; '' for the whole cluster. */
+  /** All rules that apply to a user in a namespace; '' for the whole cluster. */
   rulesFor(user: User, namespace: string): readonly PolicyRule[]
 }
 
@@ -32,16 +32,16 @@ const ROLES = new Set([`roles.${GROUP}`, `clusterroles.${GROUP}`])
 const BINDINGS = new Set([`rolebindings.${GROUP}`, `clusterrolebindings.${GROUP}`])
 
 /**
- * Nobody gives away rights that he does not have: the rules of a role, or of the role that is bound, must be covered by
- * the writer's own, unless he may `escalate` roles or `bind` that one.
+ * Prevents privilege escalation: a user can write a role or bind it only if the user already holds all its permissions,
+ * or may `escalate` or `bind` that role.
  */
 export class RoleEscalation implements Admission {
   readonly #storage: Storage
-  readonly #rights: Rights
+  readonly #authorizer: RoleAuthorizer
 
-  constructor(storage: Storage, rights: Rights) {
+  constructor(storage: Storage, authorizer: RoleAuthorizer) {
     this.#storage = storage
-    this.#rights = rights
+    this.#authorizer = authorizer
   }
 
   concerns(operation: AdmissionAttributes['operation'], { bucket }: ResourceDefinition, subresource: string): boolean {
@@ -56,14 +56,14 @@ export class RoleEscalation implements Admission {
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const { user, definition, namespace = '', object, oldObject } = attributes
     if (user.groups.includes('system:masters') || !object) return
-    if (oldObject && isOnlyForTheCollector(object, oldObject)) return
+    if (oldObject && isGarbageCollectionChange(object, oldObject)) return
     const isRole = ROLES.has(definition.bucket)
     const isAllowed = isRole ? this.#mayEscalate(attributes) : this.#mayBind(attributes)
     if (isAllowed) return
     const { rules } = (isRole ? object : this.#boundRole(attributes)) as {
       readonly rules?: readonly PolicyRule[] | null
     }
-    const missing = missingRights(this.#rights.rulesFor(user, namespace), rules ?? [])
+    const missing = missingPermissions(this.#authorizer.rulesFor(user, namespace), rules ?? [])
     if (missing.length === 0) return
     throw refused(
       attributes,
@@ -75,14 +75,14 @@ export class RoleEscalation implements Admission {
     const { group, plural } = definition
     const asked = operation === 'CREATE' ? undefined : name
     const resource = { group, plural, subresource: '', namespace, name: asked }
-    return this.#rights.authorize({ user, verb: 'escalate', path: '', resource }).allowed
+    return this.#authorizer.authorize({ user, verb: 'escalate', path: '', resource }).allowed
   }
 
   #mayBind({ user, namespace, object }: AdmissionAttributes): boolean {
     const { kind, name } = roleRefOf(object)
     const plural = kind === 'ClusterRole' ? 'clusterroles' : 'roles'
     const resource = { group: GROUP, plural, subresource: '', namespace, name }
-    return this.#rights.authorize({ user, verb: 'bind', path: '', resource }).allowed
+    return this.#authorizer.authorize({ user, verb: 'bind', path: '', resource }).allowed
   }
 
   #boundRole({ definition, namespace, object }: AdmissionAttributes): KubeObject {
@@ -90,7 +90,7 @@ export class RoleEscalation implements Admission {
     const plural = kind === 'ClusterRole' ? 'clusterroles' : 'roles'
     const key = plural === 'roles' ? `${namespace}/${name}` : name
     const found = this.#storage.get(`${plural}.${GROUP}`, key)
-    // The real server speaks of the resource that is written, and of the name that it did not find.
+    // kube-apiserver combines the resource that is written with the name of the missing role.
     if (!found) throw notFound(definition, name)
     return found.object
   }
@@ -102,12 +102,12 @@ function roleRefOf(object: KubeObject | undefined): { readonly kind: string; rea
   return { kind: typeof kind === 'string' ? kind : '', name: typeof name === 'string' ? name : '' }
 }
 
-/** Owners and finalizers change while an object is on its way out, by whoever takes it there. */
-function isOnlyForTheCollector(object: KubeObject, old: KubeObject): boolean {
-  return isEqual(withoutHold(object), withoutHold(old))
+/** Changes of owners and finalizers grant nothing, and garbage collection needs them. */
+function isGarbageCollectionChange(object: KubeObject, old: KubeObject): boolean {
+  return isEqual(withoutOwnersAndFinalizers(object), withoutOwnersAndFinalizers(old))
 }
 
-function withoutHold({ metadata = {}, ...fields }: KubeObject): unknown {
+function withoutOwnersAndFinalizers({ metadata = {}, ...fields }: KubeObject): unknown {
   const { ownerReferences: _, finalizers: __, managedFields: ___, resourceVersion: ____, ...kept } = metadata
   return { ...fields, metadata: kept }
 }

@@ -2,7 +2,7 @@ import { goQuote } from '../../schema/go-text.ts'
 import { isObject } from '../../schema/json.ts'
 import { badRequest, StatusError } from '../../errors.ts'
 
-/** A webhook that could not be asked, or that gave no answer that makes sense: its failurePolicy decides what follows. */
+/** A webhook call without a valid response. The webhook's failurePolicy decides what follows. */
 export class CallFailure extends Error {
   constructor(webhook: string, why: string) {
     super(`failed calling webhook ${goQuote(webhook)}: ${why}`)
@@ -15,9 +15,9 @@ export const internalError = (why: string): StatusError =>
 export const dryRunUnsupported = (webhook: string): StatusError =>
   badRequest(`admission webhook ${goQuote(webhook)} does not support dry run`)
 
-const LOWEST_REFUSAL = 400
+const MIN_ERROR_CODE = 400
 
-/** The refusal of a webhook, with the code, reason and details that it gave. */
+/** The denial of a webhook with its code, reason and details. */
 export function denial(webhook: string, status: unknown): StatusError {
   const given = isObject(status) ? status : {}
   const code = typeof given['code'] === 'number' ? given['code'] : 0
@@ -25,7 +25,7 @@ export function denial(webhook: string, status: unknown): StatusError {
   const deniedBy = `admission webhook ${goQuote(webhook)} denied the request`
   const why = textOf(given['message']) || reason
   return new StatusError(
-    code < LOWEST_REFUSAL ? LOWEST_REFUSAL : code,
+    code < MIN_ERROR_CODE ? MIN_ERROR_CODE : code,
     reason,
     why ? `${deniedBy}: ${why}` : `${deniedBy} without explanation`,
     isObject(given['details']) ? given['details'] : undefined,

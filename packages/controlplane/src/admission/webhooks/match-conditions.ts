@@ -3,32 +3,32 @@ import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
 import type { Condition } from '../../schema/cel/conditions.ts'
-import type { SeenObjects } from './matching.ts'
-import type { ReviewRequest } from './review.ts'
-import type { Webhook } from './webhook.ts'
+import type { ReviewedObjects } from './matching.ts'
+import type { AdmissionReviewRequest } from './review.ts'
+import type { ConfiguredWebhook } from './webhook.ts'
 
-/** Answers who may do what. */
+/** Authorizes the access question of a match condition. */
 export type Authorize = (
   question: Omit<AccessQuestion, 'serviceAccount'> & { readonly user: User },
 ) => ReturnType<AskAccess>
 
-/** What all conditions of a webhook may cost for one request. */
-const BUDGET = 2_500_000
+/** CEL cost limit for all conditions of a webhook per request. */
+const COST_BUDGET = 2_500_000
 
-const compiled = new WeakMap<Webhook, readonly Condition[]>()
+const compiled = new WeakMap<ConfiguredWebhook, readonly Condition[]>()
 
 /**
- * False if a condition is false: the webhook is not called. A condition that can not be judged is taken for false where
- * failures are ignored, and refuses the request where they are not.
+ * Returns false if a condition is false: the webhook is not called. A condition that fails to evaluate counts as false
+ * with failurePolicy Ignore and refuses the request otherwise.
  */
 export async function conditionsHold(
-  webhook: Webhook,
+  webhook: ConfiguredWebhook,
   attributes: AdmissionAttributes,
-  request: ReviewRequest,
-  { object, oldObject }: SeenObjects,
+  request: AdmissionReviewRequest,
+  { object, oldObject }: ReviewedObjects,
   authorize: Authorize,
 ): Promise<boolean> {
-  // Few webhooks have conditions, and CEL is large.
+  // Loaded on demand: few webhooks have conditions, and CEL is large.
   const [{ compileCondition, conditionContext }, { metered }] = await Promise.all([
     import('../../schema/cel/conditions.ts'),
     import('../../schema/cel/cost.ts'),
@@ -41,17 +41,17 @@ export async function conditionsHold(
   const ask: AskAccess = ({ serviceAccount: account, ...question }) =>
     authorize({ ...question, user: account ? accountUser(account.namespace, account.name) : attributes.user })
   const context = conditionContext({ object, oldObject, request, ask })
-  let left = BUDGET
+  let budget = COST_BUDGET
   const errors: string[] = []
   for (const { expression, program, error = '' } of conditions) {
     if (!program) {
       errors.push(`compilation error: ${error}`)
       continue
     }
-    const { spent, result } = metered(left, () => program.run(context))
-    left -= spent
+    const { spent, result } = metered(budget, () => program.run(context))
+    budget -= spent
     if (result === false) return false
-    if (result !== true) errors.push(`expression '${expression}' resulted in error: ${wordsOf(result)}`)
+    if (result !== true) errors.push(`expression '${expression}' resulted in error: ${messageOf(result)}`)
   }
   if (errors.length === 0) return true
   if (webhook.isFailureIgnored) return false
@@ -66,7 +66,7 @@ function accountUser(namespace: string, name: string): User {
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const { summary, message } = error as { readonly summary?: unknown; readonly message?: unknown }
   const text = String(summary ?? message ?? error)
   const key = /^No such key: (.*)$/.exec(text)

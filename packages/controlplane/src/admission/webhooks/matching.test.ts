@@ -1,22 +1,22 @@
 import type { KubeObject } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { define, KINDS } from '../../registry/catalog.testing.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import { AdmissionHarness, configMap, patch, refusal, rule, webhook } from '../admission.testing.ts'
 import type { Json } from '../admission.testing.ts'
 import { ruleMatches } from './rules.ts'
-import type { WebhookRule } from './webhook.ts'
+import type { ConfiguredRule } from './webhook.ts'
 
 describe('rules', () => {
   const { pod, deployment, namespace } = KINDS
-  it.each<[Json, ResourceDefinition, string, boolean]>([
+  test.each<[Json, ResourceDefinition, string, boolean]>([
     [rule('pods'), pod, '', true],
     [rule('pods'), pod, 'status', false],
     [rule('pods/status'), pod, 'status', true],
     [rule('pods/status'), pod, '', false],
     [rule('pods/*'), pod, 'status', true],
-    // `pods/*` names the pod itself as well.
+    // `pods/*` includes the pod itself.
     [rule('pods/*'), pod, '', true],
     [rule('*/status'), deployment, 'status', true],
     [rule('*'), deployment, '', true],
@@ -31,12 +31,12 @@ describe('rules', () => {
     [rule('*', { scope: 'Cluster' }), pod, '', false],
     [rule('*', { scope: 'Cluster' }), namespace, '', true],
     [rule('*', { scope: 'Namespaced' }), namespace, '', false],
-  ])('%j', (given, definition, subresource, expected) => {
-    expect(ruleMatches(given as unknown as WebhookRule, 'CREATE', definition, subresource)).toBe(expected)
+  ])('the rule %j matches as in kube-apiserver: %#', (given, definition, subresource, expected) => {
+    expect(ruleMatches(given as unknown as ConfiguredRule, 'CREATE', definition, subresource)).toBe(expected)
   })
 })
 
-/** Whether one webhook is called for such a write. */
+/** True if the webhook is called for the write. */
 async function isCalled(
   harness: AdmissionHarness,
   brief: Json,
@@ -53,7 +53,7 @@ describe('selectors', () => {
   const inProduction = { namespaceSelector: { matchLabels: { stage: 'production' } } }
   const production = { metadata: { labels: { stage: 'production' } } }
 
-  it('choose by the labels of the namespace', async () => {
+  test('a namespaceSelector matches the labels of the namespace', async () => {
     const harness = await AdmissionHarness.open()
     await harness.store('namespaces', 'live', production)
     expect(await isCalled(harness, inProduction, { namespace: 'default' })).toBe(false)
@@ -62,11 +62,11 @@ describe('selectors', () => {
       code: 404,
       message: 'namespaces "gone" not found',
     })
-    // Where the rules do not match either, nobody asks for the namespace.
+    // Without a matching rule the namespace is not read.
     expect(await isCalled(harness, { ...inProduction, rules: [rule('pods')] }, { namespace: 'gone' })).toBe(false)
   })
 
-  it('take a namespace by its own labels, and other cluster-scoped kinds always', async () => {
+  test('a namespaceSelector matches a Namespace by its own labels and other cluster-scoped kinds always', async () => {
     const harness = await AdmissionHarness.open()
     await harness.store('namespaces', 'live', production)
     const definition = KINDS.namespace
@@ -81,7 +81,7 @@ describe('selectors', () => {
     expect(await isCalled(harness, inProduction, { definition: KINDS.clusterRole })).toBe(true)
   })
 
-  it('choose by the labels of the object, as it was or is to be', async () => {
+  test('an objectSelector matches the labels of the old or the new object', async () => {
     const harness = await AdmissionHarness.open()
     const chosen = { objectSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }
     const labelled = configMap({}, { app: 'web' })
@@ -110,7 +110,7 @@ describe('matchPolicy', () => {
   const v1Only = { rules: [rule('widgets', { apiVersions: ['v1'] })] }
   const widget = { kind: 'Widget', apiVersion: 'example.dev/v2', metadata: { name: 'a' }, dimension: 3 } as KubeObject
 
-  it('Equivalent shows the object in the version of the rule, and takes the patch back', async () => {
+  test('Equivalent sends the object in the version of the rule and converts the patched object back', async () => {
     const harness = await AdmissionHarness.open({ definitions: [stored, served] })
     await harness.configure('mutating', 'a', [webhook('one', { ...v1Only, matchPolicy: 'Equivalent' })])
     harness.caller.handlers.set('/one', () => patch({ op: 'replace', path: '/size', value: 4 }))
@@ -127,7 +127,7 @@ describe('matchPolicy', () => {
     ])
   })
 
-  it('Exact does not', async () => {
+  test('Exact ignores other versions', async () => {
     const harness = await AdmissionHarness.open({ definitions: [stored, served] })
     await harness.configure('mutating', 'a', [webhook('one', { ...v1Only, matchPolicy: 'Exact' })])
     expect(harness.admission.concerns('CREATE', served, '')).toBe(false)
@@ -138,7 +138,7 @@ describe('matchPolicy', () => {
 const condition = (expression: string): Json => ({ matchConditions: [{ name: 'one', expression }] })
 
 describe('match conditions', () => {
-  it.each([
+  test.each([
     ["object.metadata.name == 'a'", true],
     ["request.operation == 'DELETE'", false],
     ["request.userInfo.groups.exists(group, group == 'devs') && !request.dryRun", true],
@@ -150,11 +150,11 @@ describe('match conditions', () => {
     ["request.options.kind == 'CreateOptions'", true],
     ["authorizer.group('').resource('pods').namespace('a').name('b').check('get').allowed()", false],
     ["!authorizer.serviceAccount('a', 'b').path('/metrics').check('get').allowed()", true],
-  ])('%s', async (expression, expected) => {
+  ])('the condition %s decides whether the webhook is called', async (expression, expected) => {
     expect(await isCalled(await AdmissionHarness.open(), condition(expression), {})).toBe(expected)
   })
 
-  it('that can not be judged refuse, or leave the webhook out', async () => {
+  test('a condition that fails to evaluate refuses the request or skips the webhook', async () => {
     const harness = await AdmissionHarness.open()
     const expression = "object.metadata.labels.app == 'web'"
     expect(await refusal(isCalled(harness, condition(expression), {}))).toMatchObject({
@@ -176,7 +176,7 @@ describe('match conditions', () => {
 })
 
 describe('a review', () => {
-  it('says all there is to say about a request', async () => {
+  test('a review contains the whole request', async () => {
     const harness = await AdmissionHarness.open()
     const oldObject = { ...configMap({ a: '0' }), metadata: { name: 'a', resourceVersion: '7' } }
     const object = { ...configMap(), metadata: { name: 'a', resourceVersion: '' } }
@@ -205,7 +205,7 @@ describe('a review', () => {
     })
   })
 
-  it('of a scale shows a Scale, and takes its replicas', async () => {
+  test('a review of the scale subresource contains a Scale, and its patched replicas are applied', async () => {
     const harness = await AdmissionHarness.open()
     await harness.configure('mutating', 'a', [webhook('one', { rules: [rule('deployments/scale')] })])
     harness.caller.handlers.set('/one', () => patch({ op: 'replace', path: '/spec/replicas', value: 2 }))

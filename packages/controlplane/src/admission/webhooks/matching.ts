@@ -4,39 +4,39 @@ import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import { ruleMatches } from './rules.ts'
-import type { Webhook } from './webhook.ts'
+import type { ConfiguredWebhook } from './webhook.ts'
 
 type Operation = AdmissionAttributes['operation']
 
-/** Decides which webhooks a write concerns. */
+/** Decides which webhooks are called for a write. */
 export class WebhookMatching {
   readonly #storage: Storage
   readonly #catalog: ResourceCatalog
-  readonly #endCatalog: () => void
+  readonly #unsubscribe: () => void
   #equivalents = new Map<string, readonly ResourceDefinition[]>()
 
   constructor(storage: Storage, catalog: ResourceCatalog) {
     this.#storage = storage
     this.#catalog = catalog
-    this.#endCatalog = catalog.onChange(() => {
+    this.#unsubscribe = catalog.onChange(() => {
       this.#equivalents = new Map()
     })
   }
 
   close(): void {
-    this.#endCatalog()
+    this.#unsubscribe()
   }
 
-  /** By its rules alone: the version that is to be sent, undefined if it is none of the webhook's business. */
+  /** Matches the rules only. Returns the version to send, or undefined if no rule matches. */
   versionFor(
-    { rules, matchesEquivalent }: Webhook,
+    { rules, matchesEquivalent }: ConfiguredWebhook,
     operation: Operation,
     definition: ResourceDefinition,
     subresource: string,
   ): ResourceDefinition | undefined {
     if (rules.some((rule) => ruleMatches(rule, operation, definition, subresource))) return definition
     if (!matchesEquivalent) return undefined
-    // Earlier rules count before earlier versions.
+    // The order of rules takes precedence over the order of versions.
     for (const rule of rules) {
       for (const other of this.#equivalentsOf(definition)) {
         if (ruleMatches(rule, operation, other, subresource)) return other
@@ -45,9 +45,13 @@ export class WebhookMatching {
     return undefined
   }
 
-  /** By its selectors, for the objects as the webhook would be shown them. */
-  selects({ objects, namespaces }: Webhook, attributes: AdmissionAttributes, seen: SeenObjects): boolean {
-    return objectsMatch(objects, seen) && this.#namespaceMatches(namespaces, attributes)
+  /** Matches the selectors, against the objects as the webhook would receive them. */
+  selects(
+    { objects, namespaces }: ConfiguredWebhook,
+    attributes: AdmissionAttributes,
+    reviewed: ReviewedObjects,
+  ): boolean {
+    return objectsMatch(objects, reviewed) && this.#namespaceMatches(namespaces, attributes)
   }
 
   #equivalentsOf({ bucket, group, version }: ResourceDefinition): readonly ResourceDefinition[] {
@@ -76,12 +80,12 @@ export class WebhookMatching {
   }
 }
 
-export interface SeenObjects {
+export interface ReviewedObjects {
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined
 }
 
-function objectsMatch(selector: LabelMatcher | undefined, { object, oldObject }: SeenObjects): boolean {
+function objectsMatch(selector: LabelMatcher | undefined, { object, oldObject }: ReviewedObjects): boolean {
   if (!selector) return true
   return [object, oldObject].some((one) => one !== undefined && selector.matches(one.metadata?.labels))
 }

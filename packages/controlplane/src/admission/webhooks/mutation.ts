@@ -11,12 +11,12 @@ import { process } from '../../schema/validation/process.ts'
 import { CallFailure, internalError } from './errors.ts'
 import type { Operations } from './patch-failure.ts'
 import { patchFailure } from './patch-failure.ts'
-import type { Verdict } from './review.ts'
+import type { ReviewResponse } from './review.ts'
 
-/** What a webhook's answer makes of the object. Undefined: the same as before. */
+/** Applies the patch of a webhook's response. Returns undefined if nothing changes. */
 export function patchedBy(
   webhook: string,
-  { patch, patchType }: Verdict,
+  { patch, patchType }: ReviewResponse,
   object: KubeObject | undefined,
 ): KubeObject | undefined {
   if (patch === '') return undefined
@@ -54,10 +54,10 @@ function decode(webhook: string, patch: string): Operations {
 }
 
 /**
- * A creation is under way to the place that its name and namespace say, so these have to stay. (The real server lets a
- * webhook rename it.) Of an update the registry itself refuses such a change.
+ * Refuses a changed name or namespace on create, because the registry has already chosen the storage key. (kube-apiserver
+ * permits a rename.) On update the registry refuses the change itself.
  */
-export function checkPlace(webhook: string, object: KubeObject, patched: KubeObject): void {
+export function checkNameUnchanged(webhook: string, object: KubeObject, patched: KubeObject): void {
   const { name, namespace } = object.metadata ?? {}
   if (patched.metadata?.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
@@ -67,8 +67,8 @@ export function checkPlace(webhook: string, object: KubeObject, patched: KubeObj
   }
 }
 
-/** Types and defaults of a patched object, so that the next webhook sees it as it would be stored. */
-export function settled(definition: ResourceDefinition, patched: KubeObject): KubeObject {
+/** Decodes a patched object and applies defaults, so that the next webhook receives it as it would be stored. */
+export function decodedWithDefaults(definition: ResourceDefinition, patched: KubeObject): KubeObject {
   const { schema, strategy, isBuiltIn } = definition
   const resolve = (ref: string) => definition.resolve(ref)
   let object = patched

@@ -5,7 +5,7 @@ import { isObject } from '../../schema/json.ts'
 
 export type Operations = readonly Readonly<Record<string, unknown>>[]
 
-/** Why a webhook's patch does not apply, in the words of the real server's library, which this is the place to tell. */
+/** Explains why a patch does not apply, with the messages of the library that kube-apiserver uses for webhook patches. */
 export function patchFailure(object: KubeObject, operations: Operations): string {
   let document = object
   for (const operation of operations) {

@@ -1,6 +1,6 @@
 /**
- * Which mutating webhooks are called a second time: those that want it (`IfNeeded`) and were called before something
- * changed the object after them. There is one second round, and nobody is called in it for the first time.
+ * Selects the mutating webhooks for the second round: those with reinvocationPolicy `IfNeeded` whose object was changed
+ * after their call. There is only one second round, and no webhook is called in it for the first time.
  */
 export class Reinvocation {
   #isSecondRound = false
@@ -8,7 +8,6 @@ export class Reinvocation {
   readonly #outdated = new Set<string>()
   readonly #upToDate = new Set<string>()
 
-  /** True once a webhook has changed the object. */
   get isNeeded(): boolean {
     return this.#hasChanged
   }
@@ -17,19 +16,18 @@ export class Reinvocation {
     this.#isSecondRound = true
   }
 
-  /** Whether a webhook may be called in this round. */
   allows(webhook: string): boolean {
     return !this.#isSecondRound || this.#outdated.has(webhook)
   }
 
-  /** The object has changed: who has seen it before has not seen this. */
+  /** Records a change: all webhooks called before it are outdated. */
   changed(): void {
     this.#hasChanged = true
     for (const webhook of this.#upToDate) this.#outdated.add(webhook)
     this.#upToDate.clear()
   }
 
-  /** A webhook that may be called again was called. */
+  /** Records the call of a webhook with reinvocationPolicy `IfNeeded`. */
   invoked(webhook: string): void {
     this.#upToDate.add(webhook)
   }

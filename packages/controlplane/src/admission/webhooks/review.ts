@@ -6,25 +6,25 @@ import { newUid } from '../../registry/prepare.ts'
 import { goQuote } from '../../schema/go-text.ts'
 import { isObject } from '../../schema/json.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import type { SeenObjects } from './matching.ts'
+import type { ReviewedObjects } from './matching.ts'
 import { kindFor } from './versions.ts'
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
-/** The request of a review: also what match conditions see of it. */
-export interface ReviewRequest extends JsonObject {
+/** The request of a review, also visible to match conditions. */
+export interface AdmissionReviewRequest extends JsonObject {
   readonly uid: string
 }
 
 const resourceOf = ({ group, version, plural }: ResourceDefinition) => ({ group, version, resource: plural })
 
-/** Fields in the order in which the real server sends them. */
+/** Builds the request with its fields in the order of kube-apiserver. */
 export function requestOf(
   definition: ResourceDefinition,
   attributes: AdmissionAttributes,
-  { object, oldObject }: SeenObjects,
+  { object, oldObject }: ReviewedObjects,
   random: Random,
-): ReviewRequest {
+): AdmissionReviewRequest {
   const { subresource, name, operation, user, dryRun, options } = attributes
   const namespace = attributes.definition.bucket === 'namespaces' ? name : attributes.namespace
   return {
@@ -51,7 +51,7 @@ export function requestOf(
   }
 }
 
-/** The registry keeps a place for the resourceVersion to come: an update shows the old one, a creation none. */
+/** The registry's placeholder for the new resourceVersion becomes the old version on update and is absent on create. */
 function withVersion(object: KubeObject | undefined, oldObject: KubeObject | undefined): KubeObject | null {
   if (object?.metadata?.resourceVersion !== '') return object ?? null
   const resourceVersion = oldObject?.metadata?.resourceVersion
@@ -60,32 +60,36 @@ function withVersion(object: KubeObject | undefined, oldObject: KubeObject | und
   return { ...object, metadata }
 }
 
-export function reviewText(version: ReviewVersion, request: ReviewRequest): string {
+export function reviewText(version: ReviewVersion, request: AdmissionReviewRequest): string {
   return JSON.stringify({ kind: 'AdmissionReview', apiVersion: `admission.k8s.io/${version}`, request })
 }
 
-export interface Verdict {
+export interface ReviewResponse {
   readonly isAllowed: boolean
-  /** Why not, as a Status. */
+  /** The reason of a denial, a Status. */
   readonly status: unknown
   readonly warnings: readonly string[]
-  /** Of a mutating webhook: JSON text, empty without one. */
+  /** JSON text of a mutating webhook's patch; empty without patch. */
   readonly patch: string
   readonly patchType: string
 }
 
-/** Thrown for an answer that can not be decoded; the message is the real server's. */
-export class Unreadable extends Error {}
+/** Thrown for a response that fails to decode, with the message of kube-apiserver. */
+export class UndecodableResponse extends Error {}
 
-/** Thrown for one that can, and makes no sense. */
+/** Thrown for a decoded response that violates the protocol. */
 export class InvalidResponse extends Error {}
 
-/** Reads what a webhook answered. */
-export function readVerdict(version: ReviewVersion, uid: string, isMutating: boolean, review: JsonObject): Verdict {
+export function readResponse(
+  version: ReviewVersion,
+  uid: string,
+  isMutating: boolean,
+  review: JsonObject,
+): ReviewResponse {
   const { response } = review
   if (!isObject(response)) throw new InvalidResponse('webhook response was absent')
   checkTypes(response)
-  // The old version was never looked at closely.
+  // kube-apiserver does not check these fields for v1beta1.
   if (version === 'v1') checkIdentity(uid, review, response)
   const patch = textOf(response['patch'])
   const patchType = response['patchType']
@@ -103,7 +107,7 @@ export function readVerdict(version: ReviewVersion, uid: string, isMutating: boo
 
 function checkTypes({ allowed, patch }: JsonObject): void {
   const wrong = (field: string, value: unknown, type: string) =>
-    new Unreadable(
+    new UndecodableResponse(
       `json: cannot unmarshal ${goKind(value)} into Go struct field AdmissionResponse.response.${field} of type ${type}`,
     )
   if (allowed !== undefined && allowed !== null && typeof allowed !== 'boolean') throw wrong('allowed', allowed, 'bool')
@@ -113,13 +117,13 @@ function checkTypes({ allowed, patch }: JsonObject): void {
   const good = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?/.exec(text)?.[0].length ?? 0
   if (good === text.length) return
   const strange = text.search(/[^A-Za-z0-9+/]/)
-  throw new Unreadable(`illegal base64 data at input byte ${strange < 0 ? good : strange}`)
+  throw new UndecodableResponse(`illegal base64 data at input byte ${strange < 0 ? good : strange}`)
 }
 
 function checkIdentity(uid: string, review: JsonObject, response: JsonObject): void {
-  const answered = textOf(response['uid'])
-  if (answered !== uid) {
-    throw new InvalidResponse(`expected response.uid=${goQuote(uid)}, got ${goQuote(answered)}`)
+  const responseUid = textOf(response['uid'])
+  if (responseUid !== uid) {
+    throw new InvalidResponse(`expected response.uid=${goQuote(uid)}, got ${goQuote(responseUid)}`)
   }
   const [apiVersion, kind] = [textOf(review['apiVersion']), textOf(review['kind'])]
   if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {

@@ -1,10 +1,10 @@
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
-import type { WebhookRule } from './webhook.ts'
+import type { ConfiguredRule } from './webhook.ts'
 
 type Operation = AdmissionAttributes['operation']
 
-/** Configurations of admission are not themselves admitted: a broken one could else never be mended. */
+/** Admission configurations are exempt from webhooks: otherwise a broken webhook could block its own repair. */
 export function isExempt({ group, kind }: ResourceDefinition): boolean {
   return group === 'admissionregistration.k8s.io' && EXEMPT.has(kind)
 }
@@ -19,7 +19,7 @@ const EXEMPT = new Set([
 ])
 
 export function ruleMatches(
-  rule: WebhookRule,
+  rule: ConfiguredRule,
   operation: Operation,
   { group, version, plural, namespaced }: ResourceDefinition,
   subresource: string,

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../registry/decode.ts'
 import { valueAt, withValueAt } from '../../registry/json.ts'
 import type { ResourceDefinition, ScalePaths } from '../../registry/types.ts'
 
-/** Which kind a request for a resource or subresource carries. */
+/** The kind of the body of a request. */
 export interface ReviewedKind {
   readonly group: string
   readonly version: string
@@ -18,23 +18,23 @@ export function kindFor({ group, version, kind, subresources }: ResourceDefiniti
   return listed ? { group: listed.group, version: listed.version, kind: listed.kind } : { group, version, kind }
 }
 
-/** True if what is sent to the subresource is no object of the resource, as with evictions and bindings. */
+/** True if the body sent to the subresource has its own kind, for example Eviction or Binding. */
 export function hasOwnKind(definition: ResourceDefinition, subresource: string): boolean {
   if (subresource === '') return false
   const { group, kind } = kindFor(definition, subresource)
   return kind !== definition.kind || group !== definition.group
 }
 
-/** An object of one served version as another of the same resource. */
+/** Converts an object between two served versions of a resource. */
 export function converted(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): KubeObject {
   const apiVersion = apiVersionOf(to)
   if (object.apiVersion === apiVersion) return object
-  // What comes from storage may be of neither version: then it is the stored one.
+  // An object of neither version comes from storage and has the stored version.
   const stored = object.apiVersion === apiVersionOf(from) ? (from.conversion?.toStored(object) ?? object) : object
   return { ...(to.conversion?.fromStored(stored) ?? stored), kind: to.kind, apiVersion }
 }
 
-/** The object with the replicas of a Scale that a webhook changed. */
+/** Writes the replicas of a Scale to the object. */
 export function withScale(object: KubeObject, paths: ScalePaths, scale: KubeObject): KubeObject {
   return withValueAt(object, paths.specReplicas, valueAt(scale, 'spec.replicas') ?? 0)
 }

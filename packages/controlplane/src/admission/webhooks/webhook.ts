@@ -1,11 +1,11 @@
 import type { KubeObject, LabelSelector } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
 
-export interface WebhookRule {
+export interface ConfiguredRule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
   readonly apiVersions: readonly string[]
-  /** `pods`, `pods/status`, `*`, all subresources of one or of all. */
+  /** For example `pods`, `pods/status`, `pods/*`, `*`, `*\/*`. */
   readonly resources: readonly string[]
   readonly scope: string
 }
@@ -17,35 +17,35 @@ export interface ServiceReference {
   readonly port: number
 }
 
-export interface MatchCondition {
+export interface ConfiguredCondition {
   readonly name: string
   readonly expression: string
 }
 
 /** One webhook of a stored configuration. */
-export interface Webhook {
-  /** Tells it from all others, also from one of the same name in another configuration. */
+export interface ConfiguredWebhook {
+  /** Unique across configurations. */
   readonly id: string
   readonly name: string
   readonly url: string | undefined
   readonly service: ServiceReference | undefined
   /** Base64, as stored. */
   readonly caBundle: string
-  readonly rules: readonly WebhookRule[]
+  readonly rules: readonly ConfiguredRule[]
   readonly isFailureIgnored: boolean
   readonly matchesEquivalent: boolean
   readonly isReinvocable: boolean
   /** Undefined selects everything. */
   readonly namespaces: LabelMatcher | undefined
   readonly objects: LabelMatcher | undefined
-  readonly matchConditions: readonly MatchCondition[]
+  readonly matchConditions: readonly ConfiguredCondition[]
   readonly sideEffects: string
   readonly timeoutSeconds: number
-  /** The first that is known here; undefined if none is. */
+  /** The first supported version; undefined if none is supported. */
   readonly reviewVersion: 'v1' | 'v1beta1' | undefined
 }
 
-/** As stored: the registry has defaulted and validated it. */
+/** A stored webhook, defaulted and validated by the registry. */
 interface StoredWebhook {
   readonly name?: string
   readonly clientConfig?: {
@@ -53,22 +53,21 @@ interface StoredWebhook {
     readonly service?: Partial<ServiceReference>
     readonly caBundle?: string
   }
-  readonly rules?: readonly Partial<WebhookRule>[]
+  readonly rules?: readonly Partial<ConfiguredRule>[]
   readonly failurePolicy?: string
   readonly matchPolicy?: string
   readonly reinvocationPolicy?: string
   readonly namespaceSelector?: LabelSelector
   readonly objectSelector?: LabelSelector
-  readonly matchConditions?: readonly MatchCondition[]
+  readonly matchConditions?: readonly ConfiguredCondition[]
   readonly sideEffects?: string
   readonly timeoutSeconds?: number
   readonly admissionReviewVersions?: readonly string[]
 }
 
-const DEFAULT_TIMEOUT = 10
+const DEFAULT_TIMEOUT_SECONDS = 10
 
-/** The webhooks of a configuration, in their order. */
-export function webhooksOf(configuration: KubeObject): readonly Webhook[] {
+export function webhooksOf(configuration: KubeObject): readonly ConfiguredWebhook[] {
   const { webhooks = [] } = configuration as { readonly webhooks?: readonly StoredWebhook[] }
   return webhooks.map((webhook, index) => {
     const { name = '', clientConfig: { url, service, caBundle = '' } = {} } = webhook
@@ -93,7 +92,7 @@ export function webhooksOf(configuration: KubeObject): readonly Webhook[] {
       objects: matcherOf(webhook.objectSelector),
       matchConditions: webhook.matchConditions ?? [],
       sideEffects: webhook.sideEffects ?? '',
-      timeoutSeconds: webhook.timeoutSeconds ?? DEFAULT_TIMEOUT,
+      timeoutSeconds: webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
       reviewVersion: webhook.admissionReviewVersions?.find((version) => version === 'v1' || version === 'v1beta1'),
     }
   })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AdmissionHarness, patch, refusal, webhook } from '../../admission.testing.ts'
 import type { Json } from '../../admission.testing.ts'
 
@@ -12,8 +12,8 @@ async function start(brief: Json = {}): Promise<AdmissionHarness> {
   return harness
 }
 
-describe('a webhook that can not be asked', () => {
-  it('refuses the request, or not', async () => {
+describe('an unreachable webhook', () => {
+  test('the failurePolicy decides whether an unreachable webhook refuses the request', async () => {
     const harness = await start()
     expect(await refusal(harness.validate())).toMatchObject({
       code: 500,
@@ -27,7 +27,7 @@ describe('a webhook that can not be asked', () => {
     expect(lenient.caller.posts).toHaveLength(2)
   })
 
-  it('is waited for as long as it wants, and not longer', async () => {
+  test('a call is aborted after timeoutSeconds', async () => {
     const harness = await start({ timeoutSeconds: 3 })
     const signals: AbortSignal[] = []
     harness.caller.handlers.set('/one', (_, { signal }) => {
@@ -45,7 +45,7 @@ describe('a webhook that can not be asked', () => {
     expect(harness.clock.pending).toBe(0)
   })
 
-  it('leaves no timer behind when it answers', async () => {
+  test('a response cancels the timer', async () => {
     const harness = await start()
     harness.caller.handlers.set('/one', () => ({ allowed: true }))
     await harness.validate()
@@ -56,9 +56,9 @@ describe('a webhook that can not be asked', () => {
 const cannotUnmarshal = (what: string): string =>
   String.raw`couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
-// As kube-apiserver 1.36 words it.
-describe('an answer that makes no sense', () => {
-  it.each<[Json, string]>([
+// Messages of kube-apiserver 1.36.
+describe('an invalid response', () => {
+  test.each<[Json, string]>([
     [{ body: '{}' }, 'received invalid webhook response: webhook response was absent'],
     [{ body: '<html>' }, `failed to call webhook: ${cannotUnmarshal('string')}`],
     [{ body: '[]' }, `failed to call webhook: ${cannotUnmarshal('array')}`],
@@ -76,13 +76,13 @@ describe('an answer that makes no sense', () => {
       { status: 500, body: JSON.stringify({ kind: 'Status', status: 'Failure', message: 'told' }) },
       'failed to call webhook: told',
     ],
-  ])('%j', async (answer, message) => {
+  ])('the response %j fails the call', async (response, message) => {
     const harness = await start()
-    harness.caller.handlers.set('/one', () => answer)
+    harness.caller.handlers.set('/one', () => response)
     expect((await refusal(harness.validate())).message).toBe(FAILED + message)
   })
 
-  it('is one to another question, or of another kind', async () => {
+  test('a response with another uid or kind is invalid', async () => {
     const harness = await start()
     harness.caller.handlers.set('/one', () => ({ uid: 'other', allowed: true }))
     expect((await refusal(harness.validate())).message).toMatch(
@@ -95,8 +95,8 @@ describe('an answer that makes no sense', () => {
   })
 })
 
-describe('the version of a review', () => {
-  it('is the first that both know; the old one is read less strictly', async () => {
+describe('the review version', () => {
+  test('the first supported version is sent, and v1beta1 responses are read leniently', async () => {
     const harness = await start({ admissionReviewVersions: ['v9', 'v1beta1', 'v1'] })
     const { patch: text } = patch({ op: 'add', path: '/data/b', value: '2' })
     harness.caller.handlers.set('/one', () => ({ body: JSON.stringify({ response: { allowed: true, patch: text } }) }))
@@ -104,7 +104,7 @@ describe('the version of a review', () => {
     expect(JSON.parse(harness.caller.posts[0]?.body ?? '')).toMatchObject({ apiVersion: 'admission.k8s.io/v1beta1' })
   })
 
-  it('may be none', async () => {
+  test('a webhook without a supported version fails', async () => {
     const harness = await start({ admissionReviewVersions: ['v9'] })
     expect((await refusal(harness.validate())).message).toBe(
       `${FAILED}could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)`,
@@ -112,10 +112,10 @@ describe('the version of a review', () => {
   })
 })
 
-describe('where a webhook is', () => {
+describe('the address of a webhook', () => {
   const service = { namespace: 'tools', name: 'hooks', port: 443, path: '/one' }
 
-  it('may be a service, which has to be one that can be reached', async () => {
+  test('a Service is reachable only if its type is ExternalName', async () => {
     const harness = await start({ clientConfig: { service } })
     const post = 'failed to call webhook: Post "https://hooks.tools.svc:443/one?timeout=10s": '
     expect((await refusal(harness.validate())).message).toBe(`${FAILED}${post}service "hooks" not found`)
@@ -130,7 +130,7 @@ describe('where a webhook is', () => {
     expect(harness.caller.posts[0]?.url.hostname).toBe('hooks.tools.svc')
   })
 
-  it('is resolved by who is asked to', async () => {
+  test('a given resolver decides the address of a Service', async () => {
     const harness = await AdmissionHarness.open({
       resolveService: async ({ port }) => ({ host: '::1', port: port + 1 }),
     })
@@ -140,7 +140,7 @@ describe('where a webhook is', () => {
     expect(harness.caller.posts).toMatchObject([{ address: { host: '::1', port: 444 } }])
   })
 
-  it('comes with authorities that can be read', async () => {
+  test('an unreadable caBundle fails the call', async () => {
     const caBundle = Buffer.from('nothing').toString('base64')
     const harness = await start({ clientConfig: { url: 'https://127.0.0.1:9443/one', caBundle } })
     expect((await refusal(harness.validate())).message).toBe(

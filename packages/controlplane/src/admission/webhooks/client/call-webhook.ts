@@ -4,29 +4,29 @@ import { goKind } from '../../../patch/go-format.ts'
 import { JsonSyntaxError, parseJson } from '../../../registry/json-text.ts'
 import { goQuote } from '../../../schema/go-text.ts'
 import { isObject } from '../../../schema/json.ts'
-import type { ServiceAddress, WebhookAnswer, WebhookCaller } from './caller.ts'
+import type { ServiceAddress, WebhookResponse, WebhookCaller } from './caller.ts'
 import { CallFailure } from '../errors.ts'
-import type { ReviewRequest, Verdict } from '../review.ts'
-import { InvalidResponse, readVerdict, reviewText, Unreadable } from '../review.ts'
+import type { AdmissionReviewRequest, ReviewResponse } from '../review.ts'
+import { InvalidResponse, readResponse, reviewText, UndecodableResponse } from '../review.ts'
 import { serverMessage } from './server-message.ts'
-import type { ServiceReference, Webhook } from '../webhook.ts'
+import type { ServiceReference, ConfiguredWebhook } from '../webhook.ts'
 
-/** Where a service is reached. Throws if it is not. */
+/** Returns the address of a Service. Throws if the Service is unreachable. */
 export type ResolveService = (service: ServiceReference) => ServiceAddress | Promise<ServiceAddress>
 
-export interface CallContext {
+export interface WebhookCallContext {
   readonly caller: WebhookCaller
   readonly resolveService: ResolveService
   readonly clock: Clock
 }
 
-/** Asks one webhook. Throws a CallFailure if there is no answer that makes sense. */
+/** Calls one webhook. Throws a CallFailure if there is no valid response. */
 export async function callWebhook(
-  context: CallContext,
-  webhook: Webhook,
-  request: ReviewRequest,
+  context: WebhookCallContext,
+  webhook: ConfiguredWebhook,
+  request: AdmissionReviewRequest,
   isMutating: boolean,
-): Promise<Verdict> {
+): Promise<ReviewResponse> {
   const { name, reviewVersion } = webhook
   const fail = (why: string): never => {
     throw new CallFailure(name, why)
@@ -41,41 +41,41 @@ export async function callWebhook(
   if (certificateAuthority === INVALID_AUTHORITY) {
     return fail('could not get REST client: unable to load root certificates: unable to parse bytes as PEM block')
   }
-  const answer = await post(
+  const response = await post(
     context,
     webhook,
     target.url,
     certificateAuthority,
     reviewText(reviewVersion, request),
   ).catch((error: unknown) => fail(`failed to call webhook: Post ${goQuote(target.shown)}: ${asError(error).message}`))
-  if (answer.status < 200 || answer.status > 206) return fail(`failed to call webhook: ${serverMessage(answer)}`)
+  if (response.status < 200 || response.status > 206) return fail(`failed to call webhook: ${serverMessage(response)}`)
   try {
-    return readVerdict(reviewVersion, request.uid, isMutating, parse(answer))
+    return readResponse(reviewVersion, request.uid, isMutating, parse(response))
   } catch (error) {
-    if (error instanceof Unreadable) return fail(`failed to call webhook: ${error.message}`)
+    if (error instanceof UndecodableResponse) return fail(`failed to call webhook: ${error.message}`)
     if (error instanceof InvalidResponse) return fail(`received invalid webhook response: ${error.message}`)
     throw error
   }
 }
 
 async function post(
-  { caller, resolveService, clock }: CallContext,
-  { service, timeoutSeconds }: Webhook,
+  { caller, resolveService, clock }: WebhookCallContext,
+  { service, timeoutSeconds }: ConfiguredWebhook,
   url: URL,
   certificateAuthority: string | undefined,
   body: string,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const { signal, dispose } = withTimeout(clock, timeoutSeconds * 1000, () => new Error('context deadline exceeded'))
-  const tooLate = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(asError(signal.reason)), { once: true })
   })
-  const exchange = async (): Promise<WebhookAnswer> => {
+  const call = async (): Promise<WebhookResponse> => {
     const address = service && (await resolveService(service))
     return caller.post({ url, address, certificateAuthority, body, signal })
   }
   try {
-    // A caller that does not heed the signal can not keep the request waiting either.
-    return await Promise.race([exchange(), tooLate])
+    // The race bounds callers that ignore the signal.
+    return await Promise.race([call(), timeout])
   } finally {
     dispose()
   }
@@ -83,11 +83,11 @@ async function post(
 
 interface Target {
   readonly url: URL
-  /** As messages show it: Go, unlike URL, keeps the usual port of a service. */
+  /** The URL in messages: unlike URL, Go keeps the default port. */
   readonly shown: string
 }
 
-function targetOf({ url, service, timeoutSeconds }: Webhook): Target | undefined {
+function targetOf({ url, service, timeoutSeconds }: ConfiguredWebhook): Target | undefined {
   const base = service
     ? `https://${service.name}.${service.namespace}.svc:${service.port}${service.path || '/'}`
     : (url ?? '')
@@ -98,7 +98,7 @@ function targetOf({ url, service, timeoutSeconds }: Webhook): Target | undefined
   return { url: parsed, shown: `${parsed.protocol}//${authority}${parsed.pathname}${parsed.search}` }
 }
 
-const INVALID_AUTHORITY = Symbol('no PEM')
+const INVALID_AUTHORITY = Symbol('invalid PEM')
 
 function authorityOf(caBundle: string): string | typeof INVALID_AUTHORITY | undefined {
   if (caBundle === '') return undefined
@@ -108,10 +108,10 @@ function authorityOf(caBundle: string): string | typeof INVALID_AUTHORITY | unde
 
 const ENVELOPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
-/** The answer as an object. What is no JSON is read as YAML by the real server, to which plain words are a text. */
-function parse({ status, contentType, body }: WebhookAnswer): Readonly<Record<string, unknown>> {
+/** Parses the body as an object. kube-apiserver reads other text as YAML, where plain words are a string. */
+function parse({ status, contentType, body }: WebhookResponse): Readonly<Record<string, unknown>> {
   if (body === '') {
-    throw new Unreadable(`0-length response with status code: ${status} and content type: ${contentType}`)
+    throw new UndecodableResponse(`0-length response with status code: ${status} and content type: ${contentType}`)
   }
   let value: unknown = ''
   try {
@@ -121,5 +121,5 @@ function parse({ status, contentType, body }: WebhookAnswer): Readonly<Record<st
   }
   if (isObject(value)) return value
   const why = `json: cannot unmarshal ${goKind(value)} into Go value of type ${ENVELOPE}`
-  throw new Unreadable(`couldn't get version/kind; json parse error: ${why}`)
+  throw new UndecodableResponse(`couldn't get version/kind; json parse error: ${why}`)
 }

@@ -1,10 +1,10 @@
 /** One POST to a webhook. */
 export interface WebhookPost {
-  /** As in messages and in the request line; a service's name is its host. */
+  /** URL for messages and the request line. For a Service the host is the name of the Service. */
   readonly url: URL
-  /** Where to connect to instead of the URL's host: what a service was resolved to. */
+  /** Resolved address of the Service; replaces the URL's host for the connection. */
   readonly address?: ServiceAddress | undefined
-  /** PEM. Undefined: the authorities that the machine trusts. */
+  /** PEM. Undefined: the system's trusted authorities. */
   readonly certificateAuthority: string | undefined
   readonly body: string
   readonly signal: AbortSignal
@@ -15,17 +15,17 @@ export interface ServiceAddress {
   readonly port: number
 }
 
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
 }
 
 /**
- * Carries reviews to webhooks. Rejects if there is no answer, with a message in the words of Go's client
+ * Sends reviews to webhooks. Without a response it rejects with the message of Go's client
  * (`dial tcp 127.0.0.1:9443: connect: connection refused`), or with the signal's reason.
  */
 export interface WebhookCaller {
-  post(post: WebhookPost): Promise<WebhookAnswer>
+  post(post: WebhookPost): Promise<WebhookResponse>
   close(): void
 }

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { goWords } from './go-net-errors.ts'
+import { describe, expect, test } from 'vitest'
+import { goNetError } from './go-net-errors.ts'
 
-describe('failures in the words of Go', () => {
+describe('goNetError', () => {
   const unverified = 'tls: failed to verify certificate: x509: '
-  it.each([
+  test.each([
     [{ code: 'ECONNREFUSED' }, 'dial tcp [::1]:9443: connect: connection refused'],
     [{ code: 'ENOTFOUND' }, 'dial tcp: lookup ::1: no such host'],
     [{ code: 'ECONNRESET', message: 'socket hang up' }, 'EOF'],
@@ -18,9 +18,9 @@ describe('failures in the words of Go', () => {
       `${unverified}certificate is not valid for any names, but wanted to match web.dev`,
     ],
     [{ code: 'EODD', message: 'as it is' }, 'as it is'],
-  ])('%j', (failure, words) => {
-    expect(goWords(Object.assign(new Error('other'), failure), { host: '::1', port: 9443 }, 'web.dev').message).toBe(
-      words,
+  ])('the failure %j has the message of Go', (failure, message) => {
+    expect(goNetError(Object.assign(new Error('other'), failure), { host: '::1', port: 9443 }, 'web.dev').message).toBe(
+      message,
     )
   })
 })

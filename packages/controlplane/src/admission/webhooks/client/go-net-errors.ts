@@ -9,18 +9,17 @@ const UNKNOWN_AUTHORITY = new Set([
   'CERT_SIGNATURE_FAILURE',
 ])
 
-/** As much of Node's connection errors as is used here. */
 interface ConnectionFailure extends NodeJS.ErrnoException {
   readonly cert?: { readonly subjectaltname?: string }
 }
 
-/** A connection's failure as Go's HTTP client words it: people search for these words. */
-export function goWords(failure: Error, at: ServiceAddress, name: string): Error {
-  const words = wordsFor(failure, at, name)
-  return words === undefined ? failure : new Error(words, { cause: failure })
+/** Converts a connection error of Node to the message of Go's HTTP client, which users search for. */
+export function goNetError(failure: Error, at: ServiceAddress, name: string): Error {
+  const message = goMessage(failure, at, name)
+  return message === undefined ? failure : new Error(message, { cause: failure })
 }
 
-function wordsFor(failure: ConnectionFailure, { host, port }: ServiceAddress, name: string): string | undefined {
+function goMessage(failure: ConnectionFailure, { host, port }: ServiceAddress, name: string): string | undefined {
   const { code = '', message } = failure
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   if (UNKNOWN_AUTHORITY.has(code)) return unverified('certificate signed by unknown authority')

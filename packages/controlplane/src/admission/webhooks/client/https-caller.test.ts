@@ -4,7 +4,7 @@ import type { KubeObject } from '@tenure/kube'
 import { defineKind, systemClock } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { AdmissionServer, allow, createAuthority, deny, mutating, silentLogger, validating } from '@tenure/runtime'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { fieldManagement } from '../../../apply/index.ts'
 import { patches } from '../../../patch/index.ts'
 import { catalogOf, KINDS } from '../../../registry/catalog.testing.ts'
@@ -23,7 +23,7 @@ interface ConfigMap extends KubeObject {
 const ConfigMap = defineKind<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap' })
 
 const authority = createAuthority({ commonName: 'webhooks' })
-const stranger = createAuthority({ commonName: 'somebody else' })
+const stranger = createAuthority({ commonName: 'another authority' })
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 const cleanUps: (() => unknown)[] = []
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()
 })
 
-/** The runtime's own server, with one webhook of each sort. */
+/** Starts the runtime's admission server with one mutating and one validating webhook. */
 async function serve(): Promise<number> {
   const common = { kind: ConfigMap, failurePolicy: 'Fail' } as const
   const server = new AdmissionServer({
@@ -108,15 +108,15 @@ async function start(port: number) {
       userAgent: 'test',
       signal: new AbortController().signal,
     } satisfies ResourceRequest)
-  const configure = (sort: string, clientConfig: Json) =>
-    storage.write(`${sort}webhookconfigurations.admissionregistration.k8s.io`, 'a', () => ({
+  const configure = (type: string, clientConfig: Json) =>
+    storage.write(`${type}webhookconfigurations.admissionregistration.k8s.io`, 'a', () => ({
       put: { metadata: { name: 'a' }, webhooks: [webhook('one', { clientConfig })] } as unknown as KubeObject,
     }))
   return { create, configure }
 }
 
 describe('webhooks over HTTPS', () => {
-  it('change and refuse what is created', async () => {
+  test('webhooks of the runtime change and refuse created objects', async () => {
     const port = await serve()
     const { create, configure } = await start(port)
     const caBundle = base64(authority.certificate)
@@ -133,7 +133,7 @@ describe('webhooks over HTTPS', () => {
     })
   })
 
-  it('have to be who they say they are', async () => {
+  test('the certificate must match the authority and the name of the Service', async () => {
     const port = await serve()
     const { create, configure } = await start(port)
     const url = `https://127.0.0.1:${port}/validate`
@@ -149,22 +149,22 @@ describe('webhooks over HTTPS', () => {
     )
   })
 
-  it('have to be there', async () => {
+  test('a refused connection fails the request', async () => {
     const { create, configure } = await start(1)
-    // Port 1 of the loopback is nobody's.
+    // Nothing listens on port 1 of the loopback.
     await configure('validating', { url: 'https://127.0.0.1:1/validate' })
     expect((await refusal(create({}))).message).toContain(
       'Post "https://127.0.0.1:1/validate?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
     )
   })
 
-  it('are asked again when a kept connection turns out to be closed, but not for ever', async () => {
+  test('a call on a closed kept-alive connection is retried once', async () => {
     const served = new Map<unknown, number>()
     const { certificate: cert, key } = authority.issue({ commonName: 'a', usage: 'server', ipAddresses: ['127.0.0.1'] })
     const server = createServer({ cert, key }, (request, response) => {
       const before = served.get(request.socket) ?? 0
       served.set(request.socket, before + 1)
-      // Every connection is good for one answer.
+      // Every connection serves one response.
       if (before > 0 || request.url === '/never') request.socket.destroy()
       else response.end('fine')
     })
@@ -184,10 +184,10 @@ describe('webhooks over HTTPS', () => {
     expect([...served.values()]).toEqual([2, 2, 1])
   })
 
-  it('are given up in the middle of a call', async () => {
-    const asked = Promise.withResolvers<void>()
+  test('aborting the signal ends a running call', async () => {
+    const received = Promise.withResolvers<void>()
     const { certificate: cert, key } = authority.issue({ commonName: 'a', usage: 'server', ipAddresses: ['127.0.0.1'] })
-    const server = createServer({ cert, key }, () => asked.resolve())
+    const server = createServer({ cert, key }, () => received.resolve())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const caller = new HttpsCaller()
     cleanUps.push(
@@ -197,18 +197,18 @@ describe('webhooks over HTTPS', () => {
     const { port } = server.address() as AddressInfo
     const controller = new AbortController()
     const url = new URL(`https://127.0.0.1:${port}/`)
-    const answer = caller.post({
+    const response = caller.post({
       url,
       certificateAuthority: authority.certificate,
       body: '{}',
       signal: controller.signal,
     })
-    await asked.promise
+    await received.promise
     controller.abort(new Error('context deadline exceeded'))
-    await expect(answer).rejects.toThrow('context deadline exceeded')
+    await expect(response).rejects.toThrow('context deadline exceeded')
   })
 
-  it('are given up when the signal says so, and not called once closed', async () => {
+  test('an aborted signal or a closed caller rejects the call', async () => {
     const port = await serve()
     const caller = new HttpsCaller()
     cleanUps.push(() => caller.close())

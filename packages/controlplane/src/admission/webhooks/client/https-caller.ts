@@ -1,22 +1,22 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Agent, RequestOptions } from 'node:https'
 import { abortReason } from '@tenure/kube'
-import type { WebhookAnswer, WebhookCaller, WebhookPost } from './caller.ts'
-import { goWords } from './go-net-errors.ts'
+import type { WebhookResponse, WebhookCaller, WebhookPost } from './caller.ts'
+import { goNetError } from './go-net-errors.ts'
 
-/** As many agents as there are webhooks of different authorities; the one that was not used for longest goes. */
-const MOST_AGENTS = 200
-/** A patch may rewrite an object of 3 MiB, in base64. */
-const LARGEST_ANSWER = 16 * 1024 * 1024
-const IDLE_SOCKETS = 16
+/** Maximum number of agents, one per certificate authority. Beyond it the least recently used agent is destroyed. */
+const MAX_AGENTS = 200
+/** Maximum size of a response. A patch may replace an object of 3 MiB, in base64. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+const MAX_IDLE_SOCKETS = 16
 
-/** Calls webhooks over HTTPS, on connections that are kept. */
+/** Calls webhooks over HTTPS with keep-alive. */
 export class HttpsCaller implements WebhookCaller {
   readonly #agents = new Map<string, Agent>()
   #isClosed = false
 
-  async post(post: WebhookPost): Promise<WebhookAnswer> {
-    // Loaded by those who have webhooks: most do not.
+  async post(post: WebhookPost): Promise<WebhookResponse> {
+    // Loaded on demand: most control planes have no webhooks.
     const https = await import('node:https')
     if (this.#isClosed) throw new Error('the control plane is stopping')
     const agent = this.#agent(post.certificateAuthority ?? '', () => new https.Agent(agentOptions(post)))
@@ -32,11 +32,11 @@ export class HttpsCaller implements WebhookCaller {
 
   #agent(key: string, make: () => Agent): Agent {
     const agent = this.#agents.get(key) ?? make()
-    // Again at the end: the first is the one that was not used for longest.
+    // Re-inserting keeps the map in order of last use.
     this.#agents.delete(key)
     this.#agents.set(key, agent)
     for (const [oldest, unused] of this.#agents) {
-      if (this.#agents.size <= MOST_AGENTS) break
+      if (this.#agents.size <= MAX_AGENTS) break
       this.#agents.delete(oldest)
       unused.destroy()
     }
@@ -45,7 +45,7 @@ export class HttpsCaller implements WebhookCaller {
 }
 
 function agentOptions({ certificateAuthority: ca }: WebhookPost): ConstructorParameters<typeof Agent>[0] {
-  return { keepAlive: true, maxFreeSockets: IDLE_SOCKETS, ...(ca !== undefined && { ca }) }
+  return { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS, ...(ca !== undefined && { ca }) }
 }
 
 type Open = (options: RequestOptions, listener: (response: IncomingMessage) => void) => ClientRequest
@@ -59,24 +59,24 @@ class Exchange {
     this.#open = open
   }
 
-  async run(): Promise<WebhookAnswer> {
+  async run(): Promise<WebhookResponse> {
     for (let isFirst = true; ; isFirst = false) {
       const outcome = await this.#attempt()
-      if (!(outcome instanceof Lost)) return outcome
-      // The other side closed a kept connection just as it was used again: it has hardly seen the question.
+      if (!(outcome instanceof FailedAttempt)) return outcome
+      // The server closed a kept-alive connection while it was reused: it has not processed the request.
       if (isFirst && outcome.wasReused && !this.#post.signal.aborted) continue
       throw outcome.reason
     }
   }
 
-  #attempt(): Promise<WebhookAnswer | Lost> {
+  #attempt(): Promise<WebhookResponse | FailedAttempt> {
     const { url, address, body, signal } = this.#post
     const hostname = url.hostname.replaceAll(/^\[|\]$/g, '')
     const port = url.port === '' ? 443 : Number(url.port)
     const isName = !/^[\d.]+$|:/.test(hostname)
     return new Promise((resolve) => {
       if (signal.aborted) {
-        resolve(new Lost(abortReason(signal), false))
+        resolve(new FailedAttempt(abortReason(signal), false))
         return
       }
       const request = this.#open(
@@ -85,7 +85,7 @@ class Exchange {
           port: address?.port ?? port,
           method: 'POST',
           path: `${url.pathname}${url.search}`,
-          // Certificates are issued for the name of the service, wherever it is.
+          // Certificates are issued for the name of the Service, not for its address.
           ...(isName && { servername: hostname }),
           headers: {
             host: url.host,
@@ -102,7 +102,8 @@ class Exchange {
           response.on('data', (chunk: Buffer) => {
             length += chunk.length
             chunks.push(chunk)
-            if (length > LARGEST_ANSWER) request.destroy(new Error(`the answer has more than ${LARGEST_ANSWER} bytes`))
+            if (length > MAX_RESPONSE_BYTES)
+              request.destroy(new Error(`the response has more than ${MAX_RESPONSE_BYTES} bytes`))
           })
           response.on('end', () =>
             resolve({
@@ -117,15 +118,15 @@ class Exchange {
       const fail = (error: Error): void => {
         const wasReused = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
         const at = { host: address?.host ?? hostname, port: address?.port ?? port }
-        resolve(new Lost(signal.aborted ? abortReason(signal) : goWords(error, at, hostname), wasReused))
+        resolve(new FailedAttempt(signal.aborted ? abortReason(signal) : goNetError(error, at, hostname), wasReused))
       }
       request.on('error', fail).end(body)
     })
   }
 }
 
-/** No answer. */
-class Lost {
+/** An attempt without response. */
+class FailedAttempt {
   readonly reason: Error
   readonly wasReused: boolean
 

@@ -1,6 +1,6 @@
 import { goQuote } from '../../../schema/go-text.ts'
 import { isObject } from '../../../schema/json.ts'
-import type { WebhookAnswer } from './caller.ts'
+import type { WebhookResponse } from './caller.ts'
 
 const MESSAGES = new Map([
   [400, 'the server rejected our request for an unknown reason'],
@@ -15,16 +15,17 @@ const MESSAGES = new Map([
   [504, 'the server was unable to return a response in the time allotted, but may still be processing the request'],
 ])
 
-const LONGEST_TEXT = 2048
+/** Maximum number of characters of a body that are quoted in a message. */
+const MAX_TEXT_LENGTH = 2048
 
-/** What the real server's client says about an answer that is no success. */
-export function serverMessage({ status, contentType, body }: WebhookAnswer): string {
-  const told = statusMessage(body)
-  if (told !== undefined) return told
+/** The message of client-go for an unsuccessful response. */
+export function serverMessage({ status, contentType, body }: WebhookResponse): string {
+  const message = statusMessage(body)
+  if (message !== undefined) return message
   const known = MESSAGES.get(status)
   if (known !== undefined) return known
   const isText = contentType === '' || contentType.startsWith('text/')
-  const text = isText ? body.slice(0, LONGEST_TEXT).trim() : 'unknown'
+  const text = isText ? body.slice(0, MAX_TEXT_LENGTH).trim() : 'unknown'
   if (status === 403 || status === 415) return text
   return status >= 500
     ? `an error on the server (${goQuote(text)}) has prevented the request from succeeding`

@@ -2,10 +2,7 @@ import { goQuote } from '../../../schema/go-text.ts'
 import type { Storage } from '../../../storage/types.ts'
 import type { ResolveService } from './call-webhook.ts'
 
-/**
- * Services have no network behind them here, but for those that are another name of a host (`ExternalName`). The others
- * are refused with what to do about it.
- */
+/** Resolves Services of type ExternalName only: the embedded control plane has no Service network. */
 export function serviceResolver(storage: Storage): ResolveService {
   return ({ namespace, name, port }) => {
     const found = storage.get('services', `${namespace}/${name}`)
