@@ -26,6 +26,7 @@ import { ADMIN, Authenticator } from './server/authentication.ts'
 import { Authorizer } from './server/authorization.ts'
 import { bootstrap } from './server/bootstrap.ts'
 import { kubeconfigFor, loadCredentials } from './server/credentials.ts'
+import type { Credentials } from './server/credentials.ts'
 import { expireEvents } from './server/event-expiry.ts'
 import { InProcessTransport } from './server/in-process-transport.ts'
 import type { Fault } from './server/in-process-transport.ts'
@@ -74,15 +75,35 @@ export interface ControlPlane {
   stop(): Promise<void>
 }
 
-/** Starts a control plane: `const { transport } = await startControlPlane()` is all that a test needs. */
+/** Parts that the test fixture brings along. Default of each: as the options say. */
+export interface ControlPlaneParts {
+  readonly storage?: Storage
+  readonly credentials?: Credentials
+}
+
+/** A control plane with the parts of it that the test fixture reaches into. */
+export interface AssembledControlPlane {
+  readonly plane: ControlPlane
+  readonly catalog: CrdCatalog
+  readonly definitions: CrdReconciler
+}
+
+/** Starts a control plane: `const { transport } = await startControlPlane()` serves in process and over HTTPS. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  return (await assembleControlPlane(options)).plane
+}
+
+export async function assembleControlPlane(
+  options: ControlPlaneOptions,
+  parts: ControlPlaneParts = {},
+): Promise<AssembledControlPlane> {
   // What is started is stopped in reverse, also when a later part does not start.
   const started: (() => unknown)[] = []
   const stop = async (): Promise<void> => {
     for (let end = started.pop(); end; end = started.pop()) await end()
   }
   try {
-    return await start(options, started, stop)
+    return await start(options, parts, started, stop)
   } catch (error) {
     await stop()
     throw error
@@ -91,14 +112,15 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 async function start(
   options: ControlPlaneOptions,
+  parts: ControlPlaneParts,
   started: (() => unknown)[],
   stop: () => Promise<void>,
-): Promise<ControlPlane> {
+): Promise<AssembledControlPlane> {
   const { directory, port = 0, host = '127.0.0.1', clock = systemClock, random = systemRandom } = options
   const { log = silentLogger, metrics = noMetrics } = options
-  const storage = await openStorage({ directory, clock, log })
+  const storage = parts.storage ?? (await openStorage({ directory, clock, log }))
   started.push(() => storage.close())
-  const credentials = loadCredentials(directory, [host], clock, random)
+  const credentials = parts.credentials ?? loadCredentials(directory, [host], clock, random)
 
   const addresses = new ServiceAddresses({ random, clock })
   const catalog = new CrdCatalog(builtInCatalog({ addresses }))
@@ -152,7 +174,7 @@ async function start(
     const running = await startControllers({ transport: own, controllers, clock, random, log, metrics })
     started.push(() => running.stop())
   }
-  return {
+  const plane: ControlPlane = {
     url,
     kubeconfig: url === undefined ? undefined : kubeconfigFor(url, credentials),
     token: credentials.token,
@@ -161,6 +183,7 @@ async function start(
     transportFor,
     stop,
   }
+  return { plane, catalog, definitions }
 
   async function serve(at: number, address: string): Promise<string> {
     // Loaded by those who serve: most tests do not.
