@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { importsOf, packageSources, root } from './sources.ts'
 
 /** Which rooms a room may enter: imports go one way. Operators stand on kube, runtime and http, and know no other operator. */
@@ -96,5 +96,22 @@ describe('the import graph', () => {
           .map((name) => `${source.path} imports ${name}`)
       })
     expect(wrong).toEqual([])
+  })
+
+  test('built-in kinds and custom resources do not import each other', () => {
+    const folders = { kinds: 'packages/controlplane/src/kinds/', crd: 'packages/controlplane/src/crd/' }
+    const importsBetween = (from: string, to: string): string[] =>
+      sources
+        .filter((source) => source.path.startsWith(from) && !source.path.endsWith('.test.ts'))
+        .flatMap((source) =>
+          importsOf(source)
+            .filter((specifier) => specifier.startsWith('.'))
+            .map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(source.path), specifier)))
+            .filter((target) => target.startsWith(to))
+            .map((target) => `${source.path} imports ${target}`),
+        )
+    expect(sources.some((source) => source.path.startsWith(folders.crd))).toBe(true)
+    expect(importsBetween(folders.kinds, folders.crd)).toEqual([])
+    expect(importsBetween(folders.crd, folders.kinds)).toEqual([])
   })
 })

@@ -1,25 +1,8 @@
 import type { Json } from '../model/json.ts'
-import { asJson, asJsons, asList, asText, at, isSemanticallyEqual, withField } from '../model/json.ts'
-import { conditionOf, isTrue, namesOf } from '../model/custom-resource-definition.ts'
-
-export interface Condition {
-  readonly type: string
-  readonly status: 'True' | 'False' | 'Unknown'
-  readonly reason: string
-  readonly message: string
-}
-
-/** The CRD with the condition; `now` is when it became so. The same if it has it already. */
-export function withCondition(crd: Json, condition: Condition, now: string): Json {
-  const { type, status, reason, message } = condition
-  const conditions = asJsons(at(crd, 'status', 'conditions'))
-  const old = conditions.find((one) => one['type'] === type)
-  if (old && old['status'] === status && old['reason'] === reason && old['message'] === message) return crd
-  const lastTransitionTime = old?.['status'] === status ? old['lastTransitionTime'] : now
-  const next = { lastTransitionTime, message, reason, status, type }
-  const list = old ? conditions.map((one) => (one === old ? next : one)) : [...conditions, next]
-  return withField(crd, 'status', { ...asJson(crd['status']), conditions: list })
-}
+import { asJson, asList, asText, at, isSemanticallyEqual, withField } from '../model/json.ts'
+import type { Condition } from '../model/conditions.ts'
+import { conditionOf, hasCondition, withCondition } from '../model/conditions.ts'
+import { namesOf } from '../model/custom-resource-definition.ts'
 
 /**
  * What a CRD's status should say of its names, given the other CRDs of its group: names that others hold are not
@@ -79,7 +62,7 @@ function withNamesConditions(
     ? { type: 'NamesAccepted', status: 'False', ...conflict }
     : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
   const named = withCondition(crd, accepted, now)
-  if (isTrue(named, 'Established')) return named
+  if (hasCondition(named, 'Established')) return named
   if (!conflict) {
     const message = 'the initial names have been accepted'
     return withCondition(named, { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message }, now)

@@ -11,7 +11,8 @@ import type { FieldError, Schema } from '../schema/types.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 import { noRefs, readingOf } from './reading.ts'
 import type { Era, Schemas } from './reading.ts'
-import { isTrue, specOf, versionsOf } from '../model/custom-resource-definition.ts'
+import { hasCondition } from '../model/conditions.ts'
+import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import { customPrinter } from './printer.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
@@ -20,7 +21,7 @@ const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 /** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
 export function definitionsOf(crd: Json, era: Era): readonly ResourceDefinition[] {
-  if (!isTrue(crd, 'Established')) return []
+  if (!hasCondition(crd, 'Established')) return []
   const schemas = new Map(versionsOf(crd).map((version) => [asText(version['name']), schemaOf(version)]))
   return versionsOf(crd)
     .filter(({ served }) => served === true)
@@ -33,7 +34,7 @@ function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceD
   const names = asJson(at(crd, 'status', 'acceptedNames'))
   const [plural, kind] = [asText(names['plural']), asText(names['kind'])]
   const hasStatus = isJson(at(version, 'subresources', 'status'))
-  const isLeaving = isTrue(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
+  const isLeaving = hasCondition(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
   const name = asText(version['name'])
   const schema = schemas.get(name)
   return {

@@ -3,8 +3,9 @@ import type { Clock } from '@tenure/kube'
 import type { Json } from '../model/json.ts'
 import { asText, at } from '../model/json.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
-import { withAcceptedNames, withCondition } from './accepted-names.ts'
-import { BUCKET, FINALIZER, isTrue } from '../model/custom-resource-definition.ts'
+import { withAcceptedNames } from './accepted-names.ts'
+import { hasCondition, withCondition } from '../model/conditions.ts'
+import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
 
 export interface CrdReconcilerOptions {
   readonly storage: Storage
@@ -124,7 +125,7 @@ export class CrdReconciler {
   async #cleanUp(key: string, found: StoredObject): Promise<void> {
     const crd = fieldsOf(found)
     const bucket = bucketOf(crd)
-    if (isTrue(crd, 'Established')) {
+    if (hasCondition(crd, 'Established')) {
       await this.#write(key, (current) =>
         this.#terminating(current, 'True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'),
       )

@@ -1,32 +1,37 @@
 import type { KubeObject } from '@tenure/kube'
 import { systemClock, systemRandom } from '@tenure/kube'
 
-import type { Column, Printer, ResourceDefinition } from '../registry/types.ts'
-import { resolveBuiltIn } from '../schema/openapi/builtin.ts'
-import { CRDS } from './apiextensions/custom-resource-definition.ts'
-import { ACCESS } from './rbac/rbac.ts'
-import { ageOf } from '../printing/age.ts'
+import { ADMISSION_REGISTRATION } from './admissionregistration/webhook-configurations.ts'
+import { API_EXTENSIONS } from './apiextensions/custom-resource-definition.ts'
+import { API_REGISTRATION } from './apiregistration/api-service.ts'
+import { APPS } from './apps/index.ts'
 import { AUTOSCALING } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { BATCH } from './batch/batch.ts'
 import type { BuiltInResource } from './built-in-resource.ts'
-import { createdAt, nameOf } from './common/columns.ts'
-import { CORE } from './core/core.ts'
-import { DAEMON_SETS } from './apps/daemon-set.ts'
-import { EVENTS } from './events/events.ts'
+import { CERTIFICATES } from './certificates/certificate-signing-request.ts'
 import { COLUMNS, DESCRIPTIONS } from '../printing/generated/columns.ts'
-import { RESOURCES } from './generated/resources.ts'
+import { COORDINATION } from './coordination/lease.ts'
+import { CORE } from './core/index.ts'
 import type { Cells, KindEntry, KindTable } from './common/kind-table.ts'
-import { NETWORKING } from './networking/networking.ts'
-import { PODS } from './core/pod/pod.ts'
-import { ServiceAddresses } from './core/service/service-addresses.ts'
+import type { Column, Printer, ResourceDefinition } from '../registry/types.ts'
+import { DISCOVERY } from './discovery/endpoint-slice.ts'
+import { EVENTS } from './events/events.ts'
+import { FLOW_CONTROL } from './flowcontrol/flowcontrol.ts'
+import { NETWORKING } from './networking/index.ts'
+import { NODE } from './node/runtime-class.ts'
+import { POLICY } from './policy/pod-disruption-budget.ts'
+import { RBAC } from './rbac/rbac.ts'
+import { RESOURCE } from './resource/resource.ts'
+import { RESOURCES } from './generated/resources.ts'
+import { SCHEDULING } from './scheduling/priority-class.ts'
+import { STORAGE } from './storage/index.ts'
 import type { ServiceAddressBook } from './core/service/service-addresses.ts'
-import { serviceKinds } from './core/service/service.ts'
-import { STATEFUL_SETS } from './apps/stateful-set.ts'
-import { SMALL_KINDS } from './small-kinds.ts'
+import { ServiceAddresses } from './core/service/service-addresses.ts'
+import { ageOf } from '../printing/age.ts'
 import { composeStrategy, fieldsOf } from './common/strategy.ts'
-import { VOLUMES } from './core/volume/volumes.ts'
-import { WEBHOOKS } from './admissionregistration/webhook-configurations.ts'
-import { WORKLOADS } from './apps/workloads.ts'
+import { createdAt, nameOf } from './common/columns.ts'
+import { resolveBuiltIn } from '../schema/openapi/builtin.ts'
+import { serviceKinds } from './core/service/service.ts'
 
 export interface BuiltInCatalogOptions {
   /** Who gives services their addresses. Default: a book of its own, that knows of no stored service. */
@@ -38,20 +43,25 @@ export function builtInCatalog(options: BuiltInCatalogOptions = {}): readonly Re
   const addresses = options.addresses ?? new ServiceAddresses({ random: systemRandom, clock: systemClock })
   const table: KindTable = {
     ...CORE,
-    ...PODS,
     ...serviceKinds(addresses),
-    ...VOLUMES,
     ...EVENTS,
-    ...WORKLOADS,
-    ...STATEFUL_SETS,
-    ...DAEMON_SETS,
+    ...APPS,
     ...BATCH,
     ...AUTOSCALING,
     ...NETWORKING,
-    ...ACCESS,
-    ...WEBHOOKS,
-    ...SMALL_KINDS,
-    ...CRDS,
+    ...DISCOVERY,
+    ...STORAGE,
+    ...RBAC,
+    ...ADMISSION_REGISTRATION,
+    ...COORDINATION,
+    ...POLICY,
+    ...SCHEDULING,
+    ...NODE,
+    ...API_REGISTRATION,
+    ...CERTIFICATES,
+    ...FLOW_CONTROL,
+    ...RESOURCE,
+    ...API_EXTENSIONS,
   }
   return RESOURCES.map((resource) => define(resource, table))
 }

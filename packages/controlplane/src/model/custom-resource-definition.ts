@@ -14,10 +14,5 @@ export const storageVersionOf = (crd: Json): string | undefined => {
   return version && asText(version['name'])
 }
 
-export const conditionOf = (crd: Json, type: string): Json | undefined =>
-  asJsons(at(crd, 'status', 'conditions')).find((condition) => condition['type'] === type)
-
-export const isTrue = (crd: Json, type: string): boolean => conditionOf(crd, type)?.['status'] === 'True'
-
 export const FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 export const BUCKET = 'customresourcedefinitions.apiextensions.k8s.io'

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import type { Json } from '../../model/json.ts'
 import { withRuntimeNodes } from './runtime-class-scheduling.ts'
-import { SYSTEM_PRIORITIES } from '../../kinds/small-kinds.ts'
+import { SYSTEM_PRIORITIES } from '../../kinds/scheduling/priority-class.ts'
 import {
   asJson,
   asJsons,

@@ -25,7 +25,7 @@ import { validateSelector } from '../common/selectors.ts'
 const GROUP = 'admissionregistration.k8s.io'
 
 /** Kinds that configure admission. */
-export const WEBHOOKS: KindTable = {
+export const ADMISSION_REGISTRATION: KindTable = {
   [`mutatingwebhookconfigurations.${GROUP}`]: entry(true),
   [`validatingwebhookconfigurations.${GROUP}`]: entry(false),
   [`validatingadmissionpolicies.${GROUP}`]: {

@@ -4,13 +4,13 @@ import type { Json } from '../../model/json.ts'
 import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { adviseOnFormats } from './format-warnings.ts'
-import { withCondition } from '../../crd/accepted-names.ts'
-import { BUCKET, FINALIZER, isTrue, namesOf, storageVersionOf } from '../../model/custom-resource-definition.ts'
+import { hasCondition, withCondition } from '../../model/conditions.ts'
+import { BUCKET, FINALIZER, namesOf, storageVersionOf } from '../../model/custom-resource-definition.ts'
 import { validateNames } from './crd-names-validation.ts'
 import { validateCrd } from './crd-validation.ts'
 
 /** CustomResourceDefinitions themselves. */
-export const CRDS: KindTable = {
+export const API_EXTENSIONS: KindTable = {
   [BUCKET]: {
     cells: (crd) => [nameOf(crd), createdAt(crd)],
     rules: {
@@ -37,7 +37,7 @@ export const CRDS: KindTable = {
       // Only of the definition itself is it asked whether it has the versions that objects are stored in.
       validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
       validateChange: (crd, old) => {
-        const established = isTrue(old, 'Established')
+        const established = hasCondition(old, 'Established')
           ? [
               ...unchanged('spec.scope', at(crd, 'spec', 'scope'), at(old, 'spec', 'scope')),
               ...unchanged('spec.names.kind', namesOf(crd)['kind'], namesOf(old)['kind']),

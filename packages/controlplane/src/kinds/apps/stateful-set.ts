@@ -24,7 +24,7 @@ import { dnsLabel } from '../common/names.ts'
 import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
 import { count, inSpec, REPLICAS, specOf, templateCells, validateSelection } from '../common/pod-template.ts'
 import { claimAdvice } from '../core/volume/volume-warnings.ts'
-import { defaultClaim } from '../core/volume/volumes.ts'
+import { defaultClaim } from '../core/volume/persistent-volume-claim.ts'
 
 export const STATEFUL_SETS: KindTable = {
   'statefulsets.apps': {

@@ -1,6 +1,6 @@
 import { adviseOnName, isSameGeneration, templateAdvice } from '../core/pod/pod-warnings.ts'
 import { humanDuration } from '../../printing/age.ts'
-import { containerCells, createdAt, hasCondition, isBeingDeleted, nameOf } from '../common/columns.ts'
+import { containerCells, createdAt, isBeingDeleted, nameOf } from '../common/columns.ts'
 import { validateCronJob } from './cron-job-validation.ts'
 import { validateJobChange } from './job-changes.ts'
 import { NAME, UID, validateJob } from './job-validation.ts'
@@ -22,6 +22,7 @@ import {
 import type { KindTable } from '../common/kind-table.ts'
 import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
 import { formatSelector } from '../common/selectors.ts'
+import { hasCondition } from '../../model/conditions.ts'
 
 const MAX_INT32 = 2_147_483_647
 

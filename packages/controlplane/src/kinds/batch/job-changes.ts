@@ -1,6 +1,6 @@
 /** What of a job may change. */
 import type { FieldError } from '../../schema/types.ts'
-import { hasCondition } from '../common/columns.ts'
+import { hasCondition } from '../../model/conditions.ts'
 import { immutable, invalidStruct, invalidValue } from '../common/field-errors.ts'
 import { shownFailurePolicy, shownSuccessPolicy } from './job-policies.ts'
 import { validateJobSpec } from './job-validation.ts'

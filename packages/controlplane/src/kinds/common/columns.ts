@@ -24,10 +24,4 @@ export function listWithMore(all: readonly string[], most: number, separator = '
   return all.length > most ? `${list} + ${all.length - most} more...` : list
 }
 
-export function conditionOf(object: Json, type: string): Json | undefined {
-  return asJsons(at(object, 'status', 'conditions')).find((condition) => condition['type'] === type)
-}
-
-export const hasCondition = (object: Json, type: string): boolean => conditionOf(object, type)?.['status'] === 'True'
-
 export const nameAndAge: Cells = (object, age) => [nameOf(object), age(createdAt(object))]

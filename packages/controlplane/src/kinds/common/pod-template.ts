@@ -4,7 +4,7 @@ import type { FieldError } from '../../schema/types.ts'
 import { forbiddenField, invalidStruct, invalidValue, notSupported, required } from './field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asNumber, at, isJson, isUnset, withinField } from '../../model/json.ts'
-import { containerCells } from './columns.ts'
+import { containerCells, createdAt, nameOf } from './columns.ts'
 import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import { isEmptySelector, matcherOf, validateSelector } from './selectors.ts'
 
@@ -62,4 +62,9 @@ export function validateSelection(spec: Json, kind: string, unusable: string): F
   const template = asJson(spec['template'])
   wrong.push(...validateSelectedTemplate(template, matches, 'spec.template'))
   return [...wrong, ...validateAlwaysRestarts(spec, kind)]
+}
+
+export function replicaCells(object: Json, age: (time: unknown) => string): unknown[] {
+  const desired = asNumber(at(object, 'spec', 'replicas'))
+  return [nameOf(object), desired, count(object, 'replicas'), count(object, 'readyReplicas'), age(createdAt(object))]
 }

@@ -1,14 +1,48 @@
 import type { LabelSelector } from '@tenure/kube'
 
+import type { Json } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  at,
+  filled,
+  isJson,
+  isUnset,
+  withField,
+  withinField,
+  withinItems,
+} from '../../model/json.ts'
 import { contains, maskAddress } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { networkAdvice } from '../common/ip-warnings.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
 import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
+import { formatSelector, validateSelector } from '../common/selectors.ts'
 import { looseNetwork, validateNetwork } from '../common/ip-validation.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson, isUnset } from '../../model/json.ts'
+import { networkAdvice } from '../common/ip-warnings.ts'
 import { portName, portNumber } from '../common/names.ts'
-import { validateSelector } from '../common/selectors.ts'
+
+export const NETWORK_POLICIES: KindTable = {
+  'networkpolicies.networking.k8s.io': {
+    cells: (policy, age) => [nameOf(policy), formatSelector(at(policy, 'spec', 'podSelector')), age(createdAt(policy))],
+    rules: {
+      defaults: (policy) => withinField(policy, 'spec', defaultPolicy),
+      validate: validatePolicy,
+      advise: adviseOnPolicy,
+    },
+  },
+}
+
+function defaultPolicy(given: Json): Json {
+  let spec = given
+  for (const list of ['ingress', 'egress']) {
+    spec = withinItems(spec, list, (rule) => withinItems(rule, 'ports', (port) => filled(port, { protocol: 'TCP' })))
+  }
+  if (asList(spec['policyTypes']).length > 0) return spec
+  return withField(spec, 'policyTypes', asList(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
+}
 
 const TYPES = ['Ingress', 'Egress']
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']

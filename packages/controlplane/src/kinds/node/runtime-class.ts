@@ -1,14 +1,30 @@
-import type { FieldError } from '../../schema/types.ts'
-import { duplicateStruct, invalidEach, required } from '../common/field-errors.ts'
-import { validateResources } from '../core/pod/container-validation.ts'
-import { formerLabel } from '../common/deprecated-labels.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, at, isJson, repeats } from '../../model/json.ts'
-import { validateLabels } from '../common/labels.ts'
+import { required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
 import { dnsLabel } from '../common/names.ts'
+import { duplicateStruct, invalidEach } from '../common/field-errors.ts'
+import { formerLabel } from '../common/deprecated-labels.ts'
+import { unchanged, validateLabels } from '../common/labels.ts'
+import { validateResources } from '../core/pod/container-validation.ts'
 import { validateTolerations } from '../core/pod/pod-validation.ts'
 
-export function validateRuntimeClass(runtime: Json): FieldError[] {
+export const NODE: KindTable = {
+  'runtimeclasses.node.k8s.io': {
+    cells: (runtime, age) => [nameOf(runtime), asText(runtime['handler']), age(createdAt(runtime))],
+    rules: {
+      generation: false,
+      allowsCreateOnUpdate: true,
+      advise: adviseOnRuntimeClass,
+      validate: validateRuntimeClass,
+      validateChange: (runtime, old) => unchanged('handler', runtime['handler'] ?? '', old['handler']),
+    },
+  },
+}
+
+function validateRuntimeClass(runtime: Json): FieldError[] {
   const { overhead, scheduling } = runtime
   const handler = asText(runtime['handler'])
   return [
@@ -19,11 +35,12 @@ export function validateRuntimeClass(runtime: Json): FieldError[] {
   ]
 }
 
-export const adviseOnRuntimeClass = (runtime: Json): readonly string[] =>
-  Object.keys(asJson(at(runtime, 'scheduling', 'nodeSelector'))).flatMap((name) => {
+function adviseOnRuntimeClass(runtime: Json): readonly string[] {
+  return Object.keys(asJson(at(runtime, 'scheduling', 'nodeSelector'))).flatMap((name) => {
     const former = formerLabel(name)
     return former === undefined ? [] : [`scheduling.nodeSelector: ${former}`]
   })
+}
 
 function validateScheduling(scheduling: Json, field: string): FieldError[] {
   const tolerations = asJsons(scheduling['tolerations'])

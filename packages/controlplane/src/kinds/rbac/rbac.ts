@@ -20,7 +20,7 @@ const GROUP = 'rbac.authorization.k8s.io'
 const shared = { generation: false, allowsCreateOnUpdate: true } as const
 
 /** Roles and who has them. */
-export const ACCESS: KindTable = {
+export const RBAC: KindTable = {
   [`roles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, true) } },
   [`clusterroles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, false) } },
   [`rolebindings.${GROUP}`]: bindingEntry(true),

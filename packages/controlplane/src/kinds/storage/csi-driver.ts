@@ -1,8 +1,59 @@
-import type { FieldError } from '../../schema/types.ts'
-import { duplicate, invalidValue, notSupported } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, isAbsent, isSemanticallyEqual, isUnset } from '../../model/json.ts'
+import {
+  asJson,
+  asJsons,
+  asList,
+  asText,
+  filled,
+  isAbsent,
+  isSemanticallyEqual,
+  isUnset,
+  withinField,
+} from '../../model/json.ts'
+import { notSupported } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { duplicate, invalidValue } from '../common/field-errors.ts'
 import { unchanged } from '../common/labels.ts'
+
+export const CSI_DRIVERS: KindTable = {
+  'csidrivers.storage.k8s.io': {
+    cells: (driver, age) => {
+      const spec = asJson(driver['spec'])
+      const tokens = asJsons(spec['tokenRequests']).map(({ audience }) => asText(audience))
+      return [
+        nameOf(driver),
+        spec['attachRequired'] !== false,
+        spec['podInfoOnMount'] === true,
+        spec['storageCapacity'] === true,
+        tokens.join(',') || '<unset>',
+        spec['requiresRepublish'] === true,
+        asList(spec['volumeLifecycleModes']).map(asText).join(',') || '<none>',
+        age(createdAt(driver)),
+      ]
+    },
+    rules: {
+      generation: false,
+      defaults: (driver) =>
+        withinField(driver, 'spec', (spec) =>
+          filled(spec, {
+            attachRequired: true,
+            podInfoOnMount: false,
+            volumeLifecycleModes: ['Persistent'],
+            storageCapacity: false,
+            fsGroupPolicy: 'ReadWriteOnceWithFSType',
+            requiresRepublish: false,
+            seLinuxMount: false,
+          }),
+        ),
+      advise: adviseOnDriver,
+      validate: validateDriver,
+      validateChange: validateDriverChange,
+      returnsDeletedObject: true,
+    },
+  },
+}
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
 const LIFECYCLES = ['Persistent', 'Ephemeral']
@@ -10,7 +61,7 @@ const SHORTEST_PERIOD = 10
 const SHORTEST_TOKEN = 600
 const LONGEST_TOKEN = 2 ** 32
 
-export function validateDriver(driver: Json): FieldError[] {
+function validateDriver(driver: Json): FieldError[] {
   const spec = asJson(driver['spec'])
   const { fsGroupPolicy, nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec
   const wrong: FieldError[] = []
@@ -37,7 +88,7 @@ const IN_SECRETS =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
 /** When it begins to ask for tokens, or asks for others. */
-export function adviseOnDriver(driver: Json, old: Json | undefined): readonly string[] {
+function adviseOnDriver(driver: Json, old: Json | undefined): readonly string[] {
   const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
   const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
   return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [IN_SECRETS]
@@ -58,7 +109,7 @@ function validateTokens(requests: readonly Json[], field: string): FieldError[] 
   })
 }
 
-export function validateDriverChange(driver: Json, old: Json): FieldError[] {
+function validateDriverChange(driver: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(driver['spec']), asJson(old['spec'])]
   return [
     // The real server names the field so.

@@ -1,7 +1,8 @@
-import { createdAt, hasCondition, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
+import { createdAt, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asNumber, asText, at, isJson } from '../../../model/json.ts'
 import type { Cells } from '../../common/kind-table.ts'
+import { hasCondition } from '../../../model/conditions.ts'
 
 interface Tally {
   ready: number

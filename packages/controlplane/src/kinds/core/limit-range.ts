@@ -1,10 +1,31 @@
-import type { FieldError } from '../../schema/types.ts'
-import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asText } from '../../model/json.ts'
-import { qualifiedName } from '../common/names.ts'
+import { asJson, asJsons, asText, filled, withField, withinField, withinItems } from '../../model/json.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { compareQuantities, nanosOf } from '../common/quantity.ts'
+import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../common/field-errors.ts'
 import { isOvercommittable, validateContainerResourceName, validateResourceName } from './resource-names.ts'
+import { qualifiedName } from '../common/names.ts'
+import { size } from '../common/data-keys.ts'
+
+export const LIMIT_RANGES: KindTable = {
+  limitranges: {
+    rules: {
+      generation: false,
+      defaults: (object) => withinField(object, 'spec', (spec) => withinItems(spec, 'limits', defaultLimit)),
+      validate: validateLimitRange,
+      allowsCreateOnUpdate: true,
+    },
+  },
+}
+
+function defaultLimit(limit: Json): Json {
+  if (limit['type'] !== 'Container') return limit
+  const defaults = filled(asJson(limit['default']), asJson(limit['max']))
+  const requests = filled(filled(asJson(limit['defaultRequest']), defaults), asJson(limit['min']))
+  const withDefaults = size(defaults) > 0 ? withField(limit, 'default', defaults) : limit
+  return size(requests) > 0 ? withField(withDefaults, 'defaultRequest', requests) : withDefaults
+}
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
 

@@ -1,13 +1,45 @@
-import { Buffer } from 'node:buffer'
-
+import { asJson, asJsons, asList, asText, at, filled, isUnset, repeats } from '../../model/json.ts'
 import type { FieldError } from '../../schema/types.ts'
+import type { Json } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../common/field-errors.ts'
 import { formerLabel } from '../common/deprecated-labels.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, isUnset, repeats } from '../../model/json.ts'
 import { qualifiedName } from '../common/names.ts'
+import { unchanged } from '../common/labels.ts'
 
-export function validateStorageClass(storage: Json): FieldError[] {
+export const STORAGE_CLASSES: KindTable = {
+  'storageclasses.storage.k8s.io': {
+    cells: (storage, age) => {
+      const annotations = asJson(at(storage, 'metadata', 'annotations'))
+      const isDefault = [
+        'storageclass.kubernetes.io/is-default-class',
+        'storageclass.beta.kubernetes.io/is-default-class',
+      ].some((key) => annotations[key] === 'true')
+      return [
+        isDefault ? `${nameOf(storage)} (default)` : nameOf(storage),
+        asText(storage['provisioner']),
+        asText(storage['reclaimPolicy']) || 'Delete',
+        asText(storage['volumeBindingMode']) || 'Immediate',
+        storage['allowVolumeExpansion'] === true,
+        age(createdAt(storage)),
+      ]
+    },
+    rules: {
+      generation: false,
+      defaults: (storage) => filled(storage, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+      advise: adviseOnStorageClass,
+      validate: validateStorageClass,
+      validateChange: (storage, old) =>
+        ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'].flatMap((field) =>
+          unchanged(field, storage[field], old[field]),
+        ),
+      returnsDeletedObject: true,
+    },
+  },
+}
+
+function validateStorageClass(storage: Json): FieldError[] {
   const { provisioner, reclaimPolicy, volumeBindingMode } = storage
   const wrong: FieldError[] = []
   // Shown as it is looked at.
@@ -26,14 +58,15 @@ export function validateStorageClass(storage: Json): FieldError[] {
 }
 
 /** A label that nodes no longer have keeps its volumes away from them. */
-export const adviseOnStorageClass = (storage: Json): readonly string[] =>
-  asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
+function adviseOnStorageClass(storage: Json): readonly string[] {
+  return asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
     asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
       const former = formerLabel(asText(key))
       const field = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`
       return former === undefined ? [] : [`${field}: ${former}`]
     }),
   )
+}
 
 const MOST_PARAMETERS = 512
 const LARGEST_PARAMETERS = 256 * 1024

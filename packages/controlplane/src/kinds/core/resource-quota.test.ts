@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FieldError } from '../../schema/types.ts'
-import { validateLimitRange } from './limit-range-validation.ts'
-import { validateQuota, validateQuotaChange } from './quota-validation.ts'
+import { validateLimitRange } from './limit-range.ts'
+import { validateQuota, validateQuotaChange } from './resource-quota.ts'
 
 const lines = (errors: readonly FieldError[]): readonly string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)

@@ -1,9 +1,37 @@
-import type { FieldError } from '../../schema/types.ts'
-import { immutable, invalidStruct, invalidValue, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText } from '../../model/json.ts'
-import { isNegative, isWhole } from '../common/quantity.ts'
+import { asJson, asJsons, asList, asText, at } from '../../model/json.ts'
+import { invalidValue } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { immutable, invalidStruct, required } from '../common/field-errors.ts'
 import { isCounted, isOfQuotas, validateQuotaResourceName } from './resource-names.ts'
+import { isNegative, isWhole } from '../common/quantity.ts'
+
+export const RESOURCE_QUOTAS: KindTable = {
+  resourcequotas: {
+    cells: quotaCells,
+    rules: {
+      generation: false,
+      validate: validateQuota,
+      validateChange: validateQuotaChange,
+      returnsDeletedObject: true,
+    },
+  },
+}
+
+function quotaCells(quota: Json, age: (time: unknown) => string): readonly unknown[] {
+  const [hard, used] = [asJson(at(quota, 'status', 'hard')), asJson(at(quota, 'status', 'used'))]
+  const names = Object.keys(hard).toSorted()
+  const show = (list: readonly string[]): string =>
+    list.map((name) => `${name}: ${asText(used[name]) || '0'}/${asText(hard[name])}`).join(', ')
+  return [
+    nameOf(quota),
+    show(names.filter((name) => !name.startsWith('limits.'))),
+    show(names.filter((name) => name.startsWith('limits.'))),
+    age(createdAt(quota)),
+  ]
+}
 
 /** Scopes that a pod is in or not: nothing is compared. */
 const EXISTING = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']

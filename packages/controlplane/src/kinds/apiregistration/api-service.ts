@@ -1,0 +1,35 @@
+import { conditionOf } from '../../model/conditions.ts'
+import { asJson, asText, at, filled, withinField } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { invalidValue } from '../common/field-errors.ts'
+
+export const API_REGISTRATION: KindTable = {
+  'apiservices.apiregistration.k8s.io': {
+    cells: (service, age) => {
+      const { namespace, name } = asJson(at(service, 'spec', 'service'))
+      const available = conditionOf(service, 'Available')
+      const isAvailable = available?.['status'] === 'True'
+      const why = asText(available?.['reason'])
+      const status = available
+        ? isAvailable
+          ? 'True'
+          : `${asText(available['status'])}${why && ` (${why})`}`
+        : 'Unknown'
+      return [nameOf(service), name ? `${asText(namespace)}/${asText(name)}` : 'Local', status, age(createdAt(service))]
+    },
+    rules: {
+      generation: false,
+      defaults: (service) =>
+        withinField(service, 'spec', (spec) => withinField(spec, 'service', (ref) => filled(ref, { port: 443 }))),
+      validate: (service) => {
+        const { group, version } = asJson(service['spec'])
+        const expected = `${asText(version)}.${asText(group)}`
+        if (nameOf(service) === expected) return []
+        return [
+          invalidValue('metadata.name', nameOf(service), `must be \`spec.version+"."+spec.group\`: "${expected}"`),
+        ]
+      },
+    },
+  },
+}

@@ -1,0 +1,80 @@
+import { asJson, asNumber, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { Json } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { REPLICAS, count, inSpec, specOf, templateCells, validateSelection } from '../common/pod-template.ts'
+import { adviseOnTemplate } from '../core/pod/pod-warnings.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { forbiddenField, invalidValue, notNegative, notSupportedStruct } from '../common/field-errors.ts'
+import { formatSelector } from '../common/selectors.ts'
+import { unchanged } from '../common/labels.ts'
+import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from '../common/int-or-percent.ts'
+
+export const DEPLOYMENTS: KindTable = {
+  'deployments.apps': {
+    scale: REPLICAS,
+    cells: (object, age) => [
+      nameOf(object),
+      `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
+      count(object, 'updatedReplicas'),
+      count(object, 'availableReplicas'),
+      age(createdAt(object)),
+      ...templateCells(object),
+      formatSelector(at(object, 'spec', 'selector')),
+    ],
+    rules: {
+      defaults: inSpec(defaultDeployment),
+      advise: adviseOnTemplate('spec', 'template'),
+      validate: (object) => validateDeployment(specOf(object)),
+      validateChange: (object, old) =>
+        unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+    },
+  },
+}
+
+function defaultDeployment(given: Json): Json {
+  let spec = withinField(given, 'template', defaultPodTemplate)
+  spec = filled(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
+  const strategy = filledUnset(asJson(spec['strategy']), { type: 'RollingUpdate' })
+  if (strategy['type'] !== 'RollingUpdate') return withField(spec, 'strategy', strategy)
+  const rollingUpdate = filled(asJson(strategy['rollingUpdate']), { maxUnavailable: '25%', maxSurge: '25%' })
+  return withField(spec, 'strategy', withField(strategy, 'rollingUpdate', rollingUpdate))
+}
+
+function validateDeployment(spec: Json): FieldError[] {
+  const wrong = [
+    ...notNegative('spec.replicas', spec['replicas']),
+    ...validateSelection(spec, 'Deployment', 'invalid label selector'),
+    ...validateDeploymentStrategy(asJson(spec['strategy'])),
+    ...notNegative('spec.minReadySeconds', spec['minReadySeconds']),
+    ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit']),
+    ...notNegative('spec.progressDeadlineSeconds', spec['progressDeadlineSeconds']),
+  ]
+  const deadline = spec['progressDeadlineSeconds']
+  if (typeof deadline === 'number' && deadline <= asNumber(spec['minReadySeconds'])) {
+    wrong.push(invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'))
+  }
+  return wrong
+}
+
+function validateDeploymentStrategy({ type, rollingUpdate }: Json): FieldError[] {
+  const field = 'spec.strategy.rollingUpdate'
+  if (type === 'Recreate') {
+    const detail = "may not be specified when strategy `type` is 'Recreate'"
+    return isJson(rollingUpdate) ? [forbiddenField(field, detail)] : []
+  }
+  if (type !== 'RollingUpdate') {
+    const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
+    return [notSupportedStruct('spec.strategy', shown, ['Recreate', 'RollingUpdate'])]
+  }
+  const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
+  const wrong = [
+    ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),
+    ...validateIntOrPercent(maxSurge, `${field}.maxSurge`),
+  ]
+  if (valueOfIntOrPercent(maxUnavailable) === 0 && valueOfIntOrPercent(maxSurge) === 0) {
+    wrong.push(invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'))
+  }
+  return [...wrong, ...validateNotAbove100(maxUnavailable, `${field}.maxUnavailable`)]
+}

@@ -1,0 +1,36 @@
+import { specOf } from '../../model/custom-resource-definition.ts'
+import { asNumber, at, filled, withinField } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { REPLICAS, inSpec, replicaCells, templateCells, validateSelection } from '../common/pod-template.ts'
+import { adviseOnTemplate } from '../core/pod/pod-warnings.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { formatSelector } from '../common/selectors.ts'
+import { notNegative } from '../common/field-errors.ts'
+import { unchanged } from '../common/labels.ts'
+
+export const REPLICA_SETS: KindTable = {
+  'replicasets.apps': {
+    scale: REPLICAS,
+    cells: (object, age) => [
+      ...replicaCells(object, age),
+      ...templateCells(object),
+      formatSelector(at(object, 'spec', 'selector')),
+    ],
+    rules: {
+      newStatus: { replicas: 0 },
+      advise: adviseOnTemplate('spec', 'template'),
+      defaults: inSpec((spec) => filled(withinField(spec, 'template', defaultPodTemplate), { replicas: 1 })),
+      validate: (object) => {
+        const spec = specOf(object)
+        return [
+          ...notNegative('spec.replicas', spec['replicas']),
+          ...notNegative('spec.minReadySeconds', spec['minReadySeconds']),
+          ...validateSelection(spec, 'ReplicaSet', 'invalid label selector'),
+        ]
+      },
+      validateChange: (object, old) =>
+        unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+      selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
+    },
+  },
+}

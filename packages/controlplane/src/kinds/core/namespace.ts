@@ -1,0 +1,59 @@
+import type { Json } from '../../model/json.ts'
+import { asJson, asList, asText, at, withField, withinField } from '../../model/json.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { STANDARD_FINALIZERS } from '../../registry/metadata.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { invalidEach, invalidValue } from '../common/field-errors.ts'
+import { qualifiedName } from '../common/names.ts'
+
+const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
+
+export const NAMESPACES: KindTable = {
+  namespaces: {
+    cells: (object, age) => [nameOf(object), asText(at(object, 'status', 'phase')), age(createdAt(object))],
+    rules: {
+      generation: false,
+      defaults: (object) => {
+        const name = nameOf(object)
+        if (!name) return object
+        return withinField(object, 'metadata', (metadata) =>
+          asJson(metadata['labels'])[NAMESPACE_LABEL] === name
+            ? metadata
+            : withField(metadata, 'labels', { ...asJson(metadata['labels']), [NAMESPACE_LABEL]: name }),
+        )
+      },
+      newStatus: { phase: 'Active' },
+      validate: validateNamespaceFinalizers,
+      validateChange: validateNamespacePhase,
+      prepareForCreate: (object) => {
+        const finalizers = asList(at(object, 'spec', 'finalizers'))
+        const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']
+        return withField(object, 'spec', { ...asJson(object['spec']), finalizers: all })
+      },
+      selectableFields: { 'status.phase': (object) => asText(at(object, 'status', 'phase')) },
+      returnsDeletedObject: true,
+    },
+  },
+}
+
+/** What a namespace waits for has a name that says whose it is. */
+function validateNamespaceFinalizers(object: Json): FieldError[] {
+  return asList(at(object, 'spec', 'finalizers')).flatMap((finalizer, index) => {
+    const field = `spec.finalizers[${index}]`
+    const name = asText(finalizer)
+    const wrong = qualifiedName(name)
+    if (wrong.length > 0) return invalidEach(field, name, wrong)
+    if (name.includes('/') || STANDARD_FINALIZERS.has(name)) return []
+    return [invalidValue(field, name, 'name is neither a standard finalizer name nor is it fully qualified')]
+  })
+}
+
+/** Whether a namespace ends is decided by who deletes it, and by nobody else. */
+function validateNamespacePhase(object: Json): FieldError[] {
+  const isEnding = at(object, 'metadata', 'deletionTimestamp') !== undefined
+  const phase = asText(at(object, 'status', 'phase'))
+  const [right, when] = isEnding ? ['Terminating', 'not empty'] : ['Active', 'empty']
+  if (phase === right) return []
+  return [invalidValue('status.Phase', phase, `may only be '${right}' if \`deletionTimestamp\` is ${when}`)]
+}

@@ -1,0 +1,70 @@
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asText, at } from '../../model/json.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { adviseOnNode, defaultNode, validateNode, validateNodeChange, withoutConfigSource } from './node-validation.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+
+const ROLE = 'node-role.kubernetes.io/'
+
+export const NODES: KindTable = {
+  nodes: {
+    cells: (node, age) => nodeCells(node, age),
+    rules: {
+      generation: false,
+      newStatus: {
+        daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+        nodeInfo: Object.fromEntries(
+          [
+            'machineID',
+            'systemUUID',
+            'bootID',
+            'kernelVersion',
+            'osImage',
+            'containerRuntimeVersion',
+            'kubeletVersion',
+            'kubeProxyVersion',
+            'operatingSystem',
+            'architecture',
+          ].map((field) => [field, '']),
+        ),
+      },
+      // Unlike others: it registers itself.
+      bringsStatus: true,
+      defaults: defaultNode,
+      prepareForCreate: withoutConfigSource,
+      prepareForUpdate: withoutConfigSource,
+      advise: adviseOnNode,
+      validate: validateNode,
+      validateChange: validateNodeChange,
+      selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },
+    },
+  },
+}
+
+function nodeCells(node: Json, age: (time: unknown) => string): readonly unknown[] {
+  const ready = asJsons(at(node, 'status', 'conditions')).find(({ type }) => type === 'Ready')
+  const status = [ready ? (ready['status'] === 'True' ? 'Ready' : 'NotReady') : 'Unknown']
+  if (at(node, 'spec', 'unschedulable') === true) status.push('SchedulingDisabled')
+  const roles = new Set<string>()
+  for (const [key, value] of Object.entries(asJson(at(node, 'metadata', 'labels')))) {
+    if (key.startsWith(ROLE) && key.length > ROLE.length) roles.add(key.slice(ROLE.length))
+    else if (key === 'kubernetes.io/role' && value) roles.add(asText(value))
+  }
+  const info = asJson(at(node, 'status', 'nodeInfo'))
+  const architecture = asText(info['architecture'])
+  const address = (type: string): string =>
+    asText(asJsons(at(node, 'status', 'addresses')).find((one) => one['type'] === type)?.['address']) || '<none>'
+  const kernel = asText(info['kernelVersion']) || '<unknown>'
+  return [
+    nameOf(node),
+    status.join(','),
+    [...roles].toSorted().join(',') || '<none>',
+    age(createdAt(node)),
+    asText(info['kubeletVersion']),
+    address('InternalIP'),
+    address('ExternalIP'),
+    asText(info['osImage']) || '<unknown>',
+    architecture ? `${kernel} (${architecture})` : kernel,
+    asText(info['containerRuntimeVersion']) || '<unknown>',
+  ]
+}

@@ -1,0 +1,66 @@
+import { specOf } from '../../model/custom-resource-definition.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asNumber, at, filled, isJson, withinField } from '../../model/json.ts'
+import { required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import {
+  REPLICAS,
+  replicaCells,
+  templateCells,
+  validateAlwaysRestarts,
+  validateSelectedTemplate,
+} from '../common/pod-template.ts'
+import { adviseOnTemplate, isSameGeneration, templateAdvice } from './pod/pod-warnings.ts'
+import { defaultPodTemplate } from './pod/pod-defaults.ts'
+import { formatLabels } from '../common/selectors.ts'
+import { notNegative } from '../common/field-errors.ts'
+
+export const REPLICATION_CONTROLLERS: KindTable = {
+  replicationcontrollers: {
+    scale: REPLICAS,
+    cells: (object, age) => [
+      ...replicaCells(object, age),
+      ...templateCells(object),
+      formatLabels(at(object, 'spec', 'selector')),
+    ],
+    rules: {
+      newStatus: { replicas: 0 },
+      defaults: defaultReplicationController,
+      advise: adviseOnReplicationController,
+      validate: validateReplicationController,
+      validateChange: () => [],
+      selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
+      defaultPropagation: 'Orphan',
+    },
+  },
+}
+
+function defaultReplicationController(given: Json): Json {
+  let object = withinField(given, 'spec', (spec) =>
+    filled(withinField(spec, 'template', defaultPodTemplate), { replicas: 1 }),
+  )
+  const labels = at(object, 'spec', 'template', 'metadata', 'labels')
+  if (!isJson(labels)) return object
+  object = withinField(object, 'spec', (spec) => filled(spec, { selector: labels }))
+  return withinField(object, 'metadata', (metadata) => filled(metadata, { labels }))
+}
+
+/** When it changes, the real server has the new template and the old one mixed up. */
+function adviseOnReplicationController(object: Json, old: Json | undefined): readonly string[] {
+  if (old && !isSameGeneration(object, old)) return templateAdvice(old, 'spec', 'template')
+  return adviseOnTemplate('spec', 'template')(object, old)
+}
+
+function validateReplicationController(object: Json): FieldError[] {
+  const spec = specOf(object)
+  const selector = asJson(spec['selector'])
+  const wrong = notNegative('spec.minReadySeconds', spec['minReadySeconds'])
+  if (Object.keys(selector).length === 0) wrong.push(required('spec.selector'))
+  wrong.push(...notNegative('spec.replicas', spec['replicas']))
+  if (!isJson(spec['template'])) return [...wrong, required('spec.template')]
+  const labels = asJson(at(spec, 'template', 'metadata', 'labels'))
+  const matches = Object.entries(selector).every(([key, value]) => labels[key] === value)
+  wrong.push(...validateSelectedTemplate(spec['template'], () => matches, 'spec.template'))
+  return [...wrong, ...validateAlwaysRestarts(spec, 'ReplicationController')]
+}

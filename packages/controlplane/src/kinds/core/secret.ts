@@ -1,0 +1,81 @@
+import type { Json } from '../../model/json.ts'
+import { asJson, asText, at, filledUnset, isJson, withField } from '../../model/json.ts'
+import { required, tooLong } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { MAX_DATA_BYTES, size, validateDataKey, validateImmutable } from '../common/data-keys.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { invalidValue } from '../common/field-errors.ts'
+import { unchanged } from '../common/labels.ts'
+
+export const SECRETS: KindTable = {
+  secrets: {
+    cells: (object, age) => [nameOf(object), asText(object['type']), size(object['data']), age(createdAt(object))],
+    rules: {
+      generation: false,
+      defaults: defaultSecret,
+      validate: validateSecret,
+      validateChange: (object, old) => [
+        ...unchanged('type', object['type'], old['type']),
+        ...validateImmutable(object, old, ['data']),
+      ],
+      selectableFields: { type: (object) => asText(at(object, 'type')) },
+    },
+  },
+}
+
+/** What is given as text is kept as bytes, over what was given as bytes. */
+function defaultSecret(given: Json): Json {
+  let secret = filledUnset(given, { type: 'Opaque' })
+  const texts = secret['stringData']
+  if (isJson(texts) && Object.keys(texts).length > 0) {
+    const encoded = Object.entries(texts).map(([key, text]) => [key, Buffer.from(asText(text)).toString('base64')])
+    const data: unknown = Object.fromEntries([...Object.entries(asJson(secret['data'])), ...encoded])
+    secret = withField(secret, 'data', data)
+  }
+  return withField(secret, 'stringData', undefined)
+}
+
+/** Types of secrets that are good for something only with these keys. */
+const NEEDED_KEYS = new Map([
+  ['kubernetes.io/dockercfg', ['.dockercfg']],
+  ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
+  ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
+  ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
+])
+
+function validateSecret(object: Json): FieldError[] {
+  const data = asJson(object['data'])
+  const type = asText(object['type'])
+  const wrong: FieldError[] = []
+  let bytes = 0
+  for (const [key, value] of Object.entries(data)) {
+    wrong.push(...validateDataKey('data', key))
+    bytes += Buffer.byteLength(asText(value), 'base64')
+  }
+  if (bytes > MAX_DATA_BYTES) wrong.push(tooLong('data', MAX_DATA_BYTES))
+  for (const key of NEEDED_KEYS.get(type) ?? []) {
+    if (!Object.hasOwn(data, key)) wrong.push(required(`data[${key}]`))
+    else if (type.startsWith('kubernetes.io/docker')) wrong.push(...validateDockerConfig(key, asText(data[key])))
+  }
+  if (type === 'kubernetes.io/basic-auth' && !Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) {
+    wrong.push(required('data[username]'), required('data[password]'))
+  }
+  if (type === 'kubernetes.io/service-account-token') {
+    const key = 'kubernetes.io/service-account.name'
+    if (!at(object, 'metadata', 'annotations', key)) wrong.push(required(`metadata.annotations[${key}]`))
+  }
+  return wrong
+}
+
+function validateDockerConfig(key: string, encoded: string): FieldError[] {
+  const text = Buffer.from(encoded, 'base64').toString()
+  try {
+    if (isJson(JSON.parse(text))) return []
+  } catch {
+    // Said below.
+  }
+  const detail =
+    text === '' ? 'unexpected end of JSON input' : `invalid character '${text[0]}' looking for beginning of value`
+  return [invalidValue(`data[${key}]`, '<secret contents redacted>', detail)]
+}

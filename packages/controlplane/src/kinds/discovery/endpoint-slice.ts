@@ -1,0 +1,93 @@
+import type { Json } from '../../model/json.ts'
+import { asJsons, asList, asText, filled, isUnset, withinItems } from '../../model/json.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { addressAdvice } from '../common/ip-warnings.ts'
+import { createdAt, listWithMore, nameOf } from '../common/columns.ts'
+import { dnsLabel } from '../common/names.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
+import { formatAddress, isMapped, parseAddress } from '../../schema/formats/addresses.ts'
+import { unchanged } from '../common/labels.ts'
+import { validateAddress } from '../common/ip-validation.ts'
+
+export const DISCOVERY: KindTable = {
+  'endpointslices.discovery.k8s.io': {
+    cells: (slice, age) => [
+      nameOf(slice),
+      asText(slice['addressType']),
+      moreOrUnset(
+        asJsons(slice['ports']).map(({ port, name }) =>
+          typeof port === 'number' ? String(port) : asText(name) || '*',
+        ),
+      ),
+      moreOrUnset(asJsons(slice['endpoints']).flatMap(({ addresses }) => asList(addresses).map(asText))),
+      age(createdAt(slice)),
+    ],
+    rules: {
+      defaults: (slice) => {
+        const withPorts = withinItems(slice, 'ports', (port) => filled(port, { name: '', protocol: 'TCP' }))
+        return withinItems(withPorts, 'endpoints', (endpoint) => filled(endpoint, { conditions: {} }))
+      },
+      advise: adviseOnSlice,
+      validate: validateSlice,
+      validateChange: (slice, old) => unchanged('addressType', slice['addressType'], old['addressType']),
+    },
+  },
+}
+
+const moreOrUnset = (list: readonly string[]): string => listWithMore(list, 3) || '<unset>'
+
+function adviseOnSlice(slice: Json, old: Json | undefined): readonly string[] {
+  return [
+    ...(!old && slice['addressType'] === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+    ...asJsons(slice['endpoints']).flatMap(({ addresses }, index) =>
+      asList(addresses).flatMap((address, place) =>
+        addressAdvice(asText(address), `endpoints[${index}].addresses[${place}]`),
+      ),
+    ),
+  ]
+}
+
+const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
+
+function validateSlice(slice: Json): FieldError[] {
+  const { addressType } = slice
+  const wrong: FieldError[] = []
+  if (isUnset(addressType)) wrong.push(required('addressType'))
+  else if (!ADDRESS_TYPES.includes(asText(addressType))) {
+    wrong.push(notSupported('addressType', addressType, ADDRESS_TYPES))
+  }
+  const names = new Set<string>()
+  asJsons(slice['ports']).forEach(({ name, protocol }, index) => {
+    const text = asText(name)
+    if (text) wrong.push(...invalidEach(`ports[${index}].name`, text, dnsLabel(text)))
+    if (names.has(text)) wrong.push(duplicate(`ports[${index}].name`, text))
+    names.add(text)
+    const protocols = ['SCTP', 'TCP', 'UDP']
+    if (!protocols.includes(asText(protocol)))
+      wrong.push(notSupported(`ports[${index}].protocol`, protocol ?? '', protocols))
+  })
+  asJsons(slice['endpoints']).forEach(({ addresses }, index) => {
+    const list = asList(addresses).map(asText)
+    const field = `endpoints[${index}].addresses`
+    if (list.length === 0) wrong.push(required(field, 'must contain at least 1 address'))
+    if (addressType === 'FQDN') return
+    list.forEach((address, at) => wrong.push(...validateEndpoint(address, addressType, field, `${field}[${at}]`)))
+  })
+  return wrong
+}
+
+function validateEndpoint(address: string, type: unknown, list: string, field: string): FieldError[] {
+  const parsed = parseAddress(address)
+  // Unlike Endpoints, a slice says it once.
+  if (!parsed || isMapped(parsed)) return validateAddress(address, field, true).slice(0, 1)
+  const proper = formatAddress(parsed)
+  if (type === 'IPv6' && proper !== address) {
+    return [invalidValue(field, address, `must be in canonical form ("${proper}")`)]
+  }
+  const family = parsed.length === 4 ? 'IPv4' : 'IPv6'
+  return [
+    ...(family === type ? [] : [invalidValue(list, address, `must be an ${asText(type)} address`)]),
+    ...validateAddress(address, field, true),
+  ]
+}

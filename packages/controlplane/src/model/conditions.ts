@@ -1,0 +1,27 @@
+import type { Json } from './json.ts'
+import { asJson, asJsons, at, withField } from './json.ts'
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+export function conditionOf(object: Json, type: string): Json | undefined {
+  return asJsons(at(object, 'status', 'conditions')).find((condition) => condition['type'] === type)
+}
+
+export const hasCondition = (object: Json, type: string): boolean => conditionOf(object, type)?.['status'] === 'True'
+
+/** Returns `object` with the condition, or `object` itself if it has it already. `now` is the transition time. */
+export function withCondition(object: Json, condition: Condition, now: string): Json {
+  const { type, status, reason, message } = condition
+  const conditions = asJsons(at(object, 'status', 'conditions'))
+  const old = conditions.find((one) => one['type'] === type)
+  if (old && old['status'] === status && old['reason'] === reason && old['message'] === message) return object
+  const lastTransitionTime = old?.['status'] === status ? old['lastTransitionTime'] : now
+  const next = { lastTransitionTime, message, reason, status, type }
+  const list = old ? conditions.map((one) => (one === old ? next : one)) : [...conditions, next]
+  return withField(object, 'status', { ...asJson(object['status']), conditions: list })
+}
