@@ -4,17 +4,16 @@ import { rolldown } from 'rolldown'
 
 const root = path.dirname(import.meta.dirname)
 
-/** Each is a program of its own, and carries what it uses: as the image of an operator would. */
+/** Each program is a bundle with its dependencies, like the image of an operator. */
 const PROGRAMS = ['apply', 'idle', 'informer', 'queue', 'reconcile'] as const
 
 export type ProgramName = (typeof PROGRAMS)[number]
 
-/** Where the programs are. */
+/** The path of each program. */
 export type Programs = Readonly<Record<ProgramName, string>>
 
 /**
- * The measurements as plain JavaScript, as a container image would carry them: what a user runs in production is
- * measured, not type stripping.
+ * Bundles the programs as plain JavaScript, so that the benchmarks measure a production image and not type stripping.
  */
 export async function bundlePrograms(): Promise<Programs> {
   const files: Partial<Record<ProgramName, string>> = {}
@@ -22,11 +21,11 @@ export async function bundlePrograms(): Promise<Programs> {
     const folder = await bundle(`tenure-bench/${name}`, { [name]: `bench/programs/${name}.ts` })
     files[name] = path.join(folder, `${name}.js`)
   }
-  // Each has been gone through.
+  // The loop above sets every name.
   return files as Programs
 }
 
-/** The same of the embedded control plane, with the thread that writes for it. */
+/** Bundles the embedded control plane and its storage thread. */
 export async function bundleControlPlane(): Promise<string> {
   const folder = await bundle('tenure-bench-control-plane', {
     main: 'bench/control-plane/programs/main.ts',
@@ -40,7 +39,7 @@ async function bundle(name: string, entries: Readonly<Record<string, string>>): 
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(entries).map(([entry, file]) => [entry, path.join(root, file)])),
     platform: 'node',
-    // Its parts are loaded one by one, so it stays a package.
+    // undici loads its parts lazily, so it stays an external package.
     external: [/^undici/],
     logLevel: 'silent',
   })

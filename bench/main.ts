@@ -1,7 +1,8 @@
-// npm run bench: the same work with Tenure and with its peers, in the same run: its client and controllers beside
-// controller-runtime on one cluster, its embedded control plane beside kube-apiserver and etcd.
-//   --only <text>   only measurements whose name contains it
-//   --rounds <n>    runs of each side, of which the median counts (default 3); five times as many of the sync of informers
+// npm run bench: measures Tenure and its peers with the same work in the same run: client and controllers against
+// controller-runtime on one cluster, the embedded control plane against kube-apiserver and etcd.
+//
+//   --only <text>         only measurements whose name contains this text
+//   --rounds <n>          runs per side, of which the median counts (default 3); informer sync runs five times as often
 //   --kubeconfig <path>   use this cluster instead of starting one
 import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
@@ -29,13 +30,15 @@ const controlPlaneBundle = await bundleControlPlane()
 const asked = measurements.filter(isAsked)
 const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
 const askedOfOperators = operatorMeasurements.filter(isAsked)
-// Each table as soon as it is there: a later part takes long, and may fail.
+// Prints each table as soon as it is complete, because a later part takes long and may fail.
 const rows = asked.length > 0 ? show(await besideControllerRuntime(asked), 'controller-runtime') : []
 const controlPlaneRows = show(await besideKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
 const operatorRows = askedOfOperators.length > 0 ? show(await besideBareClients(), 'without it') : []
 const all = [...rows, ...controlPlaneRows, ...operatorRows]
 const missed = all.filter((row) => !isReached(row))
-console.log(missed.length === 0 ? '\nEvery figure was reached.' : `\n${missed.length} of ${all.length} were missed.`)
+console.log(
+  missed.length === 0 ? '\nAll targets were met.' : `\n${missed.length} of ${all.length} targets were missed.`,
+)
 
 function show(measured: readonly Row[], peer: string): readonly Row[] {
   if (measured.length > 0) console.log(`\n${table(measured, peer)}`)
@@ -56,7 +59,7 @@ async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<
       const ours = []
       const count = rounds * (measurement.times ?? 1)
       for (let round = 0; round < count; round++) {
-        // In turn, so that what else the machine does falls on both.
+        // Alternates the sides, so that other load on the machine affects both.
         if (measurement.peer) theirs.push(await runProgram(peer, [...measurement.peer, ...common]))
         const args = [...measurement.ours, ...common, '--writer', peer]
         const options = [...OPERATOR_OPTIONS, ...(measurement.node ?? [])]
@@ -71,7 +74,7 @@ async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<
   }
 }
 
-/** After the other: its cluster is gone, and neither side has to share the machine with it. */
+/** Runs after the controller-runtime part has stopped its cluster, so that nothing else uses the machine. */
 async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const measurement of chosen) {
@@ -81,7 +84,7 @@ async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Pro
   return rows
 }
 
-/** The operators, on a cluster of their own, beside a client that does the same by hand. */
+/** Runs the operators on a cluster of their own, next to a client that does the same work directly. */
 async function besideBareClients(): Promise<readonly Row[]> {
   const cluster = given ? undefined : await startCluster({ durable: true })
   try {

@@ -4,35 +4,37 @@ import type { Figures, Row } from './rows.ts'
 
 export interface Measurement {
   readonly name: string
-  /** What the peer is asked to do before, once. Default nothing. */
+  /** Commands that the peer runs once before. Default: none. */
   readonly prepare?: readonly (readonly string[])[]
-  /** Undefined: nothing to compare with. */
+  /** Undefined: no peer to compare with. */
   readonly peer?: readonly string[]
-  /** Which of ours. */
+  /** The program of ours to run. */
   readonly program: ProgramName
   readonly ours: readonly string[]
-  /** So many times the rounds: for what is over in a moment and differs from one to the next. Default 1. */
+  /** Multiplies the rounds, for short measurements that vary. Default 1. */
   readonly times?: number
-  /** Options for Node beside those of production. Default none. */
+  /** Options for Node in addition to those of production. Default: none. */
   readonly node?: readonly string[]
   rows(ours: Figures, peer: Figures): readonly Row[]
 }
 
 /**
- * What the README recommends for an operator. A small young generation: objects of a cache live long, so a larger one is
- * copied around for nothing and stays resident (22 MB of 118 after 10,000 ConfigMaps, at the same CPU). And no threads
- * beside the main one for V8's compilers and collector: waking them for little is 5 to 10 % of the CPU. And no authorities
- * but the cluster's own, which is in the kubeconfig: Node reads some 150 of them as soon as TLS is loaded, used or not.
+ * The options that the README recommends for an operator.
+ * - A small young generation: cached objects live long, so a larger one is copied for nothing and stays resident (22 MB
+ * of 118 after 10,000 ConfigMaps, at the same CPU).
+ * - No extra threads for V8's compilers and collector: waking them costs 5 to 10 % of the CPU.
+ * - No bundled certificate authorities: the kubeconfig has the cluster's own, and Node otherwise parses about 150 of
+ * them when TLS is loaded.
  */
 export const OPERATOR_OPTIONS: readonly string[] = ['--max-semi-space-size=2', '--v8-pool-size=0', '--use-openssl-ca']
 
-/** The authorities of OpenSSL, which that option takes instead of Node's: none. */
+/** With that option Node reads OpenSSL's certificate authorities instead: none. */
 export const OPERATOR_ENVIRONMENT = { SSL_CERT_FILE: '/dev/null', SSL_CERT_DIR: '/dev/null' }
 
 const atMost = (limit: number, on: 'ratio' | 'value' = 'ratio'): Row['bound'] => ({ on, is: 'at most', limit })
 const atLeast = (limit: number, on: 'ratio' | 'value' = 'value'): Row['bound'] => ({ on, is: 'at least', limit })
 
-/** Compares one figure that both sides print under the same name. */
+/** Compares a figure that both sides print under the same name. */
 function compare(
   what: string,
   unit: string,
@@ -45,7 +47,7 @@ function compare(
   return { what, unit, ours: figure(ours, name) / divisor, peer: figure(peer, name) / divisor, bound }
 }
 
-/** For information: Node's own executable is 36 MB of every RSS, shared by all processes that run it. */
+/** For information only: Node's executable is 36 MB of every RSS, shared by all processes that run it. */
 function anonymous(what: string, ours: Figures): Row {
   return { what, unit: 'MB', ours: figure(ours, 'anonKb') / 1024, peer: undefined, bound: undefined }
 }
@@ -148,7 +150,7 @@ export const measurements: readonly Measurement[] = [
     peer: ['queue', '--count', '100000', '--rounds', '5'],
     program: 'queue',
     ours: ['queue', '--count', '100000', '--rounds', '5'],
-    // By CPU: the wall is shared with whatever else the machine does.
+    // By CPU, because wall time depends on other load on the machine.
     rows: (ours, peer) => [
       {
         what: 'queue: add, get, done per second of CPU',

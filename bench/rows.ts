@@ -1,16 +1,16 @@
-/** What one program printed: numbers by name, perhaps nested. */
+/** The numbers that a program printed, by name; may be nested. */
 export interface Figures {
   readonly [name: string]: unknown
 }
 
-/** One line of the table: what is compared, and what it must reach. */
+/** One line of the table: the figures and the target. */
 export interface Row {
   readonly what: string
   readonly unit: string
   readonly ours: number
-  /** Undefined where there is nothing to compare with: the figure itself is bounded. */
+  /** Undefined if there is no peer: the bound applies to our figure. */
   readonly peer: number | undefined
-  /** `ratio`: ours to the peer's. `value`: ours alone. Undefined: the row is only for information. */
+  /** `ratio`: ours divided by the peer's. `value`: ours alone. Undefined: for information only. */
   readonly bound:
     | { readonly on: 'ratio' | 'value'; readonly is: 'at most' | 'at least'; readonly limit: number }
     | undefined
@@ -18,7 +18,7 @@ export interface Row {
 
 export function figure(figures: Figures, name: string): number {
   const value = figures[name]
-  if (typeof value !== 'number') throw new Error(`the program printed no ${name}: ${JSON.stringify(figures)}`)
+  if (typeof value !== 'number') throw new Error(`The program printed no ${name}: ${JSON.stringify(figures)}`)
   return value
 }
 
@@ -33,7 +33,7 @@ export function isReached(row: Row): boolean {
   return is === 'at most' ? judged <= limit : judged >= limit
 }
 
-/** The rows as a Markdown table, readable as it is; `peer` is whom we compare with. */
+/** Formats the rows as a Markdown table. `peer` is the heading of the peer's column. */
 export function table(rows: readonly Row[], peer: string): string {
   const cells = rows.map((row) => [
     row.what,

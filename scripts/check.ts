@@ -1,4 +1,4 @@
-// npm run check: types, lint and format, in a few seconds.
+// npm run check: type check, lint and format check.
 import { runSteps } from './run.ts'
 import { staticSteps } from './steps.ts'
 

@@ -71,7 +71,7 @@ async function main(): Promise<void> {
           const schemas = await schemaNames(group, version, read)
           for (const resource of resources) {
             const schema = schemas.get(resource.responseKind.kind)
-            // A custom resource that somebody installed in this cluster is not Kubernetes' own.
+            // Custom resources installed in this cluster have no schema of Kubernetes itself.
             if (schema === undefined) continue
             rows.push(rowOf(group, version, resource, schema))
             if (resource.verbs.includes('list')) {
@@ -131,7 +131,7 @@ function rowOf(group: string, version: string, resource: DiscoveredResource, sch
     ...(resource.subresources && {
       subresources: resource.subresources.map(({ subresource, responseKind, verbs }) => ({
         name: subresource,
-        // An empty group is the resource's own here, as discovery has it.
+        // An empty group in discovery means the group of the resource.
         group: responseKind.group || group,
         version: responseKind.version || version,
         kind: responseKind.kind,
@@ -150,7 +150,7 @@ function resourcesFile(rows: readonly object[]): string {
   ].join('')
 }
 
-/** Descriptions repeat: each stands once, and columns name it by its index. */
+/** Descriptions repeat, so each is stored once and columns refer to it by index. */
 function columnsFile(columns: ReadonlyMap<string, readonly Column[]>): string {
   const descriptions = [...new Set([...columns.values()].flat().map(({ description }) => description))]
   const line = ({ name, type, format, description, priority }: Column): string =>

@@ -33,7 +33,7 @@ interface Schema {
 
 type Schemas = ReadonlyMap<string, Schema>
 
-/** A kind to be generated: the resource, its schema and the name it gets here. */
+/** A kind to generate: the resource, its schema and its TypeScript name. */
 interface Generated {
   readonly resource: ApiResource
   readonly schema: string
@@ -42,7 +42,7 @@ interface Generated {
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-/** Types that are written by hand, in the file named. */
+/** Types that are written by hand, with the file that defines them. */
 const BY_HAND: ReadonlyMap<string, string> = new Map([
   ['Condition', '../model/object.ts'],
   ['LabelSelector', '../model/label-selector.ts'],
@@ -52,7 +52,7 @@ const BY_HAND: ReadonlyMap<string, string> = new Map([
   ['OwnerReference', '../model/object.ts'],
 ])
 
-/** Schemas that are no interfaces. A quantity may be sent as a number, but always comes as a string. */
+/** Schemas that do not become interfaces. A quantity may be sent as a number, but the API server returns a string. */
 const PLAIN: ReadonlyMap<string, string> = new Map([
   [`${META}Time`, 'string'],
   [`${META}MicroTime`, 'string'],
@@ -75,7 +75,7 @@ const PLAIN: ReadonlyMap<string, string> = new Map([
 
 const OWN_SCHEMA = /^io\.k8s\.(api|apiextensions-apiserver|kube-aggregator)\./
 
-/** Kinds whose name another group has too, and should keep. */
+/** Kinds that are renamed so that the same name in another group stays unprefixed. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['io.k8s.api.core.v1.Event', 'CoreEvent']])
 
 async function main(): Promise<void> {
@@ -103,7 +103,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Every kind of the groups that Kubernetes itself defines, in its preferred version, if that is stable. */
+/** Returns every kind of Kubernetes' own groups in its preferred version, if that version is stable. */
 function preferredResources(groups: Awaited<ReturnType<typeof discover>>): ApiResource[] {
   return groups.flatMap(({ versions }) => {
     const seen = new Set<string>()
@@ -133,14 +133,14 @@ function chooseKinds(resources: readonly ApiResource[], schemas: Schemas): Gener
   const byKind = new Map<string, string>()
   for (const [name, schema] of schemas) {
     for (const { group, version, kind } of schema['x-kubernetes-group-version-kind'] ?? []) {
-      // DeleteOptions and their like are of every group; a kind of its own is of one.
+      // DeleteOptions and similar types belong to every group; a kind belongs to exactly one.
       if (schema['x-kubernetes-group-version-kind']?.length === 1) byKind.set(`${group}/${version}/${kind}`, name)
     }
   }
   return resources
     .flatMap((resource) => {
       const schema = byKind.get(`${resource.group}/${resource.version}/${resource.kind}`)
-      // A custom resource that somebody installed in this cluster is not Kubernetes' own.
+      // Custom resources installed in this cluster are not generated.
       if (schema === undefined || !OWN_SCHEMA.test(schema)) return []
       return [{ resource, schema, name: RENAMED.get(schema) ?? resource.kind }]
     })
@@ -148,8 +148,8 @@ function chooseKinds(resources: readonly ApiResource[], schemas: Schemas): Gener
 }
 
 /**
- * A short name for each schema that the kinds reach. Where groups share one, the kind keeps it, then the core group;
- * the others put their group before it.
+ * Chooses a short name for each schema reachable from the kinds. If groups share a name, the kind keeps it, then the
+ * core group; the other groups prefix theirs.
  */
 function nameTypes(kinds: readonly Generated[], schemas: Schemas): ReadonlyMap<string, string> {
   const reached = new Set<string>()
@@ -171,7 +171,7 @@ function nameTypes(kinds: readonly Generated[], schemas: Schemas): ReadonlyMap<s
     const short = shortName(schema)
     const keepsName = !taken.has(short) && (schema.includes('.core.v1.') || !isShared(short))
     const name = keepsName ? short : `${groupName(schema)}${short}`
-    if (taken.has(name)) throw new Error(`two types would be called ${name}`)
+    if (taken.has(name)) throw new Error(`Two types have the name ${name}`)
     taken.add(name)
     names.set(schema, name)
   }
@@ -266,7 +266,7 @@ function shortName(schema: string): string {
   return schema.slice(schema.lastIndexOf('.') + 1)
 }
 
-/** `Core` of `io.k8s.api.core.v1.Event`. */
+/** Returns `Core` for `io.k8s.api.core.v1.Event`. */
 function groupName(schema: string): string {
   const group = schema.split('.').at(-3) ?? ''
   return group.charAt(0).toUpperCase() + group.slice(1)
@@ -284,7 +284,7 @@ function key(property: string): string {
   return /^[A-Za-z_]\w*$/.test(property) ? property : `'${property}'`
 }
 
-/** By code unit: the same on every machine. */
+/** Compares by code unit, so that the result does not depend on the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

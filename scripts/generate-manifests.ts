@@ -1,10 +1,10 @@
 /**
- * Writes the manifests in `deploy/` that say what the code says: the CustomResourceDefinitions, and the Applications
- * operator with the rights that it needs and no more.
+ * Writes the manifests in `deploy/` from the code: the CustomResourceDefinitions, and the operators with
+ * least-privilege roles.
  *
  *   node scripts/launch.mjs scripts/generate-manifests.ts
  *
- * `--check` writes nothing, and ends with 1 if a manifest is not as it should be.
+ * `--check` writes nothing and exits with 1 if a manifest is out of date.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -20,7 +20,7 @@ for (const { file, text } of manifests()) {
   const present = await readFile(target, 'utf8').catch(() => undefined)
   if (present === text) continue
   if (values.check) {
-    process.stderr.write(`${file} is not what scripts/generate-manifests.ts makes\n`)
+    process.stderr.write(`${file} is out of date: run scripts/generate-manifests.ts\n`)
     process.exitCode = 1
     continue
   }

@@ -1,6 +1,6 @@
 /**
- * Writes how the built-in kinds look as Protocol Buffers, which kubectl and client-go send: field numbers and names,
- * read from the struct tags of the Go modules of Kubernetes.
+ * Writes the Protocol Buffers definitions of the built-in kinds, which kubectl and client-go send: field numbers and
+ * names, read from the struct tags of Kubernetes' Go modules.
  *
  *   npm exec -- node scripts/generate-protobuf.ts <Go module cache>/k8s.io
  */
@@ -48,7 +48,7 @@ const BASIC: Readonly<Record<string, string>> = {
 }
 
 const root = process.argv[2]
-if (!root) throw new Error('Name the directory of the modules: <Go module cache>/k8s.io')
+if (!root) throw new Error('Pass the directory of the modules: <Go module cache>/k8s.io')
 
 const packages = new Map<string, Package>()
 
@@ -89,7 +89,7 @@ function parse(source: string, into: Package): void {
   }
 }
 
-/** The code of a Go type, seen from a package. */
+/** Returns the code of a Go type as seen from a package. */
 function code(goType: string, from: string, found: Package): string {
   if (goType.startsWith('*')) return code(goType.slice(1), from, found)
   if (goType === '[]byte') return 'y'
@@ -107,14 +107,14 @@ function code(goType: string, from: string, found: Package): string {
   const home = packages.get(target)
   if (!home) return '?'
   if (home.structs.has(name)) {
-    // Raw JSON under another name.
+    // A type that wraps raw JSON.
     const fields = home.structs.get(name) ?? []
     if (name === 'JSON' && fields.length === 1) return 'R'
     return `m${short(target)}.${name}`
   }
   const alias = home.aliases.get(name)
   if (!alias) return '?'
-  // A list with a name is a message with items.
+  // A named list is a message with items.
   return alias.startsWith('[]') && alias !== '[]byte'
     ? `E${code(alias.slice(2), target, home)}`
     : code(alias, target, home)

@@ -1,4 +1,4 @@
-// npm run reference: writes docs/reference/configuration.md from the commands' own tables.
+// npm run reference: writes docs/reference/configuration.md from the configuration tables.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { configurationReference } from './reference.ts'

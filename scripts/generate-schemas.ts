@@ -1,12 +1,13 @@
 /**
- * Writes `packages/controlplane/src/schema/generated/definitions.ts`: the schemas of all built-in kinds, from the API
- * server's OpenAPI v3, and what only the Go types know: the names that decoding errors mention, and which empty fields
- * are left out of answers. And `descriptions.ts` beside it: what the same OpenAPI says of them to people.
+ * Writes `packages/controlplane/src/schema/generated/definitions.ts`: the schemas of all built-in kinds from the API
+ * server's OpenAPI v3, with facts that only the Go types have: the type names in decoding errors, and which empty
+ * fields responses omit. Writes `descriptions.ts` beside it: the descriptions from the same OpenAPI document.
  *
  *   npm run cluster -- up
  *   node scripts/launch.mjs scripts/generate-schemas.ts --kubeconfig <path that `up` printed>
  *
- * The Go types are read from the module cache that the cluster's binaries were built from (`--modules` names another).
+ * The Go types are read from the module cache that the cluster's binaries were built from; `--modules` selects another
+ * one.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -51,7 +52,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 const APIEXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.'
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-/** Types that decode themselves. Their formats are our own words for it. */
+/** Types with their own JSON decoder. Their formats are defined by this project. */
 const BY_HAND: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['io.k8s.apimachinery.pkg.api.resource.Quantity', { type: 'string', format: 'quantity' }],
   ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', { intOrString: true }],
@@ -83,7 +84,8 @@ async function main(): Promise<void> {
       .map(([name, definition]) => `${name} ${JSON.stringify(convertDefinition(name, definition, definitions, go))}`)
     const kinds = [...definitions].flatMap(([name, definition]) => kindsOf(name, definition)).toSorted(compare)
     for (const line of [...lines, ...kinds]) {
-      if (line.includes('`') || line.includes('${')) throw new Error(`can not be written in a template: ${line}`)
+      if (line.includes('`') || line.includes('${'))
+        throw new Error(`A definition cannot be written in a template literal: ${line}`)
     }
     const directory = path.join(import.meta.dirname, '../packages/controlplane/src/schema/generated')
     await mkdir(directory, { recursive: true })
@@ -130,7 +132,7 @@ function describe(definitions: ReadonlyMap<string, OpenApi>): readonly string[] 
       const said = Object.fromEntries(fields.map(([field, text]) => [field, place.get(text) ?? text]))
       return `${name} ${JSON.stringify(said)}`
     })
-  // What would end a template, or begin something in it, as JSON may write it too.
+  // Escapes the sequences that would end the template literal or start an interpolation.
   return [JSON.stringify(shared), ...lines].map((line) => line.replaceAll('`', '\\u0060').replaceAll('${', '$\\u007b'))
 }
 
@@ -142,7 +144,7 @@ async function readDefinitions(read: <T>(path: string) => Promise<T>): Promise<R
       `/openapi/v3/${group}`,
     )
     for (const [name, definition] of Object.entries(document.components?.schemas ?? {})) {
-      // Kubernetes' own only: a custom resource that somebody installed in this cluster is not.
+      // Custom resources installed in this cluster are not included.
       if (/^io\.k8s\.(api|apimachinery|apiextensions-apiserver|kube-aggregator)\./.test(name)) {
         definitions.set(name, definition)
       }
@@ -153,7 +155,7 @@ async function readDefinitions(read: <T>(path: string) => Promise<T>): Promise<R
 
 function kindsOf(name: string, definition: OpenApi): string[] {
   const kinds = definition['x-kubernetes-group-version-kind'] ?? []
-  // DeleteOptions and WatchEvent are of every group.
+  // DeleteOptions and WatchEvent belong to every group.
   return kinds.length === 1 ? kinds.map(({ group, version, kind }) => `${group}/${version}/${kind} ${name}`) : []
 }
 
@@ -186,7 +188,7 @@ function convert(source: OpenApi, field: GoField | undefined, definitions: Reado
   const schema: Mutable<Schema> = {}
   const ref = refOf(source)
   if (ref !== undefined) {
-    if (!definitions.has(ref)) throw new Error(`no definition of ${ref}`)
+    if (!definitions.has(ref)) throw new Error(`No definition of ${ref}`)
     schema.ref = ref
   } else {
     if (source.type) schema.type = source.type
@@ -213,8 +215,9 @@ function convert(source: OpenApi, field: GoField | undefined, definitions: Reado
 }
 
 /**
- * The server decodes into Go structs and encodes those: a field whose tag does not let it go is always answered, with
- * its zero value if nothing was sent, and one with `omitempty` goes when it is empty. A real default (`TCP`) stays.
+ * The API server decodes into Go structs and encodes those: a field without `omitempty` is always in the response, with
+ * its zero value if the client sent none; a field with `omitempty` is omitted if it is empty. A real default (`TCP`)
+ * stays.
  */
 function describeGo(schema: Mutable<Schema>, source: OpenApi, field: GoField): void {
   if (isRealDefault(source.default)) schema.default = source.default
@@ -228,7 +231,7 @@ function isRealDefault(value: unknown): boolean {
   return value !== undefined && value !== '' && value !== 0 && JSON.stringify(value) !== '{}'
 }
 
-/** What a field's type is called when the schema says all of it. */
+/** Returns the Go type of a field whose schema determines it. */
 function plainGoType(schema: Schema): string | undefined {
   if (schema.ref !== undefined) return schema.ref.split('.').slice(-2).join('.')
   switch (schema.type) {
@@ -257,7 +260,7 @@ function refOf(source: OpenApi): string | undefined {
   return ref?.slice(ref.lastIndexOf('/') + 1)
 }
 
-/** By code unit: the same on every machine. */
+/** Compares by code unit, so that the result does not depend on the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

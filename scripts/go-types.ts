@@ -1,19 +1,19 @@
-/** Reads struct types out of Kubernetes' Go sources: enough of Go for API types, and no more. */
+/** Reads struct types from Kubernetes' Go sources. It parses only the subset of Go that API types use. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /** A field as encoding/json treats it. */
 export interface GoField {
-  /** As decoding errors name it, pointers followed: `int32`, `v1.PullPolicy`, `[]v1.Container`. */
+  /** The type name in decoding errors, pointers resolved: `int32`, `v1.PullPolicy`, `[]v1.Container`. */
   readonly type: string
-  /** The embedded structs that it comes from: `ProbeHandler`. */
+  /** The embedded structs that contain the field: `ProbeHandler`. */
   readonly inlinedAs: string | undefined
-  /** Written even when it is empty… */
+  /** True if the field is written even when it is empty. */
   readonly isAlwaysWritten: boolean
-  /** …as this. */
+  /** The value that is written for an empty field. */
   readonly zero: unknown
   readonly isOmittedWhenEmpty: boolean
-  /** Of a list or map. */
+  /** The element of a list or map. */
   readonly element: GoField | undefined
 }
 
@@ -22,7 +22,7 @@ interface GoPackage {
   readonly types: ReadonlyMap<string, { readonly body: string; readonly imports: ReadonlyMap<string, string> }>
 }
 
-/** A type expression and the package and imports it is to be read in. */
+/** A type expression, with the package and imports that resolve its names. */
 interface Expression {
   readonly text: string
   readonly from: string
@@ -37,13 +37,13 @@ export class GoTypes {
   readonly #version: string
   readonly #packages = new Map<string, GoPackage>()
 
-  /** `kubernetes` is its version, `v1.36.3`: the staging modules are `v0.36.3`. */
+  /** `kubernetes` is a version such as `v1.36.3`; its staging modules are `v0.36.3`. */
   constructor(modules: string, kubernetes: string) {
     this.#modules = modules
     this.#version = kubernetes.replace(/^v1\./, 'v0.')
   }
 
-  /** The JSON fields of the struct behind an OpenAPI definition. */
+  /** Returns the JSON fields of the struct behind an OpenAPI definition. */
   fieldsOf(definition: string): Map<string, GoField> {
     const parts = definition.replace(/^io\.k8s\./, 'k8s.io.').split('.')
     const name = parts.at(-1) ?? ''
@@ -52,7 +52,7 @@ export class GoTypes {
 
   #fields(from: string, name: string, inlinedAs: string | undefined): Map<string, GoField> {
     const type = this.#package(from).types.get(name)
-    if (!type) throw new Error(`no type ${name} in ${from}`)
+    if (!type) throw new Error(`No type ${name} in ${from}`)
     const fields = new Map<string, GoField>()
     for (const line of type.body.split('\n')) {
       const match = /^\s*(?:(\w+)\s+)?([\w.*[\]{}]+)\s+`([^`]*)`/.exec(line)
@@ -129,7 +129,7 @@ export class GoTypes {
     }
   }
 
-  /** The name of a type as reflection prints it. */
+  /** Returns the name of a type as reflection prints it. */
   #name(expression: Expression): string {
     const { text } = expression
     const inner = (rest: string): string => this.#name({ ...expression, text: rest })
@@ -146,13 +146,13 @@ export class GoTypes {
     return `${this.#package(from).name}.${name}`
   }
 
-  /** What a named type is made of: `struct`, a basic type, a list or a map. */
+  /** Returns the underlying type of a named type: `struct`, a basic type, a list or a map. */
   #underlying(expression: Expression): Expression {
     const { text } = expression
     if (BASIC.has(text) || /^(\[|map\[|interface)/.test(text)) return expression
     const { from, name } = this.#locate(expression)
     const type = this.#package(from).types.get(name)
-    if (!type) throw new Error(`no type ${name} in ${from}`)
+    if (!type) throw new Error(`No type ${name} in ${from}`)
     if (type.body.startsWith('struct')) return { text: 'struct', from, imports: type.imports }
     return this.#underlying({ text: type.body.replace(/^=\s*/, '').trim(), from, imports: type.imports })
   }

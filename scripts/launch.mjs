@@ -1,6 +1,6 @@
-// Runs a TypeScript program on a Node that can: this one if it is new enough, else the one that the
-// lockfile brought for this platform. Plain JavaScript, because an old Node must be able to read it; and it imports by
-// name only what an old Node has.
+// Runs a TypeScript program with a Node that supports it: this one if it is new enough, otherwise the one that the
+// lockfile installed for this platform. This file is plain JavaScript with few imports, because an old Node must be
+// able to load it.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import * as modules from 'node:module'
@@ -26,7 +26,7 @@ function bundledNode() {
       const binary = path.join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
       if (existsSync(binary)) return binary
     } catch {
-      // Not installed for this platform: the next name may be.
+      // Not installed for this platform; try the next name.
     }
   }
   return undefined
@@ -37,7 +37,8 @@ if (!program) {
   process.exit(2)
 }
 
-// npm tells its shell to end, and the shell tells nobody: what runs under npm would live on, with the port and the data.
+// npm stops its shell, but the shell does not stop its children: without this watch the program would keep running,
+// with its port and its data directory.
 if (process.env['npm_lifecycle_event'] && process.platform !== 'win32') {
   const parent = process.ppid
   const watch = setInterval(() => {
@@ -61,7 +62,7 @@ if (isNewEnough(process.versions.node)) {
     )
     process.exit(1)
   }
-  // Options of Node itself are meant for the one that does the work.
+  // Options for Node itself apply to the process that runs the program.
   const options = [...process.execArgv, fileURLToPath(import.meta.url), program, ...args]
   const child = spawn(node, options, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

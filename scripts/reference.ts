@@ -13,7 +13,7 @@ A flag wins over the environment, that over the file that \`--config\` names, th
 well as two. Everything that is wrong is said at once, and nothing is started.
 `
 
-/** The reference page of every setting. */
+/** Returns the reference page of all settings. */
 export function configurationReference(): string {
   const tables: readonly Configuration<Table>[] = [
     startConfiguration,

@@ -4,14 +4,14 @@ import path from 'node:path'
 
 export const root = path.dirname(import.meta.dirname)
 
-/** A step of a script: its name for people, the npm package whose program runs, and the arguments. */
+/** A step of a script: a display name, the npm package whose program runs, and its arguments. */
 export interface Step {
   readonly name: string
   readonly tool: 'typescript' | 'oxlint' | 'oxfmt' | 'vitest'
   readonly args: readonly string[]
 }
 
-/** Runs the steps in order on this same Node, shows their output, and stops at the first that fails. */
+/** Runs the steps in order with this Node, prints their output and stops at the first failure. */
 export async function runSteps(steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
     console.log(`\n▸ ${step.name}`)
@@ -42,14 +42,14 @@ function programOf(tool: Step['tool']): string {
   return path.join(path.dirname(manifestPath), bin)
 }
 
-/** Not every package exports its package.json, so it is looked for on disk. */
+/** Searches on disk, because not every package exports its package.json. */
 function findManifest(require: NodeJS.Require, tool: string): string {
   for (const folder of require.resolve.paths(tool) ?? []) {
     const candidate = path.join(folder, tool, 'package.json')
     try {
       return require.resolve(candidate)
     } catch {
-      // Not in this folder: the next one up may have it.
+      // Not in this folder; try its parent.
     }
   }
   throw new Error(`${tool} is not installed: run "npm ci"`)

@@ -1,6 +1,6 @@
 import type { Step } from './run.ts'
 
-/** What needs no test run: types, lint, format. */
+/** The checks that need no test run: types, lint, format. */
 export const staticSteps: readonly Step[] = [
   { name: 'types', tool: 'typescript', args: ['-p', '.'] },
   { name: 'lint', tool: 'oxlint', args: ['--deny-warnings'] },

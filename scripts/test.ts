@@ -1,4 +1,4 @@
-// npm test: everything that needs only Node. Arguments go to vitest: npm test -- packages/kube
+// npm test: all tests that need only Node. Arguments are passed to vitest: npm test -- packages/kube
 import { runSteps } from './run.ts'
 import { staticSteps } from './steps.ts'
 

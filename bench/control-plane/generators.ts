@@ -6,20 +6,20 @@ import { figure } from '../rows.ts'
 import type { Figures } from '../rows.ts'
 import { cpuMs } from './processes.ts'
 
-/** What every client does in one phase. */
+/** The work of every client in one phase. */
 export type Phase = 'prepare' | 'create' | 'get' | 'patch' | 'apply' | 'delete' | 'list'
 
 export interface PhaseFigures {
   readonly wallMs: number
-  /** Of the server's processes. */
+  /** CPU time of the server's processes. */
   readonly serverCpuMs: number
-  /** The part of its time for which the busiest generator was on a processor: close to 1, it is the bottleneck. */
+  /** CPU utilization of the busiest generator; near 1 the generator is the bottleneck. */
   readonly generatorLoad: number
-  /** What came back, where the phase counts it. */
+  /** Bytes received, in the phases that count them. */
   readonly bytes: number
 }
 
-/** Processes with clients, started before anything is timed; each phase begins in all of them at once. */
+/** Load-generating client processes, started before the measurement; a phase begins in all of them at once. */
 export class Generators {
   readonly #children: readonly ChildProcess[]
   readonly #lines: readonly AsyncIterator<string>[]
@@ -31,7 +31,7 @@ export class Generators {
       spawn(process.execPath, [bundle, 'generate', ...args], { stdio: ['pipe', 'pipe', 'inherit'] }),
     )
     this.#lines = this.#children.map(({ stdout }) => {
-      if (!stdout) throw new Error('a generator has no output')
+      if (!stdout) throw new Error('A generator has no output')
       return createInterface({ input: stdout })[Symbol.asyncIterator]()
     })
   }
@@ -64,7 +64,7 @@ export class Generators {
   async #ask(index: number, phase: Phase): Promise<Figures> {
     this.#children[index]?.stdin?.write(`${phase}\n`)
     const line = await this.#lines[index]?.next()
-    if (!line || line.done) throw new Error(`a generator ended in the phase "${phase}"`)
+    if (!line || line.done) throw new Error(`A generator exited in the phase "${phase}"`)
     return JSON.parse(line.value) as Figures
   }
 }

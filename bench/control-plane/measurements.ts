@@ -11,7 +11,7 @@ import type { Server } from './servers.ts'
 export interface ControlPlaneMeasurement {
   readonly name: string
   rows(context: {
-    /** The bundled programs. */
+    /** Path of the bundled programs. */
     readonly bundle: string
     readonly rounds: number
     readonly say: (text: string) => void
@@ -20,7 +20,7 @@ export interface ControlPlaneMeasurement {
 
 const CLIENTS = 16
 const OBJECTS = 2000
-/** Two: one process with sixteen clients is busier than the server that it asks. */
+/** A single process with sixteen clients would be busier than the server. */
 const GENERATORS = 2
 const STORED = 100_000
 
@@ -61,7 +61,7 @@ export const controlPlaneMeasurements: readonly ControlPlaneMeasurement[] = [
           opened.push(await program(bundle, 'open', { directory }))
           say(`  round ${round + 1} of ${rounds}`)
         }
-        // Last, as it removes what it served.
+        // Runs last, because stopping this server removes its directory.
         const server = await startEmbedded(bundle, directory)
         started.push({ readyMs: server.readyMs, rssMb: rssMb(server.pids) })
         await server.stop()
@@ -97,7 +97,7 @@ export const controlPlaneMeasurements: readonly ControlPlaneMeasurement[] = [
         only('… delay from the write, 99th percentile', 'ms', figure(watched, 'p99Ms'), onValue(100)),
         only('… delay from the write, median', 'ms', figure(watched, 'medianMs')),
         only('… 99th percentile of the second before, while code is compiled', 'ms', figure(watched, 'firstP99Ms')),
-        only('… who watches is on a processor', '%', figure(watched, 'generatorLoad') * 100),
+        only('… CPU use of the watching process', '%', figure(watched, 'generatorLoad') * 100),
       ]
     },
   },
@@ -115,7 +115,7 @@ export const controlPlaneMeasurements: readonly ControlPlaneMeasurement[] = [
   },
 ]
 
-/** Every phase once on a server that has just started, which it then stops. */
+/** Runs every phase once on a server that has just started, then stops it. */
 async function requests(server: Server, bundle: string): Promise<Figures> {
   const common = ['--kubeconfig', server.kubeconfig, '--parts', String(GENERATORS)]
   const load = ['--clients', String(CLIENTS), '--count', String(OBJECTS)]
@@ -160,8 +160,8 @@ function requestRows(ours: Figures, peer: Figures): readonly Row[] {
     compare('lists of 2,000 ConfigMaps of 1 KB', 'MB/s', 'listMbPerSecond', onRatio('at least', 3)),
     compare("… CPU of the server's processes per MB", 'ms', 'listCpuMsPerMb'),
     compare('ready after', 'ms', 'readyMs', onRatio('at most', 0.25)),
-    compare('RSS after all of this', 'MB', 'rssMb', onRatio('at most', 0.35)),
-    compare('the busier load generator is on a processor: requests', '%', 'generatorLoad', undefined, 100),
+    compare('RSS after all phases', 'MB', 'rssMb', onRatio('at most', 0.35)),
+    compare('CPU use of the busier load generator: requests', '%', 'generatorLoad', undefined, 100),
     compare('… lists', '%', 'listGeneratorLoad', undefined, 100),
   ]
 }

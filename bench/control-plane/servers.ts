@@ -12,23 +12,23 @@ import type { RunningProgram } from '../../test/cluster/launcher.ts'
 import { argumentsOf } from '../../test/cluster/programs.ts'
 import { stderrProgress } from '../../test/cluster/progress.ts'
 
-/** A Kubernetes API that runs, and the processes that make it up. */
+/** A running Kubernetes API and its processes. */
 export interface Server {
   readonly kubeconfig: string
   readonly pids: readonly number[]
-  /** From the start of the first process to the first 200 of /readyz. */
+  /** Milliseconds from the start of the first process to the first 200 of /readyz. */
   readonly readyMs: number
-  /** Ends the processes and removes what they wrote. */
+  /** Stops the processes and deletes their files. */
   stop(): Promise<void>
 }
 
-/** What `npm start` runs with: a heap that grows by less before it is collected keeps 20 to 40 MB fewer resident. */
+/** The options of `npm start`: a heap that grows in smaller steps keeps 20 to 40 MB less resident. */
 const OPTIONS = ['--max-semi-space-size=2', '--heap-growing-percent=40']
 
 const READY_POLL_MS = 10
 const READY_LIMIT_MS = 60_000
 
-/** etcd, waiting for the disk on every write, and kube-apiserver; no controllers, which would only be more work for it. */
+/** Starts etcd with fsync on every write and kube-apiserver, without controllers, which would only add load. */
 export async function startPair(): Promise<Server> {
   const { programs, stages } = await findBinaries(stderrProgress)
   const directory = await temporaryDirectory()
@@ -39,13 +39,13 @@ export async function startPair(): Promise<Server> {
   const settings = { directory, etcdPort, apiServerPort, durable: true, ...none, stages }
   const launch = async (launcher: Launcher): Promise<readonly RunningProgram[]> => [
     await launcher.start('etcd', programs.etcd, argumentsOf('etcd', settings)),
-    // It waits for etcd itself.
+    // kube-apiserver waits for etcd itself.
     await launcher.start('kube-apiserver', programs['kube-apiserver'], argumentsOf('kube-apiserver', settings)),
   ]
   return start(directory, path.join(directory, 'kubeconfig'), url, launch)
 }
 
-/** The embedded control plane with its controllers, as `npm start` runs it, from plain JavaScript. */
+/** Starts the embedded control plane with its controllers, as `npm start` does, from plain JavaScript. */
 export async function startEmbedded(bundle: string, given?: string): Promise<Server> {
   const directory = given ?? (await temporaryDirectory())
   const [port = 0] = await freePorts(1)
@@ -73,7 +73,7 @@ async function start(
   try {
     while (!(await isReady(url))) {
       if (performance.now() - began > READY_LIMIT_MS) {
-        throw new Error(`not ready after a minute:\n${await launcher.tail(programs.at(-1)?.name ?? '')}`)
+        throw new Error(`Not ready after a minute:\n${await launcher.tail(programs.at(-1)?.name ?? '')}`)
       }
       await delay(READY_POLL_MS)
     }
@@ -82,7 +82,7 @@ async function start(
     throw error
   }
   const readyMs = performance.now() - began
-  // Ours is written when the controllers run, too.
+  // The embedded control plane writes the kubeconfig once its controllers run.
   while (!existsSync(kubeconfig)) await delay(READY_POLL_MS)
   return { kubeconfig, pids: programs.map(({ identity }) => identity.pid), readyMs, stop }
 }

@@ -29,10 +29,10 @@ export interface OperatorContext {
   readonly say: (text: string) => void
 }
 
-/** As kube-controller-manager comes: what real clusters have, and what a burst of Deployments then waits for. */
-const AS_IT_COMES = { durable: true, controllerManagerArgs: ['--kube-api-qps=20', '--kube-api-burst=30'] }
+/** kube-controller-manager with its default rate limits, which a burst of Deployments has to wait for. */
+const DEFAULT_LIMITS = { durable: true, controllerManagerArgs: ['--kube-api-qps=20', '--kube-api-burst=30'] }
 
-/** The Applications operator as a process, on a real cluster, beside the same work without it. */
+/** Measures the Applications operator as a process on a real cluster, next to the same work without it. */
 export async function applicationRows({ kubeconfig, say }: OperatorContext): Promise<readonly Row[]> {
   const { client, transport } = await connect(kubeconfig)
   const { operator, port, url } = await startOperator(kubeconfig)
@@ -54,8 +54,8 @@ export async function applicationRows({ kubeconfig, say }: OperatorContext): Pro
     await removeFinalizers(client, byHand.namespace)
     await removeNamespace(client, byHand.namespace)
     return [
-      runningRow('1,000 Applications Running, all processors busy', ours.took, bare.took),
-      row('… the writes of these by hand, no operator', 'ms', byHand.took, bare.took, undefined),
+      runningRow('1,000 Applications Running, all CPUs busy', ours.took, bare.took),
+      row('… the same writes from a client, no operator', 'ms', byHand.took, bare.took, undefined),
       row('API writes per Application', 'writes', writes, undefined, { on: 'value', is: 'at most', limit: 5 }),
       row('HTTP create p50', 'ms', creates.http, creates.bare, { on: 'ratio', is: 'at most', limit: 1.3 }),
       row('500 SSE readers behind the watch, p99', 'ms', late, undefined, { on: 'value', is: 'at most', limit: 100 }),
@@ -66,8 +66,8 @@ export async function applicationRows({ kubeconfig, say }: OperatorContext): Pro
   }
 }
 
-/** The same on clusters of their own, where nothing needs to be removed: that would take longer than all else. */
-export async function unhurriedApplicationRows({ say }: OperatorContext): Promise<readonly Row[]> {
+/** Measures the same on separate clusters, because deleting the objects would take longer than the measurement. */
+export async function rateLimitedApplicationRows({ say }: OperatorContext): Promise<readonly Row[]> {
   const bare = await onCluster(({ client }) => convergeDeployments(client))
   say(`  ${APPLICATIONS} Deployments available after ${Math.round(bare.took)} ms`)
   const ours = await onCluster(async ({ client, kubeconfig }) => {
@@ -79,13 +79,13 @@ export async function unhurriedApplicationRows({ say }: OperatorContext): Promis
     }
   })
   say(`  ${APPLICATIONS} Applications Running after ${Math.round(ours.took)} ms`)
-  return [runningRow('1,000 Applications Running, controller manager as it comes', ours.took, bare.took)]
+  return [runningRow('1,000 Applications Running, controller manager with default limits', ours.took, bare.took)]
 }
 
 async function onCluster<R>(
   work: (cluster: { readonly client: Client; readonly kubeconfig: string }) => Promise<R>,
 ): Promise<R> {
-  const cluster = await startCluster(AS_IT_COMES)
+  const cluster = await startCluster(DEFAULT_LIMITS)
   try {
     const { client, transport } = await connect(cluster.kubeconfig)
     try {
@@ -98,7 +98,7 @@ async function onCluster<R>(
   }
 }
 
-/** Ready, and leading. */
+/** Starts the operator and waits until it is ready and leads. */
 async function startOperator(
   kubeconfig: string,
 ): Promise<{ readonly operator: OperatorProcess; readonly port: number; readonly url: string }> {
@@ -131,7 +131,7 @@ async function whenLeading(url: string): Promise<void> {
   }
 }
 
-/** The same create through the operator and straight to the API server, in turn. */
+/** Alternates the same create through the operator and directly at the API server. */
 async function compareCreates(client: Client, url: string): Promise<{ readonly http: number; readonly bare: number }> {
   const namespace = await newNamespace(client)
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
@@ -166,7 +166,7 @@ function post(agent: Agent, url: string, object: KubeObject): Promise<void> {
   })
 }
 
-/** How long after the API server's own watch the readers see an event, p99 over all readers and events. */
+/** Returns how long after the API server's own watch the readers see an event: p99 over all readers and events. */
 async function readersBehind(client: Client, port: number): Promise<number> {
   const namespace = await newNamespace(client)
   const readers = await SseReaders.open(port, READERS)
@@ -194,7 +194,7 @@ async function readersBehind(client: Client, port: number): Promise<number> {
   const delays = readers.seen.flatMap((seen) =>
     [...atWatch].map(([version, at]) => {
       const then = seen.get(version)
-      if (then === undefined) throw new Error(`a reader missed resourceVersion ${version}`)
+      if (then === undefined) throw new Error(`A reader missed resourceVersion ${version}`)
       return Math.max(0, then - at)
     }),
   )

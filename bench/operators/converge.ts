@@ -28,17 +28,17 @@ const deployment = (name: string, namespace: string): Deployment => ({
 })
 
 export interface Converged {
-  /** Milliseconds from the first create until all are as they should be. */
+  /** Milliseconds from the first create until all objects have converged. */
   readonly took: number
   readonly namespace: string
 }
 
 interface Work<T extends KubeObject> {
-  /** What is watched for the outcome. */
+  /** The kind that shows the result. */
   readonly kind: Kind<T>
   create(name: string, namespace: string): Promise<unknown>
   isDone(object: Stored<T>): boolean
-  /** What remains to be done for one that is. Default nothing. */
+  /** Further work for a converged object. Default: none. */
   finish?(name: string, namespace: string): Promise<unknown>
 }
 
@@ -77,7 +77,7 @@ export async function newNamespace(client: Client): Promise<string> {
   return metadata.name
 }
 
-/** Waits until it is gone, so that its end is no load on what comes next. */
+/** Waits for the namespace to be gone, so that its deletion does not load the next measurement. */
 export async function removeNamespace(client: Client, name: string): Promise<void> {
   await client.delete(Namespace, { name })
   while (
@@ -107,8 +107,8 @@ export const convergeApplications = (client: Client): Promise<Converged> =>
   })
 
 /**
- * What the cluster alone takes for the writes that an Application needs, made by this client while no operator runs and
- * nobody else watches: the object, its finalizer, its Deployment by server-side apply, and its status once.
+ * Measures the cluster's own time for the writes that an Application needs, made by this client without an operator or
+ * other watchers: the object, its finalizer, its Deployment by server-side apply, and one status.
  */
 export const convergeByHand = (client: Client): Promise<Converged> =>
   converge(client, {
@@ -127,7 +127,7 @@ export const convergeByHand = (client: Client): Promise<Converged> =>
     },
   })
 
-/** Nobody else would take it off. */
+/** No operator runs that would remove the finalizers. */
 export async function removeFinalizers(client: Client, namespace: string): Promise<void> {
   await inParallel(APPLICATIONS, AT_ONCE, (index) =>
     client.patch(Application, { name: `web-${index}`, namespace }, mergePatch({ metadata: { finalizers: [] } })),

@@ -16,10 +16,12 @@ const MANY = 100_000
 const IDLE_SECONDS = 20
 const Metadata = metadataOf(ConfigMap)
 
-/** The lease controller of ConfigMaps as a process, on a real cluster, beside a bare client doing the same. */
+/**
+ * Measures the lease controller of ConfigMaps as a process on a real cluster, next to a bare client that does the same.
+ */
 export const leaseRows = (context: OperatorContext): Promise<readonly Row[]> => withClient(context, expiryRows)
 
-/** The same with 100,000 leases that do not end. */
+/** Measures the same with 100,000 leases that do not expire. */
 export const manyLeaseRows = (context: OperatorContext): Promise<readonly Row[]> => withClient(context, manyRows)
 
 async function withClient(
@@ -37,22 +39,22 @@ async function withClient(
 async function expiryRows(client: Client, { kubeconfig, say }: OperatorContext): Promise<readonly Row[]> {
   const bare = await bareDeletes(client)
   const deletesPerSecond = LEASES / (bare / 1_000)
-  say(`  a bare client deletes ${Math.round(deletesPerSecond)} a second`)
+  say(`  a bare client deletes ${Math.round(deletesPerSecond)}/s`)
   const operator = await LeaseOperator.start(kubeconfig)
   try {
     const before = await operator.requests()
     const paced = await pacedExpiry(client, deletesPerSecond * 0.45)
-    say('  leases of 60 s are over')
+    say('  all 60 s leases have expired')
     const after = await operator.requests()
     const mass = await massExpiry(client)
-    say('  and so are those that ended together')
+    say('  all simultaneous leases have expired')
     return [
       value('expire-at after creation, p99', 'ms', quantile(paced.dated, 0.99), 1_000),
       value('writes per lease', '', (after.writes - before.writes) / LEASES, 1),
       value('deletes per lease', '', (after.deletes - before.deletes) / LEASES, 1),
       value('deletion after expiry, p99', 'ms', quantile(paced.late, 0.99), 1_000),
       {
-        what: '3,000 leases that end together',
+        what: '3,000 leases that expire together',
         unit: 'ms',
         ours: mass,
         peer: bare,
@@ -64,7 +66,7 @@ async function expiryRows(client: Client, { kubeconfig, say }: OperatorContext):
   }
 }
 
-/** 100,000 leased objects: started twice, because the first start writes every `expire-at`. */
+/** Starts with 100,000 leased objects twice, because the first start writes every `expire-at`. */
 async function manyRows(client: Client, { kubeconfig, say }: OperatorContext): Promise<readonly Row[]> {
   const namespace = await newNamespace(client)
   await inParallel(MANY, 32, (index) =>
@@ -72,7 +74,7 @@ async function manyRows(client: Client, { kubeconfig, say }: OperatorContext): P
       metadata: { name: `held-${index}`, namespace, annotations: { [`${PREFIX}/ttl`]: '1w' } },
     }),
   )
-  say('  100,000 leased objects made')
+  say('  100,000 leased objects created')
   const first = await LeaseOperator.start(kubeconfig)
   await first.whenActive(MANY)
   await first.whenQuiet()
@@ -80,14 +82,14 @@ async function manyRows(client: Client, { kubeconfig, say }: OperatorContext): P
   say('  all dated')
   const listed = await timed(async () => {
     const { items } = await client.list(Metadata, { namespace })
-    if (items.length < MANY) throw new Error(`${items.length} listed`)
+    if (items.length < MANY) throw new Error(`Only ${items.length} objects listed`)
   })
   let second: LeaseOperator | undefined
   const started = await timed(async () => {
     second = await LeaseOperator.start(kubeconfig)
     await second.whenActive(MANY)
   })
-  if (!second) throw new Error('not started')
+  if (!second) throw new Error('The operator did not start')
   await pause(2_000)
   const cpuBefore = cpuMs([second.pid])
   await pause(IDLE_SECONDS * 1_000)
@@ -146,7 +148,7 @@ class LeaseOperator {
     return this.#process.stop()
   }
 
-  /** Its own count of requests that annotate and that delete; events are told apart by their kind of request. */
+  /** Reads the operator's own count of annotating and deleting requests; Events are POSTs and therefore not counted. */
   async requests(): Promise<{ readonly writes: number; readonly deletes: number }> {
     const text = await (await fetch(this.#metrics)).text()
     const sum = (method: string): number =>
@@ -165,7 +167,7 @@ class LeaseOperator {
     }
   }
 
-  /** Waits until it has written nothing for two seconds. */
+  /** Waits until the operator has written nothing for two seconds. */
   async whenQuiet(): Promise<void> {
     for (let before = -1; ; await pause(2_000)) {
       const { writes } = await this.requests()
@@ -198,7 +200,7 @@ async function bareDeletes(client: Client): Promise<number> {
   return took
 }
 
-/** Leases of 60 s, made at a pace that the API server can delete at. */
+/** Creates 60 s leases at a rate that the API server can delete at. */
 async function pacedExpiry(
   client: Client,
   perSecond: number,
@@ -217,7 +219,7 @@ async function pacedExpiry(
   return seen
 }
 
-/** From the moment at which all end to the last one's end. */
+/** Returns the time from the common expiry to the last deletion. */
 async function massExpiry(client: Client): Promise<number> {
   const namespace = await newNamespace(client)
   const end = Math.ceil(Date.now() / 1_000) * 1_000 + 30_000
@@ -226,14 +228,17 @@ async function massExpiry(client: Client): Promise<number> {
   await inParallel(LEASES, AT_ONCE, (index) =>
     client.create(ConfigMap, { metadata: { name: `lease-${index}`, namespace, annotations } }),
   )
-  if (Date.now() > end) throw new Error('the objects were not made in time')
+  if (Date.now() > end) throw new Error('The objects were not created in time')
   await watched
   const took = Date.now() - end
   await client.delete(Namespace, { name: namespace })
   return took
 }
 
-/** Follows a namespace until 3,000 leases have come and gone: when each was dated, and how late it went. */
+/**
+ * Watches a namespace until 3,000 leases have come and gone, and records when each was dated and how late it was
+ * deleted.
+ */
 async function watchLeases(
   client: Client,
   namespace: string,
@@ -254,6 +259,6 @@ async function watchLeases(
     }
     if (late.length === LEASES) break
   }
-  if (late.some((delay) => delay < 0)) throw new Error('a lease ended early')
+  if (late.some((delay) => delay < 0)) throw new Error('A lease expired early')
   return { dated: [...dated.values()], late }
 }

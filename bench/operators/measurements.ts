@@ -1,5 +1,5 @@
 import type { Row } from '../rows.ts'
-import { applicationRows, unhurriedApplicationRows } from './applications.ts'
+import { applicationRows, rateLimitedApplicationRows } from './applications.ts'
 import type { OperatorContext } from './applications.ts'
 import { leaseRows, manyLeaseRows } from './leases.ts'
 
@@ -10,7 +10,7 @@ export interface OperatorMeasurement {
 
 export const operatorMeasurements: readonly OperatorMeasurement[] = [
   { name: 'operators: applications', rows: applicationRows },
-  { name: 'operators: unhurried applications', rows: unhurriedApplicationRows },
+  { name: 'operators: rate-limited applications', rows: rateLimitedApplicationRows },
   { name: 'operators: leases', rows: leaseRows },
   { name: 'operators: 100,000 leases', rows: manyLeaseRows },
 ]

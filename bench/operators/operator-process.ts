@@ -5,7 +5,7 @@ import { OPERATOR_ENVIRONMENT } from '../measurements.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/tenure/src/main.ts')
 
-/** An operator of ours, as `tenure <command>` runs it against a cluster. */
+/** An operator process, as `tenure <command>` runs it against a cluster. */
 export class OperatorProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
@@ -22,10 +22,10 @@ export class OperatorProcess {
     return this.#child.pid ?? 0
   }
 
-  /** Waits until `url` answers 200. */
+  /** Waits until `url` returns 200. */
   async ready(url: string): Promise<void> {
     for (;;) {
-      if (this.#child.exitCode !== null) throw new Error(`the operator ended with ${this.#child.exitCode}`)
+      if (this.#child.exitCode !== null) throw new Error(`The operator exited with ${this.#child.exitCode}`)
       const status = await fetch(url).then(
         (response) => response.status,
         () => 0,
@@ -45,7 +45,9 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
-/** Requests that change something, by the operator's own count. Its PUTs only renew its lease, and are left out. */
+/**
+ * Returns the number of writing requests, by the operator's own count. PUTs are left out: they only renew its Lease.
+ */
 export async function writesOf(metricsUrl: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   let sum = 0
@@ -55,7 +57,7 @@ export async function writesOf(metricsUrl: string): Promise<number> {
   return sum
 }
 
-/** The value below which `share` of the values are. */
+/** Returns the value below which `share` of the values are. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

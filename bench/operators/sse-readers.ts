@@ -1,10 +1,13 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
-/** Readers of `/watch` on plain sockets: when each saw which resourceVersion, and nothing more, so that 500 are cheap. */
+/**
+ * Readers of `/watch` on plain sockets. They record only when each resourceVersion arrived, so that 500 of them are
+ * cheap.
+ */
 export class SseReaders {
   readonly #sockets: Socket[] = []
-  /** Per reader: the time at which an event's id came. */
+  /** Per reader: arrival time by event id. */
   readonly seen: Map<string, number>[] = []
 
   static async open(port: number, count: number): Promise<SseReaders> {

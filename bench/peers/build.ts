@@ -1,10 +1,10 @@
-/** The Go program that does the benchmarks' work with controller-runtime, built once and cached. */
+/** Builds and caches the Go program that does the benchmarks' work with controller-runtime. */
 import path from 'node:path'
 
 import { buildGo } from '../../test/cluster/build-cache.ts'
 import { type Progress, stderrProgress } from '../../test/cluster/progress.ts'
 
-/** Builds `peer` if need be, and answers the path of the program. Default progress: standard error. */
+/** Builds `peer` if necessary and returns its path. Default progress: standard error. */
 export async function buildPeer(progress: Progress = stderrProgress): Promise<string> {
   const cache = await buildGo(
     {
@@ -19,5 +19,5 @@ export async function buildPeer(progress: Progress = stderrProgress): Promise<st
   return path.join(cache, 'bin', 'peer')
 }
 
-// Started by the launcher, this is not the main module but it is the program.
+// Under the launcher this module is the program although it is not the main module.
 if (process.argv[1] === import.meta.filename) process.stdout.write(`${await buildPeer()}\n`)

@@ -6,7 +6,7 @@ import type { Flags } from './usage.ts'
 
 const WARM_UP = 200
 
-/** The client's side of a server-side apply that changes its object; 200 others go before. */
+/** Measures the client's CPU for a server-side apply that changes its object, after 200 warm-up calls. */
 async function apply(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
   const prefix = flag('prefix')

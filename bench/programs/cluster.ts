@@ -17,7 +17,7 @@ export async function connect(kubeconfig: string): Promise<Cluster> {
   return { transport, client: new Client({ transport, fieldManager: 'bench' }) }
 }
 
-/** Does `work` for 0 to count - 1, `concurrency` at a time. */
+/** Calls `work` with 0 to count - 1, `concurrency` calls at a time. */
 export async function inParallel(
   count: number,
   concurrency: number,

@@ -9,8 +9,8 @@ import type { Flags } from './usage.ts'
 const Secret = defineKind({ apiVersion: 'v1', kind: 'Secret' })
 
 /**
- * An operator at rest: 200 ConfigMaps with a child each, converged, with leader election. Counts what it sends in
- * `seconds`, watches and lease renewals apart, and what CPU it takes.
+ * Measures an operator in steady state: 200 ConfigMaps with one child each, converged, with leader election. Counts the
+ * requests of `seconds`, watches and lease renewals separately, and CPU time.
  */
 async function idle(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
@@ -20,7 +20,7 @@ async function idle(flag: Flags): Promise<object> {
   const counting: Transport = {
     request(request) {
       if (request.path.includes('/leases')) sent.leases++
-      // Not by `stream`: a list is one too.
+      // `stream` does not tell them apart, because lists are streamed as well.
       else if (!/[?&]watch=/.test(request.path)) sent.others++
       return transport.request(request)
     },
@@ -60,7 +60,7 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
-/** Waits until a count has begun and then stood still for a second. */
+/** Waits until the count is above zero and has not changed for a second. */
 async function settled(count: () => number): Promise<void> {
   let before: number
   do {

@@ -8,9 +8,9 @@ import { collectGarbage, startedAt, usage } from './usage.ts'
 import type { Flags } from './usage.ts'
 
 /**
- * A cache of all ConfigMaps of a namespace, from nothing to synced: wallMs since the process was started, CPU likewise, and
- * memory with the cache full and its watch open. heapBytesEach is what the heap loses when the cache is dropped: it is
- * taken last, so that the garbage collections that it needs are in none of the other figures.
+ * Measures a cache of all ConfigMaps of a namespace from process start to synced: wallMs, CPU, and memory with a full
+ * cache and an open watch. heapBytesEach is the heap that is freed when the cache is dropped; it is measured last, so
+ * that its garbage collections do not count in the other figures.
  */
 async function informerSync(flag: Flags): Promise<object> {
   const { client, transport } = await connect(flag('kubeconfig'))
@@ -19,7 +19,7 @@ async function informerSync(flag: Flags): Promise<object> {
   return { ...figures, heapBytesEach: (full - heapUsed()) / figures.count }
 }
 
-/** Its own function, so that when it has returned nobody holds the cache any more. */
+/** A separate function, so that no variable references the cache after it returns. */
 async function syncOnce(
   api: KubeApi,
   flag: Flags,
@@ -45,7 +45,7 @@ async function syncOnce(
   return { figures, full }
 }
 
-/** CPU per watch event, while the peer's writer makes them: the same load as for the peer itself. */
+/** Measures CPU per watch event while the peer's writer makes them: the same load as for the peer. */
 async function watchThroughput(flag: Flags): Promise<object> {
   const namespace = flag('namespace')
   const count = Number(flag('count'))
@@ -79,7 +79,7 @@ async function runToEnd(program: string, args: readonly string[]): Promise<void>
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     child.on('error', reject)
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} write ended with ${code}`))))
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} write exited with ${code}`))))
   })
 }
 

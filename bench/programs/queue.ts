@@ -4,7 +4,9 @@ import { run } from './run.ts'
 import { Stopwatch } from './stopwatch.ts'
 import type { Flags } from './usage.ts'
 
-/** Add, get, done: all keys in a batch, as after an initial list; and one key at a time, as in steady state. */
+/**
+ * Measures add, get, done: all keys in a batch, as after an initial list, and one key at a time, as in steady state.
+ */
 function queue(flag: Flags): object {
   const count = Number(flag('count'))
   const rounds = Number(flag('rounds'))
@@ -12,7 +14,7 @@ function queue(flag: Flags): object {
   const work = new WorkQueue({ clock: systemClock, name: 'bench' })
   const take = (): void => {
     const key = work.tryGet()
-    if (key === undefined) throw new Error('the queue is empty')
+    if (key === undefined) throw new Error('The queue is empty')
     work.done(key)
   }
   const batch = (): void => {

@@ -7,8 +7,8 @@ import { usage } from './usage.ts'
 import type { Flags } from './usage.ts'
 
 /**
- * What the controller costs around a reconcile that does nothing (or reads its object from the cache): the initial
- * list and one round go before, then every key is enqueued `rounds` times and each round is waited for. Metrics are on.
+ * Measures the overhead of a reconcile that does nothing, or reads its object from the cache. After the initial list
+ * and one warm-up round, every key is enqueued `rounds` times and each round is awaited. Metrics are enabled.
  */
 async function reconcileRounds(flag: Flags, read: boolean): Promise<object> {
   const namespace = flag('namespace')
@@ -59,7 +59,7 @@ async function reconcileRounds(flag: Flags, read: boolean): Promise<object> {
   const stopwatch = new Stopwatch()
   for (let turn = 0; turn < rounds; turn++) await round()
   const result = stopwatch.perItem(count * rounds)
-  if (read && seen < count * rounds) throw new Error(`only ${seen} reads found their object`)
+  if (read && seen < count * rounds) throw new Error(`Only ${seen} reads found their object`)
   await runner.stop()
   end.abort()
   await transport.close()

@@ -1,9 +1,9 @@
-/** Wall and CPU time together, as the peer takes them. */
+/** Measures wall and CPU time together, as the peer does. */
 export class Stopwatch {
   readonly #wall = performance.now()
   readonly #cpu = process.cpuUsage()
 
-  /** What has passed since the start, in total and divided by `count`. */
+  /** Returns the time since the start, in total and divided by `count`. */
   perItem(count: number): {
     readonly count: number
     readonly wallMs: number

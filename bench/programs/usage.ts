@@ -1,9 +1,9 @@
-/** What this process has used since it began, as the peer reports it too. */
+/** The resources that this process has used since it started, in the peer's format. */
 export interface Usage {
   /** User and system time in milliseconds. */
   readonly cpuMs: number
   readonly rssKb: number
-  /** The part of it that is not mapped files: a program's own memory, without the pages of its executable. */
+  /** Resident memory that is not mapped from files: without the pages of the executable. */
   readonly anonKb: number
   readonly peakRssKb: number
 }
@@ -20,14 +20,17 @@ export function usage(): Usage {
   }
 }
 
-/** When whoever runs this program began to start it, as milliseconds since 1970; if nobody said, when Node began. */
+/**
+ * Returns when the parent began to start this program, in milliseconds since 1970; without a parent's value, when Node
+ * started.
+ */
 export function startedAt(): number {
   return Number(process.env['BENCH_STARTED_AT'] ?? performance.timeOrigin)
 }
 
 /**
- * Collects garbage, as the peer does before it reads its memory. Not by --expose-gc: a process that is started with
- * it does not use the compiled code that Node brings along, and takes 15 to 20 ms longer to start.
+ * Collects garbage, as the peer does before it reads its memory. --expose-gc is not used: it disables Node's built-in
+ * code cache, which makes the start 15 to 20 ms slower.
  */
 export function collectGarbage(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')
@@ -36,7 +39,7 @@ export function collectGarbage(): void {
   gc()
 }
 
-/** The value of `--name`, or the fallback; throws if there is neither. */
+/** Returns the value of `--name`, or the fallback; throws if there is neither. */
 export type Flags = (name: string, fallback?: string) => string
 
 export function flags(argv: readonly string[]): Flags {

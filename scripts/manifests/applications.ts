@@ -19,25 +19,25 @@ const labels = { app: OPERATOR, 'app.kubernetes.io/name': OPERATOR }
 const here = { name: OPERATOR, namespace: NAMESPACE, labels }
 const everywhere = { name: OPERATOR, labels }
 
-/** The operator in a cluster, with all that it needs. */
+/** The Applications operator for a cluster, with its RBAC, Service and Deployment. */
 export function applicationsEntries(): readonly Entry[] {
   return [
     {
       comment: [
-        'The Applications operator: three replicas, of which one works and all answer.',
+        'The Applications operator: three replicas; one reconciles, all serve HTTP and webhooks.',
         '',
         '  kubectl apply -f deploy/applications.yaml',
         '  kubectl -n elide-system rollout status deployment/elide-operator',
         '',
-        `It installs and upgrades its CustomResourceDefinition itself. Where that is not wanted, apply`,
+        `The operator installs and upgrades its CustomResourceDefinition. To install it yourself, apply`,
         `deploy/crds/${applicationDefinition.metadata?.name}.yaml, set INSTALL_DEFINITIONS to "false",`,
-        'and take create and patch of customresourcedefinitions out of the ClusterRole.',
+        'and remove create and patch of customresourcedefinitions from the ClusterRole.',
       ],
       object: namespace(),
     },
     { object: serviceAccount() },
     {
-      comment: ['What the operator does in any namespace, and outside of them. Nothing here reads a Secret.'],
+      comment: ['What the operator may do in all namespaces and on cluster-scoped objects. It cannot read Secrets.'],
       object: roleFor(everywhere, clusterRules()),
     },
     { object: bindingFor(everywhere, here) },
@@ -48,26 +48,26 @@ export function applicationsEntries(): readonly Entry[] {
     { object: bindingFor(here, here) },
     {
       comment: [
-        'Who may work with Applications, through kubectl or with a token through the HTTP API: whoever may edit or',
+        'Grants access to Applications, with kubectl or with a token over the HTTP API, to subjects that may edit or',
         'view in a namespace.',
       ],
       object: aggregatedRole('edit', ['admin', 'edit'], ['create', 'update', 'patch', 'delete', 'deletecollection']),
     },
     { object: aggregatedRole('view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']) },
     {
-      comment: ['For whoever collects metrics: bind it to the ServiceAccount of Prometheus.'],
+      comment: ['Grants access to metrics: bind it to the ServiceAccount of Prometheus.'],
       object: metricsRole(),
     },
     {
       comment: [
-        'In a cluster HTTP is listened for on all addresses (LISTEN_HOST), and then callers need a bearer token that',
-        'the API server accepts, and the rights that RBAC gives them: "get applications", or get of the path /metrics.',
-        '/healthz and /readyz are open to all, so that probes work. AUTH: none opens everything else, metrics too, to',
-        'whoever reaches the pods: only behind a NetworkPolicy. Tokens should not travel in the clear: give',
-        'TLS_CERT_FILE and TLS_KEY_FILE, and make the scheme of the probes HTTPS, unless the network encrypts.',
+        'In a cluster the operator listens on all addresses (LISTEN_HOST), so callers need a bearer token that',
+        'the API server accepts, and RBAC decides what they may do: "get applications", or get of the path /metrics.',
+        '/healthz and /readyz need no token, so that probes work. AUTH: none opens everything else, including metrics, to',
+        'all clients that reach the pods: use it only behind a NetworkPolicy. Tokens must not travel in clear text: set',
+        'TLS_CERT_FILE and TLS_KEY_FILE, and the scheme of the probes to HTTPS, unless the network is encrypted.',
         '',
-        'While no replica is there, writes to Applications are refused (WEBHOOK_FAILURE_POLICY: Ignore lets them',
-        'through); nothing else ever waits for the webhooks.',
+        'While no replica runs, writes to Applications are rejected (WEBHOOK_FAILURE_POLICY: Ignore lets them',
+        'through). The webhooks affect no other kind.',
       ],
       object: deployment(),
     },
@@ -116,7 +116,7 @@ function deployment(): Deployment {
         metadata: { labels },
         spec: {
           serviceAccountName: OPERATOR,
-          // Longer than the operator takes at most to finish what is under way.
+          // Longer than the operator's own shutdown grace period.
           terminationGracePeriodSeconds: 40,
           securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
           topologySpreadConstraints: [

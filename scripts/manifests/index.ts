@@ -5,7 +5,7 @@ import { applicationsEntries } from './applications.ts'
 import { leaseAdmissionEntries, leaseControllersEntries } from './lease-controllers.ts'
 import { manifest, type Manifest } from './manifest.ts'
 
-/** All manifests that are made from code. */
+/** Returns all manifests that are generated from code. */
 export function manifests(): readonly Manifest[] {
   return [
     ...[applicationDefinition, leaseControllerDefinition].map((definition) =>

@@ -14,17 +14,17 @@ const everywhere = { name: NAME, labels }
 const ADMISSION = 'object-lease-admission'
 const WEBHOOK_PORT = 9443
 
-/** The operator of LeaseControllers in a cluster, with all that it needs. */
+/** The LeaseController operator for a cluster, with its RBAC and Deployment. */
 export function leaseControllersEntries(): readonly Entry[] {
   return [
     {
       comment: [
-        'The operator of LeaseControllers: for each it deploys a controller with rights on that kind only.',
+        'The LeaseController operator: for each LeaseController it deploys a controller with access to that kind only.',
         '',
         '  kubectl apply -f deploy/lease-controllers.yaml',
         '  kubectl -n object-lease-system rollout status deployment/object-lease-operator',
         '',
-        'It installs and upgrades its CustomResourceDefinition itself. Where that is not wanted, apply',
+        'The operator installs and upgrades its CustomResourceDefinition. To install it yourself, apply',
         `deploy/crds/${leaseControllerDefinition.metadata?.name}.yaml and set INSTALL_DEFINITIONS to "false".`,
       ],
       object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } satisfies Namespace,
@@ -32,8 +32,8 @@ export function leaseControllersEntries(): readonly Entry[] {
     { object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here } satisfies ServiceAccount },
     {
       comment: [
-        'To give each controller the rights on its kind, which this operator has not itself, it needs escalate and bind:',
-        'whoever may write LeaseControllers decides what may be deleted. Give that right with care.',
+        'The operator grants each controller permissions that it does not have itself, so it needs escalate and bind:',
+        'a user who may write LeaseControllers decides which objects may be deleted. Grant that permission with care.',
       ],
       object: roleFor(everywhere, leaseOperatorRules()),
     },
@@ -42,7 +42,7 @@ export function leaseControllersEntries(): readonly Entry[] {
   ]
 }
 
-/** What is needed besides to check annotations when they are written. */
+/** The objects that lease admission needs in addition. */
 export function leaseAdmissionEntries(): readonly Entry[] {
   const { cluster, home } = leaseAdmissionRules
   const metadata = { ...everywhere, name: ADMISSION }
@@ -50,12 +50,12 @@ export function leaseAdmissionEntries(): readonly Entry[] {
   return [
     {
       comment: [
-        'For those who want lease annotations that make no sense refused when they are written, with the reason:',
+        'Optional: rejects invalid lease annotations when they are written, and says why:',
         '',
         '  kubectl apply -f deploy/lease-controllers.yaml -f deploy/lease-admission.yaml',
         `  kubectl -n ${NAMESPACE} set env deployment/${NAME} LEASE_ADMISSION=true`,
         '',
-        'The API server asks only about objects with such annotations, and goes on without an answer.',
+        'The API server calls the webhook only for objects with such annotations, and ignores a webhook that fails.',
       ],
       object: {
         apiVersion: 'v1',
@@ -67,7 +67,7 @@ export function leaseAdmissionEntries(): readonly Entry[] {
     { object: roleFor(metadata, cluster) },
     { object: bindingFor(metadata, here) },
     {
-      comment: ['The certificate of the webhook is in a Secret, which its replicas share.'],
+      comment: ['The replicas share the webhook certificate in a Secret.'],
       object: roleFor(local, home),
     },
     { object: bindingFor(local, here) },
@@ -88,7 +88,7 @@ function deployment(): Deployment {
         metadata: { labels },
         spec: {
           serviceAccountName: NAME,
-          // Longer than the operator takes at most to finish what is under way.
+          // Longer than the operator's own shutdown grace period.
           terminationGracePeriodSeconds: 40,
           securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [

@@ -4,7 +4,7 @@ export const RBAC = 'rbac.authorization.k8s.io'
 
 interface Metadata {
   readonly name: string
-  /** Undefined: for the whole cluster. */
+  /** Undefined: cluster-wide. */
   readonly namespace?: string
   readonly labels: Readonly<Record<string, string>>
 }
@@ -13,7 +13,7 @@ export function roleFor(metadata: Metadata, rules: NonNullable<ClusterRole['rule
   return { apiVersion: `${RBAC}/v1`, kind: metadata.namespace ? 'Role' : 'ClusterRole', metadata, rules }
 }
 
-/** Gives the role of the same name to a ServiceAccount. */
+/** Binds the role of the same name to a ServiceAccount. */
 export function bindingFor(
   metadata: Metadata,
   account: { readonly name: string; readonly namespace: string },

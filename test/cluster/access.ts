@@ -1,4 +1,4 @@
-/** What anyone who has a cluster's kubeconfig can do with it. */
+/** Operations on a cluster that need only its kubeconfig. */
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,9 +10,9 @@ import { issueUser, readAuthority, writeKubeconfig } from './credentials.ts'
 import { type Progress, stderrProgress } from './progress.ts'
 
 export interface KubectlOptions {
-  /** Piped to kubectl, for `-f -`. Default nothing. */
+  /** Standard input of kubectl, for `-f -`. Default: empty. */
   readonly stdin?: string | object
-  /** On whose behalf. Default the admin's. */
+  /** The kubeconfig to use. Default: the admin's. */
   readonly kubeconfig?: string
 }
 
@@ -23,19 +23,19 @@ export interface KubectlResult {
 }
 
 export interface ClusterAccess {
-  /** The admin's kubeconfig file. */
+  /** Path of the admin's kubeconfig. */
   readonly kubeconfig: string
-  /** Runs kubectl, and resolves whatever its exit code is. */
+  /** Runs kubectl and returns its result, whatever its exit code. */
   runKubectl(args: readonly string[], options?: KubectlOptions): Promise<KubectlResult>
-  /** Runs kubectl and answers what it printed; throws if it fails. */
+  /** Runs kubectl and returns its output; throws if it fails. */
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<string>
-  /** A kubeconfig for a new user in these groups, who may do nothing until RBAC says otherwise. Answers its path. */
+  /** Creates a kubeconfig for a new user in these groups, without any permissions, and returns its path. */
   userKubeconfig(name: string, groups?: readonly string[]): Promise<string>
 }
 
 /**
  * Opens a running cluster by the kubeconfig that `npm run cluster -- up` printed or that tests `inject('kubeconfig')`.
- * With any other cluster's kubeconfig everything but `userKubeconfig` works.
+ * With any other cluster's kubeconfig everything except `userKubeconfig` works.
  */
 export async function openCluster(kubeconfig: string, progress: Progress = stderrProgress): Promise<ClusterAccess> {
   const { programs } = await findBinaries(progress)
@@ -75,14 +75,14 @@ function run(
   return new Promise((resolve, reject) => {
     const child = spawn(binary, ['--kubeconfig', options.kubeconfig ?? kubeconfig, ...args], {
       stdio: 'pipe',
-      // kubectl keeps what it has discovered; here, beside the cluster it is true of.
+      // kubectl's discovery cache lies beside the cluster that it belongs to.
       env: { ...process.env, KUBECACHEDIR: path.join(path.dirname(kubeconfig), 'kubectl-cache') },
     })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    // It may end, with the reason on stderr, before it has read its input.
+    // kubectl may exit, with the reason on stderr, before it has read its input.
     child.stdin.on('error', () => {})
     child.once('error', reject)
     child.once('close', (code) => resolve({ code: code ?? 1, stdout, stderr }))
@@ -91,7 +91,7 @@ function run(
   })
 }
 
-/** Only ever reads a file that `writeKubeconfig` wrote, which is JSON. */
+/** Reads only files that `writeKubeconfig` wrote, which are JSON. */
 async function serverOf(kubeconfig: string): Promise<string> {
   const { clusters } = JSON.parse(await readFile(kubeconfig, 'utf8')) as {
     clusters: readonly { cluster: { server: string } }[]

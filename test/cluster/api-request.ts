@@ -7,12 +7,12 @@ export interface Answer {
   readonly body: string
 }
 
-/** Asks the API server of a cluster that is just starting. Resolves to undefined while nobody answers. */
+/** Sends a request to the API server of a starting cluster. Resolves to undefined while it does not respond. */
 export type ApiRequest = (method: 'GET' | 'POST', path: string, body?: object) => Promise<Answer | undefined>
 
 const TIMEOUT_MS = 5_000
 
-/** The few requests that starting a cluster takes need no client library, and the library's tests need the cluster. */
+/** Starting a cluster needs few requests and no client library, because the library's tests need the cluster. */
 export function apiRequests(server: string, ca: string, user: CertificateWithKey): ApiRequest & { close(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 4, ca, cert: user.certificate, key: user.key })
   const ask: ApiRequest = (method, path, body) =>

@@ -1,10 +1,10 @@
-/** A real process of the operator, and callers who mean it harm, or do not know better. */
+/** Tests a real operator process with malicious and wrong requests. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
-import { ApplicationsBed, type Replica } from './programs-under-test/applications.ts'
+import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 import { monotonic } from './programs-under-test/child.ts'
 import { until } from './support/until.ts'
 
@@ -12,20 +12,20 @@ const MEBIBYTE = 1024 * 1024
 const IMAGE = 'nginx:1.29'
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-let bed: ApplicationsBed
+let fixture: ApplicationsFixture
 let operator: Replica
 
 beforeAll(async () => {
-  bed = await ApplicationsBed.open(inject('kubeconfig'))
-  operator = await bed.start('only')
+  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  operator = await fixture.start('only')
   await operator.whenReady()
 })
 
-afterAll(() => bed.close())
+afterAll(() => fixture.close())
 
-const route = (): string => `/apis/cloudnative.elide.dev/v1/namespaces/${bed.namespace}/applications`
+const route = (): string => `/apis/cloudnative.elide.dev/v1/namespaces/${fixture.namespace}/applications`
 
-/** Status and body of what is posted. */
+/** Returns the status and body of the response. */
 async function post(body: string | Uint8Array<ArrayBuffer>): Promise<readonly [status: number, answer: unknown]> {
   const answer = await operator.fetch(route(), { method: 'POST', headers: JSON_TYPE, body })
   return [answer.status, await answer.json()]
@@ -36,7 +36,7 @@ const postApplication = (metadata: object, spec: unknown, more: object = {}) =>
 
 const failedOn = (...details: readonly object[]) => [400, { error: 'Validation failed', details }]
 
-/** What comes back for bytes that no HTTP library would send. */
+/** Returns the response to bytes that no HTTP library would send. */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(operator.url).port), host: '127.0.0.1' })
@@ -51,12 +51,12 @@ function sendRaw(text: string): Promise<string> {
 async function expectResponsive(): Promise<void> {
   const began = monotonic()
   expect((await operator.fetch('/readyz')).status).toBe(200)
-  // On a busy machine; alone it takes a few milliseconds.
+  // The limit allows for a busy machine; normally it takes a few milliseconds.
   expect(monotonic() - began).toBeLessThan(5_000)
 }
 
 describe('bad input', () => {
-  test('that is no JSON, too much or too deep is told so', async () => {
+  test('a body that is not JSON, too large or too deep is rejected with the reason', async () => {
     expect(await post('{"metadata":')).toEqual([400, { error: 'Invalid JSON' }])
     expect(await post('')).toEqual([400, { error: 'Invalid JSON' }])
     expect(await post(Buffer.from([0x22, 0xff, 0x22]))).toEqual([400, { error: 'Invalid JSON' }])
@@ -72,7 +72,7 @@ describe('bad input', () => {
     await expectResponsive()
   })
 
-  test('of wrong types and names is told where', async () => {
+  test('wrong types and names are rejected with the field', async () => {
     const image = IMAGE
     expect(await postApplication({ name: 'x' }, { replicas: 'three', image })).toEqual(
       failedOn({ field: 'spec.replicas', message: 'Expected integer, got string', value: 'three' }),
@@ -100,10 +100,10 @@ describe('bad input', () => {
     for (const body of ['null', '[]', '7', '"text"']) {
       expect(await post(body)).toMatchObject([400, { error: 'Validation failed' }])
     }
-    expect(await bed.kubectl('get', 'applications', '-o', 'name')).toBe('')
+    expect(await fixture.kubectl('get', 'applications', '-o', 'name')).toBe('')
   })
 
-  test('whose address and body differ is not guessed at', async () => {
+  test('a body that contradicts the URL is rejected', async () => {
     const spec = { replicas: 1, image: IMAGE }
     expect(await postApplication({ name: 'x', namespace: 'elsewhere' }, spec)).toMatchObject([
       400,
@@ -117,14 +117,14 @@ describe('bad input', () => {
       400,
       { details: [{ field: 'kind' }] },
     ])
-    const missing = await operator.send('PUT', `${route()}/nobody`, { spec })
+    const missing = await operator.send('PUT', `${route()}/missing`, { spec })
     expect([missing.status, await missing.json()]).toEqual([404, { error: 'Resource not found' }])
     const nowhere = '/apis/cloudnative.elide.dev/v1/namespaces/nowhere/applications'
     const lost = await operator.send('POST', nowhere, { metadata: { name: 'x' }, spec })
     expect([lost.status, await lost.json()]).toEqual([404, { error: 'Namespace not found' }])
   })
 
-  test('in methods and paths that there are not is told what there is', async () => {
+  test('unknown methods and paths are rejected with the allowed ones', async () => {
     const patched = await operator.send('PATCH', `${route()}/mine`, {})
     expect([patched.status, patched.headers.get('allow')]).toEqual([405, expect.stringContaining('PUT')])
     const unknown = await operator.fetch('/no/such/thing')
@@ -137,7 +137,7 @@ describe('bad input', () => {
   })
 })
 
-test('a thousand idle readers cost little, are all told, and leave nothing', async () => {
+test('a thousand idle readers are cheap, all receive an event, and leave no resources', async () => {
   const readers = 1_000
   const before = await operator.memory()
   const agent = new Agent({ maxSockets: readers, keepAlive: false })
@@ -151,7 +151,7 @@ test('a thousand idle readers cost little, are all told, and leave nothing', asy
     await expectResponsive()
     expect(await postApplication({ name: 'told' }, { replicas: 1, image: IMAGE })).toMatchObject([201, {}])
     await until(
-      () => `all are told: ${told.size} of ${readers}`,
+      () => `readers that received the event: ${told.size} of ${readers}`,
       () => told.size === readers,
     )
     await expectResponsive()
@@ -160,16 +160,16 @@ test('a thousand idle readers cost little, are all told, and leave nothing', asy
     for (const stream of streams) stream.destroy()
     agent.destroy()
   }
-  await bed.whenReady('told', 'mine')
-  await bed.kubectl('delete', 'applications', '--all', '--timeout=90s')
+  await fixture.whenReady('told', 'mine')
+  await fixture.kubectl('delete', 'applications', '--all', '--timeout=90s')
   await expectResponsive()
-  await bed.stop(operator)
+  await fixture.stop(operator)
 })
 
 function openStream(agent: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(`${operator.url}/watch`, { agent }, (answer) => {
-      // It ends when we leave.
+      // The request is aborted at the end of the test.
       answer.on('error', () => undefined)
       resolve(answer)
     })

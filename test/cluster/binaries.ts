@@ -1,4 +1,4 @@
-/** The programs that a Kubernetes is made of: where they come from and where they are. */
+/** Finds or builds the programs of a Kubernetes cluster. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -15,7 +15,7 @@ export type ProgramName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' 
 export interface Binaries {
   /** The path of each program. */
   readonly programs: Readonly<Record<ProgramName, string>>
-  /** kwok's rules, one file each: what becomes of nodes and pods, and when. */
+  /** kwok's stages, one file each: the simulated lifecycle of nodes and pods. */
   readonly stages: readonly string[]
 }
 
@@ -30,9 +30,9 @@ const PACKAGES: Readonly<Record<ProgramName, string>> = {
 
 const NAMES = Object.keys(PACKAGES) as ProgramName[]
 
-/** Ours: pods whose image can not be pulled, for tests of failure. */
+/** Our own stage: pods whose image cannot be pulled, for tests of failures. */
 const OWN_STAGE = path.join(import.meta.dirname, 'stages', 'pod-pull-failure.yaml')
-/** In kwok's module, under kustomize/stage. `fast` makes pods ready at once; the lease keeps the node ready. */
+/** Below kustomize/stage in kwok's module. `fast` makes pods ready at once; the lease keeps the node ready. */
 const STAGE_FOLDERS = ['node/fast', 'node/heartbeat-with-lease', 'pod/fast']
 
 const [major, minor] = KUBERNETES_VERSION.slice(1).split('.')
@@ -41,7 +41,7 @@ const BUILD: GoBuild = {
   label: `kubernetes-${KUBERNETES_VERSION}`,
   module: path.join(import.meta.dirname, 'binaries'),
   programs: NAMES.map((name) => ({ name, package: PACKAGES[name] })),
-  // A Kubernetes that is not built by its own Makefile does not know its version, and clients do ask for it.
+  // Without these flags a Kubernetes that is not built by its own Makefile does not report its version.
   ldflags: [
     '-s -w',
     `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
@@ -54,8 +54,8 @@ const BUILD: GoBuild = {
 }
 
 /**
- * Finds every program: those in the folder that `KUBEBUILDER_ASSETS` names, where it is set, and the others built from
- * source on first use.
+ * Finds every program in the folder of `KUBEBUILDER_ASSETS` if it is set, and builds the others from source on first
+ * use.
  */
 export async function findBinaries(progress: Progress): Promise<Binaries> {
   const assets = assetsFolder()
@@ -92,7 +92,7 @@ async function copyStages(directory: string, go: GoRunner): Promise<void> {
     const files = (await readdir(source)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
     for (const file of files) await cp(path.join(source, file), path.join(unfinished, file))
   }
-  // Files in Go's module cache are read-only, and so are their copies: removing needs the folder writable, which it is.
+  // Go's module cache is read-only and so are the copies; deleting them only requires a writable folder.
   await rm(path.join(directory, 'stages'), { recursive: true, force: true })
   await rename(unfinished, path.join(directory, 'stages'))
 }

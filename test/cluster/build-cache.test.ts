@@ -16,7 +16,7 @@ const starts = (): readonly string[] => lines.filter((line) => line.startsWith('
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tenure-build-'))
   lines = []
-  // Go, too, keeps its cache where XDG_CACHE_HOME says, and would begin with an empty one.
+  // Go's cache also follows XDG_CACHE_HOME and would be empty.
   vi.stubEnv('GOCACHE', execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim())
   vi.stubEnv('XDG_CACHE_HOME', path.join(folder, 'cache'))
   await writeFile(path.join(folder, 'go.mod'), 'module example.test/hello\n\ngo 1.26.0\n')
@@ -40,7 +40,7 @@ const said = (cache: string, name: string): string =>
   execFileSync('sh', ['-c', `"${path.join(cache, 'bin', name)}" 2>&1`], { encoding: 'utf8' })
 
 describe('the build cache', () => {
-  test('builds what is wanted once, also for two at the same time, and then what is missing', async () => {
+  test('concurrent builds build each program once, and later builds only the missing ones', async () => {
     const afterwards = vi.fn(() => Promise.resolve())
     const one = new Set(['one'])
     const [first, second] = await Promise.all([
@@ -57,7 +57,7 @@ describe('the build cache', () => {
     expect(await readdir(first)).toEqual(['bin', 'complete'])
   })
 
-  test('builds anew when the source has changed', async () => {
+  test('a changed source is rebuilt', async () => {
     const before = await buildGo(build(), new Set(['one']), progress)
     await source('good morning')
     const after = await buildGo(build(), new Set(['one']), progress)
@@ -65,12 +65,12 @@ describe('the build cache', () => {
     expect(said(after, 'one')).toBe('good morning')
   })
 
-  test('a failed build says why, leaves nothing in bin, and can be repeated', async () => {
+  test('a failed build reports why, leaves nothing in bin, and can be repeated', async () => {
     const wanted = new Set(['one'])
     let cache = ''
     const failing = build((directory) => {
       cache = directory
-      return Promise.reject(new Error('no stages'))
+      return Promise.reject(new Error('No stages'))
     })
     await expect(buildGo(failing, wanted, progress)).rejects.toThrow('no stages')
     expect(await buildGo(build(), wanted, progress)).toBe(cache)
@@ -86,7 +86,7 @@ describe('the build cache', () => {
     expect(caches).toEqual([path.join(path.basename(cache), 'bin', 'one')])
   })
 
-  test('says what to do where there is no Go', async () => {
+  test('a missing Go installation is reported with a remedy', async () => {
     vi.stubEnv('PATH', path.join(folder, 'nothing'))
     await expect(buildGo(build(), new Set(['one']), progress)).rejects.toMatchObject({
       code: 'TENURE_CLUSTER_NO_GO',

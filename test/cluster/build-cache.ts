@@ -1,4 +1,4 @@
-/** Builds programs from a Go module of ours once, and keeps them for every checkout of this user. */
+/** Builds programs from Go modules of this repository once, and caches them for all checkouts of the user. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -12,38 +12,38 @@ import { withLock } from './lock.ts'
 import { type Progress, startStep } from './progress.ts'
 
 export interface GoProgram {
-  /** What the binary is called. */
+  /** The name of the binary. */
   readonly name: string
-  /** The Go package that it is built from, as seen from the module. */
+  /** The Go package of the program, relative to the module. */
   readonly package: string
 }
 
 export interface GoBuild {
-  /** Begins the name of the cache folder, for people: `kubernetes-v1.36.3`. */
+  /** The readable prefix of the cache folder: `kubernetes-v1.36.3`. */
   readonly label: string
-  /** The folder that holds go.mod and go.sum. */
+  /** The folder with go.mod and go.sum. */
   readonly module: string
   readonly programs: readonly GoProgram[]
-  /** Handed to the linker. Default none. */
+  /** Linker flags. Default: none. */
   readonly ldflags?: readonly string[]
-  /** Runs with the programs in place and the lock held, to add files to the cache folder. Default nothing. */
+  /** Runs after the build, with the lock held, to add files to the cache folder. Default: none. */
   readonly afterwards?: (directory: string, go: GoRunner) => Promise<void>
 }
 
-/** Runs the `go` command inside the module and answers what it printed. */
+/** Runs the `go` command in the module and returns its output. */
 export type GoRunner = (args: readonly string[]) => Promise<string>
 
 const FLAGS = ['-trimpath', '-buildvcs=false']
 const MODULE_FILES = /^go\.(mod|sum)$|\.go$/
 
-/** Where builds are kept: `$XDG_CACHE_HOME/tenure`, by default `~/.cache/tenure`. */
+/** The cache folder: `$XDG_CACHE_HOME/tenure`, by default `~/.cache/tenure`. */
 export function cacheRoot(): string {
   return path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'tenure')
 }
 
 /**
- * The cache folder with the wanted programs in its `bin`, built if they are not there. A program appears in `bin` only
- * when it is whole, so what an interrupted build finished counts, and the rest is built next time.
+ * Returns the cache folder with the wanted programs in `bin`, after building the missing ones. A program appears in
+ * `bin` only when it is complete, so an interrupted build keeps its finished programs.
  */
 export async function buildGo(build: GoBuild, wanted: ReadonlySet<string>, progress: Progress): Promise<string> {
   const directory = path.join(cacheRoot(), `${build.label}-${await fingerprint(build)}`)
@@ -76,19 +76,19 @@ export async function buildGo(build: GoBuild, wanted: ReadonlySet<string>, progr
 }
 
 async function buildOne(build: GoBuild, program: GoProgram, directory: string): Promise<void> {
-  // Inside the cache folder: a rename across file systems is not atomic, or not possible.
-  const workshop = await mkdtemp(path.join(directory, 'building-'))
+  // Inside the cache folder, because a rename across file systems is not atomic.
+  const buildDirectory = await mkdtemp(path.join(directory, 'building-'))
   try {
-    const binary = path.join(workshop, program.name)
+    const binary = path.join(buildDirectory, program.name)
     const ldflags = build.ldflags ? ['-ldflags', build.ldflags.join(' ')] : []
     await goIn(build.module)(['build', ...FLAGS, ...ldflags, '-o', binary, program.package])
     await rename(binary, path.join(directory, 'bin', program.name))
   } finally {
-    await rm(workshop, { recursive: true, force: true })
+    await rm(buildDirectory, { recursive: true, force: true })
   }
 }
 
-/** Everything that decides what comes out, so that a change of any of it builds anew and nothing else does. */
+/** Covers every input of the build, so that any change of them causes a rebuild. */
 async function fingerprint(build: GoBuild): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(build.module)).filter((file) => MODULE_FILES.test(file)).toSorted()) {
@@ -112,7 +112,7 @@ function goIn(module: string): GoRunner {
     new Promise((resolve, reject) => {
       const go = spawn('go', args, {
         cwd: module,
-        // No C compiler needed, no workspace of the user's, and the platform this Node runs on.
+        // No C compiler, no Go workspace of the user, and the platform of this Node.
         env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOOS: undefined, GOARCH: undefined },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

@@ -1,4 +1,4 @@
-/** `npm run cluster -- up|down|status`: a real Kubernetes that stays until it is taken down. */
+/** `npm run cluster -- up|down|status`: a real Kubernetes that runs until it is stopped. */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
     return 0
   }
   if (positionals.length === 1 && Number.isInteger(nodes) && nodes >= 0) {
-    // Two at a time would take each other's half-started programs for dead ones.
+    // Concurrent calls would take each other's half-started programs for dead ones.
     const alone = (work: () => Promise<number>): Promise<number> =>
       withLock(`${directory}.lock`, () => say('Another "cluster" command is at work here; waiting for it.'), work)
     if (command === 'up') return alone(() => up(directory, { durable: values.durable, nodes }))
@@ -64,12 +64,12 @@ async function main(): Promise<number> {
 async function up(directory: string, options: UpOptions): Promise<number> {
   const state = await readState(directory)
   if (state && isRunning(state)) {
-    say(`The cluster runs already, at ${state.server}. Take it down with: npm run cluster -- down`)
+    say(`The cluster already runs at ${state.server}. Stop it with: npm run cluster -- down`)
     printKubeconfig(state.kubeconfig)
     return 0
   }
   if (state) {
-    say('There is a cluster here that does not run any more, or not in full: starting a new one in its place.')
+    say('The cluster here is not running completely. Starting a new cluster.')
     await endRecorded(directory)
   }
   const step = startStep(say, 'starting the cluster')

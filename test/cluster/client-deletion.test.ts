@@ -1,4 +1,4 @@
-/** What a real API server does with the client's deletes. */
+/** Tests the client's deletions on a real API server. */
 import type { DeleteOptions, KubeObject, ObjectRef, Stored } from '@tenure/kube'
 import { isConflict, isNotFound, jsonPatch, keyOf, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap, Deployment, Namespace, Pod, ReplicaSet } from '@tenure/kube/kinds'
@@ -9,7 +9,7 @@ import { type Connected, connect } from './support/connect.ts'
 import { deployment } from './support/deployment.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
 
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const FINALIZER = 'tenure.test/held'
 
 let connection: Connected
@@ -40,7 +40,7 @@ const isDeployed = async (name: string): Promise<boolean> =>
 
 async function deploy(name: string): Promise<string> {
   const { metadata } = await client.create(Deployment, deployment(namespace, name, 1))
-  await expect.poll(async () => (await setsOf(name)).length, SOON).toBe(1)
+  await expect.poll(async () => (await setsOf(name)).length, POLL_OPTIONS).toBe(1)
   return metadata.uid
 }
 
@@ -54,7 +54,10 @@ async function isThere(ref: ObjectRef): Promise<boolean> {
   }
 }
 
-/** Takes our finalizer off a ReplicaSet. False if the garbage collector, who takes off its own, was faster. */
+/**
+ * Removes our finalizer from a ReplicaSet. Returns false if the garbage collector, which removes its own finalizer,
+ * changed it first.
+ */
 async function release(name: string): Promise<boolean> {
   try {
     await removeFinalizer(client, ReplicaSet, await client.get(ReplicaSet, named(name)), FINALIZER)
@@ -66,7 +69,7 @@ async function release(name: string): Promise<boolean> {
 }
 
 describe('preconditions', () => {
-  test('a wrong uid is a conflict, and the object stays', async () => {
+  test('a wrong uid is a conflict and the object stays', async () => {
     const { metadata } = await client.create(ConfigMap, { metadata: named('uid') })
     const wrong = { preconditions: { uid: '00000000-0000-4000-8000-000000000000' } }
     const refused = client.delete(ConfigMap, named('uid'), wrong)
@@ -78,7 +81,7 @@ describe('preconditions', () => {
     expect(await isThere(named('uid'))).toBe(false)
   })
 
-  test('a resourceVersion from before the last change is a conflict, and the object stays', async () => {
+  test('an outdated resourceVersion is a conflict and the object stays', async () => {
     const first = await client.create(ConfigMap, { metadata: named('version') })
     const second = await client.patch(ConfigMap, named('version'), mergePatch({ data: { v: '2' } }))
     await expect(client.delete(ConfigMap, named('version'), ifStill(first))).rejects.toSatisfy(isConflict)
@@ -86,22 +89,22 @@ describe('preconditions', () => {
     expect(await client.delete(ConfigMap, named('version'), ifStill(second))).toMatchObject({ gone: true })
   })
 
-  test('the uid of an object that was made anew under its name spares the new one', async () => {
-    const old = await client.create(ConfigMap, { metadata: named('anew') })
-    await client.delete(ConfigMap, named('anew'))
-    const fresh = await client.create(ConfigMap, { metadata: named('anew') })
-    const refused = client.delete(ConfigMap, named('anew'), { preconditions: { uid: old.metadata.uid } })
+  test("the uid of a recreated object's predecessor does not delete the new object", async () => {
+    const old = await client.create(ConfigMap, { metadata: named('recreated') })
+    await client.delete(ConfigMap, named('recreated'))
+    const fresh = await client.create(ConfigMap, { metadata: named('recreated') })
+    const refused = client.delete(ConfigMap, named('recreated'), { preconditions: { uid: old.metadata.uid } })
     await expect(refused).rejects.toSatisfy(isConflict)
-    expect(await client.get(ConfigMap, named('anew'))).toEqual(fresh)
+    expect(await client.get(ConfigMap, named('recreated'))).toEqual(fresh)
   })
 
-  test('what is not there is NotFound', async () => {
+  test('deleting a missing object is NotFound', async () => {
     await expect(client.delete(ConfigMap, named('missing'))).rejects.toMatchObject({ status: 404 })
   })
 })
 
-describe('an object that stays for a while', () => {
-  test('with a finalizer is not gone until that is removed; observers are told both', async () => {
+describe('a deletion that takes time', () => {
+  test('an object with a finalizer stays until that is removed, and observers see both steps', async () => {
     const told: string[] = []
     const end = client.observeWrites({
       written: (_, { metadata }) => told.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
@@ -114,7 +117,7 @@ describe('an object that stays for a while', () => {
     const { object } = deleted as { object: Stored<ConfigMap> }
     expect(Date.parse(object.metadata.deletionTimestamp ?? '')).toBeLessThanOrEqual(Date.now())
     expect(await client.get(ConfigMap, named('held'))).toEqual(object)
-    // Again is as good as once.
+    // A second delete has the same result.
     expect(await client.delete(metadataOf(ConfigMap), named('held'))).toEqual({
       gone: false,
       object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: object.metadata },
@@ -126,18 +129,20 @@ describe('an object that stays for a while', () => {
     expect(told).toEqual(['held written', 'held ending', 'held ending', `held ${uid} gone`])
   })
 
-  test('a pod on a node has its grace period', async () => {
+  test('a pod on a node keeps its grace period', async () => {
     await client.create(Pod, {
       metadata: named('graceful'),
       spec: { containers: [{ name: 'web', image: 'example.test/web' }], terminationGracePeriodSeconds: 5 },
     })
-    await expect.poll(async () => (await client.get(Pod, named('graceful'))).status?.phase, SOON).toBe('Running')
+    await expect
+      .poll(async () => (await client.get(Pod, named('graceful'))).status?.phase, POLL_OPTIONS)
+      .toBe('Running')
     const deleted = await client.delete(Pod, named('graceful'))
     expect(deleted).toMatchObject({ gone: false, object: { metadata: { deletionGracePeriodSeconds: 5 } } })
-    await expect.poll(async () => (await client.list(Pod, { namespace })).items.length, SOON).toBe(0)
+    await expect.poll(async () => (await client.list(Pod, { namespace })).items.length, POLL_OPTIONS).toBe(0)
   })
 
-  test('a namespace, which keeps its finalizers elsewhere, is on its way', async () => {
+  test('a namespace, whose finalizers are in its spec, is reported as terminating', async () => {
     const other = await createNamespace(client, 'deletion-test-other')
     const meta = await client.delete(metadataOf(Namespace), { name: other.name }, { dryRun: true })
     expect(meta).toMatchObject({ gone: false, object: { kind: 'Namespace', metadata: { name: other.name } } })
@@ -147,36 +152,36 @@ describe('an object that stays for a while', () => {
 })
 
 describe('propagation to the ReplicaSet of a Deployment', () => {
-  test('Background: it follows', async () => {
+  test('Background deletes the ReplicaSet after the Deployment', async () => {
     const uid = await deploy('background')
     const deleted = await client.delete(Deployment, named('background'), { propagation: 'Background' })
     expect(deleted).toEqual({ gone: true, uid })
     expect(await isDeployed('background')).toBe(false)
-    await expect.poll(() => setsOf('background'), SOON).toEqual([])
+    await expect.poll(() => setsOf('background'), POLL_OPTIONS).toEqual([])
   })
 
-  test('Foreground: it goes first', async () => {
+  test('Foreground deletes the ReplicaSet before the Deployment', async () => {
     await deploy('foreground')
-    // Held, so that there is a moment in which to look.
+    // A finalizer holds the ReplicaSet, so that the intermediate state can be observed.
     const [set] = await setsOf('foreground')
     const name = set?.metadata.name ?? ''
     await client.patch(ReplicaSet, named(name), mergePatch({ metadata: { finalizers: [FINALIZER] } }))
     const deleted = await client.delete(Deployment, named('foreground'), { propagation: 'Foreground' })
     expect(deleted).toMatchObject({ gone: false, object: { metadata: { finalizers: ['foregroundDeletion'] } } })
     await expect
-      .poll(async () => (await client.get(ReplicaSet, named(name))).metadata.deletionTimestamp, SOON)
+      .poll(async () => (await client.get(ReplicaSet, named(name))).metadata.deletionTimestamp, POLL_OPTIONS)
       .toBeDefined()
     expect(await isDeployed('foreground')).toBe(true)
-    await expect.poll(() => release(name), SOON).toBe(true)
-    await expect.poll(() => isDeployed('foreground'), SOON).toBe(false)
+    await expect.poll(() => release(name), POLL_OPTIONS).toBe(true)
+    await expect.poll(() => isDeployed('foreground'), POLL_OPTIONS).toBe(false)
     expect(await setsOf('foreground')).toEqual([])
   })
 
-  test('Orphan: it stays, and belongs to nobody', async () => {
+  test('Orphan keeps the ReplicaSet without an owner', async () => {
     await deploy('orphan')
     const deleted = await client.delete(Deployment, named('orphan'), { propagation: 'Orphan' })
     expect(deleted).toMatchObject({ gone: false, object: { metadata: { finalizers: ['orphan'] } } })
-    await expect.poll(() => isDeployed('orphan'), SOON).toBe(false)
+    await expect.poll(() => isDeployed('orphan'), POLL_OPTIONS).toBe(false)
     const [set, ...others] = await setsOf('orphan')
     expect(others).toEqual([])
     expect(set?.metadata.ownerReferences ?? []).toEqual([])
@@ -184,18 +189,18 @@ describe('propagation to the ReplicaSet of a Deployment', () => {
 })
 
 describe('deleteCollection', () => {
-  test('deletes what the label selects, and nothing else', async () => {
+  test('deleteCollection deletes only the selected objects', async () => {
     const make = (name: string, colour: string): Promise<Stored<KubeObject>> =>
       client.create(ConfigMap, { metadata: { ...named(name), labels: { colour } } })
     await Promise.all([make('red-1', 'red'), make('red-2', 'red'), make('blue', 'blue')])
     await client.deleteCollection(ConfigMap, { namespace, labelSelector: 'colour=red' })
     const left = await client.list(ConfigMap, { namespace, labelSelector: 'colour' })
     expect(left.items.map(({ metadata }) => keyOf(metadata))).toEqual([`${namespace}/blue`])
-    // Nothing left to delete is no error.
+    // An empty selection is not an error.
     await client.deleteCollection(ConfigMap, { namespace, labelSelector: 'colour=red' })
   })
 
-  test('without a namespace is refused before it is sent', async () => {
+  test('deleteCollection without a namespace is rejected before it is sent', async () => {
     const sent = connection.responses.length
     await expect(client.deleteCollection(ConfigMap, { labelSelector: 'colour' })).rejects.toMatchObject({
       code: 'TENURE_NAMESPACE_MISSING',

@@ -1,4 +1,6 @@
-/** The client's watches on a real API server. What keeps them going is the informer's: informer-faults.test.ts. */
+/**
+ * Tests the client's watches on a real API server. Reconnecting is the informer's task: see informer-faults.test.ts.
+ */
 import type { Kind, KubeObject, WatchEvent, WatchOptions } from '@tenure/kube'
 import { compareResourceVersions, isGone, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
@@ -30,7 +32,7 @@ const SELECTOR = 'watched'
 const create = (name: string): Promise<{ metadata: { resourceVersion: string } }> =>
   client.create(ConfigMap, { metadata: { name, namespace, labels: { watched: 'yes' } }, data: { a: '1' } })
 
-/** The events of a watch up to and with the one that `isLast`. */
+/** Returns the events of a watch up to and including the first for which `isLast` holds. */
 async function eventsUntil<T extends KubeObject>(
   kind: Kind<T>,
   options: WatchOptions,
@@ -43,7 +45,7 @@ async function eventsUntil<T extends KubeObject>(
       if (isLast(event)) return events
     }
   }
-  throw new Error(`the watch ended after ${events.length} events`)
+  throw new Error(`The watch ended after ${events.length} events`)
 }
 
 const isEnd = (event: WatchEvent<KubeObject>): boolean => event.type === 'BOOKMARK' && event.initialEventsEnd
@@ -52,7 +54,7 @@ const described = (events: readonly WatchEvent<KubeObject>[]): readonly string[]
   events.map((event) => (event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.object.metadata.name}`))
 
 describe('a watch', () => {
-  test('from a resourceVersion brings what came after it, in order and once', async () => {
+  test('a watch from a resourceVersion delivers every later event once and in order', async () => {
     const { metadata } = await create('a')
     await create('b')
     await client.patch(ConfigMap, { name: 'a', namespace }, mergePatch({ data: { a: '2' } }))
@@ -64,14 +66,14 @@ describe('a watch', () => {
       { resourceVersion, bookmarks: false },
       (event) => event.type === 'DELETED' && event.object.metadata.name === 'a',
     )
-    // What leaves the selection is deleted as far as the watch is concerned.
+    // An object that leaves the selection is reported as deleted.
     expect(described(events)).toEqual(['ADDED b', 'MODIFIED a', 'DELETED b', 'DELETED a'])
     expect(events[1]).toMatchObject({ object: { kind: 'ConfigMap', apiVersion: 'v1', data: { a: '2' } } })
     const versions = events.map((event) => (event.type === 'BOOKMARK' ? '' : event.object.metadata.resourceVersion))
     expect(versions).toEqual(versions.toSorted(compareResourceVersions))
   })
 
-  test('with sendInitialEvents brings the state, says that this was all of it, and goes on', async () => {
+  test('a watch with sendInitialEvents delivers the state, a bookmark and then the changes', async () => {
     await Promise.all(['a', 'b', 'c'].map(create))
     let opened = 0
     const options = { sendInitialEvents: true, onOpen: () => void opened++ }
@@ -88,7 +90,7 @@ describe('a watch', () => {
     expect(described(await deletion).at(-1)).toBe('DELETED b')
   })
 
-  test('of metadata brings nothing else', async () => {
+  test('a watch of metadata delivers only metadata', async () => {
     await create('a')
     const Meta = metadataOf(ConfigMap)
     const initial = await eventsUntil(Meta, { sendInitialEvents: true }, isEnd)
@@ -101,8 +103,8 @@ describe('a watch', () => {
     expect(last).not.toHaveProperty('object.data')
   })
 
-  test('from a resourceVersion that the server no longer has is gone', async () => {
-    // Of a kind that is new the server remembers nothing from before.
+  test('a watch from a compacted resourceVersion fails as Gone', async () => {
+    // The server has no history of a new kind.
     const novelties = customResource(client, { kind: 'Novelty' })
     await novelties.install()
     const old = eventsUntil(novelties.kind, { resourceVersion: '1' }, () => true)
@@ -111,13 +113,13 @@ describe('a watch', () => {
     await novelties.uninstall()
   })
 
-  test('ends when the server does, and when its signal says so', async () => {
+  test("a watch ends with the server's timeout and with its abort signal", async () => {
     const { metadata } = await create('a')
     const { resourceVersion } = metadata
     const events = await Array.fromAsync(
       client.watch(ConfigMap, { namespace, resourceVersion, timeoutSeconds: 1, bookmarks: false }),
     )
-    // The namespace's own, which its controller writes, is all there can be.
+    // Only the namespace's own ConfigMap, written by its controller, may appear.
     expect(described(events.flat()).filter((event) => !event.endsWith('kube-root-ca.crt'))).toEqual([])
 
     const controller = new AbortController()
@@ -126,12 +128,12 @@ describe('a watch', () => {
       labelSelector: SELECTOR,
       resourceVersion,
       signal: controller.signal,
-      onOpen: () => controller.abort(new Error('enough')),
+      onOpen: () => controller.abort(new Error('Aborted by the test')),
     })
     await expect(Array.fromAsync(watch)).rejects.toThrow('enough')
   })
 
-  test('that hears nothing for its idle time-out gives up', async () => {
+  test('a watch that receives nothing for its idle timeout fails', async () => {
     const { metadata } = await create('a')
     const { resourceVersion } = metadata
     const quiet = eventsUntil(ConfigMap, { resourceVersion, idleTimeout: 200 }, () => true)

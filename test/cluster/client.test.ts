@@ -1,4 +1,4 @@
-/** Reads and writes of the client, as a real API server answers them. */
+/** Tests the client's reads and writes on a real API server. */
 import type { KubeObject, Stored } from '@tenure/kube'
 import { isConflict, jsonPatch, mergePatch, metadataOf, strategicPatch } from '@tenure/kube'
 import { ConfigMap, Deployment, Secret } from '@tenure/kube/kinds'
@@ -9,7 +9,7 @@ import { type CustomResource, customResource } from './support/custom-resource.t
 import { deployment } from './support/deployment.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
 
-/** What this program knows of a Widget: the server's schema has more. */
+/** The fields that this program knows; the server's schema has more. */
 interface Widget extends KubeObject {
   readonly spec?: { readonly size?: number; readonly replicas?: number }
   readonly status?: { readonly phase?: string; readonly replicas?: number }
@@ -48,7 +48,7 @@ const managersOf = ({ metadata }: Stored<KubeObject>): readonly (string | undefi
   (metadata.managedFields ?? []).map(({ manager }) => manager)
 
 describe('create and get', () => {
-  test('an object of a built-in and of a custom kind', async () => {
+  test('objects of built-in and custom kinds are created and read', async () => {
     const created = await client.create(ConfigMap, { metadata: named('plain'), data: { a: '1' } })
     expect(created).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1' } })
     expect(managersOf(created)).toEqual(['client-test'])
@@ -59,7 +59,7 @@ describe('create and get', () => {
     expect(await client.get(widgets.kind, named('plain'))).toEqual(widget)
   })
 
-  test('twice is AlreadyExists', async () => {
+  test('a second create is AlreadyExists', async () => {
     await client.create(ConfigMap, { metadata: named('twice') })
     await expect(client.create(ConfigMap, { metadata: named('twice') })).rejects.toMatchObject({
       status: 409,
@@ -69,7 +69,7 @@ describe('create and get', () => {
     })
   })
 
-  test('with generateName the server makes the name', async () => {
+  test('the server generates a name from generateName', async () => {
     const object = { metadata: { generateName: 'made-', namespace } }
     const [one, other] = await Promise.all([client.create(ConfigMap, object), client.create(ConfigMap, object)])
     expect(one.metadata.name).toMatch(/^made-.+/)
@@ -77,17 +77,17 @@ describe('create and get', () => {
     expect(other.metadata.name).not.toBe(one.metadata.name)
   })
 
-  test("a live read tells the server's time", async () => {
+  test("a live read returns the server's time", async () => {
     const created = await client.create(ConfigMap, { metadata: named('live') })
     const before = Math.floor(Date.now() / 1000) * 1000
     const { object, serverTime } = await client.getLive(ConfigMap, named('live'))
     expect(object).toEqual(created)
-    // The server runs on this machine, so its clock is ours.
+    // The server runs on this machine, so both clocks are the same.
     expect(serverTime).toBeGreaterThanOrEqual(before)
     expect(serverTime).toBeLessThanOrEqual(Date.now())
   })
 
-  test('what is not there is NotFound', async () => {
+  test('reading a missing object is NotFound', async () => {
     await expect(client.get(ConfigMap, named('missing'))).rejects.toMatchObject({
       status: 404,
       reason: 'NotFound',
@@ -96,7 +96,7 @@ describe('create and get', () => {
   })
 
   test.each(['../../../namespaces/default', '..', '.', 'a/b', 'a%2fb', 'a/../b'])(
-    'the name %j, which would be another path, is refused before it is sent',
+    'the name %j, which changes the path, is rejected before it is sent',
     async (name) => {
       const sent = connection.responses.length
       await expect(client.get(ConfigMap, named(name))).rejects.toMatchObject({ code: 'TENURE_NAME_INVALID' })
@@ -109,7 +109,7 @@ describe('create and get', () => {
   )
 
   test.each(['a?watch=true', 'a#b', 'a\\..\\b', 'a b', 'ä', 'a;b=c', 'a\r\nhost: b'])(
-    'the name %j arrives as it is',
+    'the name %j reaches the server unchanged',
     async (name) => {
       await expect(client.get(ConfigMap, named(name))).rejects.toMatchObject({ status: 404, details: { name } })
     },
@@ -117,7 +117,7 @@ describe('create and get', () => {
 })
 
 describe('list', () => {
-  test('in pages is one snapshot, whatever is written meanwhile', async () => {
+  test('a paged list is one snapshot despite concurrent writes', async () => {
     const own = await createNamespace(client, 'client-test-pages')
     const names = Array.from({ length: 7 }, (_, index) => `page-${index}`)
     await Promise.all(names.map((name) => client.create(Secret, { metadata: { name, namespace: own.name } })))
@@ -144,7 +144,7 @@ describe('list', () => {
     await own.remove()
   })
 
-  test('one page at a time, and selected by label and field', async () => {
+  test('pages are selected by label and field', async () => {
     const labels = { list: 'some' }
     for (const name of ['list-a', 'list-b', 'list-c'])
       await client.create(ConfigMap, { metadata: { ...named(name), labels } })
@@ -161,7 +161,7 @@ describe('list', () => {
 })
 
 describe('update', () => {
-  test('with a resourceVersion that is not the stored one is a conflict, and changes nothing', async () => {
+  test('an update with an outdated resourceVersion is a conflict and changes nothing', async () => {
     const first = await client.create(ConfigMap, { metadata: named('update'), data: { v: '1' } })
     const second = await client.update(ConfigMap, { ...first, data: { v: '2' } })
     const stale = client.update(ConfigMap, { ...first, data: { v: '3' } })
@@ -170,7 +170,7 @@ describe('update', () => {
     expect(await client.get(ConfigMap, named('update'))).toEqual(second)
   })
 
-  test('fields that the program does not know survive it: where the schema keeps anything', async () => {
+  test('an update keeps unknown fields if the schema preserves them', async () => {
     const spec = { size: 1, extra: { deep: [1, { x: 'ü' }] }, big: 2 ** 40 }
     const created = await client.create(widgets.kind, { metadata: named('unknown'), spec })
     await client.update(widgets.kind, { ...created, spec: { ...created.spec, size: 2 } })
@@ -178,7 +178,7 @@ describe('update', () => {
     expect(stored).toEqual({ ...spec, size: 2 })
   })
 
-  test('fields that the program does not know survive it: of a newer schema, while unknown ones are pruned', async () => {
+  test('an update keeps fields of a newer schema, and the server prunes unknown ones', async () => {
     const spec = { size: 1, newer: 'kept', unheard: 'pruned' }
     const created = await client.create(closed.kind, { metadata: named('newer'), spec })
     expect(created.spec).toEqual({ size: 1, newer: 'kept' })
@@ -188,7 +188,7 @@ describe('update', () => {
 })
 
 describe('patch', () => {
-  test('JSON, with a test that holds and one that does not', async () => {
+  test('a JSON patch applies only if its test holds', async () => {
     await client.create(ConfigMap, { metadata: named('json'), data: { v: '1' } })
     const raise = (from: string, to: string): Promise<Stored<ConfigMap>> =>
       client.patch(
@@ -204,7 +204,7 @@ describe('patch', () => {
     expect((await client.get(ConfigMap, named('json'))).data).toEqual({ v: '2' })
   })
 
-  test('merge, in which null removes, on both sorts of kinds', async () => {
+  test('null in a merge patch removes a field of built-in and custom kinds', async () => {
     await client.create(ConfigMap, { metadata: named('merge'), data: { a: '1', b: '2' } })
     const patched = await client.patch(ConfigMap, named('merge'), mergePatch({ data: { a: null, c: '3' } }))
     expect(patched.data).toEqual({ b: '2', c: '3' })
@@ -213,7 +213,7 @@ describe('patch', () => {
     expect(widget.spec).toEqual({ replicas: 1 })
   })
 
-  test('strategic, in which lists merge by key; a custom kind has none', async () => {
+  test('a strategic patch merges lists by key and is not available for custom kinds', async () => {
     await client.create(Deployment, deployment(namespace, 'strategic', 0))
     const sidecar = { name: 'sidecar', image: 'example.test/sidecar' }
     const patch = strategicPatch({ spec: { template: { spec: { containers: [sidecar] } } } })
@@ -223,7 +223,7 @@ describe('patch', () => {
     await expect(client.patch(widgets.kind, named('strategic'), patch)).rejects.toMatchObject({ status: 415 })
   })
 
-  test('with a resourceVersion is conditional', async () => {
+  test('a patch with a resourceVersion is conditional', async () => {
     const { metadata } = await client.create(ConfigMap, { metadata: named('conditional') })
     const patch = (v: string): ReturnType<typeof mergePatch> =>
       mergePatch({ metadata: { resourceVersion: metadata.resourceVersion }, data: { v } })
@@ -233,7 +233,7 @@ describe('patch', () => {
 })
 
 describe('server-side apply', () => {
-  test('creates, changes, removes what is no longer said, and does nothing if nothing changed', async () => {
+  test('apply creates, changes, removes dropped fields, and changes nothing if nothing differs', async () => {
     const intent = { metadata: named('applied') }
     const created = await client.apply(ConfigMap, { ...intent, data: { a: '1', b: '2' } })
     expect(created.metadata.managedFields).toMatchObject([{ manager: 'client-test', operation: 'Apply' }])
@@ -241,12 +241,12 @@ describe('server-side apply', () => {
     expect(changed.data).toEqual({ a: '3' })
     const same = await client.apply(ConfigMap, { ...intent, data: { a: '3' } })
     expect(same.metadata.resourceVersion).toBe(changed.metadata.resourceVersion)
-    // What was read can be applied again: the account of the fields is the server's and is left out.
+    // A read object can be applied again, because the client omits managedFields.
     const again = await client.apply(ConfigMap, { ...same, data: { a: '4' } })
     expect(again.data).toEqual({ a: '4' })
   })
 
-  test('over the field of somebody else is a conflict that names him, unless it is forced', async () => {
+  test("applying another manager's field is a conflict that names it, unless forced", async () => {
     const size = (size: number): Widget => ({ metadata: named('contested'), spec: { size } })
     await client.apply(widgets.kind, size(1), { fieldManager: 'first' })
     const contest = client.apply(widgets.kind, size(2), { fieldManager: 'second' })
@@ -258,12 +258,12 @@ describe('server-side apply', () => {
     const forced = await client.apply(widgets.kind, size(2), { fieldManager: 'second', force: true })
     expect(forced.spec).toEqual({ size: 2 })
     expect(managersOf(forced)).toContain('second')
-    // Who lost the field may say something else, and nothing about it.
+    // The manager that lost the field may still apply other fields.
     const rest = { metadata: named('contested'), spec: { replicas: 1 } }
     expect((await client.apply(widgets.kind, rest, { fieldManager: 'first' })).spec).toEqual({ size: 2, replicas: 1 })
   })
 
-  test('for another uid than the stored one is refused, and does not bring back one that is gone', async () => {
+  test('apply with another uid is rejected and does not recreate a deleted object', async () => {
     const { metadata } = await client.apply(ConfigMap, { metadata: named('another') })
     const uid = '00000000-0000-4000-8000-000000000000'
     const other = { metadata: { ...named('another'), uid }, data: { a: '1' } }
@@ -275,7 +275,7 @@ describe('server-side apply', () => {
 })
 
 describe('subresources', () => {
-  test('status is written by itself, and by nothing else', async () => {
+  test('only the status subresource writes the status', async () => {
     const created = await client.create(widgets.kind, { metadata: named('status'), spec: { size: 1 } })
     const both = { ...created, spec: { size: 2 }, status: { phase: 'Ready' } }
     const reported = await client.update(widgets.kind, both, { subresource: 'status' })
@@ -290,7 +290,7 @@ describe('subresources', () => {
     })
   })
 
-  test('scale is a Scale, of built-in and of custom kinds', async () => {
+  test('the scale subresource works for built-in and custom kinds', async () => {
     await client.create(Deployment, deployment(namespace, 'scaled', 1))
     const option = { subresource: 'scale' } as const
     expect(await client.get(Deployment, named('scaled'), option)).toMatchObject({
@@ -313,7 +313,7 @@ describe('subresources', () => {
 describe('write options', () => {
   const misspelt = { dta: { a: '1' } }
 
-  test('fieldValidation Strict refuses a field that is no field; Warn only says so', async () => {
+  test('fieldValidation Strict rejects an unknown field and Warn only warns', async () => {
     await expect(
       client.create(ConfigMap, { metadata: named('strict'), ...misspelt }, { fieldValidation: 'Strict' }),
     ).rejects.toMatchObject({
@@ -330,7 +330,7 @@ describe('write options', () => {
     })
   })
 
-  test('dryRun answers as if, and stores nothing', async () => {
+  test('dryRun returns the result and stores nothing', async () => {
     const options = { dryRun: true } as const
     const dry = await client.create(ConfigMap, { metadata: named('dry') }, options)
     expect(dry.metadata.uid).not.toBe('')
@@ -347,7 +347,7 @@ describe('write options', () => {
     expect(await client.get(ConfigMap, named('dry'))).toEqual(real)
   })
 
-  test('a refused object says which field is wrong', async () => {
+  test('the error of an invalid object names the field', async () => {
     await expect(client.create(ConfigMap, { metadata: named('Not_A_Name') })).rejects.toMatchObject({
       status: 422,
       reason: 'Invalid',
@@ -357,17 +357,17 @@ describe('write options', () => {
   })
 })
 
-describe('the metadata form', () => {
+describe('the metadata representation', () => {
   const Meta = metadataOf(ConfigMap)
 
-  test('reads and writes no more than metadata', async () => {
+  test('a metadata client reads and writes only metadata', async () => {
     const labels = { form: 'metadata' }
     const whole = await client.create(ConfigMap, { metadata: { ...named('form'), labels }, data: { a: '1' } })
     const only = { apiVersion: 'v1', kind: 'ConfigMap', metadata: whole.metadata }
     expect(await client.get(Meta, named('form'))).toEqual(only)
     expect((await client.getLive(Meta, named('form'))).object).toEqual(only)
     expect((await client.list(Meta, { namespace, labelSelector: 'form=metadata' })).items).toEqual([only])
-    // The last page of a selection may well be empty.
+    // The last page of a selection may be empty.
     const paged = await Array.fromAsync(client.pages(Meta, { namespace, labelSelector: 'form=metadata', limit: 1 }))
     expect(paged.flatMap(({ items }) => items)).toEqual([only])
     const patched = await client.patch(Meta, named('form'), mergePatch({ metadata: { annotations: { b: '2' } } }))
@@ -379,7 +379,7 @@ describe('the metadata form', () => {
     expect((await client.get(ConfigMap, named('form'))).data).toEqual({ a: '1' })
   })
 
-  test('of a custom kind', async () => {
+  test('a metadata client works with custom kinds', async () => {
     const { metadata } = await client.create(widgets.kind, { metadata: named('form'), spec: { size: 1 } })
     expect(await client.get(metadataOf(widgets.kind), named('form'))).toEqual({
       apiVersion: widgets.kind.apiVersion,
@@ -388,7 +388,7 @@ describe('the metadata form', () => {
     })
   })
 
-  test('writes nothing whole, for the rest would be lost', async () => {
+  test('a metadata client refuses to write whole objects, which would lose the rest', async () => {
     const whole = await client.create(ConfigMap, { metadata: named('whole'), data: { a: '1' } })
     await expect(client.update(Meta, whole)).rejects.toMatchObject({ code: 'TENURE_METADATA_ONLY' })
     await expect(client.create(Meta, { metadata: named('none') })).rejects.toMatchObject({

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createAuthority } from '../../packages/runtime/src/certificates/index.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 
-// New in each run: the last one's may still be on its way out.
+// A new namespace per run, because the previous one may still be terminating.
 const NAMESPACE = `cluster-test-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 90_000, interval: 100 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
 
 let cluster: ClusterAccess
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 const inNamespace = (...args: readonly string[]): readonly string[] => ['-n', NAMESPACE, ...args]
 
 describe('the test cluster', () => {
-  test('has a ready node', async () => {
+  test('the cluster has a ready node', async () => {
     const nodes = await cluster.kubectl([
       'get',
       'nodes',
@@ -37,18 +37,18 @@ describe('the test cluster', () => {
     expect(nodes).toContain('node-0=True')
   })
 
-  test('makes the pods of a deployment ready, and collects them when it is deleted', async () => {
+  test('the pods of a Deployment become ready, and are collected when it is deleted', async () => {
     await cluster.kubectl(inNamespace('create', 'deployment', 'web', '--image=example.test/web', '--replicas=3'))
     const ready = inNamespace('get', 'deployment', 'web', '-o', 'jsonpath={.status.readyReplicas}/{.spec.replicas}')
-    await expect.poll(() => cluster.kubectl(ready), SOON).toBe('3/3')
+    await expect.poll(() => cluster.kubectl(ready), POLL_OPTIONS).toBe('3/3')
 
     const pods = inNamespace('get', 'pods', '-l', 'app=web', '-o', 'name')
     expect((await cluster.kubectl(pods)).trim().split('\n')).toHaveLength(3)
     await cluster.kubectl(inNamespace('delete', 'deployment', 'web'))
-    await expect.poll(() => cluster.kubectl(pods), SOON).toBe('')
+    await expect.poll(() => cluster.kubectl(pods), POLL_OPTIONS).toBe('')
   })
 
-  test('denies a user whatever RBAC does not grant', async () => {
+  test('RBAC denies a user everything that is not granted', async () => {
     const kubeconfig = await cluster.userKubeconfig('somebody', ['some-team'])
     const listing = inNamespace('get', 'configmaps')
     const denied = await cluster.runKubectl(listing, { kubeconfig })
@@ -57,10 +57,10 @@ describe('the test cluster', () => {
 
     await cluster.kubectl(inNamespace('create', 'role', 'reader', '--verb=list', '--resource=configmaps'))
     await cluster.kubectl(inNamespace('create', 'rolebinding', 'readers', '--role=reader', '--group=some-team'))
-    await expect.poll(async () => (await cluster.runKubectl(listing, { kubeconfig })).code, SOON).toBe(0)
+    await expect.poll(async () => (await cluster.runKubectl(listing, { kubeconfig })).code, POLL_OPTIONS).toBe(0)
   })
 
-  test('issues tokens for service accounts, and knows who they are', async () => {
+  test('tokens of service accounts are issued and identified', async () => {
     await cluster.kubectl(inNamespace('create', 'serviceaccount', 'robot'))
     const token = (await cluster.kubectl(inNamespace('create', 'token', 'robot'))).trim()
     const review = await cluster.kubectl(['create', '-o', 'jsonpath={.status.user.username}', '-f', '-'], {
@@ -69,7 +69,7 @@ describe('the test cluster', () => {
     expect(review).toBe(`system:serviceaccount:${NAMESPACE}:robot`)
   })
 
-  test('calls a webhook served on loopback by its URL', async () => {
+  test('the API server calls a webhook on loopback by its URL', async () => {
     const authority = createAuthority({ commonName: 'webhook-test' })
     const { certificate, key } = authority.issue({
       commonName: 'webhook',
@@ -81,10 +81,10 @@ describe('the test cluster', () => {
     const { port } = server.address() as AddressInfo
     try {
       await cluster.kubectl(['create', '-f', '-'], { stdin: webhookConfiguration(port, authority.certificate) })
-      // The API server hears of a new webhook through its own watch, a moment after it was created.
+      // The API server notices a new webhook through its own watch, a moment after its creation.
       const create = inNamespace('create', 'configmap', 'refused', '--dry-run=server')
       await expect
-        .poll(async () => (await cluster.runKubectl(create)).stderr, SOON)
+        .poll(async () => (await cluster.runKubectl(create)).stderr, POLL_OPTIONS)
         .toContain('denied the request: no, says the webhook')
     } finally {
       await cluster.kubectl(['delete', 'validatingwebhookconfiguration', NAMESPACE])

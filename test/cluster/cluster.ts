@@ -1,6 +1,6 @@
 /**
- * A real Kubernetes on loopback: etcd, the API server, the controller manager, the scheduler, and kwok, which plays
- * nodes whose pods become ready without containers. The command line and the tests start it through this one function.
+ * A real Kubernetes on loopback: etcd, the API server, the controller manager, the scheduler, and kwok, which simulates
+ * nodes whose pods become ready without containers. The command line and the tests both use startCluster.
  */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,24 +21,24 @@ import { type Progress, stderrProgress } from './progress.ts'
 import { assertEmpty, removeFolder, writeState } from './state.ts'
 
 export interface ClusterOptions {
-  /** For credentials, logs and data: a folder that is new or empty, and is removed at the end. Default a temporary one. */
+  /** Folder for credentials, logs and data; new or empty, and deleted at the end. Default: a temporary folder. */
   readonly directory?: string
-  /** Whether etcd waits for the disk on every write, as in production. Default false: a test's data may be lost. */
+  /** True if etcd syncs every write to disk, as in production. Default false, because test data may be lost. */
   readonly durable?: boolean
-  /** How many nodes. Default 1. */
+  /** Number of nodes. Default 1. */
   readonly nodes?: number
-  /** Further flags for the API server, such as `--audit-log-path=…`. Default none. */
+  /** Further flags for the API server, such as `--audit-log-path=…`. Default: none. */
   readonly apiServerArgs?: readonly string[]
-  /** Further flags for the controller manager, which win over our own. Default none. */
+  /** Further flags for the controller manager, which override the built-in ones. Default: none. */
   readonly controllerManagerArgs?: readonly string[]
-  /** Told what is going on. Default: standard error. */
+  /** Receives progress lines. Default: standard error. */
   readonly progress?: Progress
 }
 
 export type EndSignal = 'SIGTERM' | 'SIGKILL'
 
 export interface Cluster extends ClusterAccess {
-  /** The address of the API server; it stays the same over a restart. */
+  /** URL of the API server; a restart keeps it. */
   readonly server: string
   readonly directory: string
   /** PEM. */
@@ -46,33 +46,33 @@ export interface Cluster extends ClusterAccess {
   /** PEM, of a member of system:masters. */
   readonly admin: Credentials['admin']
   readonly apiServer: {
-    /** Freezes the API server: connections stay open and nobody answers. */
+    /** Freezes the API server: connections stay open and get no response. */
     pause(): void
     resume(): void
   }
-  /** Ends the API server: by default with SIGKILL, as in a crash; SIGTERM lets it close its watches first. */
+  /** Stops the API server: by default with SIGKILL, like a crash; SIGTERM lets it close its watches first. */
   stopApiServer(how?: EndSignal): Promise<void>
-  /** Starts it again at the same address, and waits until it is ready. */
+  /** Starts the API server at the same address and waits until it is ready. */
   startApiServer(): Promise<void>
   restartApiServer(how?: EndSignal): Promise<void>
   /** The running programs. */
   programs(): readonly RunningProgram[]
-  /** Lets the cluster live on when this process ends. */
+  /** Lets the cluster outlive this process. */
   release(): Promise<void>
-  /** Ends every program and removes the folder. */
+  /** Stops every program and deletes the folder. */
   stop(): Promise<void>
 }
 
 const START_ATTEMPTS = 3
 
-/** Starts a cluster that ends with this process at the latest, even if that is killed. */
+/** Starts a cluster that stops with this process at the latest, even if the process is killed. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const binaries = await findBinaries(options.progress ?? stderrProgress)
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(binaries, options)
     } catch (error) {
-      // A port that was free when asked for can be taken by the time its program wants it.
+      // A free port can be taken before its program listens on it.
       const lostPort = error instanceof TenureError && error.message.includes('address already in use')
       if (!lostPort || attempt === START_ATTEMPTS) throw error
     }
@@ -174,7 +174,7 @@ class RunningCluster implements Cluster {
     for (const name of nodes) {
       await launcher.waitFor(this.programs(), `${name} is ready`, () => isSchedulable(ask, name))
     }
-    // A pod can not be created before its namespace's account is.
+    // A pod cannot be created before the ServiceAccount of its namespace.
     await launcher.waitFor(this.programs(), 'the namespace "default" has its service account', async () => {
       const answer = await ask('GET', '/api/v1/namespaces/default/serviceaccounts/default')
       return answer?.status === 200
@@ -203,7 +203,7 @@ class RunningCluster implements Cluster {
     if (!program) return
     await end(program.identity, how)
     this.#running.delete('kube-apiserver')
-    // Its process is gone when its first thread is; the last one, a moment later, gives back the port.
+    // The process is gone with its first thread, but its last thread releases the port a moment later.
     const { launcher, settings } = this.#parts
     await launcher.waitFor([], "the API server's port is free", () => isFree(settings.apiServerPort))
   }
@@ -222,7 +222,7 @@ class RunningCluster implements Cluster {
   }
 
   async stop(): Promise<void> {
-    // Nothing here is worth an orderly goodbye, and the API server alone would take its time for one.
+    // Kills the programs: nothing needs a clean shutdown, and the API server would take long for one.
     await Promise.all(this.programs().map(({ identity }) => end(identity, 'SIGKILL')))
     this.#running.clear()
     await removeFolder(this.directory)
@@ -238,7 +238,7 @@ class RunningCluster implements Cluster {
     return program
   }
 
-  /** Kept up to date from the first program on: should everything be killed, the folder still tells what to end. */
+  /** Written after each started program: if everything is killed, the folder still lists the processes to stop. */
   #record(): Promise<void> {
     return writeState(this.directory, {
       server: this.server,

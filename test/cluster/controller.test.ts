@@ -18,7 +18,7 @@ import {
 } from './programs-under-test/widgets.ts'
 
 const RUN = randomBytes(3).toString('hex')
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const OPERATOR = `widgets-${RUN}`
 
 let cluster: ClusterAccess
@@ -40,7 +40,7 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
-  // Nobody is left to take the finalizers off.
+  // No operator is left to remove the finalizers.
   for (const namespace of namespaces) {
     const { items } = await admin.list(Widget, { namespace })
     await Promise.all(
@@ -60,13 +60,13 @@ async function newNamespace(what: string): Promise<string> {
 }
 
 interface StartOptions {
-  /** Default: the admin's. */
+  /** Default: the admin's kubeconfig. */
   readonly kubeconfig?: string
-  /** Default: none. */
+  /** Name of the Lease. Default: no leader election. */
   readonly leaderElection?: string
 }
 
-/** An operator in this process, and what it sent and said. */
+/** An operator in this process, with its recorded requests and log lines. */
 class Running {
   readonly transport: RecordingTransport
   readonly log = new RecordingLog()
@@ -94,7 +94,7 @@ class Running {
     this.#run = this.#manager.run(this.#over.signal)
   }
 
-  /** What readiness says; empty if it is green. */
+  /** The text of the readiness probe; empty if it succeeds. */
   async problems(): Promise<string> {
     const results = (await this.#manager.context?.probes.check('ready')) ?? []
     return results.map(({ problem }) => problem ?? '').join('')
@@ -105,7 +105,7 @@ class Running {
   }
 
   async stop(): Promise<void> {
-    this.#over.abort(new Error('the test is over'))
+    this.#over.abort(new Error('The test is over'))
     await this.#run
     await this.transport.close()
   }
@@ -133,13 +133,13 @@ async function createWidgets(namespace: string, count: number): Promise<void> {
   )
 }
 
-/** How many widgets say in their status that all is as they want it. */
+/** Returns how many widgets report in their status that they are complete. */
 async function countDone(namespace: string): Promise<number> {
   const { items } = await admin.list(Widget, { namespace })
   return items.filter(({ spec, status }) => status?.color === spec.color && status.children === 3).length
 }
 
-/** Waits until an operator has sent nothing but watches and lease renewals for a while: a window of silence. */
+/** Waits until an operator has sent nothing but watches and lease renewals for `silence` milliseconds. */
 async function settle(operator: Running, silence = 1_000): Promise<void> {
   for (let seen = -1; seen !== operator.transport.work.length;) {
     seen = operator.transport.work.length
@@ -156,17 +156,17 @@ async function getOrNone(...[kind, ref]: Parameters<Client['get']>): Promise<Kub
   }
 }
 
-describe('a controller at rest', () => {
-  test('sends nothing but watches and lease renewals, also when it has just started again', async () => {
+describe('a controller in steady state', () => {
+  test('a controller sends only watches and lease renewals, even after a restart', async () => {
     const namespace = await newNamespace('rest')
     await createWidgets(namespace, 50)
     const first = await startWidgets({ namespace }, { leaderElection: 'rest' })
-    await expect.poll(() => countDone(namespace), SOON).toBe(50)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(50)
     await settle(first)
 
     const before = first.transport.sent.length
     const work = first.transport.work.length
-    // What is measured is silence: there is nothing to wait for.
+    // A fixed wait: the test proves that nothing happens.
     await wait(10_000)
     expect(first.transport.work.slice(work)).toEqual([])
     const rest = first.transport.sent.slice(before)
@@ -176,26 +176,26 @@ describe('a controller at rest', () => {
     await first.stop()
 
     const second = await startWidgets({ namespace }, { leaderElection: 'rest' })
-    await expect.poll(() => second.said('controller started'), SOON).toBe(true)
+    await expect.poll(() => second.said('controller started'), POLL_OPTIONS).toBe(true)
     await settle(second, 3_000)
     expect(second.transport.work).toEqual([])
     expect(second.log.errorsAt('warn')).toEqual([])
   })
 
-  test('brings 200 objects with 16 at once where they should be', async () => {
+  test('a controller converges 200 objects with a concurrency of 16', async () => {
     const namespace = await newNamespace('many')
     const operator = await startWidgets({ namespace, concurrency: 16 })
     await createWidgets(namespace, 200)
-    await expect.poll(() => countDone(namespace), SOON).toBe(200)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(200)
     await settle(operator)
-    // A finalizer, three children, and a status that is written once more when the children are seen.
+    // A finalizer, three children, and a status that is written again when the children are observed.
     expect(operator.transport.work.length).toBeLessThanOrEqual(200 * 6)
     expect(operator.log.errorsAt('error')).toEqual([])
   })
 })
 
-describe('a controller among others', () => {
-  test('gets its way while somebody else writes to the same objects all the time', async () => {
+describe('a controller with other writers', () => {
+  test('a controller converges while another client writes to the same objects', async () => {
     const namespace = await newNamespace('busy')
     const name = 'contested'
     await admin.create(Widget, { metadata: { name, namespace }, spec: { color: 'red' } })
@@ -217,16 +217,18 @@ describe('a controller among others', () => {
       scribble(Deployment, note),
       scribble(ConfigMap, () => ({ data: { color: 'black', theirs: String(writes) } })),
     ])
-    await expect.poll(() => writes, SOON).toBeGreaterThan(20)
+    await expect.poll(() => writes, POLL_OPTIONS).toBeGreaterThan(20)
 
     const operator = await startWidgets({ namespace })
-    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(1)
     const widget = await admin.get(Widget, { name, namespace })
     expect(widget.metadata.finalizers).toEqual([FINALIZER])
     over.abort()
     await vandals
 
-    await expect.poll(async () => (await admin.get(ConfigMap, { name, namespace })).data?.['color'], SOON).toBe('red')
+    await expect
+      .poll(async () => (await admin.get(ConfigMap, { name, namespace })).data?.['color'], POLL_OPTIONS)
+      .toBe('red')
     await settle(operator)
     expect((await admin.get(ConfigMap, { name, namespace })).data).toMatchObject({
       color: 'red',
@@ -236,7 +238,7 @@ describe('a controller among others', () => {
     expect(operator.log.errorsAt('error')).toEqual([])
   })
 
-  test('leaves a child of somebody else alone, says whose it is, and makes its own when that is gone', async () => {
+  test('a controller reports a child with another owner, and creates its own when that is gone', async () => {
     const namespace = await newNamespace('foreign')
     const owner = await admin.create(ConfigMap, { metadata: { name: 'their-owner', namespace } })
     const { uid } = owner.metadata
@@ -248,7 +250,7 @@ describe('a controller among others', () => {
     const complaint =
       `ConfigMap ${namespace}/taken already belongs to ConfigMap their-owner. ` +
       `Delete it, or choose another name for the one of Widget ${namespace}/taken.`
-    await expect.poll(() => operator.log.errorsAt('error'), SOON).toContain(complaint)
+    await expect.poll(() => operator.log.errorsAt('error'), POLL_OPTIONS).toContain(complaint)
     await settle(operator)
     expect(await admin.get(ConfigMap, theirs.metadata)).toMatchObject({
       metadata: { resourceVersion: metadata.resourceVersion },
@@ -256,43 +258,43 @@ describe('a controller among others', () => {
     })
 
     await admin.delete(ConfigMap, theirs.metadata)
-    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(1)
   })
 
-  test('keeps the finalizer while cleanup fails, and lets go when it succeeds', async () => {
+  test('the finalizer stays while cleanup fails, and is removed when it succeeds', async () => {
     const namespace = await newNamespace('cleanup')
     let isBroken = true
     let cleanups = 0
     const onCleanup = (): void => {
       cleanups++
-      if (isBroken) throw new Error('the outside world is down')
+      if (isBroken) throw new Error('The external service is down')
     }
     const backoff = { base: 20, max: 200 }
     const operator = await startWidgets({ namespace, onCleanup, backoff })
     const ref = { name: 'going', namespace }
     await admin.create(Widget, { metadata: ref, spec: { color: 'red' } })
-    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(1)
 
     const deleted = await admin.delete(Widget, ref)
     expect(deleted.gone).toBe(false)
-    await expect.poll(() => cleanups, SOON).toBeGreaterThan(5)
+    await expect.poll(() => cleanups, POLL_OPTIONS).toBeGreaterThan(5)
     expect((await admin.get(Widget, ref)).metadata.finalizers).toEqual([FINALIZER])
-    expect(operator.log.errorsAt('error')).toContain('the outside world is down')
+    expect(operator.log.errorsAt('error')).toContain('The external service is down')
     isBroken = false
-    await expect.poll(() => getOrNone(Widget, ref), SOON).toBeUndefined()
+    await expect.poll(() => getOrNone(Widget, ref), POLL_OPTIONS).toBeUndefined()
     const done = cleanups
     await settle(operator)
     expect(cleanups).toBe(done)
   })
 })
 
-/** Rights in a namespace, in two roles: what is watched and what is written. */
+/** Grants permissions in a namespace, in two roles: one to watch, one to write. */
 async function grant(namespace: string, role: 'watch' | 'write'): Promise<void> {
   const verbs = role === 'watch' ? ['list', 'watch'] : ['create', 'patch', 'update', 'delete']
   const rules = [
     { apiGroups: [GROUP], resources: ['widgets', 'widgets/status'], verbs },
     { apiGroups: ['', 'apps'], resources: ['configmaps', 'services', 'deployments'], verbs },
-    // A child's owner may only be blocked from deletion by who may change its finalizers.
+    // The API server lets a client set blockOwnerDeletion only if it may update the owner's finalizers.
     { apiGroups: [GROUP], resources: ['widgets/finalizers'], verbs: ['update'] },
   ]
   const apiVersion = 'rbac.authorization.k8s.io/v1'
@@ -310,30 +312,32 @@ async function grant(namespace: string, role: 'watch' | 'write'): Promise<void> 
   await cluster.kubectl(['apply', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items } })
 }
 
-describe('a controller that is not allowed to, or not yet able to', () => {
-  test('says which right is missing, is not ready without it, and goes on when it has it', async () => {
+describe('a controller with missing permissions or kinds', () => {
+  test('a controller names the missing permission, is not ready, and continues once it is granted', async () => {
     const namespace = await newNamespace('rights')
     const kubeconfig = await cluster.userKubeconfig(OPERATOR)
     const operator = await startWidgets({ namespace, backoff: { base: 50, max: 500 } }, { kubeconfig })
     await createWidgets(namespace, 1)
     const complaint = `Not allowed to watch widgets.${GROUP}/v1 in namespace ${namespace}: grant the verbs list and watch`
-    await expect.poll(() => operator.problems(), SOON).toContain(complaint)
+    await expect.poll(() => operator.problems(), POLL_OPTIONS).toContain(complaint)
 
     await grant(namespace, 'watch')
-    await expect.poll(() => operator.problems(), SOON).toBe('')
-    await expect.poll(() => operator.log.errorsAt('warn').join('\n'), SOON).toContain('cannot patch resource "widgets"')
+    await expect.poll(() => operator.problems(), POLL_OPTIONS).toBe('')
+    await expect
+      .poll(() => operator.log.errorsAt('warn').join('\n'), POLL_OPTIONS)
+      .toContain('cannot patch resource "widgets"')
     expect(await countDone(namespace)).toBe(0)
 
     await grant(namespace, 'write')
-    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(1)
 
-    // Taken away again: what is watched goes on, what is written fails, and nothing is forgotten.
+    // Revokes the write role: watches continue, writes fail, and no work is lost.
     await cluster.kubectl(['-n', namespace, 'delete', 'rolebinding', `${OPERATOR}-write`])
     await expect
       .poll(
         async () =>
           (await cluster.runKubectl(['-n', namespace, 'auth', 'can-i', 'patch', 'configmaps'], { kubeconfig })).code,
-        SOON,
+        POLL_OPTIONS,
       )
       .toBe(1)
     const lines = operator.log.lines.length
@@ -346,15 +350,15 @@ describe('a controller that is not allowed to, or not yet able to', () => {
             .slice(lines)
             .map(({ facts }) => String(facts['error']))
             .join('\n'),
-        SOON,
+        POLL_OPTIONS,
       )
       .toContain('cannot patch resource "configmaps"')
     await grant(namespace, 'write')
-    await expect.poll(() => countDone(namespace), SOON).toBe(1)
+    await expect.poll(() => countDone(namespace), POLL_OPTIONS).toBe(1)
     expect((await admin.get(ConfigMap, { name: 'widget-0', namespace })).data).toEqual({ color: 'green' })
   })
 
-  test('waits for a kind that nobody knows yet, and is not ready until then', async () => {
+  test('a controller waits for a kind that is not served yet, and is not ready until then', async () => {
     const namespace = await newNamespace('unknown')
     const Gadget = defineKind({ apiVersion: `${GROUP}/v1`, kind: 'Gadget' })
     const seen: string[] = []
@@ -367,14 +371,14 @@ describe('a controller that is not allowed to, or not yet able to', () => {
     })
     const operator = await start(gadgets, namespace)
     await expect
-      .poll(() => operator.problems(), SOON)
+      .poll(() => operator.problems(), POLL_OPTIONS)
       .toContain(`The API server knows no gadgets.${GROUP}/v1: install its CustomResourceDefinition`)
     expect(operator.said('controller started')).toBe(false)
 
     await cluster.kubectl(['apply', '-f', '-'], { stdin: widgetCrd('Gadget') })
     await cluster.kubectl(['wait', '--for=condition=Established', `crd/gadgets.${GROUP}`, '--timeout=60s'])
     await admin.create(Gadget, { metadata: { name: 'late', namespace } })
-    await expect.poll(() => seen, SOON).toContain('late')
+    await expect.poll(() => seen, POLL_OPTIONS).toContain('late')
     expect(await operator.problems()).toBe('')
   })
 })

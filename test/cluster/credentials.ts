@@ -1,4 +1,6 @@
-/** Who is who in a cluster: one authority, a certificate for each of its parts, and kubeconfigs for people. */
+/**
+ * The identities of a cluster: one certificate authority, a certificate for each component, and kubeconfigs for users.
+ */
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -13,17 +15,17 @@ import {
   loadAuthority,
 } from '../../packages/runtime/src/certificates/index.ts'
 
-/** The first address of the range for services is the API server's own. */
+/** The service network; its first address belongs to the API server. */
 export const SERVICE_RANGE = '10.0.0.0/24'
 const SERVICE_ADDRESS = '10.0.0.1'
 
 export interface Credentials {
   readonly authority: Authority
-  /** Member of system:masters, whom RBAC does not hold back. */
+  /** A member of system:masters, which RBAC does not restrict. */
   readonly admin: CertificateWithKey
 }
 
-/** Where each credential lies in a cluster's folder. */
+/** Returns the path of each credential in a cluster's folder. */
 export function credentialFiles(directory: string): Readonly<Record<CredentialFile, string>> {
   const at = (name: string): string => path.join(directory, name)
   return {
@@ -52,7 +54,7 @@ type CredentialFile =
   | 'scheduler'
   | 'kwok'
 
-/** Makes all of a cluster's credentials and writes them to its folder. */
+/** Creates all credentials of a cluster and writes them to its folder. */
 export async function writeCredentials(directory: string, server: string): Promise<Credentials> {
   const files = credentialFiles(directory)
   await mkdir(path.join(directory, 'pki'), { recursive: true, mode: 0o700 })
@@ -85,30 +87,30 @@ export async function writeCredentials(directory: string, server: string): Promi
   await write(files.admin, admin)
   await write(files.controllerManager, issueUser(authority, 'system:kube-controller-manager', []))
   await write(files.scheduler, issueUser(authority, 'system:kube-scheduler', []))
-  // kwok plays every kubelet at once, and no role that Kubernetes brings along allows that.
+  // kwok acts as every kubelet at once, which no built-in role allows.
   await write(files.kwok, issueUser(authority, 'kwok', ['system:masters']))
   return { authority, admin }
 }
 
-/** The authority of the cluster in this folder. */
+/** Reads the certificate authority of the cluster in this folder. */
 export async function readAuthority(directory: string): Promise<Authority> {
   const files = credentialFiles(directory)
   if (!existsSync(files.authorityKey)) {
     throw new TenureError(
       'TENURE_CLUSTER_NO_AUTHORITY',
-      `There is no certificate authority in ${directory}, so no user can be made. Use a cluster that ` +
+      `There is no certificate authority in ${directory}, so users cannot be created. Use a cluster that ` +
         '"npm run cluster -- up" or startCluster started.',
     )
   }
   return loadAuthority(await readFile(files.authority, 'utf8'), await readFile(files.authorityKey, 'utf8'))
 }
 
-/** A client certificate: to Kubernetes, the name is the user and the organizations are the groups. */
+/** Issues a client certificate. Kubernetes reads the common name as the user and the organizations as groups. */
 export function issueUser(authority: Authority, name: string, groups: readonly string[]): CertificateWithKey {
   return authority.issue({ commonName: name, organizations: groups, usage: 'client' })
 }
 
-/** Writes a kubeconfig with everything inline. It is JSON, which is YAML too. */
+/** Writes a kubeconfig with inline credentials, as JSON, which is valid YAML. */
 export async function writeKubeconfig(
   file: string,
   server: string,

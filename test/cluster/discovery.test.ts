@@ -1,4 +1,4 @@
-/** What a real API server says it serves, and how kinds are found in it. */
+/** Tests discovery and the REST mapper on a real API server. */
 import { isDeepStrictEqual } from 'node:util'
 
 import type { ApiGroups, Kind, Transport } from '@tenure/kube'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Connected, connect } from './support/connect.ts'
 import { customResource } from './support/custom-resource.ts'
 
-const SOON = { timeout: 90_000, interval: 100 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
 
 let connection: Connected
 let client: Connected['client']
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => connection.close())
 
 describe('discovery', () => {
-  test('asks twice, and is told all', async () => {
+  test('two requests discover everything', async () => {
     const sent = connection.responses.length
     const groups = await discover(client.requester)
     expect(
@@ -51,21 +51,21 @@ describe('discovery', () => {
     })
   })
 
-  test('group by group, as an older server is asked, finds the same', async () => {
+  test('discovery group by group, for older servers, finds the same', async () => {
     const transport = new HttpTransport(await loadConfig({ kubeconfigPath: inject('kubeconfig') }))
     const older = new Client({ transport: withoutAggregation(transport) })
-    // While a definition of another test is still on its way out the two may differ for a moment.
+    // The two may differ while the definition of another test is being deleted.
     const isSame = async (): Promise<boolean> => {
       const both = await Promise.all([discover(client.requester), discover(older.requester)])
       const [aggregated, legacy] = both.map(ordered)
       expect(aggregated?.length).toBeGreaterThan(10)
       return isDeepStrictEqual(legacy, aggregated)
     }
-    await expect.poll(isSame, SOON).toBe(true)
+    await expect.poll(isSame, POLL_OPTIONS).toBe(true)
     await transport.close()
   })
 
-  test('knows every generated kind as it was generated', async () => {
+  test('discovery matches every generated kind', async () => {
     const groups = await discover(client.requester)
     const served = new Map<string, boolean>()
     for (const { versions } of groups) {
@@ -98,13 +98,13 @@ describe('the REST mapper', () => {
     ['crd', 'customresourcedefinitions.apiextensions.k8s.io/v1', false],
     ['ingress', 'ingresses.networking.k8s.io/v1', true],
     ['ENDPOINTSLICE', 'endpointslices.discovery.k8s.io/v1', true],
-  ])('finds %s', async (name, key, namespaced) => {
+  ])('the REST mapper finds %s', async (name, key, namespaced) => {
     const kind = await new RestMapper(client.requester).kind({ name })
     expect(kindKey(kind)).toBe(key)
     expect(kind.namespaced).toBe(namespaced)
   })
 
-  test('tells apart what has one name in two groups', async () => {
+  test('the REST mapper distinguishes kinds of the same name in two groups', async () => {
     const mapper = new RestMapper(client.requester)
     expect(kindKey(await mapper.kind({ name: 'Event' }))).toBe('events/v1')
     expect(kindKey(await mapper.kind({ name: 'Event', group: 'events.k8s.io' }))).toBe('events.events.k8s.io/v1')
@@ -112,7 +112,7 @@ describe('the REST mapper', () => {
     expect(await mapper.kind({ name: 'ev', group: '' })).toBe(await mapper.kind({ name: 'Event' }))
   })
 
-  test('finds a kind that came after the first look, and loses it with its definition', async () => {
+  test('the REST mapper finds a later kind, and loses it with its definition', async () => {
     const gizmos = customResource(client, { kind: 'Gizmo', shortNames: ['giz'] })
     const { group, apiVersion } = gizmos.kind
     const mapper = new RestMapper(client.requester, { refreshAfter: 0 })
@@ -122,8 +122,10 @@ describe('the REST mapper', () => {
       message: `The API server does not serve Gizmo ${group}. If it is a custom resource, check that its CRD is installed.`,
     })
     await gizmos.install()
-    // Its objects may be served a moment before it is announced.
-    await expect.poll(() => mapper.kind({ name: 'giz', group }).catch(() => undefined), SOON).toEqual(gizmos.kind)
+    // Its objects may be served a moment before discovery lists it.
+    await expect
+      .poll(() => mapper.kind({ name: 'giz', group }).catch(() => undefined), POLL_OPTIONS)
+      .toEqual(gizmos.kind)
     expect(await mapper.kindOf({ apiVersion, kind: 'Gizmo' })).toEqual(gizmos.kind)
     expect((await mapper.resource({ name: 'Gizmo' })).subresources.toSorted()).toEqual(['scale', 'status'])
     await gizmos.uninstall()
@@ -132,11 +134,11 @@ describe('the REST mapper', () => {
       .poll(() => {
         mapper.invalidate()
         return mapper.kind({ name: 'Gizmo', group }).catch((error: unknown) => error)
-      }, SOON)
+      }, POLL_OPTIONS)
       .toMatchObject({ code: 'TENURE_KIND_UNKNOWN' })
   })
 
-  test('does not ask again for every kind that is not there', async () => {
+  test('the REST mapper does not repeat discovery for every unknown kind', async () => {
     const mapper = new RestMapper(client.requester)
     await mapper.groups()
     const sent = connection.responses.length
@@ -146,14 +148,14 @@ describe('the REST mapper', () => {
     expect(connection.responses).toHaveLength(sent)
   })
 
-  test('suggests what is close to a name that is wrong', async () => {
+  test('the REST mapper suggests the closest name', async () => {
     await expect(new RestMapper(client.requester).kind({ name: 'Deploymnet' })).rejects.toThrow(
       'The API server does not serve Deploymnet. Did you mean Deployment (apps/v1)?',
     )
   })
 })
 
-/** Asks as if aggregated discovery had never been invented. */
+/** Disables aggregated discovery. */
 function withoutAggregation(transport: Transport): Transport {
   return {
     request: (request) => {
@@ -164,7 +166,7 @@ function withoutAggregation(transport: Transport): Transport {
   }
 }
 
-/** Groups and versions stay in the server's order; of resources and their parts it keeps none. */
+/** The order of groups and versions is significant; that of resources is not. */
 function ordered(groups: ApiGroups): readonly object[] {
   return groups.map(({ name, versions }) => ({
     name,

@@ -14,12 +14,12 @@ import { Child, monotonic } from './programs-under-test/child.ts'
 import { Candidate, Journal } from './programs-under-test/electorate.ts'
 
 const NAMESPACE = `election-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 90_000, interval: 25 }
-/** For tests that would otherwise wait for most of their time. */
-const SHORT = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 25 }
+/** Short durations in milliseconds, for tests that would otherwise mostly wait. */
+const SHORT_DURATIONS = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
 const DEFAULTS = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }
-/** What a busy machine may add to a time that is measured. */
-const SLACK = 500
+/** Milliseconds that a busy machine may add to a measured time. */
+const SLACK_MS = 500
 
 let cluster: ClusterAccess
 const children: Child[] = []
@@ -47,7 +47,7 @@ function openJournal(lease: string): Promise<Journal> {
   return Journal.open(cluster.kubeconfig, NAMESPACE, lease, `${lease}-work`)
 }
 
-/** A group of candidates for one lease, in the order in which they were started. */
+/** Starts candidates for one Lease, in order. */
 async function stand(
   where: ClusterAccess,
   lease: string,
@@ -60,14 +60,14 @@ async function stand(
   for (const identity of identities) {
     const candidate = startCandidate(where.kubeconfig, { identity, namespace: NAMESPACE, lease, work, ...timing })
     candidates.push(candidate)
-    await expect.poll(() => candidate.process.output, SOON).toContain('waiting to become leader')
-    // The first to stand is the first to lead.
+    await expect.poll(() => candidate.process.output, POLL_OPTIONS).toContain('waiting to become leader')
+    // The first candidate to start leads first.
     await expectLead(candidates)
   }
   return candidates
 }
 
-/** Waits until one of them leads, after a time; answers which and when. */
+/** Waits until one of them leads after the given time; returns which one and when. */
 async function expectLead(candidates: readonly Candidate[], since = 0): Promise<{ who: Candidate; at: number }> {
   const find = (): { who: Candidate; at: number } | undefined => {
     for (const who of candidates) {
@@ -76,13 +76,13 @@ async function expectLead(candidates: readonly Candidate[], since = 0): Promise<
     }
     return undefined
   }
-  await expect.poll(find, { ...SOON, message: 'somebody leads' }).toBeDefined()
+  await expect.poll(find, { ...POLL_OPTIONS, message: 'a candidate leads' }).toBeDefined()
   const found = find()
-  if (!found) throw new Error('nobody leads')
+  if (!found) throw new Error('No candidate leads')
   return found
 }
 
-/** By what each said of itself, no two ever led at once. */
+/** By their own statements, no two candidates ever led at the same time. */
 function expectOneAtATime(candidates: readonly Candidate[]): void {
   const terms = candidates.flatMap((candidate) => candidate.terms()).toSorted((a, b) => a.first - b.first)
   expect(terms.length).toBeGreaterThan(1)
@@ -90,13 +90,13 @@ function expectOneAtATime(candidates: readonly Candidate[]): void {
   expect(overlaps).toEqual([])
 }
 
-/** Every write was stored while the lease named its writer. */
+/** Every write was stored while the Lease named its writer. */
 function expectWritesOfHoldersOnly(journal: Journal): void {
   expect(journal.writers.length).toBeGreaterThan(10)
   expect(journal.writesOfStrangers()).toEqual([])
 }
 
-/** As the server numbered them, writes of different terms are not mixed. */
+/** In the order of resourceVersions, writes of different terms are not interleaved. */
 function expectTermsInOrderOfWrites(candidates: readonly Candidate[]): void {
   const writes = candidates.flatMap((candidate) =>
     candidate.said().flatMap(({ at, wrote }) => (wrote === undefined ? [] : [{ at, wrote, by: candidate.identity }])),
@@ -106,7 +106,7 @@ function expectTermsInOrderOfWrites(candidates: readonly Candidate[]): void {
   expect(inOrder.map(({ by }) => by)).toEqual(byTime.map(({ by }) => by))
 }
 
-/** Takes the API server away and brings it back; somebody leads before and after, and nobody between. */
+/** Stops the API server and starts it again; one candidate leads before and after, and none meanwhile. */
 async function expectStepDown(
   candidates: readonly Candidate[],
   takeAway: () => void | Promise<void>,
@@ -116,75 +116,77 @@ async function expectStepDown(
   await takeAway()
   const away = monotonic()
   const saysNo = (): boolean => leader.said(away).some(({ leads }) => leads === false)
-  await expect.poll(saysNo, SOON).toBe(true)
-  expect(leader.lastLed() - away).toBeLessThanOrEqual(SHORT.renewDeadline)
+  await expect.poll(saysNo, POLL_OPTIONS).toBe(true)
+  expect(leader.lastLed() - away).toBeLessThanOrEqual(SHORT_DURATIONS.renewDeadline)
 
-  // A window of silence: nobody can lead while nobody can write the lease.
-  await expect.poll(() => monotonic() - away, SOON).toBeGreaterThan(SHORT.leaseDuration + 2 * SHORT.retryPeriod)
+  // No candidate can lead while the Lease cannot be written.
+  await expect
+    .poll(() => monotonic() - away, POLL_OPTIONS)
+    .toBeGreaterThan(SHORT_DURATIONS.leaseDuration + 2 * SHORT_DURATIONS.retryPeriod)
   const led = candidates.map((candidate) => candidate.lastLed())
   expect(Math.max(...led)).toBe(leader.lastLed())
 
   await bringBack()
   const back = monotonic()
   const next = await expectLead(candidates, back)
-  expect(next.at - back).toBeLessThanOrEqual(SHORT.leaseDuration + SHORT.retryPeriod + SLACK)
-  await expect.poll(() => next.who.said(back).some(({ wrote }) => wrote !== undefined), SOON).toBe(true)
+  expect(next.at - back).toBeLessThanOrEqual(SHORT_DURATIONS.leaseDuration + SHORT_DURATIONS.retryPeriod + SLACK_MS)
+  await expect.poll(() => next.who.said(back).some(({ wrote }) => wrote !== undefined), POLL_OPTIONS).toBe(true)
 }
 
 describe('candidates on a real Lease', () => {
-  test('hand over within 2 s of a clean stop, and within lease + retry of a kill -9, with the defaults', async () => {
+  test('candidates hand over within 2 s of a clean stop, and within lease + retry of a kill -9', async () => {
     const journal = await openJournal('defaults')
     const [first, ...others] = await stand(cluster, 'defaults', {}, ['first', 'second', 'third'])
-    if (!first) throw new Error('no candidate')
+    if (!first) throw new Error('No candidate')
 
     first.process.signal('SIGTERM')
     const second = await expectLead(others)
     expect(await first.process.ended).toMatchObject({ code: 0, signal: null })
     expect(second.at - first.lastLed()).toBeLessThanOrEqual(2_000)
 
-    // It has renewed at least once: what followers go by is a renewal, not the beginning.
-    await expect.poll(() => journal.timesHeldBy(second.who.identity), SOON).toBeGreaterThan(1)
+    // Waits for a renewal, because followers measure from a renewal and not from the acquisition.
+    await expect.poll(() => journal.timesHeldBy(second.who.identity), POLL_OPTIONS).toBeGreaterThan(1)
     const killed = second.who.process.signal('SIGKILL')
     const third = await expectLead(others.filter((other) => other !== second.who))
     expect(third.at - killed).toBeLessThanOrEqual(DEFAULTS.leaseDuration + DEFAULTS.retryPeriod)
-    expect(third.at - killed).toBeGreaterThan(DEFAULTS.leaseDuration - DEFAULTS.retryPeriod - SLACK)
+    expect(third.at - killed).toBeGreaterThan(DEFAULTS.leaseDuration - DEFAULTS.retryPeriod - SLACK_MS)
 
-    await expect.poll(() => journal.writers.at(-1)?.name, SOON).toBe(third.who.identity)
+    await expect.poll(() => journal.writers.at(-1)?.name, POLL_OPTIONS).toBe(third.who.identity)
     expectOneAtATime([first, ...others])
     expectWritesOfHoldersOnly(journal)
     await journal.close()
   })
 
-  test('do no leader work after they were suspended past their lease', async () => {
+  test('a candidate that was suspended past its lease does no leader work', async () => {
     const journal = await openJournal('suspended')
-    const [sleeper, other] = await stand(cluster, 'suspended', SHORT, ['sleeper', 'other'])
-    if (!sleeper || !other) throw new Error('no candidates')
-    await expect.poll(() => journal.writers.length, SOON).toBeGreaterThan(10)
+    const [sleeper, other] = await stand(cluster, 'suspended', SHORT_DURATIONS, ['sleeper', 'other'])
+    if (!sleeper || !other) throw new Error('No candidates')
+    await expect.poll(() => journal.writers.length, POLL_OPTIONS).toBeGreaterThan(10)
 
     sleeper.process.signal('SIGUSR2')
-    await expect.poll(() => sleeper.said().some(({ frozen }) => frozen === 'before'), SOON).toBe(true)
+    await expect.poll(() => sleeper.said().some(({ frozen }) => frozen === 'before'), POLL_OPTIONS).toBe(true)
     const { at: tookOver } = await expectLead([other])
-    await expect.poll(() => journal.writers.at(-1)?.name, SOON).toBe('other')
+    await expect.poll(() => journal.writers.at(-1)?.name, POLL_OPTIONS).toBe('other')
     expect(sleeper.said().some(({ frozen }) => frozen === 'after')).toBe(false)
 
     const woken = sleeper.process.signal('SIGCONT')
-    await expect.poll(() => sleeper.said(woken).some(({ leads }) => leads === false), SOON).toBe(true)
-    // The first thing it did was to write, before any timer had told it that its time was over.
+    await expect.poll(() => sleeper.said(woken).some(({ leads }) => leads === false), POLL_OPTIONS).toBe(true)
+    // Its first action is a write, before any timer reports the end of its term.
     const [attempt] = sleeper.said(woken).filter(({ frozen, leads }) => frozen === undefined && leads === undefined)
     expect(attempt?.failed).toBe('TENURE_ELECTION_NOT_LEADER')
     expect(sleeper.lastLed()).toBeLessThan(tookOver)
 
-    // It stands again, and leads again when it is its turn.
+    // It is a candidate again and leads when the other one stops.
     other.process.signal('SIGTERM')
     await expectLead([sleeper], woken)
-    await expect.poll(() => journal.writers.at(-1)?.name, SOON).toBe('sleeper')
+    await expect.poll(() => journal.writers.at(-1)?.name, POLL_OPTIONS).toBe('sleeper')
     expectOneAtATime([sleeper, other])
     expectWritesOfHoldersOnly(journal)
     await journal.close()
   })
 })
 
-describe('candidates whose API server is away for longer than the lease', () => {
+describe('candidates during an outage of the API server', () => {
   let own: Cluster
 
   beforeAll(async () => {
@@ -194,8 +196,8 @@ describe('candidates whose API server is away for longer than the lease', () => 
 
   afterAll(() => own.stop())
 
-  test('step down by their renew deadline, lead again when it is back, and never two at once', async () => {
-    const candidates = await stand(own, 'away', SHORT, ['first', 'second', 'third'])
+  test('candidates step down by their renew deadline, lead again afterwards, and never two at once', async () => {
+    const candidates = await stand(own, 'away', SHORT_DURATIONS, ['first', 'second', 'third'])
     await expectStepDown(
       candidates,
       () => own.apiServer.pause(),
@@ -223,14 +225,14 @@ async function leaseSpec(lease: string): Promise<LeaseSpec> {
   return answer.code === 0 ? (JSON.parse(answer.stdout) as { spec: LeaseSpec }).spec : {}
 }
 
-/** How each value is written, without what it is. */
+/** Returns the format of each value without its content. */
 function shapeOf(spec: LeaseSpec): readonly string[] {
   return Object.entries(spec).map(([name, value]) =>
     typeof value === 'string' ? `${name}: ${value.replaceAll(/\d/g, '9').replace(/^.*_.*$/, 'host_unique')}` : name,
   )
 }
 
-describe('together with client-go', () => {
+describe('candidates together with client-go', () => {
   let directory: string
 
   beforeAll(async () => {
@@ -239,7 +241,7 @@ describe('together with client-go', () => {
 
   afterAll(() => rm(directory, { recursive: true }))
 
-  /** A scheduler that nobody's pods name: what it is here for is its leader election, which is client-go's. */
+  /** Starts a scheduler that no pod names; the test only needs its leader election, which is client-go's. */
   async function startScheduler(lease: string): Promise<Child> {
     const { programs } = await findBinaries(() => {})
     const file = path.join(directory, `${lease}.json`)
@@ -247,15 +249,15 @@ describe('together with client-go', () => {
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
       clientConnection: { kubeconfig: cluster.kubeconfig },
-      profiles: [{ schedulerName: 'nobodys' }],
+      profiles: [{ schedulerName: 'unused' }],
       leaderElection: {
         leaderElect: true,
         resourceLock: 'leases',
         resourceName: lease,
         resourceNamespace: NAMESPACE,
-        leaseDuration: `${SHORT.leaseDuration}ms`,
-        renewDeadline: `${SHORT.renewDeadline}ms`,
-        retryPeriod: `${SHORT.retryPeriod}ms`,
+        leaseDuration: `${SHORT_DURATIONS.leaseDuration}ms`,
+        renewDeadline: `${SHORT_DURATIONS.renewDeadline}ms`,
+        retryPeriod: `${SHORT_DURATIONS.retryPeriod}ms`,
       },
     }
     await writeFile(file, JSON.stringify(config))
@@ -264,40 +266,44 @@ describe('together with client-go', () => {
     return child
   }
 
-  test('a lease goes to and fro between a scheduler and us', async () => {
+  test('a Lease moves between a scheduler and a candidate in both directions', async () => {
     const lease = 'shared'
     const scheduler = await startScheduler(lease)
-    await expect.poll(async () => (await leaseSpec(lease)).holderIdentity ?? '', SOON).not.toBe('')
+    await expect.poll(async () => (await leaseSpec(lease)).holderIdentity ?? '', POLL_OPTIONS).not.toBe('')
     const theirs = await leaseSpec(lease)
 
-    // While it lives we wait, for longer than a lease lasts.
+    // The candidate waits for longer than a lease duration while the scheduler lives.
     await cluster.kubectl(['-n', NAMESPACE, 'create', 'configmap', `${lease}-work`])
-    const settings = { identity: 'host_ours', namespace: NAMESPACE, lease, work: `${lease}-work`, ...SHORT }
+    const settings = { identity: 'host_ours', namespace: NAMESPACE, lease, work: `${lease}-work`, ...SHORT_DURATIONS }
     const ours = startCandidate(cluster.kubeconfig, settings)
-    await expect.poll(() => ours.process.output, SOON).toContain('waiting to become leader')
+    await expect.poll(() => ours.process.output, POLL_OPTIONS).toContain('waiting to become leader')
     const since = monotonic()
-    await expect.poll(() => monotonic() - since, SOON).toBeGreaterThan(SHORT.leaseDuration + 2 * SHORT.retryPeriod)
+    await expect
+      .poll(() => monotonic() - since, POLL_OPTIONS)
+      .toBeGreaterThan(SHORT_DURATIONS.leaseDuration + 2 * SHORT_DURATIONS.retryPeriod)
     expect(ours.ledAt()).toBeUndefined()
     expect((await leaseSpec(lease)).holderIdentity).toBe(theirs.holderIdentity)
 
     const killed = scheduler.signal('SIGKILL')
     const { at } = await expectLead([ours])
-    expect(at - killed).toBeLessThanOrEqual(SHORT.leaseDuration + SHORT.retryPeriod + SLACK)
+    expect(at - killed).toBeLessThanOrEqual(SHORT_DURATIONS.leaseDuration + SHORT_DURATIONS.retryPeriod + SLACK_MS)
     const taken = await leaseSpec(lease)
     expect(taken.holderIdentity).toBe('host_ours')
     expect(shapeOf(taken).toSorted()).toEqual(shapeOf(theirs).toSorted())
     expect(taken.leaseTransitions).toBe((theirs.leaseTransitions ?? 0) + 1)
 
-    // And it waits for us, and takes what we release.
+    // The scheduler waits in turn, and takes the released Lease.
     const next = await startScheduler(lease)
-    await expect.poll(() => next.output, SOON).toMatch(/[Aa]ttempting to acquire leader lease/)
+    await expect.poll(() => next.output, POLL_OPTIONS).toMatch(/[Aa]ttempting to acquire leader lease/)
     const renewed = (await leaseSpec(lease)).renewTime
-    await expect.poll(async () => (await leaseSpec(lease)).renewTime, SOON).not.toBe(renewed)
+    await expect.poll(async () => (await leaseSpec(lease)).renewTime, POLL_OPTIONS).not.toBe(renewed)
     expect((await leaseSpec(lease)).holderIdentity).toBe('host_ours')
     ours.process.signal('SIGTERM')
     expect(await ours.process.ended).toMatchObject({ code: 0 })
     const { at: released } = await ours.process.ended
-    await expect.poll(async () => (await leaseSpec(lease)).holderIdentity || 'host_ours', SOON).not.toBe('host_ours')
-    expect(monotonic() - released).toBeLessThan(SHORT.leaseDuration)
+    await expect
+      .poll(async () => (await leaseSpec(lease)).holderIdentity || 'host_ours', POLL_OPTIONS)
+      .not.toBe('host_ours')
+    expect(monotonic() - released).toBeLessThan(SHORT_DURATIONS.leaseDuration)
   })
 })

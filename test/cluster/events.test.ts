@@ -9,7 +9,7 @@ import { type ClusterAccess, openCluster } from './access.ts'
 import { RecordingLog } from './programs-under-test/recording.ts'
 
 const NAMESPACE = `events-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const CRD = 'docs/examples/website-crd.yaml'
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
@@ -65,7 +65,7 @@ function createWebsite(name: string): Promise<Stored<Website>> {
   return api.create(Website, { metadata: { name, namespace: NAMESPACE }, spec: { image: 'web:1' } })
 }
 
-/** As events.k8s.io has them. */
+/** Reads the Events through events.k8s.io. */
 async function eventsOf(website: string): Promise<readonly KubeEvent[]> {
   const text = await inNamespace('get', 'events.v1.events.k8s.io', '-o', 'json')
   const { items } = JSON.parse(text) as { items: readonly KubeEvent[] }
@@ -73,7 +73,7 @@ async function eventsOf(website: string): Promise<readonly KubeEvent[]> {
 }
 
 describe('recorded events', () => {
-  test('are events.k8s.io/v1 Events that kubectl shows, also in its description of the object', async () => {
+  test('recorded Events are events.k8s.io/v1 and visible in kubectl get and describe', async () => {
     const website = await createWebsite('shown')
     const related = await createWebsite('its-friend')
     newRecorder().record(website, {
@@ -109,14 +109,14 @@ describe('recorded events', () => {
     expect(log.lines).toEqual([])
   })
 
-  test('of the same thing again and again are one event that counts up', async () => {
+  test('a repeated Event becomes one series with a rising count', async () => {
     const website = await createWebsite('repeated')
     const details = { type: 'Normal', reason: 'Tried', message: 'Tried once more.' } as const
     newRecorder().record(website, details)
     await recorder.flush()
     expect((await eventsOf('repeated'))[0]?.series).toBeUndefined()
     for (let time = 0; time < 4; time++) recorder.record(website, details)
-    // One of another reason is another event.
+    // Another reason makes another Event.
     recorder.record(website, { ...details, reason: 'Gave' })
     await recorder.flush()
     const events = (await eventsOf('repeated')).toSorted((a, b) => b.reason.localeCompare(a.reason))
@@ -126,7 +126,7 @@ describe('recorded events', () => {
     ])
     expect(await inNamespace('events', '--for', 'website/repeated')).toMatch(/\(x5 over .*\) +Normal +Tried/)
 
-    // Events do not live for ever: one that is gone is made anew, and goes on counting.
+    // Events expire: a deleted one is created again and continues its count.
     await inNamespace('delete', 'events', '--all')
     recorder.record(website, details)
     await recorder.flush()
@@ -134,7 +134,7 @@ describe('recorded events', () => {
     expect(log.lines).toEqual([])
   })
 
-  test('of what has no namespace are in the default one, and of what has an odd name too', async () => {
+  test('Events of cluster-scoped objects and of objects with odd names are in the default namespace', async () => {
     const Node = defineKind({ apiVersion: 'v1', kind: 'Node', namespaced: false })
     const node = await api.get(Node, { name: 'node-0' })
     newRecorder().record(node, { type: 'Normal', reason: 'Noticed', message: 'It is there.' })
@@ -150,7 +150,7 @@ describe('recorded events', () => {
     expect(log.lines).toEqual([])
   })
 
-  test('of a plan are written in the name of its manager, and all of them before it ends', async () => {
+  test('Events of a plan carry the name of its manager, and are all written before it stops', async () => {
     await createWebsite('planned')
     const over = new AbortController()
     const seen: string[] = []
@@ -162,7 +162,7 @@ describe('recorded events', () => {
       },
     })
     const run = manager({ name: 'planner', controllers: [watcher], transport }).run(over.signal)
-    await expect.poll(() => seen, SOON).toEqual(['planned'])
+    await expect.poll(() => seen, POLL_OPTIONS).toEqual(['planned'])
     over.abort()
     await run
     expect(await eventsOf('planned')).toMatchObject([

@@ -1,23 +1,22 @@
 import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 
-// Below the range from which systems take the local ports of outgoing connections. A port from inside it could be
-// lost to any client while an API server that is to come back at its address is down.
-const LOWEST = 15_000
-const HIGHEST = 32_000
+// Below the range of ephemeral ports: a port inside it could be taken by any client while an API server restarts.
+const MIN_PORT = 15_000
+const MAX_PORT = 32_000
 
-/** `count` different loopback ports that nobody listened on a moment ago. */
+/** Returns `count` different loopback ports that were free a moment ago. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>()
   for (let attempts = 0; ports.size < count; attempts++) {
-    if (attempts > 1_000) throw new Error(`no free loopback port found between ${LOWEST} and ${HIGHEST}`)
-    const candidate = randomInt(LOWEST, HIGHEST)
+    if (attempts > 1_000) throw new Error(`No free loopback port found between ${MIN_PORT} and ${MAX_PORT}`)
+    const candidate = randomInt(MIN_PORT, MAX_PORT)
     if (await isFree(candidate)) ports.add(candidate)
   }
   return [...ports]
 }
 
-/** Whether one could listen at this loopback port. */
+/** Returns true if the loopback port can be listened on. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -26,7 +25,7 @@ export function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** Whether someone takes connections at this loopback port. */
+/** Returns true if something accepts connections at this loopback port. */
 export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' })

@@ -1,4 +1,4 @@
-/** One cluster for a whole run of the `cluster` tests. Tests get at it with `inject('kubeconfig')` and `openCluster`. */
+/** Starts one cluster for a run of the `cluster` tests. Tests use it with `inject('kubeconfig')` and `openCluster`. */
 import path from 'node:path'
 
 import type { TestProject } from 'vitest/node'
@@ -7,12 +7,12 @@ import { startCluster } from './cluster.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The path of the admin's kubeconfig. */
+    /** Path of the admin's kubeconfig. */
     kubeconfig: string
   }
 }
 
-/** `TENURE_TEST_KUBECONFIG` names the cluster to use instead; that one is left running. */
+/** If `TENURE_TEST_KUBECONFIG` names a cluster, it is used and left running. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env['TENURE_TEST_KUBECONFIG']
   if (given) {

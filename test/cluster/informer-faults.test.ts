@@ -1,4 +1,4 @@
-/** An informer and everything that can happen to its connection, while others write without a break. */
+/** Tests an informer with connection faults of all kinds during continuous writes. */
 import type { ConnectionConfig, KubeObject, Stored, Transport } from '@tenure/kube'
 import { Client, connectTo, HttpTransport, isGone, keyOf, loadConfig } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
@@ -16,7 +16,7 @@ import { until } from './support/until.ts'
 
 const IDLE_TIMEOUT = 1_500
 const IMPATIENT = { connectTimeout: IDLE_TIMEOUT, headersTimeout: IDLE_TIMEOUT, bodyTimeout: IDLE_TIMEOUT }
-/** Enough that every fault meets some in full flow, and not so many that two cores are busy with them alone. */
+/** Enough that every fault interrupts some writes, and few enough that two cores are not saturated. */
 const WRITES_PER_SECOND = 120
 
 interface Scene {
@@ -24,13 +24,13 @@ interface Scene {
   readonly namespace: string
   readonly observed: ObservedInformer<ConfigMap>
   readonly churn: Churn
-  /** Waits until the writers got this many more writes through. */
+  /** Waits until the writers have completed this many more writes. */
   moreWrites(count: number): Promise<void>
 }
 
 /**
- * An informer that is live and writers that are busy; then `act`; then the writers stop, and the cache must equal the
- * server. At the end nothing may be left.
+ * Runs a live informer and busy writers, then `act`; then stops the writers and checks that the cache equals the server
+ * and that no resource is left.
  */
 async function play(
   cluster: Cluster,
@@ -69,7 +69,7 @@ async function play(
   await untilNothingIsLeft(before)
 }
 
-/** Plays with a proxy in between. */
+/** Does the same with a faulty proxy in between. */
 async function playBehindProxy(
   cluster: Cluster,
   act: (proxy: FaultyProxy, scene: Scene) => Promise<void>,
@@ -79,14 +79,14 @@ async function playBehindProxy(
   const proxy = await FaultyProxy.start(cluster)
   try {
     await play(cluster, connectTo({ server: proxy.address }), (scene) => act(proxy, scene), initialEvents)
-    await until('the proxy has no connection left', () => proxy.connections === 0)
+    await until('the proxy has no connection', () => proxy.connections === 0)
   } finally {
     await proxy.close()
   }
   await untilNothingIsLeft(before)
 }
 
-/** What was written from here on; the events of all of it must have come once the cache is up to date. */
+/** Checks that events of all writes from here on have arrived once the cache is up to date. */
 async function expectNoneMissed({ admin, churn, observed }: Scene, from: number): Promise<void> {
   await churn.stop()
   await observed.expectEqualTo(admin)
@@ -106,27 +106,27 @@ describe('an informer', () => {
 
   afterAll(() => cluster.stop())
 
-  describe('whose API server', () => {
-    test('crashes and comes back is down meanwhile, says why, and catches up', async () => {
+  describe('during faults of the API server', () => {
+    test('an informer is down while the server is crashed, reports why, and catches up', async () => {
       await play(cluster, config, async ({ observed, moreWrites }) => {
         await cluster.stopApiServer('SIGKILL')
         expect(await observed.whenDown()).toMatchObject({ code: expect.stringMatching(/^TENURE_CONNECTION_/) })
-        await until('it is refused', () => observed.failures.some(isRefused))
+        await until('a connection is refused', () => observed.failures.some(isRefused))
         expect(observed.informer.health).toMatchObject({
           state: 'down',
           error: { message: expect.stringContaining(`Nothing listens at the API server's address ${cluster.server}`) },
         })
-        // What was known stays readable.
+        // The cached objects stay readable.
         expect(observed.informer.synced).toBe(true)
         expect(observed.informer.cache.size).toBeGreaterThan(0)
         await cluster.startApiServer()
         await observed.whenLive()
         await moreWrites(20)
-        expect(observed.turns.slice(0, 2)).toEqual(['down', 'live'])
+        expect(observed.transitions.slice(0, 2)).toEqual(['down', 'live'])
       })
     })
 
-    test('restarts in good order catches up', async () => {
+    test('an informer catches up after a clean restart', async () => {
       await play(cluster, config, async ({ observed, moreWrites }) => {
         const restarted = cluster.restartApiServer('SIGTERM')
         const reason = await observed.whenDown()
@@ -137,7 +137,7 @@ describe('an informer', () => {
       })
     })
 
-    test('freezes for longer than the idle time-out goes on where it was, and misses nothing', async () => {
+    test('an informer resumes after the server was frozen past the idle timeout', async () => {
       await play(cluster, config, async (scene) => {
         const { observed, churn, moreWrites } = scene
         const from = churn.written.length
@@ -157,7 +157,7 @@ describe('an informer', () => {
     })
   })
 
-  test('lists when its server, as one restored from a backup, has not come to where it was, and says nothing', async () => {
+  test('an informer relists when the server was restored to an older revision', async () => {
     const before = activeResources()
     const admin = await connect(cluster.kubeconfig)
     const namespace = (await createNamespace(admin.client, 'faults')).name
@@ -165,7 +165,7 @@ describe('an informer', () => {
     const asked: string[] = []
     const request: Transport['request'] = (given) => {
       const isResumed = given.path.includes('resourceVersion=')
-      // To the server it looks the same whether it went back or a watch is resumed in its future.
+      // A restored server and a watch from a future resourceVersion look the same to the server.
       const isAhead = isResumed && !asked.includes('resume')
       asked.push(isResumed ? 'resume' : 'stream')
       return http.request(isAhead ? { ...given, path: given.path.replace(/resourceVersion=\d/, '$&000') } : given)
@@ -184,8 +184,8 @@ describe('an informer', () => {
     await untilNothingIsLeft(before)
   })
 
-  describe('behind a network that', () => {
-    test('drops connections misses nothing', async () => {
+  describe('during faults of the network', () => {
+    test('dropped connections lose no event', async () => {
       await playBehindProxy(cluster, async (proxy, scene) => {
         const { observed, churn, moreWrites } = scene
         const from = churn.written.length
@@ -198,33 +198,33 @@ describe('an informer', () => {
           await observed.whenLive()
           await moreWrites(20)
         }
-        expect(observed.turns.slice(0, 4)).toEqual(['down', 'live', 'down', 'live'])
+        expect(observed.transitions.slice(0, 4)).toEqual(['down', 'live', 'down', 'live'])
         await expectNoneMissed(scene, from)
       })
     })
 
-    test('goes half-open is noticed by its silence, and nothing is missed', async () => {
+    test('a half-open connection is detected by its silence and loses no event', async () => {
       await playBehindProxy(cluster, async (proxy, scene) => {
         const { observed, churn } = scene
         const from = churn.written.length
         proxy.set('hold')
         expect(await observed.whenDown()).toMatchObject({ code: 'TENURE_WATCH_QUIET' })
-        // One try while nothing passes yet.
-        await until('it has tried again', () => observed.failures.length > 1)
+        // Waits for one attempt while the network is still blocked.
+        await until('the informer has tried again', () => observed.failures.length > 1)
         proxy.set('forward')
         await observed.whenLive()
         await expectNoneMissed(scene, from)
-        // Nobody told the dead connections of their end.
+        // The dead connections never received a close.
         expect(proxy.held).toBeGreaterThan(1)
         proxy.dropHeld()
       })
     })
 
-    test('delivers byte by byte misses nothing', async () => {
+    test('byte-by-byte delivery loses no event', async () => {
       await playBehindProxy(cluster, async (proxy, scene) => {
         const { admin, namespace, observed, churn } = scene
         await churn.stop()
-        // A list and a watch, both in single bytes.
+        // Both the list and the watch arrive in single bytes.
         proxy.set('bytes')
         proxy.drop()
         const slow = connectWith(connectTo({ server: proxy.address }))
@@ -247,45 +247,45 @@ describe('an informer', () => {
       })
     })
 
-    test('is away while objects are replaced under their names tells the old from the new', async () => {
+    test('objects replaced during an outage are reported as deleted and added', async () => {
       await playBehindProxy(cluster, async (proxy, scene) => {
         const { admin, namespace, observed, churn } = scene
         const twin = { name: 'twin', namespace }
         const old = await admin.create(ConfigMap, { metadata: twin })
-        await until('the twin is there', () => observed.informer.cache.get(twin) !== undefined)
+        await until('the twin is cached', () => observed.informer.cache.get(twin) !== undefined)
         const from = churn.written.length
         proxy.set('refuse')
         await observed.whenDown()
         await admin.delete(ConfigMap, twin)
-        const anew = await admin.create(ConfigMap, { metadata: twin })
+        const recreated = await admin.create(ConfigMap, { metadata: twin })
         proxy.set('forward')
         await observed.whenLive()
         await scene.moreWrites(40)
         await expectNoneMissed(scene, from)
-        expectReplaced(observed, old, anew)
+        expectReplaced(observed, old, recreated)
         expect(observed.failures.some(isGone)).toBe(false)
       })
     })
 
-    test('is away until the server has forgotten where it was (410) lists again, and tells the difference', async () => {
+    test('an informer relists after 410 Gone and reports the difference', async () => {
       await playBehindProxy(cluster, async (proxy, { admin, namespace, observed, moreWrites }) => {
         const [twin, ended, fresh] = ['twin', 'ended', 'fresh'].map((name) => ({ name, namespace })) as [Ref, Ref, Ref]
         const old = await admin.create(ConfigMap, { metadata: twin })
         await admin.create(ConfigMap, { metadata: ended })
-        await until('both are there', () => observed.informer.cache.get(ended) !== undefined)
+        await until('both objects are cached', () => observed.informer.cache.get(ended) !== undefined)
         proxy.set('refuse')
         await observed.whenDown()
         await Promise.all([admin.delete(ConfigMap, twin), admin.delete(ConfigMap, ended)])
-        const anew = await admin.create(ConfigMap, { metadata: twin })
+        const recreated = await admin.create(ConfigMap, { metadata: twin })
         await admin.create(ConfigMap, { metadata: fresh })
-        // A new server process remembers nothing from before its start.
+        // A new server process has no history from before its start.
         await cluster.restartApiServer('SIGKILL')
         await moreWrites(20)
         proxy.set('forward')
         await observed.whenLive()
-        await until('the fresh one is there', () => observed.informer.cache.get(fresh) !== undefined)
+        await until('the new object is cached', () => observed.informer.cache.get(fresh) !== undefined)
         expect(observed.failures.some(isGone)).toBe(true)
-        expectReplaced(observed, old, anew)
+        expectReplaced(observed, old, recreated)
         const told = observed.model.log.map((line) => line.slice(0, line.indexOf('@')))
         expect(told).toContain(`deleted ${keyOf(ended)}`)
         expect(told).toContain(`added ${keyOf(fresh)}`)
@@ -293,7 +293,7 @@ describe('an informer', () => {
     })
   })
 
-  test('of a custom kind outlives its definition, and comes back with it', async () => {
+  test('an informer of a custom kind survives the removal and return of its definition', async () => {
     const before = activeResources()
     const admin = await connect(cluster.kubeconfig)
     const reader = await connect(cluster.kubeconfig)
@@ -315,17 +315,17 @@ describe('an informer', () => {
     await until('its objects are gone', () => observed.informer.cache.size === 0)
 
     await gizmos.install()
-    const anew = await admin.client.create(gizmos.kind, { metadata: { name: 'one', namespace } })
+    const recreated = await admin.client.create(gizmos.kind, { metadata: { name: 'one', namespace } })
     await observed.whenLive()
     await observed.expectEqualTo(admin.client)
-    expectReplaced(observed, one, anew)
+    expectReplaced(observed, one, recreated)
     await observed.stop()
     await Promise.all([admin.close(), reader.close()])
     await untilNothingIsLeft(before)
   })
 })
 
-describe('an informer of a server that streams no lists and compacts its history at once', () => {
+describe('an informer of a server without list streaming that compacts its history at once', () => {
   let cluster: Cluster
 
   beforeAll(async () => {
@@ -338,28 +338,28 @@ describe('an informer of a server that streams no lists and compacts its history
   afterAll(() => cluster.stop())
 
   test.each([
-    { manner: 'in one piece', initialEvents: false },
-    { manner: 'in pages, refused what it would rather have', initialEvents: true },
-  ])('lists $manner, and again when it was away for too long', async ({ initialEvents }) => {
+    { mode: 'in one request', initialEvents: false },
+    { mode: 'in pages after initial events were rejected', initialEvents: true },
+  ])('the informer lists $mode, and relists when its resourceVersion was compacted', async ({ initialEvents }) => {
     await playBehindProxy(cluster, beAwayForTooLong, initialEvents)
   })
 })
 
 async function beAwayForTooLong(proxy: FaultyProxy, { admin, namespace, observed, moreWrites }: Scene): Promise<void> {
   const { items } = await admin.list(ConfigMap, { namespace })
-  // More than a page.
+  // More than one page.
   expect(items.length).toBeGreaterThan(5)
   proxy.set('refuse')
   await observed.whenDown()
-  // Newer than all that the informer has seen: once this is gone, so is the version that it would go on from.
+  // Newer than everything the informer has seen: when this version is compacted, so is the informer's.
   const { metadata } = await admin.list(ConfigMap, { namespace })
   const past = metadata.resourceVersion
-  // The server tells nobody when it compacts; asking for the past shows it.
+  // The server does not announce a compaction; a request for an old version reveals it.
   await until('the past is compacted', () => isCompacted(admin, namespace, past))
   await moreWrites(20)
   proxy.set('forward')
   await observed.whenLive()
-  await until('it was told that its past is gone', () => observed.failures.some(isGone))
+  await until('the informer received Gone', () => observed.failures.some(isGone))
   await moreWrites(20)
 }
 
@@ -380,15 +380,15 @@ async function isCompacted(api: Connected['client'], namespace: string, resource
   }
 }
 
-/** The end of the old one was told, then the new one, and never a change from one into the other. */
+/** The old object's deletion is reported, then the new object, and never an update from one to the other. */
 function expectReplaced(
   { informer, model }: ObservedInformer<KubeObject>,
   old: Stored<KubeObject>,
-  anew: Stored<KubeObject>,
+  recreated: Stored<KubeObject>,
 ): void {
   const key = keyOf(old.metadata)
   const about = model.log.filter((line) => line.split(/[ @]/)[1] === key)
   expect(about.map((line) => line.split(' ')[0])).toEqual(['added', 'deleted', 'added'])
-  expect(about.at(-1)).toBe(`added ${key}@${anew.metadata.resourceVersion}`)
-  expect(informer.cache.getByKey(key)?.metadata.uid).toBe(anew.metadata.uid)
+  expect(about.at(-1)).toBe(`added ${key}@${recreated.metadata.resourceVersion}`)
+  expect(informer.cache.getByKey(key)?.metadata.uid).toBe(recreated.metadata.uid)
 }

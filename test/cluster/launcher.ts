@@ -18,17 +18,17 @@ export interface RunningProgram {
   readonly identity: ProcessIdentity
 }
 
-/** Owns a watchdog, and starts programs under it. */
+/** Owns a watchdog and starts programs under it. */
 export class Launcher {
   readonly #logs: string
   readonly #watchdog: ChildProcess
-  // A test worker whose runner was killed lives on for as long as its test does, and that may be for ever: to lose
-  // the runner's channel counts as dying. A process without such a channel never gets this event.
+  // A test worker whose runner was killed keeps running until its test ends, which may be never, so a lost channel to
+  // the runner counts as its death. A process without such a channel never gets this event.
   readonly #abandon = (): void => {
     this.#watchdog.stdin?.end()
   }
 
-  /** `logs` is the folder for what the programs print; `doomed`, if given, is deleted when the owner dies. */
+  /** `logs` is the folder for the programs' output; `doomed`, if given, is deleted when the owner dies. */
   constructor(logs: string, doomed?: string) {
     this.#logs = logs
     this.#watchdog = spawn(process.execPath, [path.join(import.meta.dirname, 'watchdog.ts')], {
@@ -36,10 +36,10 @@ export class Launcher {
       detached: true,
       cwd: path.parse(process.execPath).root,
     })
-    // A broken pipe means that someone killed the watchdog: stop() still works, so that is no reason to fall over.
+    // A broken pipe means that the watchdog was killed. That is not an error, because stop() still works.
     this.#watchdog.stdin?.on('error', () => {})
     this.#watchdog.on('error', () => {})
-    // Neither it nor the pipe may keep the owner from ending: its end is what they are there for.
+    // Neither the watchdog nor the pipe may keep the owner alive.
     this.#watchdog.unref()
     const pipe = this.#watchdog.stdin as unknown as { unref?(): void } | null
     pipe?.unref?.()
@@ -53,12 +53,12 @@ export class Launcher {
     try {
       const child = spawn(binary, args, {
         stdio: ['ignore', log, log],
-        // A session of its own: Ctrl-C is for the owner, who then ends the programs in order.
+        // A session of its own: Ctrl-C reaches the owner, which then stops the programs in order.
         detached: true,
         env: environment(),
         cwd: this.#logs,
       })
-      // Told in the same breath: an owner killed one line later must not leave it behind.
+      // The watchdog is informed at once, so that an owner killed on the next line leaves no process behind.
       const identity = child.pid === undefined ? undefined : identify(child.pid)
       if (identity) this.#tell({ watch: identity })
       child.unref()
@@ -77,8 +77,8 @@ export class Launcher {
   }
 
   /**
-   * Waits until `condition` holds. Fails with the end of a log if one of the programs that it takes ends, or if the
-   * last of them, whose work it is, needs too long.
+   * Waits until `condition` holds. Throws with the end of a log if one of the programs exits, or if the last one takes
+   * too long.
    */
   async waitFor(
     programs: readonly RunningProgram[],
@@ -106,7 +106,7 @@ export class Launcher {
     return `The end of ${name}'s log:\n${lines.map((line) => `  ${line}`).join('\n')}`
   }
 
-  /** Lets the programs live on without an owner, and ends the watchdog. */
+  /** Detaches the programs from this process and stops the watchdog. */
   release(): Promise<void> {
     process.off('disconnect', this.#abandon)
     return new Promise((resolve) => {
@@ -122,14 +122,14 @@ export class Launcher {
   }
 
   async #endedEarly(name: string): Promise<TenureError> {
-    return new TenureError('TENURE_CLUSTER_PROGRAM_FAILED', `${name} ended by itself.\n${await this.tail(name)}`)
+    return new TenureError('TENURE_CLUSTER_PROGRAM_FAILED', `${name} exited.\n${await this.tail(name)}`)
   }
 }
 
-/** Signals a program and waits until it is gone. */
+/** Signals a process and waits until it is gone. */
 export async function end(identity: ProcessIdentity, name: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   signal(identity, name)
-  // A stopped process does not hear SIGTERM before it goes on.
+  // A stopped process handles SIGTERM only after SIGCONT.
   signal(identity, 'SIGCONT')
   while (isAlive(identity)) await delay(POLL_MS)
 }
@@ -138,7 +138,7 @@ function logFile(logs: string, name: string): string {
   return path.join(logs, `${name}.log`)
 }
 
-/** The programs talk to each other on loopback only, and no setting of the user's is meant for them. */
+/** The programs communicate on loopback only, and the user's environment must not affect them. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env
   return { PATH, HOME, TMPDIR, LANG }

@@ -1,4 +1,4 @@
-/** How a cluster begins and ends. Each of these tests starts its own: the shared one must not suffer from them. */
+/** Tests how a cluster starts and stops. Each test starts its own cluster, so that the shared one is not affected. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { startCluster } from './cluster.ts'
 import { type ProcessIdentity, isAlive, signal } from './process-identity.ts'
 import { type ClusterState, endRecorded, readState } from './state.ts'
 
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const CLI = path.join(import.meta.dirname, 'cli.ts')
 const COMPONENTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok']
 
@@ -25,13 +25,13 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  // Whatever a failed test left running: nothing, if all went well.
+  // Stops clusters that a failed test left running.
   for (const name of ['cli', 'owned', 'failing']) await endRecorded(path.join(folder, name))
   await rm(folder, { recursive: true, force: true })
 })
 
-describe('a cluster of its owner', () => {
-  test('keeps its address over a pause, a crash and an orderly restart of the API server', async () => {
+describe('a cluster owned by a process', () => {
+  test('the API server keeps its address over a pause, a crash and a clean restart', async () => {
     const cluster = await startCluster({ progress: () => {} })
     try {
       const ready = ['get', '--raw', '/readyz', '--request-timeout=1s']
@@ -39,7 +39,7 @@ describe('a cluster of its owner', () => {
       const paused = await cluster.runKubectl(ready)
       expect(paused.code).toBe(1)
       cluster.apiServer.resume()
-      await expect.poll(() => cluster.runKubectl(ready), SOON).toMatchObject({ code: 0, stdout: 'ok' })
+      await expect.poll(() => cluster.runKubectl(ready), POLL_OPTIONS).toMatchObject({ code: 0, stdout: 'ok' })
 
       await cluster.kubectl(['create', 'configmap', 'kept'])
       await cluster.stopApiServer()
@@ -56,9 +56,9 @@ describe('a cluster of its owner', () => {
     expect(cluster.programs()).toEqual([])
   })
 
-  test.each(['SIGKILL', 'SIGINT'] as const)('ends with its owner, also by %s', async (name) => {
+  test.each(['SIGKILL', 'SIGINT'] as const)('a cluster stops when its owner ends by %s', async (name) => {
     const directory = path.join(folder, 'owned')
-    // It lives until it is killed, or until this test is.
+    // The program lives until this test ends it or ends itself.
     const program = `
       process.stdin.resume().once('end', () => process.exit())
       import { startCluster } from ${JSON.stringify(path.join(import.meta.dirname, 'cluster.ts'))}
@@ -74,11 +74,11 @@ describe('a cluster of its owner', () => {
     const ended = once(owner, 'exit')
     owner.kill(name)
     await ended
-    await expect.poll(() => identities.filter(isAlive), SOON).toEqual([])
-    await expect.poll(() => existsSync(directory), SOON).toBe(false)
+    await expect.poll(() => identities.filter(isAlive), POLL_OPTIONS).toEqual([])
+    await expect.poll(() => existsSync(directory), POLL_OPTIONS).toBe(false)
   })
 
-  test('refuses a folder that holds something else, and leaves it alone', async () => {
+  test('a folder with other files is rejected and not touched', async () => {
     const file = path.join(folder, 'precious.txt')
     await writeFile(file, 'precious')
     await expect(startCluster({ directory: folder })).rejects.toMatchObject({ code: 'TENURE_CLUSTER_DIRECTORY' })
@@ -87,13 +87,13 @@ describe('a cluster of its owner', () => {
 })
 
 describe('npm run cluster', () => {
-  test('up, up again, status and down, which leaves no process', async () => {
+  test('up, a second up, status and down work and leave no process', async () => {
     const [first, second] = await Promise.all([cli(['up']), cli(['up'])])
     const kubeconfig = path.join(folder, 'cli', 'kubeconfig')
     for (const result of [first, second]) {
       expect(result).toMatchObject({ code: 0, stdout: `KUBECONFIG=${kubeconfig}\n` })
     }
-    // Of two at once, one starts it and the other one finds it running.
+    // Of two concurrent calls one starts the cluster and the other finds it running.
     expect([first, second].filter(({ stderr }) => stderr.includes('runs already'))).toHaveLength(1)
 
     const { programs } = (await readState(path.join(folder, 'cli'))) as ClusterState
@@ -108,22 +108,22 @@ describe('npm run cluster', () => {
     expect((await cli(['down'])).stderr).toContain('No cluster was running here.')
   })
 
-  test('up replaces a cluster of which a program has died', async () => {
+  test('up replaces a cluster with a dead process', async () => {
     await cli(['up'])
     const before = (await readState(path.join(folder, 'cli'))) as ClusterState
     const scheduler = before.programs.find(({ name }) => name === 'kube-scheduler')
-    if (!scheduler) throw new Error('no scheduler')
+    if (!scheduler) throw new Error('No scheduler')
     signal(scheduler.identity, 'SIGKILL')
-    await expect.poll(async () => (await cli(['status'])).code, SOON).toBe(1)
+    await expect.poll(async () => (await cli(['status'])).code, POLL_OPTIONS).toBe(1)
 
     const result = await cli(['up'])
     expect(result.code).toBe(0)
-    expect(result.stderr).toContain('starting a new one in its place')
+    expect(result.stderr).toContain('Starting a new cluster')
     expect(before.programs.filter(({ identity }) => isAlive(identity))).toEqual([])
     await cli(['down'])
   })
 
-  test('up that fails says why, with the log of what failed, and cleans up', async () => {
+  test('a failing up prints the log of the failed process and cleans up', async () => {
     const assets = path.join(folder, 'assets')
     const { programs } = await findBinaries(() => {})
     await mkdir(assets)
@@ -134,12 +134,12 @@ describe('npm run cluster', () => {
     const directory = path.join(folder, 'failing')
     const result = await runCli(['up', '--directory', directory], { KUBEBUILDER_ASSETS: assets })
     expect(result).toMatchObject({ code: 1, stdout: '' })
-    expect(result.stderr).toContain('kube-apiserver ended by itself')
+    expect(result.stderr).toContain('kube-apiserver exited')
     expect(result.stderr).toContain('this server has a bad day')
     expect(existsSync(directory)).toBe(false)
   })
 
-  test('explains itself when called the wrong way', async () => {
+  test('wrong arguments print the usage', async () => {
     expect(await cli(['sideways'])).toMatchObject({ code: 2, stdout: '' })
     expect(await cli(['up', '--colour'])).toMatchObject({ code: 1, stdout: '' })
   })
@@ -163,7 +163,7 @@ function runCli(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CliRes
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('no output to read')
+  if (!child.stdout) throw new Error('The program has no output')
   for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error('the program ended without a word')
+  throw new Error('The program exited without output')
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('one at a time, and each gets its turn', async () => {
+test('the lock admits one holder at a time, and each waiter eventually', async () => {
   const file = path.join(folder, 'turns.lock')
   let inside = 0
   let most = 0
@@ -41,12 +41,12 @@ test('one at a time, and each gets its turn', async () => {
   expect(waits).toBe(2)
 })
 
-test('a failure inside frees it', async () => {
+test('a failure of the work releases the lock', async () => {
   const file = path.join(folder, 'failure.lock')
   const failing = withLock(
     file,
     () => {},
-    () => Promise.reject(new Error('inside')),
+    () => Promise.reject(new Error('Work failed')),
   )
   await expect(failing).rejects.toThrow('inside')
   expect(
@@ -58,13 +58,13 @@ test('a failure inside frees it', async () => {
   ).toBe('free')
 })
 
-test('a holder that is killed frees it', async () => {
+test('the death of a holder releases the lock', async () => {
   const file = path.join(folder, 'killed.lock')
   const program = `
     import { withLock } from ${JSON.stringify(path.join(import.meta.dirname, 'lock.ts'))}
     await withLock(${JSON.stringify(file)}, () => {}, () => {
       console.log('mine')
-      return new Promise(() => process.stdin.resume()) // Holds it until it is killed, or until this test is.
+      return new Promise(() => process.stdin.resume()) // Holds the lock until it or this test is killed.
     })`
   const holder = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
     stdio: ['pipe', 'pipe', 'inherit'],

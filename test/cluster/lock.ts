@@ -6,10 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const RETRY_MS = 200
 
 /**
- * Runs `work` while no other process holds the lock at `file`.
- *
- * Node has no flock. A file created exclusively would outlive a killed holder, and clearing such leftovers away races
- * with the next holder; SQLite takes the operating system's own lock, which ends with its process whatever ends it.
+ * Runs `work` while no other process holds the lock at `file`. Node has no flock, and an exclusively created file would
+ * outlive a killed holder; SQLite uses an operating system lock, which ends with its process.
  */
 export async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   await mkdir(path.dirname(file), { recursive: true })

@@ -1,4 +1,4 @@
-/** Lists of metadata, which a real API server sends as protobuf: they must say what its JSON says. */
+/** Tests that lists of metadata, which a real API server sends as protobuf, equal its JSON. */
 import type { Kind, KubeObject, OwnerReference, Stored } from '@tenure/kube'
 import { defineKind, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap, Namespace } from '@tenure/kube/kinds'
@@ -14,7 +14,7 @@ let client: Connected['client']
 let home: TestNamespace
 let namespace: string
 let widgets: CustomResource<KubeObject>
-/** That exist: what belongs to others is garbage, and collected. */
+/** Existing owners: objects with missing owners are garbage-collected. */
 let owners: readonly OwnerReference[]
 
 const OBJECTS = 150
@@ -51,7 +51,7 @@ async function ownerOf(name: string): Promise<OwnerReference> {
   return { apiVersion, kind, name, uid: metadata.uid }
 }
 
-/** Creates an object that differs from its neighbours in all that metadata can have. */
+/** Creates an object whose metadata differs from the others in every field. */
 async function create(kind: Kind, index: number): Promise<void> {
   const has = (every: number): boolean => index % every === 0
   const { metadata } = await client.create(kind, {
@@ -78,7 +78,7 @@ async function create(kind: Kind, index: number): Promise<void> {
 
 type Items = readonly Stored<KubeObject>[]
 
-/** A list as JSON, and what streams the same state again: others write too. */
+/** Returns a list as JSON, and a function that streams the same state, because other clients write concurrently. */
 async function listed(
   kind: Kind,
 ): Promise<{ items: Items; stream(managedFieldsOf?: readonly string[]): Promise<Items> }> {
@@ -96,7 +96,7 @@ async function listed(
   return { items, stream }
 }
 
-/** The type of the last answer to a list. */
+/** Returns the content type of the last list response. */
 function contentType(): unknown {
   return connection.responses.findLast(({ verb }) => verb === 'list')?.headers['content-type']
 }
@@ -106,14 +106,14 @@ describe.each([
   ['a custom kind', (): Kind => widgets.kind],
   ['a cluster-scoped kind', (): Kind => Namespace],
 ])('a list of metadata of %s', (_what, kindOf) => {
-  test('is the same as protobuf and as JSON', async () => {
+  test('the protobuf list equals the JSON list', async () => {
     const { items, stream } = await listed(metadataOf(kindOf()))
     expect(await stream()).toStrictEqual(items)
     expect(contentType()).toBe('application/vnd.kubernetes.protobuf')
     expect(items.length).toBeGreaterThan(kindOf().namespaced ? OBJECTS - 1 : 0)
   })
 
-  test('has only those managedFields that are wanted', async () => {
+  test('a metadata list has only the requested managedFields', async () => {
     const { items, stream } = await listed(metadataOf(kindOf()))
     for (const wanted of [[], ['somebody-else'], ['list-test', 'somebody-else']]) {
       expect(await stream(wanted)).toStrictEqual(items.map((item) => withManagedFieldsOf(item, wanted)))
@@ -121,13 +121,13 @@ describe.each([
   })
 })
 
-test('a list of whole objects has everything but the managedFields that are not wanted', async () => {
+test('a list of whole objects omits only the managedFields that are not requested', async () => {
   for (const kind of [ConfigMap, widgets.kind]) {
     const { items, stream } = await listed(kind)
     expect(await stream()).toStrictEqual(items)
     for (const wanted of [[], ['somebody-else']]) {
       const expected = items.map((item) => withManagedFieldsOf(item, wanted))
-      // Others need not be left out.
+      // Keeping the managedFields of other managers is allowed.
       expect((await stream(wanted)).map((item) => withManagedFieldsOf(item, wanted))).toStrictEqual(expected)
     }
   }
@@ -139,7 +139,7 @@ function withManagedFieldsOf(item: Stored<KubeObject>, managers: readonly string
   return { ...item, metadata: kept.length > 0 ? { ...metadata, managedFields: kept } : metadata }
 }
 
-/** What a list is refused with, streamed and as a page: the server writes both in JSON. */
+/** Returns the errors of a streamed and a paged list; the server writes both in JSON. */
 async function refusals(api: Connected['client'], kind: Kind, token?: string): Promise<readonly unknown[]> {
   const options = { namespace, ...(token && { continue: token }) }
   const calls = [
@@ -157,29 +157,29 @@ function expectSame(errors: readonly unknown[], expected: object): void {
   }
 }
 
-describe('a refusal', () => {
-  test('for lack of rights is the same in every form', async () => {
-    const config = { ...connection.config, impersonate: { user: 'nobody', groups: [] } }
-    const nobody = connectWith(config, { client: { retry: { attempts: 1 } } })
+describe('an error of a metadata list', () => {
+  test('a missing permission gives the same error in every representation', async () => {
+    const config = { ...connection.config, impersonate: { user: 'unprivileged', groups: [] } }
+    const unprivileged = connectWith(config, { client: { retry: { attempts: 1 } } })
     try {
-      const errors = await refusals(nobody.client, ConfigMap)
+      const errors = await refusals(unprivileged.client, ConfigMap)
       expectSame(errors, { status: 403, reason: 'Forbidden', details: { kind: 'configmaps' } })
     } finally {
-      await nobody.close()
+      await unprivileged.close()
     }
   })
 
-  test('of a token is the same in every form', async () => {
+  test('an invalid token gives the same error in every representation', async () => {
     expectSame(await refusals(client, ConfigMap, 'rubbish'), { status: 400, reason: 'BadRequest' })
   })
 
-  test('of a kind that nobody knows is the same in every form', async () => {
+  test('an unknown kind gives the same error in every representation', async () => {
     const unknown = defineKind({ apiVersion: `${widgets.kind.group}/v1`, kind: 'Nothing' })
     expectSame(await refusals(client, unknown), { status: 404, reason: 'NotFound' })
   })
 })
 
-test('an informer of metadata holds what the server has, and follows it', async () => {
+test("an informer of metadata equals the server's state and follows it", async () => {
   for (const kind of [metadataOf(ConfigMap), metadataOf(widgets.kind)]) {
     const observed = new ObservedInformer(kind, namespace, { api: client })
     try {

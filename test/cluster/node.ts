@@ -2,7 +2,9 @@ import { TenureError } from '@tenure/kube'
 
 import type { ApiRequest } from './api-request.ts'
 
-/** Creates a node for kwok to play. Only its answer proves that kwok runs, so it is made first and waited for later. */
+/**
+ * Creates a node for kwok to simulate. Only its status proves that kwok runs, so it is created first and awaited later.
+ */
 export async function createNode(ask: ApiRequest, name: string): Promise<void> {
   const answer = await ask('POST', '/api/v1/nodes', {
     apiVersion: 'v1',
@@ -31,7 +33,7 @@ interface Node {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Ready, and free of the taint that a new node bears until the controller manager has seen that it is. */
+/** Returns true if the node is ready and the controller manager has removed the taint of new nodes. */
 export async function isSchedulable(ask: ApiRequest, name: string): Promise<boolean> {
   const answer = await ask('GET', `/api/v1/nodes/${name}`)
   if (answer?.status !== 200) return false

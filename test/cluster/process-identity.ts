@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /**
- * One process and no other. A pid alone is not enough: after its process has ended the system hands it to the next
- * one, and killing by a remembered pid then kills a stranger. Together with the start time it is unique.
+ * Identifies exactly one process. A pid alone is not enough, because the system reuses it; together with the start time
+ * it is unique.
  */
 export interface ProcessIdentity {
   readonly pid: number
-  /** When the process began, in the system's own notation; only ever compared for equality. */
+  /** The start time in the system's notation; only compared for equality. */
   readonly started: string
 }
 
-/** The identity of a running process, or undefined if there is none. A zombie has ended: it does not count. */
+/** Returns the identity of a running process, or undefined. A zombie does not count as running. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const started = process.platform === 'linux' ? startedOnLinux(pid) : startedElsewhere(pid)
   return started === undefined ? undefined : { pid, started }
@@ -21,13 +21,13 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started
 }
 
-/** Signals exactly this process. Answers whether it was there to be signalled. */
+/** Signals exactly this process. Returns false if it no longer runs. */
 export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false
   try {
     return process.kill(identity.pid, name)
   } catch {
-    // It ended between the look and the signal.
+    // It exited between the check and the signal.
     return false
   }
 }
@@ -37,11 +37,11 @@ let bootId: string | undefined
 function startedOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the program's name in brackets and may itself hold spaces and brackets.
+    // The second field is the program's name in parentheses, which may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [state] = fields
     if (state === 'Z' || state === 'X') return undefined
-    // Start times count from the boot, so without the boot's id one from before a restart could match.
+    // Start times count from boot, so a start time from before a reboot could match without the boot id.
     bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return `${bootId}/${fields[19]}`
   } catch {

@@ -1,19 +1,19 @@
-/** How each program of the cluster is called. */
+/** The command lines of the cluster's programs. */
 import path from 'node:path'
 
 import type { Binaries } from './binaries.ts'
 import { SERVICE_RANGE, credentialFiles } from './credentials.ts'
 
-/** The programs that run for as long as the cluster does, in the order in which they start. */
+/** The programs that run as long as the cluster, in the order of their start. */
 export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kwok'
 
 export interface ProgramSettings {
   readonly directory: string
   readonly etcdPort: number
   readonly apiServerPort: number
-  /** Whether etcd waits for the disk on every write. */
+  /** True if etcd syncs every write to disk. */
   readonly durable: boolean
-  /** Added to the API server's own flags; of two that are equal the last counts. */
+  /** Added to the API server's flags; the last of equal flags counts. */
   readonly apiServerArgs: readonly string[]
   readonly controllerManagerArgs: readonly string[]
   readonly stages: Binaries['stages']
@@ -29,7 +29,7 @@ export function schedulerConfig(directory: string): string {
     kind: 'KubeSchedulerConfiguration',
     clientConnection: { kubeconfig: credentialFiles(directory).scheduler, qps: 1_000, burst: 2_000 },
     leaderElection: { leaderElect: false },
-    // A pod that came before its node should not wait ten seconds for its next try.
+    // A pod created before its node must not wait ten seconds for its next attempt.
     podInitialBackoffSeconds: 1,
     podMaxBackoffSeconds: 1,
   })
@@ -53,7 +53,7 @@ function etcd(settings: ProgramSettings): readonly string[] {
     `--data-dir=${path.join(settings.directory, 'etcd')}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
-    // One member has no peers, but etcd insists on a place to hear them.
+    // A single member has no peers, but etcd requires the address.
     '--listen-peer-urls=http://127.0.0.1:0',
     '--log-level=warn',
     ...(settings.durable ? [] : ['--unsafe-no-fsync']),
@@ -66,7 +66,7 @@ function apiServer(settings: ProgramSettings): readonly string[] {
     `--etcd-servers=http://127.0.0.1:${settings.etcdPort}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // The endpoints of the service "kubernetes" may not be loopback addresses; nothing here needs them.
+    // The endpoints of the service "kubernetes" must not be loopback addresses, and nothing here needs them.
     '--endpoint-reconciler-type=none',
     `--secure-port=${settings.apiServerPort}`,
     `--tls-cert-file=${files.server}`,
@@ -79,7 +79,7 @@ function apiServer(settings: ProgramSettings): readonly string[] {
     `--service-cluster-ip-range=${SERVICE_RANGE}`,
     '--allow-privileged=true',
     '--profiling=false',
-    // A goodbye of a second or two: by default open watches hold it up for a whole minute.
+    // Shortens the shutdown to a second or two; by default open watches delay it by a minute.
     '--shutdown-send-retry-after=true',
     '--shutdown-watch-termination-grace-period=1s',
     ...settings.apiServerArgs,
@@ -97,7 +97,7 @@ function controllerManager(settings: ProgramSettings): readonly string[] {
     `--root-ca-file=${files.authority}`,
     `--cluster-signing-cert-file=${files.authority}`,
     `--cluster-signing-key-file=${files.authorityKey}`,
-    // The defaults hold a controller back to 20 requests a second, which a test would only wait for.
+    // The default of 20 requests per second per controller would only slow tests down.
     '--kube-api-qps=1000',
     '--kube-api-burst=2000',
     '--node-monitor-period=1s',
@@ -112,7 +112,7 @@ function kwok(settings: ProgramSettings): readonly string[] {
     '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
     '--node-ip=127.0.0.1',
     '--cidr=10.1.0.0/16',
-    // Without a lease the node is taken for dead after a minute, and its pods with it.
+    // Without a lease the node and its pods would be considered dead after a minute.
     '--node-lease-duration-seconds=40',
   ]
 }

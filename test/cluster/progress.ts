@@ -1,13 +1,13 @@
-/** Takes one line for people to read. */
+/** Receives one readable line. */
 export type Progress = (line: string) => void
 
-/** Writes to standard error, so that standard output holds only what programs read. */
+/** Writes to standard error, so that standard output is only for programs. */
 export const stderrProgress: Progress = (line) => process.stderr.write(`${line}\n`)
 
-/** How often a long step says that it still goes on. */
+/** Interval in milliseconds at which a long step reports that it is still running. */
 const HEARTBEAT_MS = 15_000
 
-/** Announces a step, repeats it with the elapsed seconds while it lasts, and says when it is over. */
+/** Announces a step, repeats it with the elapsed seconds while it runs, and reports its end. */
 export function startStep(progress: Progress, name: string): { end(): void } {
   const begun = performance.now()
   const elapsed = (): string => `${Math.round((performance.now() - begun) / 1_000)} s`

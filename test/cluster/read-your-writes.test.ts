@@ -1,4 +1,4 @@
-/** Many writers on a real API server, each of whom reads its own writes from the cache at once. */
+/** Tests concurrent writers on a real API server that each read their own writes from the cache at once. */
 import type { ObjectRef, Stored } from '@tenure/kube'
 import { compareResourceVersions, isConflict, isNotFound, keyOf, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
@@ -49,7 +49,7 @@ beforeEach(async () => {
   }
 })
 
-/** In the end everybody agrees, and nothing is remembered of what was written. */
+/** At the end cache and server agree, and no write is still tracked. */
 async function expectSettled(): Promise<void> {
   const { items } = await client.list(ConfigMap, { namespace })
   await until(
@@ -62,8 +62,8 @@ async function expectSettled(): Promise<void> {
 }
 
 describe('the cache', () => {
-  test('shows each of 16 writers every write of its own at once, and nothing older after it', async () => {
-    /** What each place must show: nobody but its writer changes it. `undefined` is nothing. */
+  test('the cache shows each of 16 writers its own write at once and nothing older afterwards', async () => {
+    /** The expected content: only its writer changes an entry. `undefined` means absent. */
     const truth = new Map<string, Stored<ConfigMap> | undefined>()
     const wrong: string[] = []
     const check = (key: string, when: string): void => {
@@ -71,7 +71,7 @@ describe('the cache', () => {
       const expected = truth.get(key)?.metadata.resourceVersion
       if (shown !== expected) wrong.push(`${key} ${when}: ${shown}, not ${expected}`)
     }
-    // The client tells the cache before it tells the writer, so events of a write come while its call is under way.
+    // The client updates the cache before the call returns, so events of a write arrive during its call.
     const busy = new Set<string>()
     const end = informer.subscribe(({ object }) => {
       const key = keyOf(object.metadata)
@@ -112,7 +112,7 @@ describe('the cache', () => {
     await expectSettled()
   })
 
-  test('never shows any of 16 writers of the same objects less than its own last write', async () => {
+  test('the cache never shows 16 writers of the same objects less than their own last write', async () => {
     const wrong: string[] = []
     const refs = ['shared-0', 'shared-1', 'shared-2'].map((name) => ({ name, namespace }))
     let operations = 0
@@ -125,7 +125,7 @@ describe('the cache', () => {
     const atLeast = (written: Stored<ConfigMap>): void => {
       const shown = cache.get(written.metadata)
       operations++
-      // Somebody else may have deleted it since: then it is not there, and if another is, that one is newer.
+      // Another writer may have deleted it since; then it is absent, or the object that exists is newer.
       if (!shown) return
       if (compareResourceVersions(shown.metadata.resourceVersion, written.metadata.resourceVersion) < 0) {
         wrong.push(
@@ -149,7 +149,7 @@ describe('the cache', () => {
             if (cache.get(ref)?.metadata.uid === uid) wrong.push(`${keyOf(ref)}: ${uid} is still there`)
           } else atLeast(await client.patch(ConfigMap, ref, mergePatch({ data })))
         } catch (error) {
-          // Another was faster.
+          // Another writer was faster.
           const lost = isNotFound(error) || isConflict(error) || String(error).includes('already exists')
           if (!lost) throw error
         }
@@ -162,7 +162,7 @@ describe('the cache', () => {
     await expectSettled()
   })
 
-  test('shows a write through the metadata form with the rest as it was, and an end that finalizers put off', async () => {
+  test('the cache merges metadata writes and shows a deletion that finalizers delay', async () => {
     const ref = { name: 'held', namespace }
     const finalizers = ['tenure.test/held']
     await client.create(ConfigMap, { metadata: { ...ref, finalizers }, data: { a: '1' } })

@@ -1,4 +1,4 @@
-/** What a person reads when a program can not start, said by real files and a real API server. */
+/** Tests the error messages for programs that cannot start, with real files and a real API server. */
 import { sign } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A kubeconfig like the admin's, with these changes to its cluster and another user. */
+/** Writes a kubeconfig like the admin's with the given changes of cluster and user. */
 async function kubeconfig(
   name: string,
   change: { readonly cluster?: object; readonly user?: object },
@@ -69,7 +69,7 @@ async function kubeconfig(
   return file
 }
 
-/** What a program that lists the ConfigMaps of a namespace, or of all, says at its start. */
+/** Returns the error message of a program that lists the ConfigMaps of a namespace, or of all. */
 async function sentenceOf(file: string, where: { readonly namespace?: string } = { namespace }): Promise<string> {
   let config: ConnectionConfig | undefined
   let transport: HttpTransport | undefined
@@ -93,16 +93,16 @@ const certificateOf = ({ certificate, key }: CertificateWithKey): object => ({
 const origin = (name: string): string => `context "tenure" of ${path.join(folder, name)}`
 
 describe('a kubeconfig', () => {
-  test('that is fine is no trouble: the tests below change one thing each', async () => {
+  test('an unchanged kubeconfig works; the tests below change one thing each', async () => {
     expect(await sentenceOf(await kubeconfig('fine', {}))).toBe('nothing is wrong')
   })
 
-  test('that is not there', async () => {
+  test('a missing kubeconfig is reported with its path', async () => {
     const file = path.join(folder, 'missing')
     expect(await sentenceOf(file)).toBe(`There is no kubeconfig at ${file}: correct the path or create the file.`)
   })
 
-  test('that is no YAML', async () => {
+  test('invalid YAML is reported', async () => {
     const file = path.join(folder, 'broken.yaml')
     await writeFile(file, 'apiVersion: v1\nclusters: [\n  - {name: x\n')
     const sentence = await sentenceOf(file)
@@ -111,7 +111,7 @@ describe('a kubeconfig', () => {
     expect(sentence).not.toContain('\n')
   })
 
-  test('without the context asked for', async () => {
+  test('an unknown context is reported', async () => {
     const asked = loadConfig({ kubeconfigPath: cluster.kubeconfig, context: 'production', env: {} })
     await expect(asked).rejects.toMatchObject({
       code: 'TENURE_KUBECONFIG_CONTEXT',
@@ -119,7 +119,7 @@ describe('a kubeconfig', () => {
     })
   })
 
-  test('with an authority that is no certificate', async () => {
+  test('an invalid certificate authority is reported', async () => {
     const file = await kubeconfig('garbage', { cluster: { 'certificate-authority-data': base64('garbage') } })
     expect(await sentenceOf(file)).toBe(
       `The kubeconfig ${file} can not be used: clusters[0].cluster.certificate-authority-data must be PEM in base64.`,
@@ -128,7 +128,7 @@ describe('a kubeconfig', () => {
 })
 
 describe('a server', () => {
-  test('where nobody listens', async () => {
+  test('a refused connection is reported', async () => {
     const [port] = await freePorts(1)
     const address = `https://127.0.0.1:${port}`
     expect(await sentenceOf(await kubeconfig('refused', { cluster: { server: address } }))).toBe(
@@ -136,7 +136,7 @@ describe('a server', () => {
     )
   })
 
-  test('that says nothing', async () => {
+  test('a server that does not respond is reported', async () => {
     const silent = createServer()
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -147,7 +147,7 @@ describe('a server', () => {
     silent.close()
   })
 
-  test('whose certificate another authority signed', async () => {
+  test('a certificate of another authority is reported', async () => {
     const { certificate } = createAuthority({ commonName: 'another' })
     const file = await kubeconfig('authority', { cluster: { 'certificate-authority-data': base64(certificate) } })
     expect(await sentenceOf(file)).toBe(
@@ -155,14 +155,14 @@ describe('a server', () => {
     )
   })
 
-  test('whose certificate is for another name', async () => {
+  test('a certificate for another name is reported', async () => {
     const file = await kubeconfig('name', { cluster: { 'tls-server-name': 'other.example' } })
     expect(await sentenceOf(file)).toBe(
       `The certificate of the API server ${server} (${origin('name')}) is for another name than other.example: use an address that it covers or set tls-server-name.`,
     )
   })
 
-  test('that is asked without TLS', async () => {
+  test('plain HTTP to an HTTPS port is reported', async () => {
     const address = server.replace('https:', 'http:')
     expect(await sentenceOf(await kubeconfig('plain', { cluster: { server: address } }))).toBe(
       `The API server ${address} (${origin('plain')}) speaks TLS only: write its address with https.`,
@@ -171,11 +171,11 @@ describe('a server', () => {
 })
 
 describe('credentials', () => {
-  test('a token that has expired', async () => {
+  test('an expired token is reported', async () => {
     const { metadata } = await admin.client.create(ServiceAccount, { metadata: { name: 'robot', namespace } })
     const now = Math.floor(Date.now() / 1000)
     const token = (expiry: number): Promise<string> => accountToken(namespace, 'robot', metadata.uid, expiry)
-    // Made the same way, but not expired, the server takes it: it is the time that is wrong with the other.
+    // The server accepts an equal token that has not expired, so the expiry is the reason for the rejection.
     const valid = await kubeconfig('valid-token', { user: { token: await token(now + 600) } })
     expect(await sentenceOf(valid)).toContain(`User "system:serviceaccount:${namespace}:robot" may not list configmaps`)
     const expired = await kubeconfig('expired-token', { user: { token: await token(now - 60) } })
@@ -184,7 +184,7 @@ describe('credentials', () => {
     )
   })
 
-  test('a token file whose token is wrong, until somebody writes a good one', async () => {
+  test('a wrong token in a token file is reported, and a corrected file is used', async () => {
     const tokenFile = path.join(folder, 'token')
     await writeFile(tokenFile, 'not-a-token\n')
     const config = await loadConfig({
@@ -205,12 +205,12 @@ describe('credentials', () => {
       tokenFile,
       await accountToken(namespace, 'renewed', metadata.uid, Math.floor(Date.now() / 1000) + 600),
     )
-    // The same client, which a 401 makes read the file again.
+    // The same client reads the file again after a 401.
     expect(await sentence()).toContain(`User "system:serviceaccount:${namespace}:renewed" may not list configmaps`)
     await close()
   })
 
-  test('a client certificate that has expired', async () => {
+  test('an expired client certificate is reported', async () => {
     const files = credentialFiles(path.dirname(cluster.kubeconfig))
     const [certificate, key] = await Promise.all([
       readFile(files.authority, 'utf8'),
@@ -224,15 +224,15 @@ describe('credentials', () => {
     )
   })
 
-  test('none at all', async () => {
-    expect(await sentenceOf(await kubeconfig('nobody', { user: {} }))).toBe(
-      `The API server ${server} does not know who is asking (403), because ${origin('nobody')} brings no credentials: add a user with credentials to the kubeconfig.`,
+  test('missing credentials are reported', async () => {
+    expect(await sentenceOf(await kubeconfig('anonymous', { user: {} }))).toBe(
+      `The API server ${server} does not know who is asking (403), because ${origin('anonymous')} brings no credentials: add a user with credentials to the kubeconfig.`,
     )
   })
 })
 
-describe('a user without rights', () => {
-  test('is told which are missing, and how to grant them', async () => {
+describe('a user without permissions', () => {
+  test('the error names the missing permission and how to grant it', async () => {
     const file = await cluster.userKubeconfig('intern')
     const at = `on the API server ${server} (context "tenure" of ${file}) (403)`
     expect(await sentenceOf(file)).toBe(
@@ -243,7 +243,7 @@ describe('a user without rights', () => {
     )
   })
 
-  test('has an informer that says so, and works within seconds of the grant', async () => {
+  test('an informer reports the missing permission and works within seconds of the grant', async () => {
     const { client } = admin
     const watcher = await connect(await cluster.userKubeconfig('watcher'))
     await client.create(ConfigMap, { metadata: { name: 'one', namespace } })
@@ -267,7 +267,7 @@ describe('a user without rights', () => {
       })
       await observed.whenLive(10_000)
       await observed.expectEqualTo(client)
-      expect(observed.turns).toEqual(['down', 'live'])
+      expect(observed.transitions).toEqual(['down', 'live'])
     } finally {
       await observed.stop()
       await watcher.close()
@@ -275,7 +275,7 @@ describe('a user without rights', () => {
   })
 })
 
-/** A token of a service account, signed as the cluster signs its own. TokenRequest makes none that ends within ten minutes. */
+/** Signs a token of a service account as the cluster does. TokenRequest issues none that expires within ten minutes. */
 async function accountToken(namespace: string, name: string, uid: string, expiry: number): Promise<string> {
   const files = credentialFiles(path.dirname(cluster.kubeconfig))
   const issuer = 'https://kubernetes.default.svc.cluster.local'

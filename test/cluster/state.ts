@@ -1,4 +1,4 @@
-/** What a cluster's folder says about the cluster, so that another process can find it and end it. */
+/** The state file of a cluster, by which another process can find and stop it. */
 import { existsSync } from 'node:fs'
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,10 +10,10 @@ import { isAlive } from './process-identity.ts'
 
 export interface ClusterState {
   readonly server: string
-  /** The admin's. */
+  /** Path of the admin's kubeconfig. */
   readonly kubeconfig: string
   readonly durable: boolean
-  /** Whether every program had started and the node was ready. */
+  /** True if every program has started and the node is ready. */
   readonly complete: boolean
   readonly programs: readonly RunningProgram[]
 }
@@ -26,7 +26,7 @@ export async function writeState(directory: string, state: ClusterState): Promis
   await rename(`${file}.new`, file)
 }
 
-/** The state of the cluster in this folder, or undefined if there is none. */
+/** Reads the state of the cluster in this folder; undefined if there is none. */
 export async function readState(directory: string): Promise<ClusterState | undefined> {
   const file = path.join(directory, FILE)
   if (!existsSync(file)) return undefined
@@ -37,28 +37,31 @@ export function isRunning(state: ClusterState): boolean {
   return state.complete && state.programs.every(({ identity }) => isAlive(identity))
 }
 
-/** Ends what runs of the cluster in this folder, and removes the folder. Answers the names of what it ended. */
+/**
+ * Stops the recorded processes of the cluster in this folder, deletes the folder, and returns the names of the
+ * processes.
+ */
 export async function endRecorded(directory: string): Promise<readonly string[]> {
   const state = await readState(directory)
   if (!state) return []
   const alive = state.programs.filter(({ identity }) => isAlive(identity))
-  // Killed: they hold nothing that outlives the folder, and the API server alone would take its time to part.
+  // Killed: their data is deleted with the folder, and the API server's clean shutdown takes long.
   await Promise.all(alive.map(({ identity }) => end(identity, 'SIGKILL')))
   await removeFolder(directory)
   return alive.map(({ name }) => name)
 }
 
-/** Only for folders that a cluster made: everything in them goes. */
+/** Only for folders that a cluster created: deletes everything in them. */
 export function removeFolder(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 }
 
-/** Refuses a folder that holds anything, because a cluster's end removes the whole folder. */
+/** Rejects a folder that is not empty, because stopping a cluster deletes the whole folder. */
 export async function assertEmpty(directory: string): Promise<void> {
   if (!existsSync(directory) || (await readdir(directory)).length === 0) return
   throw new TenureError(
     'TENURE_CLUSTER_DIRECTORY',
-    `${directory} is not empty. A cluster needs a folder of its own, which is removed with it: name another one, or ` +
-      'end the cluster that is in it.',
+    `${directory} is not empty. A cluster needs its own folder, which is deleted with it: choose another one, or ` +
+      'stop the cluster in it.',
   )
 }

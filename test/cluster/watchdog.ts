@@ -1,10 +1,10 @@
 /**
- * Ends a cluster whose owner has died, however it died: a crash, a closed terminal, kill -9.
+ * Stops a cluster whose owner has died, however it died: a crash, a closed terminal, kill -9.
  *
- * The owner holds the other end of this program's standard input. The system closes it with the owner, which nothing
- * can prevent, and that end of input is the signal. It runs in a session of its own, so that Ctrl-C in the owner's
- * terminal does not reach it. Asking each program to watch its own input does not work (none of them reads it), and
- * prctl(PR_SET_PDEATHSIG) exists on Linux only and is out of Node's reach.
+ * The owner holds the other end of this program's standard input. The system closes it when the owner dies, and that
+ * end of input is the signal. The watchdog runs in its own session, so that Ctrl-C in the owner's terminal does not
+ * reach it. The alternatives do not work: none of the programs reads its standard input, and prctl(PR_SET_PDEATHSIG)
+ * exists only on Linux and is not available in Node.
  *
  * Each line of input is one command in JSON, see `WatchdogCommand`.
  */
@@ -14,11 +14,11 @@ import { createInterface } from 'node:readline'
 import { type ProcessIdentity, signal } from './process-identity.ts'
 
 export type WatchdogCommand =
-  /** End this process when the owner dies. */
+  /** Stop this process when the owner dies. */
   | { readonly watch: ProcessIdentity }
-  /** Delete this folder then, too. */
+  /** Also delete this folder then. */
   | { readonly remove: string }
-  /** The owner is done: end quietly, and leave everything as it is. */
+  /** The owner is done: exit and leave everything as it is. */
   | { readonly release: true }
 
 const watched: ProcessIdentity[] = []
@@ -33,7 +33,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   else process.exit(0)
 }
 
-// Killed rather than asked: nobody is left who could want what they would still write.
+// Killed without a clean shutdown, because their data is deleted anyway.
 for (const identity of watched.toReversed()) signal(identity, 'SIGKILL')
 for (const folder of folders) {
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => {})

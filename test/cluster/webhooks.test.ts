@@ -24,7 +24,7 @@ const Mutating = configuration('MutatingWebhookConfiguration')
 const NAMESPACE = 'webhooks-test'
 const NAME = 'webhooks-test'
 const OPERATOR = 'webhooks-operator'
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const PROPAGATION = 2000
 
 const about = {
@@ -105,12 +105,12 @@ function rulesFor(
 ): readonly object[] {
   return [
     { verbs, apiGroups, resources, resourceNames: [name] },
-    // A name that is not there yet can not be named in a rule.
+    // RBAC cannot restrict create by name.
     { verbs: ['create'], apiGroups, resources },
   ]
 }
 
-/** What a replica of an operator is given, and no more. */
+/** Grants exactly the permissions that an operator replica needs. */
 async function grantOperator(): Promise<void> {
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: OPERATOR }]
   const role = (kind: 'Role' | 'ClusterRole', rules: readonly unknown[]) => {
@@ -165,7 +165,7 @@ async function startReplica(port = 0): Promise<Webhooks> {
     host: '127.0.0.1',
     port,
     propagation: PROPAGATION,
-    // Every call is a handshake: one that goes on with an old connection would not notice a certificate.
+    // One call per connection, because only a new handshake notices a new certificate.
     callsPerConnection: 1,
   })
   await webhooks.start()
@@ -189,7 +189,7 @@ function configMap(name: string, data: Readonly<Record<string, string>>): Config
 const tryIt = (data: Readonly<Record<string, string>>): Promise<ConfigMap> =>
   admin.create(ConfigMap, configMap('tried', data), { dryRun: true })
 
-/** What the request was answered with, for better or worse. */
+/** Returns the result or the error of the request. */
 async function outcome(request: Promise<unknown>): Promise<string> {
   try {
     await request
@@ -206,13 +206,13 @@ async function bundles(): Promise<readonly string[]> {
   )
 }
 
-/** Takes the CA bundle out of the first webhooks of a configuration. */
+/** Removes the CA bundle from the first webhooks of a configuration. */
 function wipe(count: number): ReturnType<typeof jsonPatch> {
   const indexes = Array.from({ length: count }, (_, index) => index)
   return jsonPatch(indexes.map((index) => ({ op: 'remove', path: `/webhooks/${index}/clientConfig/caBundle` })))
 }
 
-/** The certificate that a newcomer is shown, if it trusts `authorities`. */
+/** Returns the certificate that a new client with these `authorities` sees. */
 function handshake(port: number, authorities: string): Promise<X509Certificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', ca: [...splitBundle(authorities)] }, () => {
@@ -223,7 +223,7 @@ function handshake(port: number, authorities: string): Promise<X509Certificate> 
   })
 }
 
-/** Calls without pause, several at a time. */
+/** Calls the webhooks without pause, several calls at a time. */
 function callWithoutPause() {
   const outcomes: string[] = []
   const over = new AbortController()
@@ -251,20 +251,20 @@ describe('webhooks called by a real API server', () => {
     webhooks = await startReplica()
   })
 
-  test('refuse a bad object with our message, status and reason', async () => {
+  test("a bad object is denied with the handler's message, status and reason", async () => {
     await expect
-      .poll(() => outcome(tryIt({})), SOON)
+      .poll(() => outcome(tryIt({})), POLL_OPTIONS)
       .toMatch(
         /^422 Invalid: .*admission webhook "check\.webhooks\.tenure\.test" denied the request: data\.host is missing: name the host to serve\./,
       )
   })
 
-  test('leave alone what their selectors do not match', async () => {
+  test('objects that the selectors do not match are not sent', async () => {
     const object = { ...configMap('unchecked', {}), metadata: { name: 'unchecked', namespace: NAMESPACE } }
     expect(await outcome(admin.create(ConfigMap, object))).toBe('created')
   })
 
-  test('change a good object, and warn', async () => {
+  test('a good object is mutated and warnings are returned', async () => {
     const created = await admin.create(ConfigMap, configMap('good', { host: 'B.old', remove: 'x' }))
     expect(created.data).toEqual({ host: 'b.old' })
     expect(created.metadata.annotations).toEqual({ 'tenure.test/changed': 'set' })
@@ -274,19 +274,19 @@ describe('webhooks called by a real API server', () => {
     expect(updated.data).toEqual({ host: 'c.dev' })
   })
 
-  test('know a dry run and who asks', async () => {
+  test('the handler sees dry runs and the user', async () => {
     await tryIt({ host: 'a.dev' })
     expect(warnings.join()).toContain('dry run by ')
   })
 
-  test('that crash refuse or let pass, as their failure policy says, and keep their secrets', async () => {
+  test('a crashing handler follows its failure policy and does not leak its error', async () => {
     const refused = await outcome(tryIt({ host: 'crash' }))
     expect(refused).toMatch(/^500 InternalError: .*could not decide/)
     expect(refused).not.toContain('secret')
     expect(await outcome(tryIt({ host: 'a.dev', optional: 'crash' }))).toBe('created')
   })
 
-  test('are called without a failure while certificate and authority are replaced', async () => {
+  test('calls succeed while certificate and authority are rotated', async () => {
     const { certificates, server } = webhooks
     const calls = callWithoutPause()
     const first = certificates.serving.certificate
@@ -298,39 +298,39 @@ describe('webhooks called by a real API server', () => {
     await certificates.renewNow('authority')
     const [newest = ''] = splitBundle(certificates.bundle)
     expect(splitBundle(certificates.bundle)).toHaveLength(2)
-    await expect.poll(bundles, SOON).toEqual([1, 2, 3].map(() => certificates.bundle))
-    await expect.poll(() => certificates.serving.certificate, SOON).not.toBe(second)
-    // A newcomer that trusts the new authority only is served; one that has the old only is not.
+    await expect.poll(bundles, POLL_OPTIONS).toEqual([1, 2, 3].map(() => certificates.bundle))
+    await expect.poll(() => certificates.serving.certificate, POLL_OPTIONS).not.toBe(second)
+    // A new client with the new authority is served; a client with only the old one is not.
     const shown = await handshake(server.port, newest)
     expect(shown.verify(new X509Certificate(newest).publicKey)).toBe(true)
     await expect(handshake(server.port, firstBundle)).rejects.toThrow(/certificate|signature/)
 
     const soFar = calls.count()
-    await expect.poll(calls.count, SOON).toBeGreaterThan(soFar + 200)
+    await expect.poll(calls.count, POLL_OPTIONS).toBeGreaterThan(soFar + 200)
     const outcomes = await calls.stop()
     expect([...new Set(outcomes)]).toEqual(['created'])
   })
 
-  test('get their CA bundle back when somebody wipes it, and their configuration when somebody deletes it', async () => {
+  test('a removed CA bundle and a deleted configuration are restored', async () => {
     const { bundle } = webhooks.certificates
     await Promise.all([
       admin.patch(Mutating, { name: NAME }, wipe(1)),
       admin.patch(Validating, { name: NAME }, wipe(2)),
     ])
-    await expect.poll(bundles, SOON).toEqual([bundle, bundle, bundle])
+    await expect.poll(bundles, POLL_OPTIONS).toEqual([bundle, bundle, bundle])
     await admin.delete(Validating, { name: NAME })
-    await expect.poll(() => outcome(bundles()), SOON).toBe('created')
+    await expect.poll(() => outcome(bundles()), POLL_OPTIONS).toBe('created')
     expect(await bundles()).toEqual([bundle, bundle, bundle])
-    await expect.poll(() => outcome(tryIt({})), SOON).toContain('data.host is missing')
+    await expect.poll(() => outcome(tryIt({})), POLL_OPTIONS).toContain('data.host is missing')
   })
 
-  test('are served by a replica that comes later with what the Secret holds', async () => {
+  test('a later replica serves with the certificate of the Secret', async () => {
     const { port } = webhooks.server
     const { certificate } = webhooks.certificates.serving
     await webhooks.close(1000)
     const next = await startReplica(port)
     expect(next.certificates.serving.certificate).toBe(certificate)
-    // Every connection is new now, and meets the new authority's certificate.
+    // Every connection is new and sees the new authority's certificate.
     expect(await outcome(tryIt({ host: 'a.dev' }))).toBe('created')
     expect(await outcome(tryIt({}))).toContain('data.host is missing')
   })

@@ -1,4 +1,4 @@
-/** The example of the docs, as its reader would use it: kubectl in one hand, the process in the other. */
+/** Tests the example of the docs as a reader would use it, with kubectl and the process. */
 import { randomBytes } from 'node:crypto'
 
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -8,7 +8,7 @@ import { isListening } from './free-ports.ts'
 import { Child, monotonic, startProgram } from './programs-under-test/child.ts'
 
 const NAMESPACE = `websites-${randomBytes(3).toString('hex')}`
-const SOON = { timeout: 90_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const CRD = 'docs/examples/website-crd.yaml'
 const FINALIZER = 'example.dev/goodbye'
 const SHORT = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
@@ -46,7 +46,7 @@ afterAll(async () => {
   await cluster.kubectl(['delete', 'namespace', NAMESPACE, '--wait=false'])
 })
 
-/** A replica among those that share a lease. */
+/** Starts a replica; replicas with the same lease elect a leader. */
 function startReplica(lease: string, identity: string): Child {
   const settings = { name: lease, namespace: NAMESPACE, identity, ...SHORT }
   const child = startProgram('websites.ts', settings, { KUBECONFIG: cluster.kubeconfig })
@@ -55,10 +55,10 @@ function startReplica(lease: string, identity: string): Child {
 }
 
 async function expectSaid(child: Child, text: string): Promise<void> {
-  await expect.poll(() => child.output, SOON).toContain(text)
+  await expect.poll(() => child.output, POLL_OPTIONS).toContain(text)
 }
 
-/** Undefined: there is none. */
+/** Returns undefined if the object does not exist. */
 async function read(...what: readonly string[]): Promise<Json | undefined> {
   const { code, stdout, stderr } = await cluster.runKubectl(['-n', NAMESPACE, 'get', '-o', 'json', ...what])
   if (code === 0) return JSON.parse(stdout) as Json
@@ -78,8 +78,8 @@ async function waitForReady(...websites: readonly string[]): Promise<void> {
   await inNamespace('wait', '--for=condition=Ready', '--timeout=60s', ...names)
 }
 
-describe('the example, run as the guide says', () => {
-  test('serves a website, says goodbye to it, and ends on Ctrl-C', async () => {
+describe('the example run with the commands of the guide', () => {
+  test('the example serves a website, cleans up after it, and stops on Ctrl-C', async () => {
     const isTaken = await isListening(8081)
     const child = new Child('npm', {
       args: ['exec', '--', 'node', 'docs/examples/websites.ts'],
@@ -87,7 +87,7 @@ describe('the example, run as the guide says', () => {
       group: true,
     })
     children.push(child)
-    // Then it says so, and what to do; there is no other way to run it as it is.
+    // The example's port is fixed, so with a taken port the test can only check the error.
     if (isTaken) return expectSaid(child, 'Port 8081 for probes (:8081) is taken by another program')
     await cluster.kubectl(['apply', '-f', CRD, '-f', 'docs/examples/website.yaml'])
     await cluster.kubectl(['wait', '--for=condition=Ready', 'website/blog', '--timeout=60s'])
@@ -110,8 +110,8 @@ describe('the example, run as the guide says', () => {
   })
 })
 
-describe('websites', () => {
-  test('are kept as described, whoever else edits them', async () => {
+describe('the replicas of the example', () => {
+  test('owned fields are restored after foreign edits, and other fields stay', async () => {
     const replica = startReplica('repair', 'only')
     await applyWebsite('shop', { image: 'shop:1', replicas: 2 })
     await waitForReady('shop')
@@ -119,28 +119,28 @@ describe('websites', () => {
     expect(made?.metadata.ownerReferences).toMatchObject([{ kind: 'Website', name: 'shop' }])
     expect((await read('website', 'shop'))?.metadata.finalizers).toEqual([FINALIZER])
 
-    // Ours is put right, what is nobody else's business stays.
+    // Owned fields are restored; the foreign annotation stays.
     await inNamespace('annotate', 'deployment', 'shop', 'example.com/note=keep me')
     await inNamespace('patch', 'deployment', 'shop', '--type=merge', '-p', '{"spec":{"minReadySeconds":1}}')
     await inNamespace('scale', 'deployment', 'shop', '--replicas=5')
     await inNamespace('set', 'image', 'deployment/shop', 'web=evil:1')
     const image = ['deployment', 'shop', '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}']
-    await expect.poll(() => inNamespace('get', ...image), SOON).toBe('2 shop:1')
+    await expect.poll(() => inNamespace('get', ...image), POLL_OPTIONS).toBe('2 shop:1')
     const repaired = await read('deployment', 'shop')
     expect(repaired?.metadata.annotations?.['example.com/note']).toBe('keep me')
     expect(repaired?.spec['minReadySeconds']).toBe(1)
 
     await inNamespace('delete', 'deployment', 'shop')
     await expect
-      .poll(async () => (await read('deployment', 'shop'))?.metadata.uid ?? made?.metadata.uid, SOON)
+      .poll(async () => (await read('deployment', 'shop'))?.metadata.uid ?? made?.metadata.uid, POLL_OPTIONS)
       .not.toBe(made?.metadata.uid)
     await waitForReady('shop')
 
-    // A new wish, and the status says to which one it belongs.
+    // observedGeneration shows that the status belongs to the new spec.
     await applyWebsite('shop', { image: 'shop:2', replicas: 1 })
-    await expect.poll(() => inNamespace('get', ...image), SOON).toBe('1 shop:2')
+    await expect.poll(() => inNamespace('get', ...image), POLL_OPTIONS).toBe('1 shop:2')
     const seen = ['website', 'shop', '-o', 'jsonpath={.status.conditions[0].observedGeneration} {.metadata.generation}']
-    await expect.poll(() => inNamespace('get', ...seen), SOON).toBe('2 2')
+    await expect.poll(() => inNamespace('get', ...seen), POLL_OPTIONS).toBe('2 2')
 
     await inNamespace('delete', 'website', 'shop')
     expect(replica.output).toContain('goodbye')
@@ -150,7 +150,7 @@ describe('websites', () => {
     expect((await read('lease', 'repair'))?.spec).toMatchObject({ holderIdentity: '' })
   })
 
-  test('lose nothing when the replica that leads is killed', async () => {
+  test('nothing is lost when the leader is killed', async () => {
     const first = startReplica('failover', 'first')
     await expectSaid(first, 'became leader')
     const second = startReplica('failover', 'second')
@@ -159,7 +159,7 @@ describe('websites', () => {
     await applyWebsite('deleted', { image: 'deleted:1' })
     await waitForReady('kept', 'deleted')
 
-    // Killed, and while nobody leads one is made, one is changed, one is deleted, and a child is lost.
+    // While no replica leads, one Website is created, one changed, one deleted, and one loses its Deployment.
     first.signal('SIGKILL')
     await first.ended
     const killed = monotonic()
@@ -171,11 +171,13 @@ describe('websites', () => {
 
     await expectSaid(second, 'became leader')
     expect(monotonic() - killed).toBeLessThan(SHORT.leaseDuration + SHORT.retryPeriod + 1_000)
-    await expect.poll(() => read('website', 'deleted'), SOON).toBeUndefined()
+    await expect.poll(() => read('website', 'deleted'), POLL_OPTIONS).toBeUndefined()
     expect(second.output).toContain('goodbye')
     const columns = 'custom-columns=:metadata.name,:spec.template.spec.containers[0].image,:status.readyReplicas'
     const deployments = ['deployments', '-l', 'website in (kept, made)', '--no-headers', '-o', columns]
-    await expect.poll(() => inNamespace('get', ...deployments), SOON).toMatch(/^kept +kept:2 +2\nmade +made:1 +1\n$/)
+    await expect
+      .poll(() => inNamespace('get', ...deployments), POLL_OPTIONS)
+      .toMatch(/^kept +kept:2 +2\nmade +made:1 +1\n$/)
     await waitForReady('kept', 'made')
 
     await inNamespace('delete', 'websites', '--all')
@@ -183,9 +185,9 @@ describe('websites', () => {
     expect(await second.ended).toMatchObject({ code: 0, signal: null })
   })
 
-  test('take all that was made for them along', async () => {
+  test('deleting Websites deletes all their objects', async () => {
     expect(await cluster.kubectl(['get', 'websites', '-A', '-o', 'name'])).toBe('')
-    // Kubernetes' garbage collector looks for kinds that are new to it only every half a minute.
+    // Kubernetes' garbage collector discovers new kinds only every 30 seconds.
     const left = (): Promise<string> =>
       cluster.kubectl(['get', 'deployments,pods', '-A', '-l', 'website', '-o', 'name'])
     await expect.poll(left, { timeout: 90_000, interval: 200 }).toBe('')

@@ -1,37 +1,36 @@
-/** What the corpus is written in: a case is data, and the same for every server. */
+/** The format of the corpus: a case is data, and the same for every server. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
 /**
- * One request. In its path, headers and body `{ns}` stands for the case's namespace, `{group}` for the group of the
- * corpus' custom resources, `{run}` for something unique to the run, and every name in an earlier step's `save` for
- * what was saved.
+ * One request. In its path, headers and body, `{ns}` is the case's namespace, `{group}` the group of the custom
+ * resources, `{run}` unique to the run, and every name in an earlier `save` its saved value.
  */
 export interface RequestStep {
   readonly method: string
   readonly path: string
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON, a text as it is. Default none. */
+  /** An object is sent as JSON, a string unchanged. Default: none. */
   readonly body?: Json
-  /** What the real server answers, which keeps the corpus honest: a case tests what it says. Default 201 to a POST, else 200. */
+  /** The status of the real server, so that a case tests what it claims. Default 201 for a POST, otherwise 200. */
   readonly status?: number
-  /** Keeps parts of the answer under names: name → dotted path. */
+  /** Saves parts of the response: name → dotted path. */
   readonly save?: Readonly<Record<string, string>>
-  /** Compares only these parts of the answer: dotted paths. Default all of it. */
+  /** Compares only these parts of the response: dotted paths. Default: the whole response. */
   readonly pick?: readonly string[]
-  /** Parts of the answer that are not compared, because controllers change them meanwhile: dotted paths, `*` for any key. */
+  /** Parts of the response that controllers change and that are not compared: dotted paths, `*` for any key. */
   readonly ignore?: readonly string[]
-  /** Complaints may come in any order: the real server's walks a map. Default false. */
+  /** Field errors may come in any order, because the real server iterates over a map. Default false. */
   readonly unordered?: boolean
-  /** Repeats the request until the status is as expected: for what happens some time later. Default false. */
+  /** Repeats the request until the status is as expected. Default false. */
   readonly eventually?: boolean
-  /** `nobody` brings no credentials, `stranger` a token that means nothing. Default the admin. */
-  readonly as?: 'nobody' | 'stranger'
+  /** `anonymous` sends no credentials, `invalid-token` an unknown token. Default: the admin. */
+  readonly as?: 'anonymous' | 'invalid-token'
 }
 
-/** Opens a watch under a name, for later steps to read from. */
+/** Opens a named watch, from which later steps read. */
 export interface WatchStep {
   readonly watch: string
   readonly path: string
@@ -44,7 +43,7 @@ export interface WatchStep {
 export interface ReadStep {
   readonly read: string
   readonly events: number | 'all'
-  /** As in a request, of each event. */
+  /** As in a request, for each event. */
   readonly ignore?: readonly string[]
   readonly save?: Readonly<Record<string, string>>
 }
@@ -54,7 +53,7 @@ export type Step = RequestStep | WatchStep | ReadStep
 export interface Case {
   readonly name: string
   readonly steps: readonly Step[]
-  /** Waits until the namespace has its service account, without which there are no pods. Default false. */
+  /** Waits until the namespace has its service account, which pods need. Default false. */
   readonly hasPods?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Cases that make one of a kind, change it, and remove it again: nobody else shall meet it. */
+/** Cases that create an object, change it and delete it, so that no other case sees it. */
 import type { Case, JsonObject, RequestStep } from './case.ts'
 import { valueAt } from './paths.ts'
 import type { Sample } from './samples.ts'
@@ -6,7 +6,7 @@ import { create, MERGE_PATCH, patch, remove } from './steps.ts'
 
 export const specs = (...list: readonly JsonObject[]): readonly JsonObject[] => list.map((spec) => ({ spec }))
 
-const around =
+const changeCases =
   (extra: Partial<RequestStep>) =>
   (name: string, { path, base }: Sample, ...changes: readonly JsonObject[]): Case => {
     const own = valueAt(base, 'metadata.name')
@@ -21,11 +21,11 @@ const around =
     }
   }
 
-/** Each of these changes is refused. */
-export const changed = around({ status: 422 })
+/** Each of these changes is rejected. */
+export const changed = changeCases({ status: 422 })
 
-/** The same, where the refusal quotes so much, as Go has it in memory, that only the fields are compared. */
-export const changedMuch = around({ status: 422, ignore: ['message', 'details.causes.*.message'] })
+/** The same, for messages that print Go structs: only the fields are compared. */
+export const changedMuch = changeCases({ status: 422, ignore: ['message', 'details.causes.*.message'] })
 
-/** Each is taken. */
-export const mended = around({ pick: ['spec'] })
+/** Each change is accepted. */
+export const mended = changeCases({ pick: ['spec'] })

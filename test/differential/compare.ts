@@ -1,8 +1,8 @@
-/** The differences between two values, one line each, for people. */
+/** Lists the differences between two values, one readable line each. */
 import type { Json } from './case.ts'
 import { isRecord } from './paths.ts'
 
-const LONGEST = 400
+const MAX_SHOWN_CHARACTERS = 400
 const BEFORE = 80
 const MOST_LINES = 40
 
@@ -17,7 +17,7 @@ function walk(real: Json | undefined, embedded: Json | undefined, at: string): r
   if (Array.isArray(real) && Array.isArray(embedded)) {
     const [a, b] = [real as readonly Json[], embedded as readonly Json[]]
     const [named, others] = [byName(a), byName(b)]
-    // One that is missing would otherwise set off all that follow it.
+    // Compared by name, because otherwise one missing item would make all later ones differ.
     if (named && others && a.length !== b.length) return walk(named, others, at)
     return Array.from({ length: Math.max(a.length, b.length) }, (_, index) =>
       walk(a[index], b[index], `${at}[${index}]`),
@@ -31,7 +31,7 @@ function walk(real: Json | undefined, embedded: Json | undefined, at: string): r
   return [`${at}\n    real:     ${show(real, from)}\n    embedded: ${show(embedded, from)}`]
 }
 
-/** A list of things with names, all different. */
+/** A list of items with distinct names. */
 function byName(list: readonly Json[]): Readonly<Record<string, Json>> | undefined {
   const names = list.map((item) =>
     isRecord(item) ? (item['name'] ?? item['resource'] ?? item['subresource']) : undefined,
@@ -44,9 +44,9 @@ function byName(list: readonly Json[]): Readonly<Record<string, Json>> | undefin
 const own = (record: Readonly<Record<string, Json>>, key: string): Json | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined
 
-/** Long texts are shown from a little before the place where they begin to differ. */
+/** Long texts are shown from shortly before the first difference. */
 function firstDifference(real: Json | undefined, embedded: Json | undefined): number {
-  if (typeof real !== 'string' || typeof embedded !== 'string' || real.length < LONGEST) return 0
+  if (typeof real !== 'string' || typeof embedded !== 'string' || real.length < MAX_SHOWN_CHARACTERS) return 0
   let at = 0
   while (at < embedded.length && real[at] === embedded[at]) at++
   return Math.max(0, at - BEFORE)
@@ -56,5 +56,8 @@ function show(value: Json | undefined, from: number): string {
   if (value === undefined) return '(absent)'
   const text = typeof value === 'string' ? JSON.stringify(value.slice(from)) : JSON.stringify(value)
   const start = from > 0 ? '…' : ''
-  return start + (text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text)
+  return (
+    start +
+    (text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)` : text)
+  )
 }

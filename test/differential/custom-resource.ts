@@ -1,4 +1,4 @@
-/** The custom resource of the corpus: what a schema can say, in one kind. */
+/** The custom resource of the corpus, whose schema uses every feature. */
 import type { Json, JsonObject } from './case.ts'
 
 const spec: JsonObject = {
@@ -83,7 +83,7 @@ const status: JsonObject = {
 interface DefinitionOptions {
   readonly plural: string
   readonly kind: string
-  /** Default `{group}`. */
+  /** Default: `{group}`. */
   readonly group?: string
   readonly scope?: string
   readonly versions?: Json
@@ -146,7 +146,7 @@ export const widgets = definition({
   ],
 })
 
-/** Without a status subresource: status is a field like any other. */
+/** Without a status subresource, status is an ordinary field. */
 export const notes = definition({
   plural: 'notes',
   kind: 'Note',

@@ -1,4 +1,4 @@
-/** The same requests to the embedded control plane and to the real Kubernetes: the answers are compared. */
+/** Sends the same requests to the embedded control plane and to a real Kubernetes, and compares the responses. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,8 +11,8 @@ import { KNOWN_DIFFERENCES } from './known-differences.ts'
 import { differences, unexpected } from './run-case.ts'
 import { Session } from './session.ts'
 
-/** Fewer, and somebody has lost a file of cases. */
-const FEWEST_CASES = 850
+/** Guards against a lost file of cases. */
+const MIN_CASES = 850
 
 let folder: string
 let embedded: ControlPlane
@@ -34,9 +34,9 @@ afterAll(async () => {
 
 const cases = CORPUS.flatMap((group) => group.cases)
 
-test('the corpus is whole', () => {
+test('the corpus is complete', () => {
   const names = cases.map(({ name }) => name)
-  expect(names.length).toBeGreaterThan(FEWEST_CASES)
+  expect(names.length).toBeGreaterThan(MIN_CASES)
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   expect(Object.keys(KNOWN_DIFFERENCES).filter((name) => !names.includes(name))).toEqual([])
 })
@@ -45,12 +45,12 @@ describe.each(CORPUS)('$name', (group) => {
   test.each(group.cases)('$name', async (one) => {
     const [real = [], ours = []] = await session.run(one)
     expect(unexpected(real), 'the case is wrong about the real server').toEqual([])
-    expect(complaint(one.name, differences(real, ours))).toBe('')
+    expect(describeFailure(one.name, differences(real, ours))).toBe('')
   })
 })
 
-/** What is wrong with the differences that were found: that there are any, or that there no longer are. */
-function complaint(name: string, found: readonly string[]): string {
+/** Returns the error for a case: unexpected differences, or a known difference that is gone. */
+function describeFailure(name: string, found: readonly string[]): string {
   if (!Object.hasOwn(KNOWN_DIFFERENCES, name)) return found.join('\n')
-  return found.length > 0 ? '' : 'It no longer differs: take it off the list of known differences.'
+  return found.length > 0 ? '' : 'The responses no longer differ: remove the case from the known differences.'
 }

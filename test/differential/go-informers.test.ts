@@ -1,4 +1,4 @@
-/** client-go's own informers, typed and metadata-only, on the embedded control plane. */
+/** Tests client-go's own informers, typed and metadata-only, on the embedded control plane. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,8 +13,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { buildInformers } from './go-informers/build.ts'
 
-const SOON = { timeout: 30_000, interval: 20 }
-/** For Go, which compiles all of client-go the first time. */
+const POLL_OPTIONS = { timeout: 30_000, interval: 20 }
+/** Milliseconds: Go compiles all of client-go the first time. */
 const BUILD_MS = 900_000
 const INFORMERS = ['typed', 'metadata'] as const
 
@@ -69,14 +69,14 @@ afterEach(async () => {
   child = undefined
 })
 
-/** Starts the informers and waits until both are in sync. */
+/** Starts the informers and waits until both are synced. */
 async function follow(...args: readonly string[]): Promise<void> {
   const started = spawn(program, ['--kubeconfig', kubeconfig, '--namespace', namespace, '--selector', 'own', ...args])
   child = started
   started.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
   createInterface({ input: started.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Line))
   for (const informer of INFORMERS) {
-    await expect.poll(() => eventsOf(informer).map(({ event }) => event), SOON).toContain('synced')
+    await expect.poll(() => eventsOf(informer).map(({ event }) => event), POLL_OPTIONS).toContain('synced')
   }
 }
 
@@ -91,7 +91,7 @@ const create = (name: string): Promise<{ readonly metadata: { readonly resourceV
   client.create(ConfigMap, { metadata: { name, namespace, labels }, data: { turn: '1' } })
 
 describe.each([[[]], [['--protobuf']]])('client-go informers with %s', (args) => {
-  test('sync with what is there', async () => {
+  test('the informers sync with the existing objects', async () => {
     await create('a')
     await create('b')
     await client.create(ConfigMap, { metadata: { name: 'other', namespace } })
@@ -102,7 +102,7 @@ describe.each([[[]], [['--protobuf']]])('client-go informers with %s', (args) =>
     expect(complaints).toBe('')
   })
 
-  test('follow what is written, in order', async () => {
+  test('the informers follow all writes in order', async () => {
     await follow(...args)
     await create('a')
     const changed = await client.patch(
@@ -112,15 +112,15 @@ describe.each([[[]], [['--protobuf']]])('client-go informers with %s', (args) =>
     )
     await create('b')
     await client.delete(ConfigMap, { name: 'a', namespace })
-    // Leaves the selection, which is a deletion to who watches it.
+    // The object leaves the selection, which its watchers see as a deletion.
     await client.patch(ConfigMap, { name: 'b', namespace }, mergePatch({ metadata: { labels: { own: null } } }))
     for (const informer of INFORMERS) {
       await expect
-        .poll(() => told(informer), SOON)
+        .poll(() => told(informer), POLL_OPTIONS)
         .toEqual(['added a', 'updated a', 'added b', 'deleted a', 'deleted b'])
       const update = eventsOf(informer).find(({ event }) => event === 'updated')
       expect(update).toMatchObject({ version: changed.metadata.resourceVersion, labels: { own: 'yes', more: 'yes' } })
-      // The metadata's informer can not know.
+      // The metadata informer does not receive data.
       expect(update?.data).toEqual(informer === 'typed' ? { turn: '2' } : undefined)
     }
     expect(complaints).toBe('')

@@ -4,7 +4,7 @@ import { inOrder } from './masks.ts'
 
 const refused = (complaints: readonly string[]) => ({ message: `Pod "a" is invalid: [${complaints.join(', ')}]` })
 
-test('complaints that come in any order are put in one, whatever their fields are called', () => {
+test('field errors are sorted, whatever their fields are called', () => {
   const complaints = [
     'spec.containers[0].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0',
     'spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "1500m": must be an integer',

@@ -1,7 +1,7 @@
 /**
- * What differs between any two servers, or any two runs of one: uids, times, versions, generated names, addresses. It is
- * replaced by tokens, and the tokens are numbered in the order of their appearance where it matters which is which: so
- * that an object keeps its uid, and that a write which changes nothing keeps the version.
+ * Replaces values that differ between servers and runs by tokens: uids, times, versions, generated names, addresses.
+ * Tokens are numbered in the order of appearance where identity matters, so that an object keeps its uid and a write
+ * without a change keeps its version.
  */
 import type { Json } from './case.ts'
 import { isRecord } from './paths.ts'
@@ -9,11 +9,11 @@ import { isRecord } from './paths.ts'
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const AGE = /^(\d+[smh]){1,2}$/
-/** Where messages speak of an object's version: in a quoted object, and in a conflict. */
+/** Versions in messages: in a quoted object and in a conflict. */
 const VERSION = /(resourceVersion\\*":\\*"|ResourceVersion in (?:the )?[a-z ]+(?:: | \())(\d+)/g
-/** Times further away from now were in the request. */
+/** Times farther from now come from the request. */
 const RECENT_MS = 3_600_000
-const LOWEST_NODE_PORT = 30_000
+const MIN_NODE_PORT = 30_000
 const SUFFIX = '[bcdfghjklmnpqrstvwxz2456789]{5}'
 
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
@@ -23,7 +23,7 @@ const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/(too old resource version: \d+) \(\d+\)/g, '$1 (<version>)'],
   [/^10\.\d+\.\d+\.\d+$/g, '<address>'],
   [/:3\d{4}\//g, ':<port>/'],
-  // What of a pod may not change is shown as a difference between two values in Go.
+  // The rejection of a pod update contains a diff of Go values.
   [/\n@@ [\s\S]*$/g, '\n'],
 ]
 
@@ -32,7 +32,7 @@ export class Masks {
   readonly #versions = new Map<string, string>()
   readonly #generated = new Map<string, RegExp>()
 
-  /** From here on, names that were generated from this prefix are masked. */
+  /** Masks names that are generated from this prefix from here on. */
   expectGenerated(prefix: string): void {
     this.#generated.set(prefix, new RegExp(`${RegExp.escape(prefix)}${SUFFIX}`, 'g'))
   }
@@ -43,14 +43,14 @@ export class Masks {
 
   #mask(value: Json, key: string, isCell: boolean): Json {
     if (typeof value === 'string') return this.#text(value, key, isCell)
-    if (typeof value === 'number') return key === 'nodePort' && value >= LOWEST_NODE_PORT ? '<port>' : value
+    if (typeof value === 'number') return key === 'nodePort' && value >= MIN_NODE_PORT ? '<port>' : value
     if (Array.isArray(value)) return this.#list(value as readonly Json[], key, isCell)
     if (!isRecord(value)) return value
     return key === 'metadata' ? this.#metadata(value) : this.#entries(value)
   }
 
   #entries(value: Readonly<Record<string, Json>>): Record<string, Json> {
-    // In the order of the keys' names, not of the server's: the numbers must not depend on it. Keys hold uids too.
+    // Sorted by key, so that the numbering does not depend on the server's order. Keys contain uids too.
     const keys = Object.keys(value).toSorted()
     const entries = keys.map((key) => [this.#uidsIn(key), this.#mask(value[key] ?? null, key, key === 'cells')])
     return Object.fromEntries(entries) as Record<string, Json>
@@ -58,11 +58,11 @@ export class Masks {
 
   #list(list: readonly Json[], key: string, isCell: boolean): Json {
     const masked = list.map((child) => this.#mask(child, key === 'managedFields' ? '' : key, isCell))
-    // Sorted by time, in whole seconds: the order is chance.
+    // Sorted by time in whole seconds, so the order is random.
     return key === 'managedFields' ? masked.toSorted((a, b) => compareTexts(sortKey(a), sortKey(b))) : masked
   }
 
-  /** Of an object, which has a uid, or of a list, which has none. */
+  /** The metadata of an object, which has a uid, or of a list, which has none. */
   #metadata({ resourceVersion, ...rest }: Readonly<Record<string, Json>>): Json {
     const masked = this.#entries(rest)
     if (resourceVersion === undefined) return masked
@@ -111,7 +111,7 @@ function sortKey(entry: Json): string {
   return ['operation', 'manager', 'subresource', 'apiVersion'].map((key) => JSON.stringify(entry[key] ?? '')).join(' ')
 }
 
-/** A masked Status with its complaints in the order of the alphabet, in its message too. */
+/** Sorts the field errors of a masked Status, also in its message. */
 export function inOrder(body: Json): Json {
   if (!isRecord(body)) return body
   const { message, details } = body
@@ -122,13 +122,13 @@ export function inOrder(body: Json): Json {
   }
 }
 
-/** A complaint begins with the field that it is of, whose keys, in brackets, may be anything: `requests[example.com/gpu]: `. */
-const NEXT_COMPLAINT = /, (?=[\w.<>]+(?:\[[^\]]*\][\w.<>]*)*: )/
+/** A field error begins with its field, whose key in brackets may be anything: `requests[example.com/gpu]: `. */
+const NEXT_FIELD_ERROR = /, (?=[\w.<>]+(?:\[[^\]]*\][\w.<>]*)*: )/
 
 function messageInOrder(message: string): string {
   const list = /^(.* is invalid: \[)(.*)\]$/s.exec(message)
   if (!list) return message
-  return `${list[1]}${(list[2] ?? '').split(NEXT_COMPLAINT).toSorted().join(', ')}]`
+  return `${list[1]}${(list[2] ?? '').split(NEXT_FIELD_ERROR).toSorted().join(', ')}]`
 }
 
 const causesInOrder = (causes: Json): Json =>

@@ -23,7 +23,7 @@ export const container = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** The one kind that holds a pod's specification and that no controller looks at. */
+/** The only kind with a pod spec that no controller reconciles. */
 export const podTemplate = (name: string, spec: JsonObject, metadata: Metadata = {}): JsonObject => ({
   apiVersion: 'v1',
   kind: 'PodTemplate',
@@ -31,7 +31,7 @@ export const podTemplate = (name: string, spec: JsonObject, metadata: Metadata =
   template: { metadata: { labels: { app: name } }, spec },
 })
 
-/** No scheduler feels responsible, so that it stays as it was made. */
+/** No scheduler handles it, so that it stays as created. */
 export const pod = (name: string, spec: JsonObject = {}, metadata: Metadata = {}): JsonObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -73,7 +73,7 @@ export const daemonSet = (name: string, spec: JsonObject = {}): JsonObject => ({
   kind: 'DaemonSet',
 })
 
-/** The cluster's, so named after the case. */
+/** Cluster-scoped, so its name contains the namespace of the case. */
 export const volume = (spec: JsonObject): JsonObject => ({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
@@ -102,7 +102,7 @@ export const role = (name: string, rules: Json = []): JsonObject => ({
   rules,
 })
 
-/** Of the definition in custom-resource.ts. */
+/** An object of the definition in custom-resource.ts. */
 export const widget = (name: string, spec: JsonObject = { size: 3 }, more: JsonObject = {}): JsonObject => ({
   apiVersion: '{group}/v1',
   kind: 'Widget',

@@ -1,4 +1,4 @@
-/** Ways into an answer: `metadata.name`, or `paths>/api/v1/pods>get` where keys have dots of their own. */
+/** Paths into a response: `metadata.name`, or `paths>/api/v1/pods>get` if keys contain dots. */
 import type { Json } from './case.ts'
 
 const keysOf = (path: string): readonly string[] => path.split(path.includes('>') ? '>' : '.')
@@ -6,7 +6,7 @@ const keysOf = (path: string): readonly string[] => path.split(path.includes('>'
 export const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An array's item by its index, or by its name. */
+/** Returns an array item by its index or its name. */
 function item(list: readonly Json[], key: string): Json | undefined {
   if (/^\d+$/.test(key)) return list[Number(key)]
   return list.find((candidate) => {
@@ -32,7 +32,7 @@ export function valueAt(value: Json | undefined, path: string): Json | undefined
   return current
 }
 
-/** The value without what is at the path; `*` stands for any key. */
+/** Returns the value without the part at the path; `*` matches any key. */
 export function without(value: Json, path: string): Json {
   return remove(value, keysOf(path))
 }

@@ -1,7 +1,9 @@
 /**
- * Asks the real server alone, again and again, and prints where it answers otherwise than it did before: what it walks
- * a map for is said in any order, and a case of that must say `unordered`, or it fails once in a while.
- * `node scripts/launch.mjs test/differential/repeatable.ts <kubeconfig> [rounds, 30 by default] [part of the cases' names]`
+ * Sends the cases to the real server repeatedly and prints those with varying responses: the server iterates over maps
+ * in random order, and such a case must be `unordered`, or it fails occasionally.
+ *
+ * `node scripts/launch.mjs test/differential/repeatable.ts <kubeconfig> [rounds, 30 by default] [part of the cases'
+ * names]`
  */
 import { CORPUS } from './cases/index.ts'
 import type { Case } from './case.ts'
@@ -9,7 +11,7 @@ import { differences, type Recorded } from './run-case.ts'
 import { Session } from './session.ts'
 
 const [kubeconfig, rounds = '30', part = ''] = process.argv.slice(2)
-if (kubeconfig === undefined) throw new Error('Which server? The first argument is the path of a kubeconfig.')
+if (kubeconfig === undefined) throw new Error('Pass the path of a kubeconfig as the first argument.')
 
 const sessions: Session[] = []
 const cases = CORPUS.flatMap((group) => group.cases).filter(({ name }) => name.includes(part))
@@ -26,10 +28,12 @@ for (let count = 2; count <= Number(rounds); count++) {
   console.error(`round ${count} of ${rounds}: ${candidates.length} cases`)
 }
 for (const session of sessions) await session.close()
-console.log(`${cases.length} cases, ${rounds} rounds: ${unsteady.size} are answered in more than one way.`)
+console.log(`${cases.length} cases, ${rounds} rounds: ${unsteady.size} have varying responses.`)
 process.exitCode = unsteady.size === 0 ? 0 : 1
 
-/** A session each: a case may leave things that it would find when it runs again. They are tidied up at the end, not beside it. */
+/**
+ * A new session per case, because a case may leave objects behind. Sessions are closed at the end, not concurrently.
+ */
 async function round(server: string, some: readonly Case[]): Promise<ReadonlyMap<string, readonly Recorded[]>> {
   const session = await Session.open([server])
   sessions.push(session)

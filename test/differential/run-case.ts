@@ -1,4 +1,4 @@
-/** Sends a case to a server, and records what it answers. */
+/** Sends a case to a server and records its responses. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Case, Json, ReadStep, RequestStep, Step, WatchStep } from './case.ts'
@@ -7,7 +7,7 @@ import { inOrder, Masks } from './masks.ts'
 import { isRecord, valueAt, without } from './paths.ts'
 import { type Answer, EventReader, type ServerUnderTest } from './server-under-test.ts'
 
-/** What a step brought, masked. */
+/** The masked result of a step. */
 export interface Recorded {
   readonly step: string
   readonly status: number
@@ -15,7 +15,10 @@ export interface Recorded {
   readonly seen: Json
 }
 
-/** A cluster on which this ran just before still has its namespaces to remove, hundreds of them, and takes one after the other. */
+/**
+ * Milliseconds. After a previous run on the same cluster, hundreds of namespaces may still be terminating, one after
+ * the other.
+ */
 const EVENTUALLY_MS = 150_000
 const INTERVAL_MS = 50
 const LONGEST_TITLE = 160
@@ -34,7 +37,7 @@ export async function runCase(
       try {
         recorded.push(await run.step(step, `${index + 1}. ${titleOf(step)}`))
       } catch (cause) {
-        // A connection that breaks is an answer too, and a difference from the server that gives one.
+        // A broken connection is recorded as a response, so that it counts as a difference.
         const seen = { failure: cause instanceof Error ? cause.message.slice(0, 200) : String(cause) }
         recorded.push({ step: `${index + 1}. ${titleOf(step)}`, status: 0, expected: expectedOf(step), seen })
       }
@@ -45,13 +48,13 @@ export async function runCase(
   }
 }
 
-/** What the corpus got wrong about the real server: a case must test what it says. */
+/** Returns the steps for which the corpus expects another status than the real server returns. */
 export function unexpected(real: readonly Recorded[]): readonly string[] {
   return real
     .filter(({ status, expected }) => status !== expected)
     .map(
       ({ step, status, expected, seen }) =>
-        `${step}: the case expects ${expected}, the real server says ${status}: ${JSON.stringify(seen).slice(0, 600)}`,
+        `${step}: the case expects ${expected}, the real server returns ${status}: ${JSON.stringify(seen).slice(0, 600)}`,
     )
 }
 

@@ -1,14 +1,14 @@
-/** Kinds of which many variations are sent. */
+/** Kinds that are sent in many variations. */
 import type { Case, Json, JsonObject } from './case.ts'
 import { create, named } from './steps.ts'
 
-/** A kind, and what it must at least have. */
+/** A kind with a minimal valid object. */
 export interface Sample {
   readonly path: string
   readonly base: JsonObject
 }
 
-/** With a spec, and called `a` unless it says otherwise. */
+/** A sample with a spec, named `a` unless the base has another name. */
 export const sample = (path: string, apiVersion: string, kind: string, spec: JsonObject, name = 'a'): Sample => ({
   path,
   base: { apiVersion, kind, metadata: { name }, spec },
@@ -43,20 +43,20 @@ export const storageClass: Sample = {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A sample with some of its fields changed. */
+/** Returns a sample with some of its fields changed. */
 export function merged(base: Json | undefined, change: Json): Json {
   if (!isObject(change)) return change
   const own = isObject(base) ? base : {}
   return { ...own, ...Object.fromEntries(Object.entries(change).map(([key, value]) => [key, merged(own[key], value)])) }
 }
 
-/** One case of a kind: each of these specs makes it wrong. */
+/** A case with specs that are each rejected. */
 export const refused = ({ path, base }: Sample, name: string, ...specs: readonly JsonObject[]): Case => ({
   name: `refuse ${name}`,
   steps: specs.map((spec) => create(`${path}?dryRun=All`, merged(base, { spec }), { status: 422 })),
 })
 
-/** The same of what is right, which is defaulted. */
+/** A case with specs that are each accepted and defaulted. */
 export const taken = ({ path, base }: Sample, name: string, ...specs: readonly JsonObject[]): Case => ({
   name: `take ${name}`,
   steps: specs.map((spec) => create(`${path}?dryRun=All`, merged(base, { spec }), { pick: ['spec'] })),

@@ -1,4 +1,4 @@
-/** A server to send the corpus to. */
+/** A server that receives the requests of the corpus. */
 import {
   type ConnectionConfig,
   HttpTransport,
@@ -17,10 +17,10 @@ export interface Answer {
   readonly body: Json
 }
 
-/** Those that say something to the client. */
+/** The headers that are compared. */
 const HEADERS = ['content-type', 'warning', 'allow', 'location']
 
-/** Begins the name of the field manager, where the request names none. */
+/** The prefix of the field manager in requests that name none. */
 const USER_AGENT = 'differential/1.0 (test)'
 
 const open = (who: ConnectionConfig): Transport => new HttpTransport(who, { userAgent: USER_AGENT })
@@ -30,9 +30,12 @@ export class ServerUnderTest {
 
   private constructor(config: ConnectionConfig) {
     const { certificate: _, ...tls } = config.tls
-    const nobody: ConnectionConfig = { ...config, tls, credential: { kind: 'none' } }
-    const stranger: ConnectionConfig = { ...nobody, credential: { kind: 'token', token: new Secret('stranger') } }
-    this.#transports = { admin: open(config), nobody: open(nobody), stranger: open(stranger) }
+    const anonymous: ConnectionConfig = { ...config, tls, credential: { kind: 'none' } }
+    const invalidToken: ConnectionConfig = {
+      ...anonymous,
+      credential: { kind: 'token', token: new Secret('stranger') },
+    }
+    this.#transports = { admin: open(config), anonymous: open(anonymous), 'invalid-token': open(invalidToken) }
   }
 
   static async open(kubeconfigPath: string): Promise<ServerUnderTest> {
@@ -42,7 +45,7 @@ export class ServerUnderTest {
   async ask(step: RequestStep): Promise<Answer> {
     const { method, path, body, headers, as = 'admin' } = step
     const response = await this.#transports[as].request({
-      // The corpus has methods that no client of ours would send.
+      // The corpus has methods that the client's type does not allow.
       method: method as TransportRequest['method'],
       path,
       headers: {
@@ -55,7 +58,7 @@ export class ServerUnderTest {
     return { status: response.status, headers: pickHeaders(response.headers), body: parsed(await response.body.text()) }
   }
 
-  /** A watch: an answer that goes on. */
+  /** Opens a watch. */
   async watch(path: string, headers: Readonly<Record<string, string>>): Promise<EventReader | Answer> {
     const abort = new AbortController()
     const response = await this.#transports.admin.request({
@@ -76,7 +79,7 @@ export class ServerUnderTest {
 
 function pickHeaders(headers: Readonly<Record<string, string | readonly string[] | undefined>>): JsonObject {
   const named = HEADERS.map((name) => [name, headers[name]] as const)
-  // A header that is there twice says the same as one with a comma.
+  // A repeated header equals one with comma-separated values.
   return Object.fromEntries(
     named.flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat().join(', ')]])),
   )
@@ -90,15 +93,15 @@ function parsed(text: string): Json {
   }
 }
 
-/** A bookmark that tells how far the watch is, whenever the server thinks of it. The one that ends the initial events counts. */
+/** A bookmark that the server sends at any time. The bookmark after the initial events is compared. */
 const isIncidental = (event: Json): boolean =>
   valueAt(event, 'type') === 'BOOKMARK' &&
   valueAt(event, 'object>metadata>annotations>k8s.io/initial-events-end') === undefined
 
-/** How long an event may take. */
-const PATIENCE_MS = 10_000
+/** Milliseconds to wait for an event. */
+const EVENT_TIMEOUT_MS = 10_000
 
-/** The lines of a watch, one event each. */
+/** Reads the lines of a watch, one event each. */
 export class EventReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #cancel: () => void
@@ -110,16 +113,16 @@ export class EventReader {
     this.#cancel = cancel
   }
 
-  /** So many events, or fewer and then why: the end, or nothing more to come. */
+  /** Reads `count` events, or fewer and the reason: the end of the watch or a timeout. */
   async read(count: number | 'all'): Promise<readonly Json[]> {
     const events: Json[] = []
     const most = count === 'all' ? Infinity : count
     const patience = Promise.withResolvers<'silence'>()
-    const timer = setTimeout(() => patience.resolve('silence'), PATIENCE_MS)
+    const timer = setTimeout(() => patience.resolve('silence'), EVENT_TIMEOUT_MS)
     try {
       while (events.length < most) {
         const line = await Promise.race([this.#line(), patience.promise.then(() => null)])
-        if (line === null) return [...events, `(nothing more within ${PATIENCE_MS / 1000} s)`]
+        if (line === null) return [...events, `(nothing more within ${EVENT_TIMEOUT_MS / 1000} s)`]
         if (line === undefined) return [...events, '(the end)']
         const event = parsed(line)
         if (!isIncidental(event)) events.push(event)

@@ -1,4 +1,4 @@
-/** The servers of a run, and what a case finds there: a namespace of its own and the corpus' custom resources. */
+/** The servers of a run, with a namespace per case and the custom resources of the corpus. */
 import { randomBytes } from 'node:crypto'
 
 import { until } from '../cluster/support/until.ts'
@@ -20,14 +20,14 @@ export class Session {
     this.#servers = servers
   }
 
-  /** Of the servers that these kubeconfigs name. */
+  /** Connects to the servers of these kubeconfigs. */
   static async open(kubeconfigs: readonly string[]): Promise<Session> {
     const session = new Session(await Promise.all(kubeconfigs.map((file) => ServerUnderTest.open(file))))
     await session.#each((server) => session.#install(server))
     return session
   }
 
-  /** What each server answers to a case, side by side. */
+  /** Runs a case and returns each server's responses. */
   async run(test: Case): Promise<readonly (readonly Recorded[])[]> {
     const namespace = `${this.#run}-${this.#namespaces.length}`
     this.#namespaces.push(namespace)
@@ -68,21 +68,20 @@ export class Session {
         .replace('{ns}', 'default')
       await until(`${plural} are served`, async () => (await server.ask({ method: 'GET', path })).status === 200)
     }
-    // Discovery is a little behind, in a server of several parts.
+    // Discovery lags behind in a server with several components.
     const path = `/apis/${this.#variables('').group}`
-    await until('the group is there', async () => (await server.ask({ method: 'GET', path })).status === 200)
+    await until('the group is served', async () => (await server.ask({ method: 'GET', path })).status === 200)
   }
 
   async #prepare(server: ServerUnderTest, name: string, hasPods: boolean): Promise<void> {
     await this.#insist(server, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     if (!hasPods) return
     const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
-    await until('the service account is there', async () => (await server.ask({ method: 'GET', path })).status === 200)
+    await until('the service account exists', async () => (await server.ask({ method: 'GET', path })).status === 200)
   }
 
   async #insist(server: ServerUnderTest, path: string, body: JsonObject): Promise<void> {
     const answer = await server.ask({ method: 'POST', path, body })
-    if (answer.status !== 201)
-      throw new Error(`POST ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    if (answer.status !== 201) throw new Error(`POST ${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`)
   }
 }

@@ -1,4 +1,4 @@
-/** Short ways to write steps. */
+/** Builders for steps. */
 import type { Json, JsonObject, ReadStep, RequestStep, WatchStep } from './case.ts'
 
 type Extra = Omit<Partial<RequestStep>, 'method' | 'path' | 'body'>
@@ -10,7 +10,7 @@ export const MERGE_PATCH = 'application/merge-patch+json'
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 export const APPLY_PATCH = 'application/apply-patch+yaml'
 
-/** A resource of the case's namespace: `core('configmaps', 'a')`. */
+/** The path of a resource in the case's namespace: `core('configmaps', 'a')`. */
 export const core = (plural: string, name?: string): string => below('/api/v1/namespaces/{ns}', plural, name)
 export const named = (group: string, plural: string, name?: string): string =>
   below(`/apis/${group}/namespaces/{ns}`, plural, name)
@@ -34,7 +34,7 @@ export const remove = (path: string, body?: Json, extra: Extra = {}): RequestSte
 export const patch = (type: string, path: string, body: Json, extra: Extra = {}): RequestStep =>
   step('PATCH', path, body, { ...extra, headers: { 'content-type': type, ...extra.headers } })
 
-/** Server-side apply; `force` takes over what others own. */
+/** A server-side apply; `force` takes over the fields of other managers. */
 export function apply(
   path: string,
   manager: string,
@@ -60,7 +60,7 @@ export const read = (
   extra: Omit<Partial<ReadStep>, 'read' | 'events'> = {},
 ): ReadStep => ({ read: name, events, ...extra })
 
-/** What a controller of the real server writes behind a workload's back. */
+/** Fields of a workload that controllers of the real server write. */
 export const BY_CONTROLLERS: readonly string[] = [
   'status',
   'metadata.resourceVersion',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { configurationReference } from '../../scripts/reference.ts'
 
-it('lists every setting as the commands read it: npm run reference', () => {
+test('the configuration reference lists every setting (update it with: npm run reference)', () => {
   const page = readFileSync(new URL('../../docs/reference/configuration.md', import.meta.url), 'utf8')
   expect(page).toBe(configurationReference())
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { packageSources, root } from '../house/sources.ts'
 
 const CODE = /TENURE_[A-Z]+(?:_[A-Z]+)*(?![A-Z_$])/g
@@ -13,12 +13,12 @@ const code = new Set(
     ),
 )
 
-it('the reference lists every error code there is', () => {
+test('the reference lists every error code', () => {
   expect(code.size).toBeGreaterThan(50)
   expect([...code].filter((each) => !page.has(each))).toEqual([])
 })
 
-it('the reference lists no error code that is gone', () => {
+test('the reference lists no removed error code', () => {
   const families = /^TENURE_(API|KUBECONFIG)_/
   expect([...page].filter((each) => !code.has(each) && !families.test(each))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...markdownBelow('docs')]
@@ -11,7 +11,7 @@ function markdownBelow(folder: string): readonly string[] {
     .map((file) => path.join(folder, file))
 }
 
-/** Code that a page shows as the content of a file: a comment with the path stands before it. */
+/** Returns the code blocks that show a file: a comment with the path precedes them. */
 function shownFiles(page: string): readonly { readonly file: string; readonly code: string }[] {
   const text = readFileSync(path.join(root, page), 'utf8')
   return [...text.matchAll(/<!-- ([\w./-]+) -->\n+```\w+\n([\s\S]*?)```/g)].map((match) => ({
@@ -20,13 +20,13 @@ function shownFiles(page: string): readonly { readonly file: string; readonly co
   }))
 }
 
-it('shows example files as they are, so that what readers copy is what the tests run', () => {
+test('pages show example files exactly as the tests run them', () => {
   const shown = pages.flatMap(shownFiles)
   expect(shown.length).toBeGreaterThan(0)
   for (const { file, code } of shown) expect(code).toBe(readFileSync(path.join(root, file), 'utf8'))
 })
 
-it('links only to pages that exist', () => {
+test('every link leads to an existing page', () => {
   const dead = pages.flatMap((page) => {
     const text = readFileSync(path.join(root, page), 'utf8')
     return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { loadAll } from 'js-yaml'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { manifests } from '../../scripts/manifests/index.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-it.each(manifests())('$file is what scripts/generate-manifests.ts makes', ({ file, text }) => {
+test.each(manifests())('$file is up to date with scripts/generate-manifests.ts', ({ file, text }) => {
   expect(readFileSync(path.join(root, file), 'utf8')).toBe(text)
 })
 
-it('every definition in deploy/crds is made from code', () => {
+test('every definition in deploy/crds is generated from code', () => {
   const made = manifests().map(({ file }) => file)
   expect(readdirSync(path.join(root, 'deploy/crds')).map((file) => `deploy/crds/${file}`)).toEqual(
     made.filter((file) => file.startsWith('deploy/crds/')).toSorted(),
   )
 })
 
-it('the Deployment, its Service and its rights name each other', () => {
+test('the Deployment, its Service and its role bindings refer to each other', () => {
   interface Shown {
     readonly kind: string
     readonly metadata: { readonly name: string; readonly namespace?: string }
@@ -39,7 +39,7 @@ it('the Deployment, its Service and its rights name each other', () => {
   expect([find('ClusterRoleBinding'), find('RoleBinding')]).toMatchObject([{ subjects }, { subjects }])
 })
 
-it('what admission of leases adds leads to the operator, and lets it keep just its own', () => {
+test('lease admission adds a Service for the operator and access to its own Secret only', () => {
   const [operator, admission] = ['deploy/lease-controllers.yaml', 'deploy/lease-admission.yaml'].map((file) => {
     const objects = loadAll(readFileSync(path.join(root, file), 'utf8')) as readonly { readonly kind: string }[]
     return new Map(objects.map((object) => [object.kind, object]))

@@ -22,8 +22,8 @@ test('the examples of the guides do what the guides say', { timeout: 120_000 }, 
 
     const application = example('application.yaml') as Application
     const ref = { name: 'shop', namespace: 'default' }
-    await floor.until('it is taken', () => api.apply(Application, application).catch(() => undefined))
-    await floor.until('it runs', async () => (await api.get(Application, ref)).status?.phase === 'Running')
+    await floor.until('the Application is accepted', () => api.apply(Application, application).catch(() => undefined))
+    await floor.until('the Application runs', async () => (await api.get(Application, ref)).status?.phase === 'Running')
     expect((await api.get(Service, ref)).spec?.ports).toMatchObject([{ port: 80, targetPort: 8080 }])
     const { items } = await api.list(ConfigMap, {
       namespace: 'default',
@@ -33,7 +33,7 @@ test('the examples of the guides do what the guides say', { timeout: 120_000 }, 
 
     const controller = example('lease-controllers.yaml') as LeaseController
     await api.apply(LeaseController, controller)
-    const waiting = await floor.until('it waits for its kind', async () => {
+    const waiting = await floor.until('the LeaseController reports its missing kind', async () => {
       const { status } = await api.get(LeaseController, { name: 'certificates' })
       return status?.conditions?.find(({ type }) => type === 'Ready')
     })

@@ -4,20 +4,20 @@ import { Namespace } from '@tenure/kube/kinds'
 import type { Manager } from '@tenure/runtime'
 import type { Floor, Running } from './floor.ts'
 
-/** What a floor does alike on every Kubernetes. */
+/** The behaviour that is the same on every Kubernetes API. */
 export abstract class BaseFloor implements Floor {
   abstract readonly name: Floor['name']
   abstract readonly clock: Clock
   abstract readonly random: Random
   abstract readonly api: Client
   abstract readonly kubeconfig: string | undefined
-  /** What is undone when the floor is left, last first. */
+  /** Cleanup functions, called in reverse order when the floor is left. */
   protected readonly undo: (() => Promise<unknown>)[] = []
 
   abstract transport(): Promise<Transport>
   abstract pass(milliseconds: number): Promise<void>
   protected abstract readonly interval: number
-  /** How much of the floor's time is too much to wait for something. */
+  /** How long `until` waits, in milliseconds of the floor's clock. */
   protected abstract readonly patience: number
 
   async namespace(prefix: string): Promise<string> {
@@ -35,7 +35,8 @@ export abstract class BaseFloor implements Floor {
     for (;;) {
       const seen = await look()
       if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<R, undefined | null | false>
-      if (this.clock.monotonic() > end) throw new Error(`${this.name}: not within ${this.patience / 1_000} s: ${what}`)
+      if (this.clock.monotonic() > end)
+        throw new Error(`${this.name}: Not reached within ${this.patience / 1_000} s: ${what}`)
       await this.pass(this.interval)
     }
   }
@@ -43,18 +44,18 @@ export abstract class BaseFloor implements Floor {
   run(manager: Manager): Running {
     const ended = new AbortController()
     const running = manager.run(ended.signal)
-    // Whoever stops it is told.
+    // `stop` returns the error; without this handler Node would report an unhandled rejection before.
     running.catch(() => undefined)
     let stopping: Promise<void> | undefined
     const stop = (): Promise<void> => {
-      ended.abort(new Error('the test stops it'))
+      ended.abort(new Error('Stopped by the test'))
       return (stopping ??= this.whilePassing(running))
     }
     this.undo.push(stop)
     return { stop }
   }
 
-  /** What stops may wait for timers, and virtual time stands still unless it is moved. */
+  /** Advances time while a stop waits for timers, because virtual time does not advance by itself. */
   protected async whilePassing(stopping: Promise<void>): Promise<void> {
     const outcome = { isOver: false }
     const end = (): void => {

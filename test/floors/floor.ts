@@ -2,31 +2,31 @@ import type { Client, Clock, Random, Transport } from '@tenure/kube'
 import type { Manager } from '@tenure/runtime'
 
 /**
- * A Kubernetes API to test operators on. The same test runs on all of them: in process, where time is virtual; the
- * embedded server over HTTPS; and a real cluster.
+ * A Kubernetes API to test operators on. The same test runs on every floor: in process with virtual time, on the
+ * embedded server over HTTPS, and on a real cluster.
  */
 export interface Floor {
   readonly name: 'in process' | 'embedded' | 'cluster'
   readonly clock: Clock
   readonly random: Random
-  /** The admin's. */
+  /** A client with the admin's credentials. */
   readonly api: Client
-  /** Of the admin, for programs; undefined in process. */
+  /** Path of the admin's kubeconfig, for programs; undefined in process. */
   readonly kubeconfig: string | undefined
-  /** A way to the API of its own, as the admin; closed with the floor. */
+  /** Returns a new transport with the admin's credentials, closed when the floor is left. */
   transport(): Promise<Transport>
-  /** A fresh namespace, removed with the floor. */
+  /** Creates a namespace, which is deleted when the floor is left. */
   namespace(prefix: string): Promise<string>
-  /** Lets time pass: at once where it is virtual. */
+  /** Lets time pass; returns at once where time is virtual. */
   pass(milliseconds: number): Promise<void>
-  /** Waits until `look` answers something true, and gives it back. */
+  /** Waits until `look` returns a truthy value, and returns it. */
   until<R>(what: string, look: () => R | Promise<R>): Promise<Exclude<R, undefined | null | false>>
-  /** Runs a manager, until the answer is called or the floor is left. */
+  /** Runs a manager until `stop` is called or the floor is left. */
   run(manager: Manager): Running
   leave(): Promise<void>
 }
 
 export interface Running {
-  /** Stops it cleanly. */
+  /** Stops the manager cleanly. */
   stop(): Promise<void>
 }

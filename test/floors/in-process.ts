@@ -5,7 +5,7 @@ import { Client, systemClock } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { BaseFloor } from './base-floor.ts'
 
-/** The embedded control plane without sockets: everything of it runs in virtual time. */
+/** The embedded control plane without sockets, in virtual time. */
 export class InProcessFloor extends BaseFloor {
   readonly name = 'in process'
   readonly kubeconfig = undefined
@@ -27,7 +27,7 @@ export class InProcessFloor extends BaseFloor {
   }
 
   static async enter(options: Omit<ControlPlaneOptions, 'clock' | 'random' | 'port'> = {}): Promise<InProcessFloor> {
-    // Begins now, so that what looks at certificates with its own clock agrees.
+    // Starts at the current time, so that TLS code with its own clock accepts the certificates.
     const clock = new VirtualClock(systemClock.now())
     const random = seededRandom(1)
     return new InProcessFloor(await startControlPlane({ ...options, port: false, clock, random }), clock, random)

@@ -12,7 +12,7 @@ interface Entrance {
   enter(): Promise<Floor>
 }
 
-/** With a cluster (`npm run test:cluster`) that one; without, the two floors that need only Node. */
+/** With a cluster (`npm run test:cluster`), tests run on it; without one, on the two floors that need only Node. */
 function entrances(): readonly Entrance[] {
   const kubeconfig = inject('kubeconfig') as string | undefined
   if (kubeconfig !== undefined) return [{ name: 'cluster', enter: () => HttpsFloor.cluster(kubeconfig) }]
@@ -22,14 +22,14 @@ function entrances(): readonly Entrance[] {
   ]
 }
 
-/** Describes tests that run on every floor there is. One floor serves all tests of the block. */
+/** Runs the tests on every available floor. The tests of a block share one floor. */
 export function onEveryFloor(
   name: string,
   tests: (floor: () => Floor) => void,
   { only }: { readonly only?: readonly Floor['name'][] } = {},
 ): void {
   for (const entrance of entrances().filter((each) => only === undefined || only.includes(each.name))) {
-    // Long, because a loaded machine is no failure.
+    // Long, because a loaded machine must not fail the test.
     describe(`${name} (${entrance.name})`, { timeout: 180_000 }, () => {
       let floor: Floor | undefined
       beforeAll(async () => {
@@ -37,7 +37,7 @@ export function onEveryFloor(
       }, 120_000)
       afterAll(() => floor?.leave(), 120_000)
       tests(() => {
-        if (!floor) throw new Error('the floor is there only while tests run')
+        if (!floor) throw new Error('The floor exists only while tests run')
         return floor
       })
     })

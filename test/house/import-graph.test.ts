@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { importsOf, packageSources, root } from './sources.ts'
 
-/** Which rooms a room may enter: imports go one way. Operators stand on kube, runtime and http, and know no other operator. */
+/** The packages that each package may import. Operators use kube, runtime and http, and no other operator. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kube: [],
   runtime: ['kube'],
@@ -30,64 +30,64 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Rooms whose tests run on the embedded control plane. Nothing else there may know it. */
+/** Packages whose tests run on the embedded control plane; their other sources must not import it. */
 const TESTED_ON_CONTROLPLANE = ['http', 'applications', 'claims', 'leases', 'databases']
 
 const isTestOnly = (file: string): boolean => /\.test(ing)?\.ts$|\/testing\//.test(file)
 
-function mayImport(file: string, room: string): boolean {
-  if (MAY_IMPORT[roomOf(file)]?.includes(room)) return true
-  return room === 'controlplane' && isTestOnly(file) && TESTED_ON_CONTROLPLANE.includes(roomOf(file))
+function mayImport(file: string, name: string): boolean {
+  if (MAY_IMPORT[packageOf(file)]?.includes(name)) return true
+  return name === 'controlplane' && isTestOnly(file) && TESTED_ON_CONTROLPLANE.includes(packageOf(file))
 }
 
 const sources = packageSources()
-const roomOf = (file: string): string => file.split('/')[1] ?? ''
+const packageOf = (file: string): string => file.split('/')[1] ?? ''
 
-describe('the import graph', () => {
-  it('sees the sources it judges', () => {
+describe('the import graph of the packages', () => {
+  test('the test finds the sources', () => {
     expect(sources.length).toBeGreaterThan(20)
     expect(sources.flatMap(importsOf).length).toBeGreaterThan(50)
   })
 
-  it('knows every room', () => {
-    expect(readdirSync(path.join(root, 'packages')).filter((room) => !(room in MAY_IMPORT))).toEqual([])
+  test('every package is listed', () => {
+    expect(readdirSync(path.join(root, 'packages')).filter((name) => !(name in MAY_IMPORT))).toEqual([])
   })
 
-  it('goes one way', () => {
+  test('packages import only what the list allows', () => {
     const wrong = sources.flatMap((source) =>
       importsOf(source)
         .map((specifier) => /^@tenure\/([a-z]+)/.exec(specifier)?.[1])
-        .filter((room) => room !== undefined)
-        .filter((room) => !mayImport(source.path, room))
-        .map((room) => `${source.path} imports @tenure/${room}`),
+        .filter((name) => name !== undefined)
+        .filter((name) => !mayImport(source.path, name))
+        .map((name) => `${source.path} imports @tenure/${name}`),
     )
     expect(wrong).toEqual([])
   })
 
-  it('lets only the tests of an operator import the control plane', () => {
+  test('only tests of an operator import the control plane', () => {
     expect(mayImport('packages/leases/src/operator.ts', 'controlplane')).toBe(false)
     expect(mayImport('packages/leases/src/testing/fixture.ts', 'controlplane')).toBe(true)
     expect(mayImport('packages/http/src/routes.test.ts', 'controlplane')).toBe(true)
     expect(mayImport('packages/runtime/src/manager.test.ts', 'controlplane')).toBe(false)
   })
 
-  it('never leaves a package by a relative path', () => {
+  test('no relative import leaves its package', () => {
     const wrong = sources.flatMap((source) =>
       importsOf(source)
         .filter((specifier) => specifier.startsWith('.'))
         .map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(source.path), specifier)))
-        .filter((target) => roomOf(target) !== roomOf(source.path) || !target.startsWith('packages/'))
+        .filter((target) => packageOf(target) !== packageOf(source.path) || !target.startsWith('packages/'))
         .map((target) => `${source.path} imports ${target}`),
     )
     expect(wrong).toEqual([])
   })
 
-  it('uses only dependencies that the package declares', () => {
+  test('sources import only declared dependencies', () => {
     const wrong = sources
       .filter((source) => !/\.test(ing)?\.ts$|testdata\/|\/testing\/|\/testing\.ts$/.test(source.path))
       .flatMap((source) => {
         const manifest = JSON.parse(
-          readFileSync(path.join(root, 'packages', roomOf(source.path), 'package.json'), 'utf8'),
+          readFileSync(path.join(root, 'packages', packageOf(source.path), 'package.json'), 'utf8'),
         ) as { dependencies?: Record<string, string> }
         return importsOf(source)
           .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))

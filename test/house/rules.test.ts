@@ -2,32 +2,35 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { packageSources, root } from './sources.ts'
 
-/** What the linter says of a file with `code`, in a copy of the house with nothing else in it. */
+/** Returns the linter's output for a file with `code`, in an otherwise empty repository. */
 function lint(code: string): string {
-  const house = mkdtempSync(path.join(tmpdir(), 'tenure-lint-'))
-  const room = path.join(house, 'packages/runtime/src')
+  const directory = mkdtempSync(path.join(tmpdir(), 'tenure-lint-'))
+  const folder = path.join(directory, 'packages/runtime/src')
   try {
-    mkdirSync(room, { recursive: true })
-    for (const file of ['.oxlintrc.json', 'tsconfig.json']) cpSync(path.join(root, file), path.join(house, file))
-    symlinkSync(path.join(root, 'node_modules'), path.join(house, 'node_modules'), 'junction')
-    writeFileSync(path.join(room, 'probe.ts'), code)
-    execFileSync(process.execPath, [path.join(root, 'node_modules/oxlint/bin/oxlint')], { cwd: house, stdio: 'pipe' })
+    mkdirSync(folder, { recursive: true })
+    for (const file of ['.oxlintrc.json', 'tsconfig.json']) cpSync(path.join(root, file), path.join(directory, file))
+    symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'), 'junction')
+    writeFileSync(path.join(folder, 'probe.ts'), code)
+    execFileSync(process.execPath, [path.join(root, 'node_modules/oxlint/bin/oxlint')], {
+      cwd: directory,
+      stdio: 'pipe',
+    })
     return ''
   } catch (error) {
     return String((error as { stdout?: Buffer }).stdout)
   } finally {
-    rmSync(house, { recursive: true })
+    rmSync(directory, { recursive: true })
   }
 }
 
-it('the linter has nothing to say of good code', () => {
+test('the linter accepts good code', () => {
   expect(lint('export const answer = 42\n')).toBe('')
 })
 
-it.each([
+test.each([
   ['the wall clock', 'export const at = Date.now()\n', 'time is injected'],
   ['a timer', 'export const timer = setTimeout(() => undefined, 1)\n', 'time is injected'],
   ['randomness', 'export const dice = Math.random()\n', 'randomness is injected'],
@@ -39,27 +42,27 @@ it.each([
   ],
   ['any', 'export const anything: any = 1\n', 'no-explicit-any'],
   ['a non-null assertion', 'export const first = (list: string[]): string => list[0]!\n', 'non-null'],
-  ['an import of a higher floor', "export { start } from '@tenure/applications'\n", 'runtime stands on kube only'],
-])('the linter refuses %s', (_name, code, complaint) => {
-  expect(lint(code)).toContain(complaint)
+  ['an import of a higher package', "export { start } from '@tenure/applications'\n", 'runtime imports kube only'],
+])('the linter rejects %s', (_name, code, message) => {
+  expect(lint(code)).toContain(message)
 })
 
-/** Ways to the machine's clock and randomness for which the linter has no rule. */
-const BY_THE_BACK_DOOR =
+/** Ways to the machine's clock and randomness that no lint rule covers. */
+const DIRECT_CLOCK_OR_RANDOM =
   /new Date\(\)|import \{[^}]*\b(?:setTimeout|setInterval|performance)\b[^}]*\} from 'node:|\b(?:randomUUID|randomInt|getRandomValues)\b/
 
-it('no source gets at time or randomness by the back door', () => {
-  expect("import { setTimeout as delay } from 'node:timers/promises'").toMatch(BY_THE_BACK_DOOR)
+test('no source imports the clock or randomness of the machine', () => {
+  expect("import { setTimeout as delay } from 'node:timers/promises'").toMatch(DIRECT_CLOCK_OR_RANDOM)
   const found = packageSources()
     .filter(({ path: file }) => !/\.test(ing)?\.ts$|\/test(ing|data)\//.test(file))
-    .filter(({ text }) => BY_THE_BACK_DOOR.test(text))
+    .filter(({ text }) => DIRECT_CLOCK_OR_RANDOM.test(text))
   expect(found.map(({ path: file }) => file)).toEqual([])
 })
 
-it('pins every dependency exactly', () => {
+test('every dependency has an exact version', () => {
   const manifests = [
     'package.json',
-    ...readdirSync(path.join(root, 'packages')).map((room) => `packages/${room}/package.json`),
+    ...readdirSync(path.join(root, 'packages')).map((name) => `packages/${name}/package.json`),
   ]
   const loose = manifests.flatMap((file) => {
     const manifest = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, Record<string, string>>

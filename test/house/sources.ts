@@ -4,12 +4,12 @@ import path from 'node:path'
 export const root = path.resolve(import.meta.dirname, '../..')
 
 export interface Source {
-  /** From the root of the repository, with forward slashes. */
+  /** Relative to the root of the repository, with forward slashes. */
   readonly path: string
   readonly text: string
 }
 
-/** Every TypeScript source of the packages, tests included, generated code left out. */
+/** Returns every TypeScript source of the packages, including tests, without generated code. */
 export function packageSources(): readonly Source[] {
   return readdirSync(path.join(root, 'packages'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
@@ -21,7 +21,7 @@ export function packageSources(): readonly Source[] {
     }))
 }
 
-/** The module specifiers a source imports or re-exports, dynamic imports too. */
+/** Returns the module specifiers that a source imports or re-exports, including dynamic imports. */
 export function importsOf(source: Source): readonly string[] {
   const code = source.text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '')
   const matches = code.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)['"]([^'"]+)['"]/gm)

@@ -1,4 +1,4 @@
-/** kubectl, the real one, on an embedded control plane. */
+/** Runs the real kubectl on an embedded control plane. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,17 +12,17 @@ import { findBinaries } from '../cluster/binaries.ts'
 import { stderrProgress } from '../cluster/progress.ts'
 
 export interface EmbeddedKubectl extends ClusterAccess {
-  /** Runs kubectl on a namespace, and answers what it printed; throws if it fails. */
+  /** Runs kubectl in a namespace and returns its output; throws if it fails. */
   in(namespace: string, args: readonly string[], options?: KubectlOptions): Promise<string>
-  /** Runs kubectl on a namespace, whatever comes of it. */
+  /** Runs kubectl in a namespace and returns its result, even if it fails. */
   tryIn(namespace: string, args: readonly string[], options?: KubectlOptions): Promise<KubectlResult>
-  /** Starts a kubectl that goes on, such as `get -w`. */
+  /** Starts a kubectl that keeps running, such as `get -w`. */
   start(args: readonly string[]): RunningKubectl
   stop(): Promise<void>
 }
 
 export interface RunningKubectl {
-  /** The lines that it has printed so far. */
+  /** The lines printed so far. */
   lines(): readonly string[]
   end(): Promise<void>
 }
@@ -63,11 +63,11 @@ function startKubectl(binary: string, kubeconfig: string, args: readonly string[
   }
 }
 
-/** The words of each line of a table, without its heading. */
+/** Returns the words of each line of a table, without its heading. */
 export function rows(table: string): readonly (readonly string[])[] {
   const [, ...lines] = table.trimEnd().split('\n')
   return lines.map((line) => line.trim().split(/\s{2,}/))
 }
 
-/** The words of a table's heading. */
+/** Returns the words of a table's heading. */
 export const heading = (table: string): readonly string[] => (table.split('\n')[0] ?? '').trim().split(/\s{2,}/)

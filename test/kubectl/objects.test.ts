@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { type EmbeddedKubectl, heading, rows, startEmbedded } from './embedded.ts'
 
-const SOON = { timeout: 30_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 30_000, interval: 50 }
 
 let cluster: EmbeddedKubectl
 let count = 0
@@ -34,7 +34,7 @@ beforeEach(async () => {
 })
 
 describe('kubectl create', () => {
-  test('makes objects of its own and from files, and says what is there already', async () => {
+  test('create makes objects from arguments and files, and reports existing ones', async () => {
     expect(await kubectl('create', 'configmap', 'settings', '--from-literal=a=1')).toBe('configmap/settings created\n')
     expect(await kubectl('create', 'secret', 'generic', 'key', '--from-literal=p=hunter2')).toBe('secret/key created\n')
     expect(await kubectl('create', 'serviceaccount', 'robot')).toBe('serviceaccount/robot created\n')
@@ -44,13 +44,13 @@ describe('kubectl create', () => {
     expect(await kubectl('get', 'secret', 'key', '-o', 'jsonpath={.data.p}')).toBe(btoa('hunter2'))
   })
 
-  test('as a dry run of the server leaves nothing', async () => {
+  test('a server-side dry run stores nothing', async () => {
     expect(await kubectl('create', 'configmap', 'a', '--dry-run=server')).toBe('configmap/a created (server dry run)\n')
     const missing = await cluster.tryIn(namespace, ['get', 'configmap', 'a'])
     expect(missing.stderr).toBe('Error from server (NotFound): configmaps "a" not found\n')
   })
 
-  test('refuses fields that are not there, as the server says', async () => {
+  test("unknown fields are rejected with the server's message", async () => {
     const object = { ...settings({}), nonsense: 1 }
     const refused = await cluster.tryIn(namespace, ['create', '-f', '-'], { stdin: object })
     expect(refused.code).toBe(1)
@@ -63,7 +63,7 @@ describe('kubectl get', () => {
     await apply(settings({ a: '1', b: '2' }, { labels: { app: 'shop' } }))
   })
 
-  test('shows a table, and more of it with -o wide', async () => {
+  test('get prints a table, with more columns for -o wide', async () => {
     const table = await kubectl('get', 'cm', 'settings')
     expect(heading(table)).toEqual(['NAME', 'DATA', 'AGE'])
     expect(rows(table)).toEqual([['settings', '2', expect.stringMatching(/^\d+s$/)]])
@@ -75,7 +75,7 @@ describe('kubectl get', () => {
     ])
   })
 
-  test('prints YAML, JSON, names, columns and paths', async () => {
+  test('get prints YAML, JSON, names, custom columns and JSON paths', async () => {
     const yaml = await kubectl('get', 'cm', 'settings', '-o', 'yaml')
     expect(yaml).toContain('apiVersion: v1\ndata:\n  a: "1"\n  b: "2"\nkind: ConfigMap\nmetadata:\n')
     expect(yaml).not.toContain('managedFields')
@@ -87,7 +87,7 @@ describe('kubectl get', () => {
     expect(list.items).toHaveLength(1)
   })
 
-  test('selects by labels and fields, in one namespace or all', async () => {
+  test('get selects by labels and fields, in one namespace or all', async () => {
     await kubectl('create', 'configmap', 'other')
     expect(await kubectl('get', 'cm', '-l', 'app in (shop)', '-o', 'name')).toBe('configmap/settings\n')
     expect(await kubectl('get', 'cm', '--field-selector', 'metadata.name=other', '-o', 'name')).toBe(
@@ -98,7 +98,7 @@ describe('kubectl get', () => {
     expect(everywhere).toContain(`${namespace} `)
   })
 
-  test('-w follows what happens', async () => {
+  test('get -w prints every change', async () => {
     const watch = cluster.start(['-n', namespace, 'get', 'cm', '-l', 'app=shop', '-w', '--no-headers', '-o', 'name'])
     const events = cluster.start([
       '-n',
@@ -112,12 +112,12 @@ describe('kubectl get', () => {
       '--no-headers',
     ])
     try {
-      await expect.poll(() => watch.lines(), SOON).toEqual(['configmap/settings'])
-      await expect.poll(() => events.lines().length, SOON).toBe(1)
+      await expect.poll(() => watch.lines(), POLL_OPTIONS).toEqual(['configmap/settings'])
+      await expect.poll(() => events.lines().length, POLL_OPTIONS).toBe(1)
       await apply(settings({ a: '1', b: '2', c: '3' }, { labels: { app: 'shop' } }))
       await kubectl('delete', 'cm', 'settings')
       await expect
-        .poll(() => events.lines().map((line) => line.split(/\s+/).slice(0, 3)), SOON)
+        .poll(() => events.lines().map((line) => line.split(/\s+/).slice(0, 3)), POLL_OPTIONS)
         .toEqual([
           ['ADDED', 'settings', '2'],
           ['MODIFIED', 'settings', '3'],
@@ -130,7 +130,7 @@ describe('kubectl get', () => {
 })
 
 describe('kubectl describe', () => {
-  test('tells about an object and its events', async () => {
+  test('describe prints an object and its Events', async () => {
     await apply(settings({ greeting: 'hello' }, { labels: { app: 'shop' }, annotations: { why: 'test' } }))
     const text = await kubectl('describe', 'configmap', 'settings')
     expect(text).toMatch(/^Name:\s+settings\nNamespace:\s+kubectl-\d+\nLabels:\s+app=shop\nAnnotations:\s+why: test\n/)
@@ -141,14 +141,14 @@ describe('kubectl describe', () => {
 })
 
 describe('kubectl apply', () => {
-  test('creates, leaves alone, changes and removes', async () => {
+  test('apply creates, keeps, changes and removes fields', async () => {
     expect(await apply(settings({ a: '1', b: '2' }))).toBe('configmap/settings created\n')
     expect(await apply(settings({ a: '1', b: '2' }))).toBe('configmap/settings unchanged\n')
     expect(await apply(settings({ a: '9' }))).toBe('configmap/settings configured\n')
     expect(await dataOf('settings')).toEqual({ a: '9' })
   })
 
-  test('--server-side shares an object, and tells of conflicts', async () => {
+  test('apply --server-side shares an object between managers and reports conflicts', async () => {
     const serverSide = (manager: string, data: object, ...more: readonly string[]): Promise<string> =>
       apply(settings(data), '--server-side', `--field-manager=${manager}`, ...more)
     expect(await serverSide('one', { a: '1' })).toBe('configmap/settings serverside-applied\n')
@@ -162,7 +162,7 @@ describe('kubectl apply', () => {
     expect(await dataOf('settings')).toEqual({ a: '2' })
   })
 
-  test('refuses what is invalid with all reasons', async () => {
+  test('an invalid object is rejected with all reasons', async () => {
     const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: -1 } }
     const refused = await cluster.tryIn(namespace, ['apply', '-f', '-'], { stdin: deployment })
     expect(refused.code).toBe(1)
@@ -171,7 +171,7 @@ describe('kubectl apply', () => {
     expect(refused.stderr).toContain('* spec.selector: Required value')
   })
 
-  test('takes a list, and --prune removes what is no longer in it', async () => {
+  test('apply takes a list, and --prune deletes objects that left the list', async () => {
     const labels = { set: 'one' }
     const both = [settings({ a: '1' }, { labels }), { ...settings({}), metadata: { name: 'old', labels } }]
     expect(await apply(list(both))).toBe('configmap/settings created\nconfigmap/old created\n')
@@ -179,7 +179,7 @@ describe('kubectl apply', () => {
     expect(await apply(list(both.slice(0, 1)), ...prune)).toBe('configmap/settings unchanged\nconfigmap/old pruned\n')
   })
 
-  test('diff shows what would change', async () => {
+  test('diff shows the changes that apply would make', async () => {
     await apply(settings({ a: '1' }))
     const { code, stdout } = await cluster.tryIn(namespace, ['diff', '-f', '-'], { stdin: settings({ a: '2' }) })
     expect(code).toBe(1)
@@ -196,7 +196,7 @@ describe('kubectl patch, label and annotate', () => {
     ['strategic', '{"data":{"b":null,"c":"3"}}'],
     ['merge', '{"data":{"b":null,"c":"3"}}'],
     ['json', '[{"op":"remove","path":"/data/b"},{"op":"add","path":"/data/c","value":"3"}]'],
-  ])('a %s patch changes what it says', async (type, patch) => {
+  ])('a %s patch changes the named fields', async (type, patch) => {
     const said = await kubectl('patch', 'cm', 'settings', `--type=${type}`, '-p', patch)
     expect(said).toBe('configmap/settings patched\n')
     expect(await dataOf('settings')).toEqual({ a: '1', c: '3' })
@@ -204,7 +204,7 @@ describe('kubectl patch, label and annotate', () => {
     expect(again).toBe('configmap/settings patched (no change)\n')
   })
 
-  test('labels and annotations come, change on request only, and go', async () => {
+  test('labels and annotations are set, overwritten only with --overwrite, and removed', async () => {
     const labels = (): Promise<string> => kubectl('get', 'cm', 'settings', '-o', 'jsonpath={.metadata.labels}')
     expect(await kubectl('label', 'cm', 'settings', 'tier=front')).toBe('configmap/settings labeled\n')
     const refused = await cluster.tryIn(namespace, ['label', 'cm', 'settings', 'tier=back'])
@@ -219,7 +219,7 @@ describe('kubectl patch, label and annotate', () => {
 })
 
 describe('kubectl api-resources, api-versions, explain and version', () => {
-  test('know the kinds, those of the user too', async () => {
+  test('api-resources, api-versions and explain know built-in and custom kinds', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -286,7 +286,7 @@ describe('kubectl api-resources, api-versions, explain and version', () => {
     expect(await cluster.kubectl(['get', 'crd', 'lamps.kubectl.test', '--ignore-not-found'])).toBe('')
   })
 
-  test('explain tells of the fields of built-in kinds', async () => {
+  test('explain prints the fields of built-in kinds', async () => {
     const text = await cluster.kubectl(['explain', 'deployment.spec.strategy'])
     expect(text).toContain('GROUP:      apps\nKIND:       Deployment\nVERSION:    v1')
     expect(text).toContain('rollingUpdate\t<RollingUpdateDeployment>')
@@ -295,11 +295,11 @@ describe('kubectl api-resources, api-versions, explain and version', () => {
     expect(await cluster.kubectl(['explain', 'configmaps'])).toContain('ConfigMap holds configuration data for pods')
   })
 
-  test('version tells which Kubernetes it is', async () => {
+  test('version prints the Kubernetes version', async () => {
     expect(await cluster.kubectl(['version'])).toMatch(/Server Version: v1\.36\.\d+/)
   })
 
-  test('auth can-i and auth whoami', async () => {
+  test('auth can-i and auth whoami work', async () => {
     expect(await kubectl('auth', 'can-i', 'create', 'pods')).toBe('yes\n')
     expect(await kubectl('auth', 'whoami')).toMatch(/Groups\s+\[system:masters/)
   })

@@ -1,9 +1,9 @@
-/** kubectl runs workloads on the embedded control plane, whose controllers and nodes do the rest. */
+/** Runs workloads with kubectl on the embedded control plane, with its controllers and simulated nodes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { type EmbeddedKubectl, heading, rows, startEmbedded } from './embedded.ts'
 
-const SOON = { timeout: 30_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 30_000, interval: 50 }
 
 let cluster: EmbeddedKubectl
 let count = 0
@@ -30,7 +30,7 @@ async function deploy(replicas = 2): Promise<void> {
 }
 
 describe('a deployment', () => {
-  test('becomes ready, and kubectl shows it', async () => {
+  test('a Deployment becomes ready and kubectl shows it', async () => {
     await kubectl('create', 'deployment', 'web', '--image=example.test/web:1', '--replicas=3')
     const status = await kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
     expect(status).toContain('deployment "web" successfully rolled out')
@@ -57,11 +57,13 @@ describe('a deployment', () => {
     const about = await kubectl('describe', 'deployment', 'web')
     expect(about).toMatch(/Replicas:\s+3 desired \| 3 updated \| 3 total \| 3 available \| 0 unavailable/)
     expect(about).toMatch(/Available\s+True\s+MinimumReplicasAvailable/)
-    await expect.poll(() => kubectl('describe', 'deployment', 'web'), SOON).toMatch(/Normal\s+ScalingReplicaSet/)
+    await expect
+      .poll(() => kubectl('describe', 'deployment', 'web'), POLL_OPTIONS)
+      .toMatch(/Normal\s+ScalingReplicaSet/)
     expect(await kubectl('describe', 'pods')).toMatch(/Status:\s+Running[\s\S]*Controlled By:\s+ReplicaSet\/web-/)
   })
 
-  test('is scaled, waited for, and rolled on and back', async () => {
+  test('a Deployment is scaled, awaited, rolled out and rolled back', async () => {
     await deploy()
     expect(await kubectl('scale', 'deployment/web', '--replicas=4')).toBe('deployment.apps/web scaled\n')
     const waited = await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=4', 'deployment/web', '--timeout=60s')
@@ -81,18 +83,22 @@ describe('a deployment', () => {
         '-o',
         'jsonpath={.items[*].spec.containers[0].image}',
       )
-    await expect.poll(async () => new Set((await image()).split(' ')), SOON).toEqual(new Set(['example.test/web:2']))
+    await expect
+      .poll(async () => new Set((await image()).split(' ')), POLL_OPTIONS)
+      .toEqual(new Set(['example.test/web:2']))
     expect(await names('replicasets')).toHaveLength(2)
     expect(rows(await kubectl('rollout', 'history', 'deployment/web')).map(([revision]) => revision)).toContain('2')
 
     expect(await kubectl('rollout', 'undo', 'deployment/web')).toBe('deployment.apps/web rolled back\n')
     await kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
-    await expect.poll(async () => new Set((await image()).split(' ')), SOON).toEqual(new Set(['example.test/web:1']))
+    await expect
+      .poll(async () => new Set((await image()).split(' ')), POLL_OPTIONS)
+      .toEqual(new Set(['example.test/web:1']))
     expect(await kubectl('rollout', 'restart', 'deployment/web')).toBe('deployment.apps/web restarted\n')
     await kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
   })
 
-  test('is waited for by its condition, and by its deletion', async () => {
+  test('wait returns on a condition and on deletion', async () => {
     await deploy(1)
     const met = await kubectl('wait', '--for=condition=Available', 'deployment/web', '--timeout=60s')
     expect(met).toBe('deployment.apps/web condition met\n')
@@ -106,22 +112,22 @@ describe('a deployment', () => {
 })
 
 describe('kubectl delete', () => {
-  test('in the background takes dependents with it, later', async () => {
+  test('background deletion deletes the dependents later', async () => {
     await deploy()
     expect(await kubectl('delete', 'deployment', 'web', '--cascade=background')).toMatch(
       /^deployment\.apps "web" deleted/,
     )
-    await expect.poll(() => names('replicasets,pods'), SOON).toEqual([])
+    await expect.poll(() => names('replicasets,pods'), POLL_OPTIONS).toEqual([])
   })
 
-  test('in the foreground is done when dependents are gone', async () => {
+  test('foreground deletion ends when the dependents are gone', async () => {
     await deploy()
     await kubectl('delete', 'deployment', 'web', '--cascade=foreground')
     expect(await names('deployments,replicasets')).toEqual([])
     expect(await names('pods')).toEqual([])
   })
 
-  test('with orphans leaves dependents behind', async () => {
+  test('orphaning deletion keeps the dependents', async () => {
     await deploy(1)
     await kubectl('delete', 'deployment', 'web', '--cascade=orphan')
     expect(await names('deployments')).toEqual([])
@@ -131,10 +137,10 @@ describe('kubectl delete', () => {
     expect(await names('replicasets')).toEqual([])
     expect(await names('pods')).toHaveLength(1)
     await kubectl('delete', 'pods', '--all', '--grace-period=0', '--force')
-    await expect.poll(() => names('pods'), SOON).toEqual([])
+    await expect.poll(() => names('pods'), POLL_OPTIONS).toEqual([])
   })
 
-  test('by labels, all, and what is not there', async () => {
+  test('delete takes labels and --all, and reports missing objects', async () => {
     for (const name of ['a', 'b', 'c']) await kubectl('create', 'configmap', name)
     await kubectl('label', 'cm', 'a', 'b', 'own=yes')
     const said = await kubectl('delete', 'cm', '-l', 'own=yes')
@@ -143,10 +149,10 @@ describe('kubectl delete', () => {
     expect(missing.stderr).toBe('Error from server (NotFound): configmaps "a" not found\n')
     expect(await kubectl('delete', 'cm', 'a', '--ignore-not-found')).toBe('')
     await kubectl('delete', 'cm', '--all')
-    await expect.poll(async () => (await names('cm')).includes('configmap/c'), SOON).toBe(false)
+    await expect.poll(async () => (await names('cm')).includes('configmap/c'), POLL_OPTIONS).toBe(false)
   })
 
-  test('of a namespace takes all that is in it', async () => {
+  test('deleting a namespace deletes everything in it', async () => {
     await deploy(1)
     const said = await cluster.kubectl(['delete', 'namespace', namespace, '--timeout=60s'])
     expect(said).toContain(`namespace "${namespace}" deleted`)
@@ -156,7 +162,7 @@ describe('kubectl delete', () => {
 })
 
 describe('other workloads', () => {
-  test('a job completes, and a pod runs', async () => {
+  test('a Job completes and a Pod runs', async () => {
     await kubectl('create', 'job', 'sum', '--image=example.test/sum:1')
     expect(await kubectl('wait', '--for=condition=Complete', 'job/sum', '--timeout=60s')).toBe(
       'job.batch/sum condition met\n',
@@ -167,7 +173,7 @@ describe('other workloads', () => {
     expect(await kubectl('wait', '--for=condition=Ready', 'pod/lone', '--timeout=60s')).toBe('pod/lone condition met\n')
   })
 
-  test('a service finds its pods', async () => {
+  test('a Service selects its pods', async () => {
     await deploy()
     expect(await kubectl('expose', 'deployment', 'web', '--port=80')).toBe('service/web exposed\n')
     await expect
@@ -181,12 +187,12 @@ describe('other workloads', () => {
             '-o',
             'jsonpath={.items[*].endpoints[*].addresses[0]}',
           ),
-        SOON,
+        POLL_OPTIONS,
       )
       .toMatch(/^\d+\.\d+\.\d+\.\d+ \d+\.\d+\.\d+\.\d+$/)
   })
 
-  test('a node is drained of its pods, and takes them again', async () => {
+  test('a drained node loses its pods and takes pods again after uncordon', async () => {
     await deploy(1)
     const [node] = rows(await cluster.kubectl(['get', 'nodes']))
     expect(node?.[1]).toBe('Ready')
@@ -196,7 +202,7 @@ describe('other workloads', () => {
       `node/${name} drained\n`,
     )
     expect(rows(await cluster.kubectl(['get', 'nodes']))[0]?.[1]).toBe('Ready,SchedulingDisabled')
-    await expect.poll(() => names('pods', '--field-selector=status.phase=Pending'), SOON).toHaveLength(1)
+    await expect.poll(() => names('pods', '--field-selector=status.phase=Pending'), POLL_OPTIONS).toHaveLength(1)
     expect(await names('pods')).not.toContain(before)
     expect(await cluster.kubectl(['uncordon', name])).toBe(`node/${name} uncordoned\n`)
     await kubectl('rollout', 'status', 'deployment/web', '--timeout=60s')
@@ -207,7 +213,7 @@ test.each([
   ['exec', 'deployment/web', '--', 'ls'],
   ['attach', 'deployment/web'],
   ['port-forward', 'deployment/web', ':80'],
-])('%s says that there is no container', async (...args) => {
+])('kubectl %s reports that no container runs', async (...args) => {
   await deploy(1)
   const { code, stderr } = await cluster.tryIn(namespace, args)
   expect(code).toBe(1)

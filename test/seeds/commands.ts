@@ -1,10 +1,10 @@
 /**
- * The commands of the two documents that Applications come from, in their order and as they are written there. They
- * are what users of those systems type: all of them must go on working.
+ * The commands of the two seed documents of Applications, in their order and exactly as written there. Users of those
+ * systems type these commands, so all of them must keep working.
  */
 const APPLICATIONS = 'http://localhost:3000/apis/cloudnative.elide.dev/v1/namespaces'
 
-/** Of "Kubernetes Controller". */
+/** From the document "Kubernetes Controller". */
 export const controller = {
   start: 'npm start',
   startElsewhere: 'PORT=8080 npm start',
@@ -47,7 +47,7 @@ export const controller = {
   events: 'curl http://localhost:3000/events',
 }
 
-/** Of "Production Kubernetes Operator"; what it shares with the other is there. */
+/** From the document "Production Kubernetes Operator", without the commands that both documents share. */
 export const production = {
   ...controller,
   startAlone: 'ENABLE_LEADER_ELECTION=false npm start',

@@ -1,7 +1,7 @@
 import type { Application } from '@tenure/applications'
 import { afterEach, describe, expect, test } from 'vitest'
 import { controller, production } from './commands.ts'
-import { hasTools, SOON, Terminal } from './terminal.ts'
+import { hasTools, POLL_OPTIONS, Terminal } from './terminal.ts'
 
 interface Events {
   readonly events: readonly { readonly reason: string; readonly involvedObject: { readonly name: string } }[]
@@ -22,7 +22,7 @@ const ready = (reason = 'ReconciliationSucceeded') =>
 
 afterEach(() => terminal.close())
 
-/** What a reader of `/watch` has seen so far. */
+/** Parses the events that a reader of `/watch` has received so far. */
 const frames = (output: string): readonly Frame[] =>
   [...output.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? '') as Frame)
 
@@ -30,13 +30,13 @@ async function phaseOf(get: string): Promise<string | undefined> {
   return (await terminal.ask<Application>(get)).status?.phase
 }
 
-// Where there is no bash or curl the documents can not be followed, and the run says so.
-describe.skipIf(!hasTools)('the documents, followed to the letter (left out without bash and curl)', () => {
-  test('Kubernetes Controller', { timeout: 300_000 }, async () => {
+// Without bash and curl the documents cannot be followed, and the title of the skipped block says so.
+describe.skipIf(!hasTools)('the commands of the seed documents (skipped without bash and curl)', () => {
+  test('every command of "Kubernetes Controller" works', { timeout: 300_000 }, async () => {
     terminal = new Terminal()
     await terminal.startTenure(controller.start)
     const watch = await terminal.start(controller.watch)
-    await expect.poll(() => watch.output, SOON).toContain('% Total')
+    await expect.poll(() => watch.output, POLL_OPTIONS).toContain('% Total')
 
     expect(await terminal.ask(controller.create)).toMatchObject({
       apiVersion: 'cloudnative.elide.dev/v1',
@@ -44,19 +44,19 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
       metadata: { name: 'my-app', namespace: 'default', generation: 1, uid: expect.any(String) },
       spec: { replicas: 3, image: 'nginx:latest', strategy: 'RollingUpdate' },
     })
-    await expect.poll(() => phaseOf(controller.get), SOON).toBe('Running')
+    await expect.poll(() => phaseOf(controller.get), POLL_OPTIONS).toBe('Running')
     expect(await terminal.ask(controller.get)).toMatchObject({
       status: { observedGeneration: 1, replicas: 3, readyReplicas: 3, phase: 'Running', conditions: ready() },
     })
 
     expect(await terminal.ask(controller.update)).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 } })
     await expect
-      .poll(async () => (await terminal.ask<Application>(controller.get)).status, SOON)
+      .poll(async () => (await terminal.ask<Application>(controller.get)).status, POLL_OPTIONS)
       .toMatchObject({ observedGeneration: 2, readyReplicas: 5, phase: 'Running' })
 
     expect(await terminal.ask(controller.remove)).toEqual({ status: 'Success' })
-    await expect.poll(() => terminal.ask(controller.get), SOON).toEqual({ error: 'Resource not found' })
-    await expect.poll(() => frames(watch.output).map(({ type }) => type), SOON).toContain('DELETED')
+    await expect.poll(() => terminal.ask(controller.get), POLL_OPTIONS).toEqual({ error: 'Resource not found' })
+    await expect.poll(() => frames(watch.output).map(({ type }) => type), POLL_OPTIONS).toContain('DELETED')
     const seen = frames(watch.output)
     expect(seen[0]).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'my-app' } } })
     expect(seen.filter(({ type }) => type === 'MODIFIED').map(({ object }) => object.spec.replicas)).toContain(5)
@@ -64,7 +64,7 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     expect(await terminal.ask(controller.createTest)).toMatchObject({
       metadata: { name: 'test-app', namespace: 'test' },
     })
-    await expect.poll(() => phaseOf(controller.getTest), SOON).toBe('Running')
+    await expect.poll(() => phaseOf(controller.getTest), POLL_OPTIONS).toBe('Running')
     const { events } = await terminal.ask<Events>(controller.events)
     const reasons = (name: string): readonly string[] =>
       events.filter(({ involvedObject }) => involvedObject.name === name).map(({ reason }) => reason)
@@ -72,26 +72,26 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     expect(reasons('test-app')).toContain('Created')
   })
 
-  test('its other port', { timeout: 300_000 }, async () => {
+  test('the controller serves its second port', { timeout: 300_000 }, async () => {
     terminal = new Terminal()
     await terminal.startTenure(controller.startElsewhere, 8080)
     expect(await terminal.ask('curl http://localhost:8080/healthz')).toEqual({ status: 'healthy' })
   })
 
-  test('Production Kubernetes Operator', { timeout: 300_000 }, async () => {
+  test('every command of "Production Kubernetes Operator" works', { timeout: 300_000 }, async () => {
     terminal = new Terminal()
     await terminal.startTenure(production.start)
     const watch = await terminal.start(production.watch)
-    await expect.poll(() => watch.output, SOON).toContain('% Total')
+    await expect.poll(() => watch.output, POLL_OPTIONS).toContain('% Total')
 
     expect(await terminal.ask(production.create)).toMatchObject({ metadata: { name: 'my-app' } })
-    await expect.poll(() => phaseOf(production.get), SOON).toBe('Running')
+    await expect.poll(() => phaseOf(production.get), POLL_OPTIONS).toBe('Running')
     expect(await terminal.ask(production.update)).toMatchObject({ spec: { replicas: 5 } })
-    await expect.poll(() => frames(watch.output).at(-1)?.object.status?.readyReplicas, SOON).toBe(5)
+    await expect.poll(() => frames(watch.output).at(-1)?.object.status?.readyReplicas, POLL_OPTIONS).toBe(5)
     expect(await terminal.ask<Events>(production.events)).toMatchObject({ events: expect.any(Array) })
 
     expect(await terminal.ask(production.healthz)).toEqual({ status: 'healthy' })
-    await expect.poll(() => terminal.ask<Leadership>(production.leader), SOON).toMatchObject({ isLeader: true })
+    await expect.poll(() => terminal.ask<Leadership>(production.leader), POLL_OPTIONS).toMatchObject({ isLeader: true })
     const { identity, lease } = await terminal.ask<Leadership>(production.leader)
     expect(lease).toMatchObject({ holderIdentity: identity, leaseDuration: 15_000 })
     expect(await terminal.ask(production.readyz)).toMatchObject({ status: 'ready', isLeader: true, leader: identity })
@@ -110,7 +110,7 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     }
 
     expect(await terminal.ask(production.remove)).toEqual({ status: 'Success' })
-    await expect.poll(() => terminal.ask(production.get), SOON).toEqual({ error: 'Resource not found' })
+    await expect.poll(() => terminal.ask(production.get), POLL_OPTIONS).toEqual({ error: 'Resource not found' })
 
     expect(await terminal.ask(production.validate)).toMatchObject({
       apiVersion: 'admission.k8s.io/v1',
@@ -126,7 +126,7 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     })
 
     expect(await terminal.ask(production.createTest)).toMatchObject({ metadata: { namespace: 'test' } })
-    await expect.poll(() => phaseOf(production.getTest), SOON).toBe('Running')
+    await expect.poll(() => phaseOf(production.getTest), POLL_OPTIONS).toBe('Running')
     expect(await terminal.type(production.reconcileMetrics)).toMatch(
       /^controller_reconcile_total\{.*controller="application-controller".*\} [1-9]/m,
     )
@@ -140,18 +140,20 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     })
   })
 
-  test('its settings', { timeout: 300_000 }, async () => {
+  test('the operator reads the documented settings', { timeout: 300_000 }, async () => {
     terminal = new Terminal()
     const alone = await terminal.startTenure(production.startAlone)
     expect(await terminal.ask(production.readyz)).toMatchObject({ status: 'ready', isLeader: true })
     await alone.end()
     await terminal.startTenure(production.startNamed)
-    await expect.poll(() => terminal.ask<Leadership>(production.leader), SOON).toMatchObject({ identity: 'operator-1' })
+    await expect
+      .poll(() => terminal.ask<Leadership>(production.leader), POLL_OPTIONS)
+      .toMatchObject({ identity: 'operator-1' })
   })
 
-  test('its two instances', { timeout: 300_000 }, async () => {
+  test('of two instances one leads, and the other takes over', { timeout: 300_000 }, async () => {
     terminal = new Terminal()
-    // Both at once, as the document has it: who hosts, who joins and who leads is theirs to find out.
+    // Both start at once, as in the document; they decide between themselves which one hosts, joins and leads.
     const first = { start: production.startFirst, port: 3001, leader: production.leaderOfFirst, name: 'operator-1' }
     const second = { start: production.startSecond, port: 3002, leader: production.leaderOfSecond, name: 'operator-2' }
     const instances = await Promise.all(
@@ -159,19 +161,19 @@ describe.skipIf(!hasTools)('the documents, followed to the letter (left out with
     )
     const askAll = () => Promise.all(instances.map(({ leader }) => terminal.ask<Leadership>(leader)))
     let answers: readonly Leadership[] = []
-    // What is said of the other's election may be half a second old.
+    // An instance reports the other's election with a delay of up to half a second.
     const leaders = async (): Promise<unknown> => {
       answers = await askAll()
       return [answers.filter(({ isLeader }) => isLeader).length, new Set(answers.map(({ identity }) => identity)).size]
     }
-    await expect.poll(leaders, SOON).toEqual([1, 1])
+    await expect.poll(leaders, POLL_OPTIONS).toEqual([1, 1])
     const [leader, follower] = answers[0]?.isLeader ? instances : instances.toReversed()
-    if (!leader || !follower) throw new Error('there are not two')
+    if (!leader || !follower) throw new Error('Expected one leader and one follower')
     expect(answers[0]?.identity).toBe(leader.name)
 
     await leader.job.end('SIGKILL')
     await expect
-      .poll(() => terminal.ask<Leadership>(follower.leader), SOON)
+      .poll(() => terminal.ask<Leadership>(follower.leader), POLL_OPTIONS)
       .toMatchObject({ isLeader: true, identity: follower.name })
   })
 })

@@ -7,19 +7,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePorts } from '../cluster/free-ports.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-export const SOON = { timeout: 90_000, interval: 50 }
+export const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 
-/** Whether the documents' commands can be typed here at all: they are for bash, with curl. */
+/** The documents' commands need bash and curl. */
 export const hasTools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
 
-/** A command that goes on, and all it has printed. */
+/** A long-running command and its output. */
 export class Job {
   output = ''
   readonly #child: ChildProcess
   readonly exited: Promise<number | null>
 
   constructor(command: string, environment: Readonly<Record<string, string>>) {
-    // A group of its own, so that npm and what it started end together.
+    // Starts a process group, so that npm and its children stop together.
     this.#child = spawn('bash', ['-c', command], {
       cwd: root,
       env: { ...process.env, ...environment },
@@ -29,7 +29,8 @@ export class Job {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
     }
-    // Not `exit`, which is the shell's: what it started still holds its output, and the data directory, until it is done.
+    // `close` rather than `exit`: the shell's children keep the output and the data directory open after the shell
+    // exits.
     this.exited = new Promise((resolve) => this.#child.once('close', resolve))
   }
 
@@ -37,7 +38,7 @@ export class Job {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Sends a signal to everything the command started, and waits for its end. */
+  /** Sends a signal to the whole process group and waits for its end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { pid } = this.#child
     if (pid !== undefined && this.isRunning) process.kill(-pid, signal)
@@ -45,13 +46,16 @@ export class Job {
   }
 }
 
-/** A fresh data directory and free ports in place of the documents' ones, and a terminal to type their commands in. */
+/**
+ * A terminal for the documents' commands, with a temporary data directory and free ports in place of the documents'
+ * ports.
+ */
 export class Terminal {
   readonly data = mkdtempSync(path.join(tmpdir(), 'tenure-seeds-'))
   readonly #ports = new Map<string, number>()
   readonly #jobs: Job[] = []
 
-  /** The port that stands here for the document's `port`. */
+  /** Returns the free port that replaces the document's `port`. */
   async port(port: number): Promise<number> {
     const known = this.#ports.get(String(port))
     if (known !== undefined) return known
@@ -60,7 +64,7 @@ export class Terminal {
     return free
   }
 
-  /** Starts a command that goes on. `npm start` without a port gets the one that stands for 3000. */
+  /** Starts a long-running command. `npm start` without PORT gets the replacement of 3000. */
   async start(command: string): Promise<Job> {
     const here = await this.#here(command)
     const job = new Job(here, {
@@ -71,7 +75,7 @@ export class Terminal {
     return job
   }
 
-  /** Runs a command to its end and gives back what it printed. */
+  /** Runs a command to its end and returns its output. */
   async type(command: string): Promise<string> {
     const child = spawn('bash', ['-c', await this.#here(command)], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
     let output = ''
@@ -80,24 +84,24 @@ export class Terminal {
     return output
   }
 
-  /** What a command of curl is answered, as JSON. */
+  /** Returns the JSON that a curl command prints. */
   async ask<T>(command: string): Promise<T> {
     const output = await this.type(command)
     try {
       return JSON.parse(output) as T
     } catch {
-      throw new Error(`not JSON: ${output}`)
+      throw new Error(`Not JSON: ${output}`)
     }
   }
 
-  /** `npm start` of the documents, once its port answers that it is ready. */
+  /** Runs the documents' `npm start` and waits until it is ready. */
   async startTenure(command: string, port = 3000): Promise<Job> {
     const job = await this.start(command)
     const ready = `curl http://localhost:${port}/readyz`
-    const end = performance.now() + SOON.timeout
+    const end = performance.now() + POLL_OPTIONS.timeout
     while (!(await this.type(ready)).includes('"status":"ready"')) {
-      if (performance.now() > end || !job.isRunning) throw new Error(`${command} is not ready: ${job.output}`)
-      await pause(SOON.interval)
+      if (performance.now() > end || !job.isRunning) throw new Error(`Not ready: ${command}: ${job.output}`)
+      await pause(POLL_OPTIONS.interval)
     }
     return job
   }
@@ -107,7 +111,7 @@ export class Terminal {
     rmSync(this.data, { recursive: true, force: true })
   }
 
-  /** The command with the ports that are free here. */
+  /** Replaces the documents' ports in a command. */
   async #here(command: string): Promise<string> {
     let here = command
     for (const [, port] of command.matchAll(/(?:localhost:|PORT=)(\d{4})/g)) {

@@ -9,21 +9,21 @@ import type { Phase } from '../generators.ts'
 const Namespace = defineKind({ apiVersion: 'v1', kind: 'Namespace', namespaced: false })
 const NAMESPACE = 'bench'
 const WARM_UP = 200
-/** Of each client, one after the other. */
+/** Lists per client, one after the other. */
 const LISTS = 20
 const PAYLOAD = 'x'.repeat(1024)
 
 interface Load {
   readonly client: Client
   readonly transport: HttpTransport
-  /** How many processes there are. */
+  /** Number of generator processes. */
   readonly parts: number
-  /** The names that this process works on, its share of all. */
+  /** The names that belong to this process. */
   readonly names: readonly string[]
   readonly clients: number
 }
 
-/** Reads the name of a phase per line, does it, and prints what it took. */
+/** Reads one phase name per line, runs the phase and prints its figures. */
 export async function generate(flag: Flags): Promise<undefined> {
   const { client, transport } = await connect(flag('kubeconfig'))
   const part = Number(flag('part'))
@@ -47,7 +47,10 @@ async function run(phase: Phase, load: Load, part: number): Promise<number> {
   return 0
 }
 
-/** The namespace, and every kind of request a few times: the compilers of both sides have seen it, and connections stand. */
+/**
+ * Creates the namespace and sends every kind of request a few times, so that code is compiled and connections are open
+ * on both sides.
+ */
 async function prepare(load: Load, part: number): Promise<void> {
   await load.client.apply(Namespace, { metadata: { name: NAMESPACE } }, { force: true })
   const others = { ...load, names: named(`warm-up-${part}`, WARM_UP) }
@@ -75,14 +78,16 @@ function each(phase: Exclude<Phase, 'prepare' | 'list'>, { client, names, client
   })
 }
 
-/** Whole lists by every client; they are counted and not parsed, which would take longer than to send them. */
+/**
+ * Lists all objects with every client. The bytes are counted but not parsed, which would take longer than sending them.
+ */
 async function list({ transport, clients }: Load, times: number): Promise<number> {
   const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
   const headers = { accept: 'application/json' }
   let bytes = 0
   await inParallel(times * clients, clients, async () => {
     const { status, body } = await transport.request({ method: 'GET', path, headers })
-    if (status !== 200) throw new Error(`a list was answered with ${status}`)
+    if (status !== 200) throw new Error(`A list returned ${status}`)
     for await (const chunk of body) bytes += chunk.length
   })
   return bytes

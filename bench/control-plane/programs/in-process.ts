@@ -7,7 +7,7 @@ const WARM_UP = 2000
 
 const ref = (index: number) => ({ namespace: 'default', name: `in-process-${index % 100}` })
 
-/** One request after the other through a Client and the in-process transport, as a test does: without a disk. */
+/** Sends one request after the other through a Client and the in-process transport, without a disk, as a test does. */
 export async function inProcess(flag: Flags): Promise<object> {
   const count = Number(flag('count'))
   const plane = await startControlPlane({ port: false })

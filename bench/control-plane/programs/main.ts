@@ -1,4 +1,4 @@
-// The embedded control plane and what asks it, each in a process of its own.
+// Runs the embedded control plane or one of its load generators, each in its own process.
 import { enableCompileCache } from 'node:module'
 import path from 'node:path'
 import { flags } from '../../programs/usage.ts'
@@ -23,7 +23,7 @@ async function run(): Promise<object | undefined> {
     case 'in-process':
       return (await import('./in-process.ts')).inProcess(flag)
     default:
-      throw new Error(`no program is called "${name}"`)
+      throw new Error(`No program is called "${name}"`)
   }
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { startControlPlane } from '@tenure/controlplane'
 import type { Flags } from '../../programs/usage.ts'
 
-/** Serves until it is killed, or told to end, which lets a profile be written. */
+/** Serves until the process is stopped. SIGTERM stops it cleanly, so that a profile can be written. */
 export async function serve(flag: Flags): Promise<undefined> {
   const directory = flag('directory')
   const plane = await startControlPlane({ directory, port: Number(flag('port')) })

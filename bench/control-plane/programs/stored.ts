@@ -24,7 +24,7 @@ export async function fill(flag: Flags): Promise<object> {
   return { count }
 }
 
-/** Loads them. */
+/** Loads the stored ConfigMaps. */
 export async function open(flag: Flags): Promise<object> {
   const began = performance.now()
   const storage = await opened(flag('directory'))

@@ -6,18 +6,21 @@ import { ConfigMap, connect } from '../../programs/cluster.ts'
 import { Stopwatch } from '../../programs/stopwatch.ts'
 import type { Flags } from '../../programs/usage.ts'
 
-/** As many as kube-apiserver allows on one connection. */
+/** The limit of kube-apiserver per connection. */
 const WATCHES_PER_CONNECTION = 100
-/** So many that a write of one need not wait for the one before it. */
+/** Enough objects that a write never waits for the previous write of the same object. */
 const OBJECTS = 20
 const NAMESPACE = 'default'
 const LABELS = { bench: 'watched' }
 const TURN = Buffer.from('"turn":"')
 const REVISION = Buffer.from('"resourceVersion":"')
-/** Bytes on their way: Node's 64 KB per connection are less than one event of a hundred watches; Go's clients allow more. */
+/**
+ * Flow-control window in bytes. Node's default of 64 KB per connection is less than one event of a hundred watches;
+ * Go's clients allow more.
+ */
 const WINDOW = 64 * 1024 * 1024
 const DRAIN_LIMIT_MS = 30_000
-/** Seconds of the same stream before those that count: by then the compilers of both sides have seen it, as elsewhere. */
+/** Seconds of warm-up on the same stream, so that code is compiled on both sides. */
 const WARM_UP_SECONDS = 1
 
 interface Kubeconfig {
@@ -30,14 +33,16 @@ interface Kubeconfig {
 interface Seen {
   /** When each change was sent. */
   readonly sent: number[]
-  /** So many of the first changes are told apart from the others. */
+  /** Number of changes that belong to the warm-up. */
   readonly warmUp: number
   readonly early: number[]
   readonly delays: number[]
   outOfOrder: number
 }
 
-/** Many watches of objects that change at a steady pace: did each see every change, in order, and how late? */
+/**
+ * Watches objects that change at a steady rate, and checks that each watch sees every change in order, and how late.
+ */
 export async function watch(flag: Flags): Promise<object> {
   const watchers = Number(flag('watchers'))
   const perSecond = Number(flag('per-second'))
@@ -61,7 +66,7 @@ export async function watch(flag: Flags): Promise<object> {
     const due = Math.min(events, Math.floor(((performance.now() - began) / 1000) * perSecond) + 1)
     while (writes.length < due) {
       const turn = writes.length
-      // Two writes of one object at a time could be carried out in either order.
+      // Concurrent writes of one object could be applied in either order.
       writes.push(
         (writes[turn - OBJECTS] ?? Promise.resolve()).then(() => {
           watch.sent[turn] = performance.now()
@@ -109,7 +114,7 @@ function openSession(kubeconfig: Kubeconfig): ClientHttp2Session {
   return session
 }
 
-/** Opens one watch; resolves when it is open. */
+/** Opens one watch; resolves when the response begins. */
 function follow(over: ClientHttp2Session, resourceVersion: string, seen: Seen): Promise<void> {
   const query = `watch=true&resourceVersion=${resourceVersion}&labelSelector=bench%3Dwatched`
   const stream = over.request({ ':path': `/api/v1/namespaces/${NAMESPACE}/configmaps?${query}` })
@@ -134,12 +139,12 @@ function follow(over: ClientHttp2Session, resourceVersion: string, seen: Seen): 
     stream.on('error', reject)
     stream.on('response', (headers) => {
       if (headers[':status'] === 200) resolve()
-      else reject(new Error(`a watch was answered with ${headers[':status']}`))
+      else reject(new Error(`A watch returned ${headers[':status']}`))
     })
   })
 }
 
-/** The number in quotes after the first `mark` from `start` on. */
+/** Parses the quoted number after the first `mark` from `start` on. */
 function numberAfter(bytes: Buffer, mark: Buffer, start: number): number {
   const at = bytes.indexOf(mark, start) + mark.length
   return Number(bytes.toString('latin1', at, bytes.indexOf(34, at)))

@@ -1,4 +1,4 @@
-/** The Applications operator as processes, with just the rights that its manifest gives to its ServiceAccount. */
+/** The Applications operator as processes, with only the permissions that its manifest grants. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ export interface Application {
   }
 }
 
-/** Simulated nodes would run it, and nobody would answer. */
+/** Simulated nodes would make its pods ready, but no process would serve. */
 const isNoDeployment = (kind: string): boolean => kind !== 'Deployment'
 
 /** One process of the operator. */
@@ -68,7 +68,7 @@ export class Replica {
     return this.fetch(route, { method, headers, body: JSON.stringify(body) })
   }
 
-  /** `undefined` while nobody answers. */
+  /** Returns `undefined` while the server does not respond. */
   async json(route: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
       return (await (await this.fetch(route)).json()) as Readonly<Record<string, unknown>>
@@ -89,13 +89,13 @@ export class Replica {
     await until(
       () => `the operator is ready: ${this.child.output}`,
       async () => {
-        if (this.child.hasEnded) throw new Error(`the operator ended: ${this.child.output}`)
+        if (this.child.hasEnded) throw new Error(`The operator exited: ${this.child.output}`)
         return await this.isReady()
       },
     )
   }
 
-  /** What it logged that should not happen: errors, and answers that it lacks a right. */
+  /** Unexpected log lines: errors, and responses about missing permissions. */
   get complaints(): readonly string[] {
     return this.child.output.split('\n').filter((line) => / ERROR |[Ff]orbidden/.test(line))
   }
@@ -111,11 +111,11 @@ export class Replica {
   }
 }
 
-export class ApplicationsBed {
+export class ApplicationsFixture {
   readonly cluster: ClusterAccess
-  /** For the test's own objects. */
+  /** The namespace of the test's objects. */
   readonly namespace: string
-  /** The operator's own: another for each run, because the last one's may still be on its way out. */
+  /** The operator's namespace, a new one per run, because the previous one may still be terminating. */
   readonly home: string
   readonly #directory: string
   readonly #replicas: Replica[] = []
@@ -128,18 +128,18 @@ export class ApplicationsBed {
     this.#directory = directory
   }
 
-  /** Takes away what others left, and gives the operator its rights. */
-  static async open(kubeconfig: string): Promise<ApplicationsBed> {
+  /** Removes leftovers of other runs and grants the operator its permissions. */
+  static async open(kubeconfig: string): Promise<ApplicationsFixture> {
     const cluster = await openCluster(kubeconfig)
-    const bed = new ApplicationsBed(cluster, await mkdtemp(path.join(tmpdir(), 'tenure-applications-')))
-    await bed.#forget()
-    await cluster.kubectl(['apply', '-f', '-'], { stdin: await bed.deployed(isNoDeployment) })
-    await cluster.kubectl(['create', 'namespace', bed.namespace])
-    await bed.writeKubeconfig(OPERATOR)
-    return bed
+    const fixture = new ApplicationsFixture(cluster, await mkdtemp(path.join(tmpdir(), 'tenure-applications-')))
+    await fixture.#forget()
+    await cluster.kubectl(['apply', '-f', '-'], { stdin: await fixture.deployed(isNoDeployment) })
+    await cluster.kubectl(['create', 'namespace', fixture.namespace])
+    await fixture.writeKubeconfig(OPERATOR)
+    return fixture
   }
 
-  /** Of the operator's ServiceAccount. */
+  /** The kubeconfig of the operator's ServiceAccount. */
   get kubeconfig(): string {
     return path.join(this.#directory, OPERATOR)
   }
@@ -148,7 +148,7 @@ export class ApplicationsBed {
     return this.#replicas
   }
 
-  /** Without webhooks, unless `env` has other ideas. `token`: what the test calls it with. */
+  /** Starts the operator, without webhooks unless `env` enables them. `token` authenticates the test's requests. */
   async start(podName: string, env: Readonly<Record<string, string>> = {}, token?: string): Promise<Replica> {
     const [port = 0] = await freePorts(1)
     const settings = { KUBECONFIG: this.kubeconfig, POD_NAME: podName, WEBHOOKS: 'false', ...env }
@@ -157,14 +157,14 @@ export class ApplicationsBed {
     return replica
   }
 
-  /** Stops a process as a cluster would. */
+  /** Stops a process with SIGTERM, as a cluster does. */
   async stop({ child }: Replica): Promise<void> {
     child.signal('SIGTERM')
     const { code } = await child.ended
-    if (code !== 0) throw new Error(`the operator ended with ${code}: ${child.output}`)
+    if (code !== 0) throw new Error(`The operator exited with ${code}: ${child.output}`)
   }
 
-  /** Kills what still runs. */
+  /** Kills the remaining processes. */
   async endAll(): Promise<void> {
     await Promise.all(this.#replicas.splice(0).map(({ child }) => child.end()))
   }
@@ -184,10 +184,10 @@ export class ApplicationsBed {
     return this.cluster.kubectl(['-n', this.namespace, ...args])
   }
 
-  /** What kubectl says where it fails. */
+  /** Returns the error that kubectl prints; throws if it succeeds. */
   async refusal(args: readonly string[], stdin: object = {}): Promise<string> {
     const { code, stdout, stderr } = await this.cluster.runKubectl(['-n', this.namespace, ...args], { stdin })
-    if (code === 0) throw new Error(`was not refused: kubectl ${args.join(' ')}: ${stdout}`)
+    if (code === 0) throw new Error(`Not rejected: kubectl ${args.join(' ')}: ${stdout}`)
     return stderr
   }
 
@@ -209,19 +209,19 @@ export class ApplicationsBed {
     await this.kubectl('wait', '--for=condition=Ready', '--timeout=90s', ...targets)
   }
 
-  /** The manifest, in a namespace of ours. */
+  /** Returns the objects of the manifest, moved to the test's namespace. */
   async deployed(kinds: (kind: string) => boolean): Promise<object> {
     const text = (await readFile(MANIFEST, 'utf8')).replaceAll(`: ${MANIFEST_NAMESPACE}\n`, `: ${this.home}\n`)
     const all = loadAll(text) as readonly { readonly kind: string }[]
     return { apiVersion: 'v1', kind: 'List', items: all.filter(({ kind }) => kinds(kind)) }
   }
 
-  /** For a ServiceAccount of the operator's namespace. */
+  /** Creates a token for a ServiceAccount of the operator's namespace. */
   async token(account: string): Promise<string> {
     return (await this.cluster.kubectl(['-n', this.home, 'create', 'token', account, '--duration=1h'])).trim()
   }
 
-  /** Answers its path. */
+  /** Returns the path. */
   async writeKubeconfig(account: string): Promise<string> {
     const { kubectl, kubeconfig } = this.cluster
     const view = await kubectl(['config', 'view', '--raw', '--minify', '--flatten', '-o', 'json'], { kubeconfig })
@@ -239,7 +239,7 @@ export class ApplicationsBed {
     return file
   }
 
-  /** No webhook that nobody serves, and no CustomResourceDefinition: as in a new cluster. */
+  /** Removes webhooks without a server and the CustomResourceDefinition, as in a new cluster. */
   async #forget(): Promise<void> {
     const { kubectl, runKubectl } = this.cluster
     const configurations = ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration']

@@ -1,7 +1,7 @@
 /**
- * A replica of a manager that does nothing but lead, or wait to. While it leads it writes to a ConfigMap without
- * pause, and pays no heed to any signal: what keeps it from writing when it must not is the fenced client alone.
- * Every ten milliseconds it says whether it leads. SIGUSR2: it stops itself, as by SIGSTOP, just before its next write.
+ * A replica of a manager that only leads or waits to lead. While it leads, it writes to a ConfigMap without pause and
+ * ignores every signal: only the fenced client prevents forbidden writes. Every ten milliseconds it prints whether it
+ * leads. On SIGUSR2 it stops itself, as by SIGSTOP, just before its next write.
  */
 import './end-with-parent.ts'
 
@@ -17,21 +17,21 @@ export interface CandidateSettings {
   readonly identity: string
   readonly namespace: string
   readonly lease: string
-  /** The ConfigMap that its work is to write. */
+  /** The ConfigMap that it writes. */
   readonly work: string
   readonly leaseDuration?: number
   readonly renewDeadline?: number
   readonly retryPeriod?: number
 }
 
-/** What it says. Times are monotonic, taken before what they are the time of. */
+/** A line of its output. Times are monotonic and taken before the action. */
 export interface CandidateLine {
   readonly at: number
-  /** What `isLeader()` answered: always when it is yes, else when that is new. */
+  /** The result of `isLeader()`: always if true, otherwise only if it changed. */
   readonly leads?: boolean
-  /** The resourceVersion that its write made. */
+  /** The resourceVersion of its write. */
   readonly wrote?: string
-  /** Why its write failed, by code. */
+  /** The error code of its failed write. */
   readonly failed?: string
   readonly frozen?: 'before' | 'after'
 }
@@ -86,7 +86,7 @@ function worker({ api }: ManagerContext): Component {
       return Promise.resolve()
     },
     async stop() {
-      ended.abort(new Error('the term is over'))
+      ended.abort(new Error('The term is over'))
       await working
     },
   }

@@ -1,10 +1,12 @@
-/** Programs of these tests that run as processes of their own, and what they say. */
+/** Child processes of the tests and their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 
 export const ROOT = path.resolve(import.meta.dirname, '../../..')
 
-/** The machine's monotonic clock in milliseconds: the same for all its processes, and it does not stand still for one. */
+/**
+ * The machine's monotonic clock in milliseconds: shared by all processes, and it continues while a process is stopped.
+ */
 export function monotonic(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
@@ -12,20 +14,20 @@ export function monotonic(): number {
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly at: number
 }
 
 export interface ChildOptions {
-  /** Default none. */
+  /** Default: none. */
   readonly args?: readonly string[]
-  /** Added to this process's own. */
+  /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** A process group of its own, which signals then go to, as from a terminal. Default false. */
+  /** Starts a process group, which then receives the signals, as in a terminal. Default false. */
   readonly group?: boolean
 }
 
-/** A running process. Its standard input stays open for as long as this process lives. */
+/** A running process. Its standard input stays open while this process lives. */
 export class Child {
   readonly ended: Promise<Ended>
   readonly #process: ChildProcess
@@ -61,12 +63,12 @@ export class Child {
     return this.#hasEnded
   }
 
-  /** All it has written so far, for messages of failed tests too. */
+  /** All output so far. */
   get output(): string {
     return this.#stdout + this.#stderr
   }
 
-  /** Its standard output, a JSON value a line. */
+  /** Parses its standard output as one JSON value per line. */
   lines(): readonly unknown[] {
     return this.#stdout
       .split('\n')
@@ -75,21 +77,21 @@ export class Child {
       .map((line) => JSON.parse(line) as unknown)
   }
 
-  /** Answers when, on the monotonic clock. */
+  /** Sends a signal and returns the monotonic time of it. */
   signal(name: NodeJS.Signals): number {
     const at = monotonic()
     if (!this.#hasEnded) process.kill(this.#group ? -this.pid : this.pid, name)
     return at
   }
 
-  /** Ends it, come what may. */
+  /** Kills the process if necessary and waits for its end. */
   async end(): Promise<void> {
     if (!this.#hasEnded) this.signal('SIGKILL')
     await this.ended
   }
 }
 
-/** Runs a TypeScript program of this folder with a JSON value to go by. */
+/** Runs a TypeScript program of this folder with a JSON argument. */
 export function startProgram(name: string, settings: object, env: Readonly<Record<string, string>> = {}): Child {
   const program = path.join(import.meta.dirname, name)
   return new Child(process.execPath, { args: [program, JSON.stringify(settings)], env })

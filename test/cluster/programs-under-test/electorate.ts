@@ -1,4 +1,4 @@
-/** What a test of leader election sees: each candidate by what it says of itself, and what the server stored. */
+/** Observes a leader election: the candidates' own statements and what the API server stored. */
 import { Client, compareResourceVersions, HttpTransport, loadConfig } from '@tenure/kube'
 import { ConfigMap, Lease } from '@tenure/kube/kinds'
 import { SharedInformers } from '@tenure/runtime'
@@ -6,14 +6,14 @@ import { SharedInformers } from '@tenure/runtime'
 import type { CandidateLine, CandidateSettings } from './candidate.ts'
 import { type Child, startProgram } from './child.ts'
 
-/** From the first to the last time that a candidate said that it leads. Monotonic. */
+/** The first and last time that a candidate reported to lead. Monotonic. */
 export interface Term {
   readonly identity: string
   readonly first: number
   readonly last: number
 }
 
-/** A candidate in a process of its own. */
+/** A candidate in its own process. */
 export class Candidate {
   readonly identity: string
   readonly process: Child
@@ -23,17 +23,17 @@ export class Candidate {
     this.process = startProgram('candidate.ts', settings, { KUBECONFIG: kubeconfig })
   }
 
-  /** What it said, since a time. */
+  /** Returns its output lines since a time. */
   said(since = 0): readonly CandidateLine[] {
     return (this.process.lines() as readonly CandidateLine[]).filter(({ at }) => at >= since)
   }
 
-  /** When it first said that it leads, since a time. */
+  /** Returns when it first reported to lead since a time. */
   ledAt(since = 0): number | undefined {
     return this.said(since).find(({ leads }) => leads)?.at
   }
 
-  /** When it last said so; zero if it never did. */
+  /** Returns when it last reported to lead; zero if never. */
   lastLed(): number {
     return this.said().findLast(({ leads }) => leads)?.at ?? 0
   }
@@ -56,7 +56,7 @@ export interface Entry {
   readonly name: string | undefined
 }
 
-/** Who held the lease and who wrote, in the order in which the server stored it. */
+/** Records Lease holders and writes in the order in which the API server stored them. */
 export class Journal {
   readonly holders: Entry[] = []
   readonly writers: Entry[] = []
@@ -84,12 +84,12 @@ export class Journal {
     return journal
   }
 
-  /** How often a candidate has written the lease. */
+  /** Returns how often a candidate has written the Lease. */
   timesHeldBy(identity: string): number {
     return this.holders.filter(({ name }) => name === identity).length
   }
 
-  /** The writes that were stored while the lease named somebody else than their writer. */
+  /** Returns the writes that were stored while the Lease named another holder. */
   writesOfStrangers(): readonly Entry[] {
     return this.writers.filter(({ resourceVersion, name }) => {
       const holder = this.holders.findLast((held) => compareResourceVersions(held.resourceVersion, resourceVersion) < 0)

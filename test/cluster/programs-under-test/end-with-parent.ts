@@ -1,5 +1,5 @@
-/** Imported by programs that tests start: they end with the test that started them, even if that is killed. */
+/** Imported by programs that tests start: they exit with the test, even if the test is killed. */
 process.stdin.resume()
 process.stdin.once('end', () => process.exit(70))
-// It alone is no reason to go on.
+// Standard input must not keep the process alive.
 if ('unref' in process.stdin && typeof process.stdin.unref === 'function') process.stdin.unref()

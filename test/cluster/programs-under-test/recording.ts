@@ -1,4 +1,4 @@
-/** What a test writes down of a program that runs inside of it. */
+/** Recorders for programs that run inside a test. */
 import { HttpTransport, loadConfig, type Transport, type TransportRequest, type TransportResponse } from '@tenure/kube'
 import type { Facts, Logger } from '@tenure/runtime'
 
@@ -7,11 +7,11 @@ export interface Sent {
   readonly path: string
   readonly isWatch: boolean
   readonly isLease: boolean
-  /** Undefined: no answer yet, or none at all. */
+  /** Undefined: no response yet, or none at all. */
   status: number | undefined
 }
 
-/** Passes everything on, and remembers it. */
+/** Forwards and records every request. */
 export class RecordingTransport implements Transport {
   readonly sent: Sent[] = []
   readonly #transport: Transport
@@ -37,7 +37,10 @@ export class RecordingTransport implements Transport {
     return this.#transport.close()
   }
 
-  /** Besides watches and the lease: what an idle operator must not send. One that was turned away (429) and repeated counts once. */
+  /**
+   * Requests besides watches and lease renewals, which an idle operator must not send. A request that was throttled
+   * (429) and repeated counts once.
+   */
   get work(): readonly string[] {
     return this.sent
       .filter(({ isWatch, isLease, status }) => !isWatch && !isLease && status !== 429)
@@ -51,7 +54,7 @@ export interface Line {
   readonly facts: Facts
 }
 
-/** Keeps every line. */
+/** Records every log line. */
 export class RecordingLog implements Logger {
   readonly lines: Line[]
   readonly #facts: Facts
@@ -81,7 +84,7 @@ export class RecordingLog implements Logger {
     return new RecordingLog(this.lines, { ...this.#facts, ...facts })
   }
 
-  /** The messages of the errors that lines of a level carry. */
+  /** Returns the messages of the errors in lines of a level. */
   errorsAt(level: Line['level']): readonly string[] {
     return this.lines
       .filter((line) => line.level === level)

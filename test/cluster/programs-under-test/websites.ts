@@ -1,4 +1,4 @@
-/** The example of the docs as a replica among others: with probes on any free port, and the lease it is told. */
+/** Runs the example of the docs as one of several replicas: probes on any free port, and the given Lease. */
 import './end-with-parent.ts'
 
 import { createLogger, type LeaderElectionSettings, manager } from '@tenure/runtime'

@@ -1,4 +1,4 @@
-/** A small operator to be put through everything: a Widget has a ConfigMap, a Service and a Deployment without pods. */
+/** A small operator for fault tests: a Widget has a ConfigMap, a Service and a Deployment without pods. */
 import { defineKind, type KubeObject, type Stored } from '@tenure/kube'
 import { ConfigMap, Deployment, Service } from '@tenure/kube/kinds'
 import {
@@ -22,7 +22,7 @@ export const Widget = defineKind<Widget>({ apiVersion: `${GROUP}/v1`, kind: 'Wid
 
 export interface WidgetsOptions {
   readonly namespace: string
-  /** What cleanup does. Default: nothing. */
+  /** The effect of cleanup. Default: none. */
   readonly onCleanup?: CallEffect
   readonly concurrency?: number
   readonly backoff?: NonNullable<ControllerOptions<Widget>['backoff']>
@@ -61,7 +61,7 @@ function serviceOf({ metadata }: Stored<Widget>): Service {
   }
 }
 
-/** Full of values that the server writes another way than they are given. */
+/** Contains values that the server normalizes. */
 function deploymentOf({ metadata, spec }: Stored<Widget>): Deployment {
   const labels = { widget: metadata.name }
   return {
@@ -91,7 +91,7 @@ function deploymentOf({ metadata, spec }: Stored<Widget>): Deployment {
   }
 }
 
-/** Its CustomResourceDefinition, for kubectl; or the same of another name. */
+/** Returns the CustomResourceDefinition for kubectl, optionally under another kind. */
 export function widgetCrd(kind = 'Widget'): object {
   const singular = kind.toLowerCase()
   const plural = `${singular}s`

@@ -1,21 +1,27 @@
 import { until } from './until.ts'
 
-/** What a client or an informer could leave behind in the event loop. */
-const OURS = new Set(['TCPSocketWrap', 'TLSWrap', 'TCPServerWrap', 'ConnectWrap', 'Timeout', 'GetAddrInfoReqWrap'])
+/** The resources that a client or an informer could leave in the event loop. */
+const TRACKED_TYPES = new Set([
+  'TCPSocketWrap',
+  'TLSWrap',
+  'TCPServerWrap',
+  'ConnectWrap',
+  'Timeout',
+  'GetAddrInfoReqWrap',
+])
 
-/** How many of each kind keep the event loop alive now. */
+/** Counts the resources of each type that keep the event loop alive. */
 export function activeResources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const name of process.getActiveResourcesInfo()) {
-    if (OURS.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
+    if (TRACKED_TYPES.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts
 }
 
 /**
- * Waits until there is no timer at all, and nothing else that was not there `before`: what was closed may take a turn
- * or two to go. Timers are not held against those before, because a timer of others that has fired since would excuse
- * one that was left.
+ * Waits until no timer is left, and no other resource that did not exist `before`, because closing takes a turn or two.
+ * Timers are not compared with `before`: a foreign timer that has fired since would hide a leaked one.
  */
 export async function untilNothingIsLeft(before: ReadonlyMap<string, number>): Promise<void> {
   const extra = (): string =>
@@ -24,7 +30,7 @@ export async function untilNothingIsLeft(before: ReadonlyMap<string, number>): P
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')
   await until(
-    () => `nothing is left in the event loop but ${extra()}`,
+    () => `the event loop is empty except for ${extra()}`,
     () => extra() === '',
     5_000,
   )

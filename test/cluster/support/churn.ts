@@ -5,17 +5,17 @@ import { seededRandom } from '@tenure/kube/testing'
 
 const WRITERS = 3
 const NAMES_EACH = 5
-/** Of ten changes to an object that exists, so many delete it. */
+/** Deletions per ten changes of an existing object. */
 const DELETIONS = 2
 
 /**
- * Writers that create, change and delete ConfigMaps, again and again, whatever becomes of the server. Each has names
- * of its own.
+ * Writers that create, change and delete ConfigMaps continuously, even while the server fails. Each writer has its own
+ * names.
  */
 export class Churn {
-  /** `namespace/name@resourceVersion` of every write that the server confirmed. */
+  /** `namespace/name@resourceVersion` of every confirmed write. */
   readonly written: string[] = []
-  /** Writes without an answer, or with an unexpected one. */
+  /** Number of writes without a response or with an unexpected one. */
   failures = 0
   readonly #api: KubeApi
   readonly #namespace: string

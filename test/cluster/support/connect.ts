@@ -1,4 +1,4 @@
-/** Clients of the project itself, for tests against a real API server. */
+/** Clients of this project for tests against a real API server. */
 import type { ClientOptions, ConnectionConfig, HttpTransportOptions, ResponseInfo } from '@tenure/kube'
 import { Client, HttpTransport, loadConfig } from '@tenure/kube'
 
@@ -10,7 +10,7 @@ export interface ConnectOptions {
 export interface Connected {
   readonly client: Client
   readonly config: ConnectionConfig
-  /** Every attempt at a request so far. */
+  /** Every request attempt so far. */
   readonly responses: readonly ResponseInfo[]
   close(): Promise<void>
 }

@@ -8,20 +8,20 @@ import { until } from './until.ts'
 
 export interface CustomResourceOptions {
   readonly kind: string
-  /** The schema of `spec`. Default: keeps whatever it is given. */
+  /** The schema of `spec`. Default: preserves unknown fields. */
   readonly spec?: object
   readonly shortNames?: readonly string[]
 }
 
 export interface CustomResource<T extends KubeObject> {
   readonly kind: Kind<T>
-  /** Creates the definition, and waits until the API server serves it. */
+  /** Creates the definition and waits until the API server serves it. */
   install(): Promise<void>
-  /** Deletes it with all its objects, and waits until the API server no longer serves it. */
+  /** Deletes it with all its objects and waits until the API server no longer serves it. */
   uninstall(): Promise<void>
 }
 
-/** A custom resource with status and scale, in a group of its own for each run. */
+/** A custom resource with status and scale, in a new group per run. */
 export function customResource<T extends KubeObject>(api: KubeApi, options: CustomResourceOptions): CustomResource<T> {
   const group = `t${randomBytes(3).toString('hex')}.tenure.test`
   const kind = defineKind<T>({ apiVersion: `${group}/v1`, kind: options.kind })
@@ -43,7 +43,7 @@ export function customResource<T extends KubeObject>(api: KubeApi, options: Cust
     async uninstall() {
       await api.delete(CustomResourceDefinition, { name })
       await until(`${name} is no longer served`, async () => !(await isServed()))
-      // Served no more, but only once it is gone can one of the same name be made.
+      // The name is free only after the definition is gone, not when it is no longer served.
       await until(`${name} is gone`, async () => !(await isThere(api, name)))
     },
   }

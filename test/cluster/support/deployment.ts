@@ -1,6 +1,6 @@
 import type { Deployment } from '@tenure/kube/kinds'
 
-/** A Deployment whose pods the simulated nodes make ready. */
+/** Returns a Deployment whose pods the simulated nodes make ready. */
 export function deployment(namespace: string, name: string, replicas: number): Deployment {
   const labels = { app: name }
   return {

@@ -6,16 +6,16 @@ import { connect } from 'node:tls'
 import type { Cluster } from '../cluster.ts'
 
 /**
- * - `forward`: as if it were not there.
- * - `bytes`: what the server sends arrives one byte at a time.
- * - `hold`: connections stay open, and nothing passes in either direction: half-open, as behind a dead link.
- * - `refuse`: connections are closed as soon as they are made.
+ * - `forward`: passes everything on.
+ * - `bytes`: delivers the server's bytes one at a time.
+ * - `hold`: keeps connections open and passes nothing in either direction, like a dead link.
+ * - `refuse`: closes connections as soon as they are made.
  */
 export type ProxyMode = 'forward' | 'bytes' | 'hold' | 'refuse'
 
 /**
- * Stands between a client and the API server, and spoils the connection. It speaks TLS to the server and none to the
- * client, so that it is the HTTP body it cuts up and not the TLS records around it.
+ * A proxy between a client and the API server that injects faults. It uses TLS to the server and plain TCP to the
+ * client, so that it splits the HTTP body and not TLS records.
  */
 export class FaultyProxy {
   readonly #server: Server
@@ -40,24 +40,24 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** How many connections there are, on both sides. */
+  /** Number of connections on both sides. */
   get connections(): number {
     return this.#sockets.size
   }
 
-  /** How many of them are held. */
+  /** Number of held connections. */
   get held(): number {
     return this.#held.size
   }
 
-  /** From now on. Connections that were held stay dead: only new ones take part. */
+  /** Changes the mode of new connections. Held connections stay dead. */
   set(mode: ProxyMode): void {
     this.#mode = mode
     if (mode === 'hold') for (const socket of this.#sockets) this.#hold(socket)
     if (mode === 'refuse') this.drop()
   }
 
-  /** Breaks every connection off, in the middle of whatever it was about. */
+  /** Breaks every connection off. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -101,7 +101,7 @@ export class FaultyProxy {
     this.#held.add(socket)
   }
 
-  /** What ends one ends the other. */
+  /** When one side ends, the other one ends too. */
   #couple(client: Socket, server: Socket): void {
     for (const [one, other] of [
       [client, server],
@@ -113,7 +113,7 @@ export class FaultyProxy {
         this.#held.delete(one)
         other.destroy()
       })
-      // The client's own doing, or ours: both sides see the close that follows.
+      // Errors need no handling: both sides see the close that follows.
       one.on('error', () => undefined)
       one.once('end', () => other.end())
     }
@@ -124,7 +124,7 @@ export class FaultyProxy {
     for (const byte of chunk) {
       if (!to.writable) return
       to.write(Buffer.of(byte))
-      // The reader is in this process: one turn of the loop is enough for it to take the byte by itself.
+      // The reader is in this process, so one turn of the event loop delivers the byte separately.
       await nextTurn()
     }
     if (!this.#held.has(from)) from.resume()

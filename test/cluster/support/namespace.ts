@@ -3,11 +3,11 @@ import { Namespace } from '@tenure/kube/kinds'
 
 export interface TestNamespace {
   readonly name: string
-  /** Does not wait until it is gone: that takes the namespace controller a while. */
+  /** Does not wait for the end of the deletion, which takes the namespace controller a while. */
   remove(): Promise<void>
 }
 
-/** A namespace of its own for each run: the last run's may still be on its way out. */
+/** Creates a namespace with a new name per run, because the previous one may still be terminating. */
 export async function createNamespace(api: KubeApi, prefix: string): Promise<TestNamespace> {
   const { metadata } = await api.create(Namespace, { metadata: { generateName: `${prefix}-` } })
   return {

@@ -8,15 +8,15 @@ import { SharedInformers } from '@tenure/runtime'
 import { EventModel, versionsOf } from '../../../packages/runtime/src/testing/event-model.ts'
 import { until } from './until.ts'
 
-/** An informer under observation: everything it says is kept. */
+/** An informer whose events, failures and log lines are recorded. */
 export class ObservedInformer<T extends KubeObject> {
   readonly informer: Informer<T>
-  /** Knows only what the events tell. */
+  /** Reconstructs the state from the events alone. */
   readonly model: EventModel<T>
-  /** Why watches and lists failed, in order. */
+  /** The failures of watches and lists, in order. */
   readonly failures: Error[] = []
-  /** `down` and `live`, as they were logged. */
-  readonly turns: string[] = []
+  /** `down` and `live`, in the order of the log lines. */
+  readonly transitions: string[] = []
   readonly #informers: SharedInformers
   readonly #abort = new AbortController()
   readonly #namespace: string
@@ -41,15 +41,15 @@ export class ObservedInformer<T extends KubeObject> {
     return this.#informers.whenSynced()
   }
 
-  /** Waits until it is down, and answers why. */
+  /** Waits until the informer is down and retransitions the reason. */
   async whenDown(): Promise<Error> {
     await until('the informer is down', () => this.state === 'down')
     const { health } = this.informer
-    if (health.state !== 'down') throw new Error('it was down for no time at all')
+    if (health.state !== 'down') throw new Error('The informer is no longer down')
     return health.error
   }
 
-  /** After some failures in a row it pauses for longer than other things here take. */
+  /** After several failures in a row the informer's backoff exceeds the usual deadline. */
   async whenLive(deadline = 60_000): Promise<void> {
     await until(
       () => `the informer is live: ${describe(this.informer)}`,
@@ -58,7 +58,9 @@ export class ObservedInformer<T extends KubeObject> {
     )
   }
 
-  /** While nobody writes: waits until the cache holds what `api` lists, then checks all that is known against it. */
+  /**
+   * Call only while no client writes: waits until the cache equals the list of `api`, then checks the model against it.
+   */
   async expectEqualTo(api: KubeApi): Promise<void> {
     const { cache, kind } = this.informer
     const { items } = await api.list(kind, { namespace: this.#namespace })
@@ -70,11 +72,11 @@ export class ObservedInformer<T extends KubeObject> {
     assert.deepEqual(contents(cache.list()), contents(items))
     assert.deepEqual(this.model.complaints, [])
     assert.deepEqual(versionsOf(this.model.objects.values()), expected)
-    // One with a short idle time-out may take the quiet for the end of its connection, but not for long.
+    // With a short idle timeout the informer may reconnect during the quiet.
     await this.whenLive()
   }
 
-  /** Of the writes that were confirmed, those that no event told of. */
+  /** Retransitions the confirmed writes for which no event arrived. */
   missed(written: readonly string[]): readonly string[] {
     const told = new Set(this.model.log.map((line) => line.slice(line.indexOf(' ') + 1)))
     return written.filter((version) => !told.has(version))
@@ -89,8 +91,8 @@ export class ObservedInformer<T extends KubeObject> {
   #logger(): Logger {
     const logger: Logger = {
       debug: (_, facts) => void (facts?.['error'] && this.failures.push(asError(facts['error']))),
-      info: (message) => void (message === 'informer is live again' && this.turns.push('live')),
-      warn: (message) => void (message === 'informer is down' && this.turns.push('down')),
+      info: (message) => void (message === 'informer is live again' && this.transitions.push('live')),
+      warn: (message) => void (message === 'informer is down' && this.transitions.push('down')),
       error: (message, facts) => void this.model.complaints.push(`${message}: ${String(facts?.['error'])}`),
       child: () => logger,
     }

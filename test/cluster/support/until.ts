@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-// Long, because a loaded machine is no failure; what comes at once is not waited for.
+// Long, because a loaded machine must not fail a test.
 const DEADLINE_MS = 90_000
 const INTERVAL_MS = 20
 
-/** Waits until `isTrue`, or throws what it waited for in vain. Unlike `expect.poll` it works in hooks too. */
+/** Waits until `isTrue` or throws with `what`. Unlike `expect.poll` it also works in hooks. */
 export async function until(
   what: string | (() => string),
   isTrue: () => boolean | Promise<boolean>,
@@ -13,7 +13,7 @@ export async function until(
   const end = performance.now() + deadline
   while (!(await isTrue())) {
     if (performance.now() > end) {
-      throw new Error(`not within ${deadline / 1000} s: ${typeof what === 'string' ? what : what()}`)
+      throw new Error(`Not reached within ${deadline / 1000} s: ${typeof what === 'string' ? what : what()}`)
     }
     await pause(INTERVAL_MS)
   }

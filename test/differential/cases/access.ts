@@ -1,4 +1,4 @@
-/** Who may give which rights to whom. */
+/** Privilege escalation: granting and binding roles. */
 import type { Case, CaseGroup, JsonObject, RequestStep } from '../case.ts'
 import { configMap, role } from '../objects.ts'
 import { core, create, get, MERGE_PATCH, named, patch, read, remove, update, watch } from '../steps.ts'
@@ -7,7 +7,7 @@ const RBAC = 'rbac.authorization.k8s.io/v1'
 const roles = named(RBAC, 'roles')
 const bindings = named(RBAC, 'rolebindings')
 const one = (name: string, ...steps: Case['steps']): Case => ({ name: `access ${name}`, steps })
-/** Acts as somebody whom the admin's certificate stands in for. */
+/** Impersonates a user with the admin's certificate. */
 const alice = { headers: { 'impersonate-user': 'alice' } }
 
 const rule = (groups: readonly string[], resources: readonly string[], verbs: readonly string[]): JsonObject => ({
@@ -24,7 +24,7 @@ const binding = (name: string, kind: string, of: string, user = 'alice'): JsonOb
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
 })
 
-/** Rights are noticed a moment after they were given: by the real server, which watches them. */
+/** The real server watches roles, so a new permission takes effect a moment later. */
 const noticed = (path: string): RequestStep => get(path, { ...alice, eventually: true, pick: ['kind'] })
 
 const manage = rule(

@@ -6,7 +6,7 @@ const map = core('configmaps', 'a')
 const template = core('podtemplates', 'a')
 const one = (name: string, ...steps: Case['steps']): Case => ({ name: `apply ${name}`, steps })
 
-/** Without data if there are none: an empty map is a value too, and owned. */
+/** Omits `data` if it is empty, because an empty map is a value with an owner. */
 const conf = (data: JsonObject, metadata: JsonObject = {}): JsonObject => {
   const { data: _, ...rest } = configMap('a', data, metadata)
   return Object.keys(data).length === 0 ? rest : { ...rest, data }

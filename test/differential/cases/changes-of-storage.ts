@@ -1,4 +1,4 @@
-/** What of volumes, nodes and the classes of the cluster may not change. */
+/** Immutable fields of volumes, nodes and cluster-scoped classes. */
 import type { Case, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { volume } from '../objects.ts'

@@ -1,4 +1,4 @@
-/** What of each kind may not change once it is there, or only in some ways. */
+/** Immutable fields of each kind, and restricted changes. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { changed, changedMuch, mended, specs } from '../changed.ts'
 import { container, daemonSet, job, replicaSet, statefulSet } from '../objects.ts'
@@ -6,7 +6,7 @@ import { networkPolicy, sample, type Sample, scaler } from '../samples.ts'
 import { create, MERGE_PATCH, named, patch, update } from '../steps.ts'
 import { STORAGE_CHANGES } from './changes-of-storage.ts'
 
-/** Somebody else's, so that no controller touches it. */
+/** Managed by another controller, so that the built-in one ignores it. */
 const jobOf = (more: JsonObject): Sample => ({
   path: named('batch/v1', 'jobs'),
   base: job('a', {

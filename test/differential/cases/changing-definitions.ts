@@ -2,7 +2,7 @@ import type { Case, CaseGroup, JsonObject, Step } from '../case.ts'
 import { definition, version } from '../custom-resource.ts'
 import { apply, create, CRDS, custom, get, JSON_PATCH, MERGE_PATCH, patch, read, remove, watch } from '../steps.ts'
 
-/** Definitions that change, or go, while there are objects of them and watches on these. */
+/** Definitions that are changed or deleted while objects and watches of them exist. */
 const one = (name: string, ...steps: readonly Step[]): Case => ({ name: `definition changes: ${name}`, steps })
 
 const kindOf = (plural: string): string => plural.charAt(0).toUpperCase() + plural.slice(1, -1)
@@ -34,7 +34,7 @@ const made = (plural: string, properties: JsonObject): readonly Step[] => [
 const TEXT: JsonObject = { type: 'string' }
 const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
 
-/** The new properties have one called `fresh`, by which it can be told when they are in force. */
+/** The new schema has a property `fresh`, which shows when it is in force. */
 const changed = (plural: string, properties: JsonObject): readonly Step[] => [
   patch(JSON_PATCH, `${CRDS}/${plural}.{group}`, [{ op: 'replace', path, value: { ...properties, fresh: TEXT } }], {
     pick: ['kind'],
@@ -76,7 +76,7 @@ const OBJECTS: readonly Case[] = [
     create(custom('kinds'), object('kinds', { part: { of: '1' } })),
     ...changed('kinds', { size: TEXT, part: TEXT }),
     get(custom('kinds', 'a')),
-    // The real server loses track of who owns what in an object whose types are wrong.
+    // The real server loses the field ownership of an object whose types are wrong.
     patch(
       MERGE_PATCH,
       custom('kinds', 'a'),

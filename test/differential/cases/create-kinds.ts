@@ -18,7 +18,7 @@ const APPS = 'apps/v1'
 const BATCH = 'batch/v1'
 const RBAC = 'rbac.authorization.k8s.io/v1'
 
-/** Created for show: nothing is stored, so that no controller gets to see it before we do. */
+/** Creates with a dry run, so that no controller changes the object before it is compared. */
 function defaulted(title: string, path: string, body: JsonObject): Case {
   return { name: `create ${title}`, hasPods: true, steps: [create(`${path}?dryRun=All`, body)] }
 }

@@ -6,7 +6,7 @@ const APPS = 'apps/v1'
 const BATCH = 'batch/v1'
 const RBAC = 'rbac.authorization.k8s.io/v1'
 
-/** Refused by the kind's own rules. */
+/** Rejected by the kind's own validation. */
 function invalid(title: string, path: string, body: JsonObject, status = 422): Case {
   return { name: `create refuses ${title}`, hasPods: true, steps: [create(path, body, { status, unordered: true })] }
 }
@@ -85,7 +85,7 @@ export const refusedObjects: readonly Case[] = [
   invalid('a deployment without a selector', named(APPS, 'deployments'), deployment('a', { selector: null })),
   invalid('a deployment of minus one', named(APPS, 'deployments'), deployment('a', { replicas: -1 })),
   invalid(
-    'a deployment that can not roll',
+    'a deployment that cannot roll',
     named(APPS, 'deployments'),
     deployment('a', { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
   ),

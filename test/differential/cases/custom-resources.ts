@@ -7,7 +7,7 @@ const widgets = custom('widgets')
 const at = custom('widgets', 'a')
 const one = (name: string, ...steps: Case['steps']): Case => ({ name: `custom resource ${name}`, steps })
 
-/** What the schema says of a spec. */
+/** Specs, checked against the schema. */
 const SPECS: readonly (readonly [string, JsonObject, number?])[] = [
   ['with defaults', { size: 3 }],
   [
@@ -358,10 +358,10 @@ const LIVES: readonly Case[] = [
 
 const unqualified = (name = 'a'): JsonObject => ({ name, finalizers: ['unqualified'] })
 const seen = { pick: ['kind', 'code', 'message', 'metadata.finalizers'] }
-/** Nobody would take the finalizers off again. */
+/** A dry run, because nothing would remove the finalizers. */
 const dry = '?dryRun=All'
 
-/** Which kinds want finalizers to say whose they are is each kind's own affair. */
+/** Each kind decides whether finalizers must be qualified by a domain. */
 const FINALIZERS: readonly Case[] = [
   {
     name: 'finalizer that does not say whose it is, on kinds that take it',

@@ -1,4 +1,4 @@
-/** The status of a definition: whoever migrates its objects writes which versions they may be stored in. */
+/** The status of a definition, where storage migration writes the stored versions. */
 import type { CaseGroup, Json, JsonObject } from '../case.ts'
 import { create, CRDS, get, MERGE_PATCH, patch, remove, update } from '../steps.ts'
 

@@ -1,4 +1,4 @@
-/** What a delete says of itself: an option that is overlooked deletes what its sender wanted to keep. */
+/** Options of a delete: an ignored option deletes an object that the client wants to keep. */
 import type { Case, CaseGroup, Json } from '../case.ts'
 import { configMap, lease, pod } from '../objects.ts'
 import { BY_CONTROLLERS, core, create, get, named, remove } from '../steps.ts'
@@ -10,7 +10,7 @@ const one = (name: string, ...steps: Case['steps']): Case => ({ name: `delete op
 const withPods = (name: string, ...steps: Case['steps']): Case => ({ ...one(name, ...steps), hasPods: true })
 const made = create(maps, configMap('a'))
 
-/** Bodies of a delete, and what becomes of it. */
+/** Bodies of a delete and the resulting status. */
 const BODIES: readonly (readonly [string, string, number])[] = [
   ['with a number for a uid', '{"preconditions":{"uid":5}}', 400],
   ['with a number for a version', '{"preconditions":{"resourceVersion":5}}', 400],

@@ -4,7 +4,7 @@ import { get } from '../steps.ts'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const one = (name: string, ...steps: Case['steps']): Case => ({ name: `discovery ${name}`, steps })
 
-/** Whose resources the embedded server has as well; their verbs, short names and categories count, their hashes do not. */
+/** Groups that the embedded server serves as well; verbs, short names and categories are compared, hashes are not. */
 const GROUPS = [
   'apps/v1',
   'batch/v1',
@@ -23,7 +23,7 @@ const GROUPS = [
   'discovery.k8s.io/v1',
   'certificates.k8s.io/v1',
 ]
-/** The real server lists custom resources in no order. */
+/** The real server lists custom resources in no fixed order. */
 const CUSTOM = [
   'groupVersion',
   'kind',

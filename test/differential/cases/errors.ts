@@ -1,4 +1,4 @@
-/** Requests that are wrong, in every way that comes to mind. */
+/** Invalid requests of all kinds. */
 import type { Case, CaseGroup, Json } from '../case.ts'
 import { configMap, widget } from '../objects.ts'
 import {
@@ -205,8 +205,8 @@ const OTHERS: readonly Case[] = [
   ),
   one(
     'strangers',
-    { method: 'GET', path: maps, as: 'stranger', status: 401 },
-    { method: 'POST', path: maps, body: configMap('a'), as: 'stranger', status: 401 },
+    { method: 'GET', path: maps, as: 'invalid-token', status: 401 },
+    { method: 'POST', path: maps, body: configMap('a'), as: 'invalid-token', status: 401 },
   ),
 ]
 

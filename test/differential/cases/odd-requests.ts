@@ -1,4 +1,4 @@
-/** Requests that are unusual, and not always wrong. */
+/** Unusual requests, both valid and invalid. */
 import type { Case, CaseGroup, Json } from '../case.ts'
 import { configMap, container, deployment, lease, pod, podTemplate, secret } from '../objects.ts'
 import {
@@ -267,7 +267,7 @@ const PLACES: readonly Case[] = [
     create(core('bindings'), { metadata: { name: 'none' }, target: { name: 'nowhere' } }, { status: 404 }),
   ),
   one(
-    'namespace that waits for somebody',
+    'namespace that waits for a finalizer',
     create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '{ns}-two' } }),
     patch(MERGE_PATCH, other, { spec: { finalizers: [] } }),
     patch(MERGE_PATCH, `${other}/status`, { status: { phase: 'Terminating' } }, { status: 422 }),

@@ -1,4 +1,4 @@
-/** What an operator does all day: reviews, events, preconditions, and the kinds that it makes. */
+/** Typical requests of an operator: reviews, events, preconditions, and its kinds. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { configMap, deployment, pod, widget } from '../objects.ts'
 import {
@@ -300,7 +300,7 @@ const KINDS: readonly Case[] = [
       { ...pod('a'), metadata: { generateName: 'Bad_' } },
       { status: 422, ignore: ['message', 'details.name', 'details.causes.1.message'] },
     ),
-    // Refused before there is a name.
+    // Rejected before a name is generated.
     create(
       core('pods'),
       { ...pod('a', { serviceAccountName: 'nobody' }), metadata: { generateName: 'made-' } },

@@ -6,9 +6,9 @@ interface Subject {
   readonly title: string
   readonly path: string
   readonly object: JsonObject
-  /** What to change, as a merge. */
+  /** The change, as a merge patch. */
   readonly change: JsonObject
-  /** A list that exists, as a JSON pointer, and what to add to it. */
+  /** A JSON pointer to an existing list, and the item to add. */
   readonly isCustom?: boolean
 }
 
@@ -230,7 +230,7 @@ const spec: JsonObject = {
   tolerations: [{ key: 'a', operator: 'Exists' }],
 }
 
-/** What strategic merges know beyond merging: keys of lists, order, directives. */
+/** Features of strategic merge patches: list keys, order, directives. */
 const STRATEGIC: readonly (readonly [string, JsonObject, number?])[] = [
   ['merges containers by name', { containers: [{ name: 'two', image: 'new' }, container('three')] }],
   [

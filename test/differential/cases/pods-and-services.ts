@@ -1,4 +1,4 @@
-/** Pods and services that say much, or something odd. */
+/** Pods and services with many or unusual fields. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { container, pod, service } from '../objects.ts'
 import { core, create, MERGE_PATCH, patch, remove } from '../steps.ts'

@@ -1,4 +1,4 @@
-/** What a namespace may use up, and what its pods may ask for. */
+/** Resource quotas of namespaces and limit ranges of pods. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { configMap, container, pod, service } from '../objects.ts'
 import { core, create, get, MERGE_PATCH, patch, remove } from '../steps.ts'
@@ -21,15 +21,15 @@ const limits = (...items: readonly JsonObject[]): JsonObject => ({
 const asking = (name: string, requests: JsonObject, limited: JsonObject = {}): JsonObject =>
   pod(name, { containers: [container('web', { resources: { requests, limits: limited } })] })
 
-/** Its controller writes the status, in both servers. */
+/** The quota controller writes the status, in both servers. */
 const QUOTA = { ignore: ['status', 'metadata.resourceVersion', 'metadata.managedFields'] }
 const RESOURCES = { pick: ['kind', 'spec.containers.0.resources', 'metadata.annotations', 'status.qosClass'] }
-/** Until the quota's controller has counted, the real server admits nothing. */
+/** The real server admits nothing until the quota controller has counted. */
 const counted = { ...RESOURCES, eventually: true }
 
 /**
- * A quota that is in force. Until its admission has seen a new quota, the real server admits what it does not count, so
- * the quota begins with nothing allowed and is opened only when it has refused something.
+ * A quota that is in force. The real server admits uncounted objects until its admission plugin has seen a new quota,
+ * so the quota starts with nothing allowed and is opened once it has rejected something.
  */
 const inForce = (
   name: string,
@@ -51,7 +51,7 @@ export const quotaCases: CaseGroup = {
   cases: [
     one(
       'counts objects',
-      // One is there in every namespace, a moment after it: it counts, if it comes first.
+      // Every namespace gets this ConfigMap a moment after its creation, and it counts against the quota.
       get(core('configmaps', 'kube-root-ca.crt'), { pick: ['kind'], eventually: true }),
       ...inForce(
         'few',

@@ -1,4 +1,4 @@
-/** More objects that are wrong in several places: quotas, limits, volumes, nodes. */
+/** More objects with several errors each: quotas, limits, volumes, nodes. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { job, pod, service, statefulSet } from '../objects.ts'
 import { merged, priority, refused, sample, type Sample, storageClass, taken } from '../samples.ts'
@@ -21,7 +21,7 @@ const volume = sample(
 )
 const node = sample('/api/v1/nodes', 'v1', 'Node', {}, 'node-{ns}')
 
-/** Of kinds that have no spec. */
+/** For kinds without a spec. */
 const refusedWhole = ({ path, base }: Sample, name: string, ...changes: readonly JsonObject[]): Case => ({
   name: `refuse ${name}`,
   steps: changes.map((change) => create(`${path}?dryRun=All`, merged(base, change), { status: 422 })),

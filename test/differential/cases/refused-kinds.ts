@@ -1,4 +1,4 @@
-/** Objects that are wrong in several places: what is said of each. */
+/** Objects with several errors each. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { create, named } from '../steps.ts'
 import { merged, networkPolicy, refused, sample, type Sample, scaler, taken } from '../samples.ts'
@@ -10,7 +10,7 @@ const job: Sample = {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name: 'a' },
-    // One that is given: whatever is said of it then, no uid is in it.
+    // An explicit selector, so that the messages contain no uid.
     spec: {
       manualSelector: true,
       selector: { matchLabels: { a: 'b' } },

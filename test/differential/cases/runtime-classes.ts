@@ -1,4 +1,4 @@
-/** What a RuntimeClass makes of the pods that name it. */
+/** The effects of a RuntimeClass on the pods that name it. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { pod } from '../objects.ts'
 import { core, create, remove } from '../steps.ts'
@@ -15,7 +15,7 @@ const runtime = (more: JsonObject): JsonObject => ({
 })
 const running = (spec: JsonObject): JsonObject => pod('a', { runtimeClassName: 'runtime-{ns}', ...spec })
 
-/** Of a class: these pods are taken, those are not. */
+/** A class with pods that are accepted and pods that are rejected. */
 const one = (name: string, fields: JsonObject, pods: readonly JsonObject[], refused: readonly JsonObject[]): Case => ({
   name: `runtime ${name}`,
   hasPods: true,

@@ -1,4 +1,4 @@
-/** Definitions of custom resources, as dry runs: what a schema may say, and what it may not. */
+/** Definitions of custom resources with valid and invalid schemas, as dry runs. */
 import type { Case, CaseGroup, Json, JsonObject } from '../case.ts'
 import { definition, version } from '../custom-resource.ts'
 import { CRDS, create } from '../steps.ts'
@@ -179,7 +179,7 @@ export const schemaCases: CaseGroup = {
     schema('with a scale in a list', spec({}), 201, {
       subresources: { scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: '.status.a' } },
     }),
-    schema('with fields that can not be selected', spec({ a: { type: 'array', items: { type: 'string' } } }), 422, {
+    schema('with fields that cannot be selected', spec({ a: { type: 'array', items: { type: 'string' } } }), 422, {
       selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.none' }],
     }),
     schema('with deprecated', spec({}), 201, { deprecated: true, deprecationWarning: 'old' }),

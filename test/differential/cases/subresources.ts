@@ -28,7 +28,7 @@ const SCALES: readonly Case[] = Object.entries(WORKLOADS).map(([plural, make]) =
     metadata: { name: 'a', namespace: '{ns}' },
     spec: { replicas: 0 },
   }
-  // Its status comes from the controllers, its selector does not.
+  // Controllers write its status, but not its selector.
   const seen = { ignore: ['metadata.resourceVersion', 'status.replicas'] }
   return {
     name: `scale of ${plural}`,

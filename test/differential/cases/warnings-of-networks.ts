@@ -1,4 +1,4 @@
-/** What of services, addresses, volumes and classes is taken with a word. */
+/** Services, addresses, volumes and classes that are accepted with a warning. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { service, volume } from '../objects.ts'
 import { core, create, named } from '../steps.ts'

@@ -1,4 +1,4 @@
-/** What of pods, and of their templates, is taken with a word. */
+/** Pods and pod templates that are accepted with a warning. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { container, daemonSet, job, pod, podTemplate, statefulSet } from '../objects.ts'
 import { core, create, MERGE_PATCH, named, patch, remove } from '../steps.ts'

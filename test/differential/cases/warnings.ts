@@ -1,4 +1,4 @@
-/** What is taken, but not without a word. */
+/** Objects that are accepted with a warning. */
 import type { Case, CaseGroup, JsonObject } from '../case.ts'
 import { container, pod } from '../objects.ts'
 import { core, CRDS, create, get, MERGE_PATCH, named, patch, remove } from '../steps.ts'

@@ -226,7 +226,7 @@ export const watchCases: CaseGroup = {
       read('w', 1),
     ),
     one(
-      'what was made anew',
+      'what was recreated',
       start,
       make('a'),
       remove(`${leases}/a`),

@@ -1,4 +1,4 @@
-/** Bodies in YAML: what is read from them, and what can not be read. */
+/** Bodies in YAML: valid and invalid texts. */
 import type { Case, CaseGroup, Step } from '../case.ts'
 import { APPLY_PATCH, core, create, custom, get, patch } from '../steps.ts'
 
@@ -11,7 +11,7 @@ const WIDGET = 'apiVersion: {group}/v1\nkind: Widget\nmetadata: {name: a}\n'
 
 const one = (name: string, ...steps: readonly Step[]): Case => ({ name: `YAML ${name}`, steps })
 
-/** A few texts at a time, each to create and to apply: whatever is said of them, nothing is stored. */
+/** Several texts, each for a create and an apply; nothing is stored. */
 const refused = (name: string, ...texts: readonly string[]): Case =>
   one(
     name,
@@ -22,7 +22,7 @@ const refused = (name: string, ...texts: readonly string[]): Case =>
     get(map, { status: 404 }),
   )
 
-/** What is inside of the field of a custom resource that takes anything. */
+/** The content of a field of a custom resource that accepts anything. */
 const read = (name: string, ...texts: readonly string[]): Case =>
   one(
     `reads ${name}`,

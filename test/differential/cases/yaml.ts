@@ -1,4 +1,4 @@
-/** Bodies in YAML: keys that are there twice. */
+/** Bodies in YAML with duplicate keys. */
 import type { Case, CaseGroup, Step } from '../case.ts'
 import { APPLY_PATCH, core, create, custom, get, named, patch, update } from '../steps.ts'
 
@@ -12,7 +12,7 @@ const WIDGET = 'apiVersion: {group}/v1\nkind: Widget\nmetadata: {name: a}\n'
 
 const one = (name: string, ...steps: readonly Step[]): Case => ({ name: `YAML ${name}`, steps })
 
-/** Refused where nothing is to be overlooked, else warned of, or let pass; and whatever is said, nothing is stored. */
+/** Rejected with strict validation, otherwise warned about or accepted; nothing is stored. */
 const doubled = (name: string, rest: string): Case => {
   const body = KIND + METADATA + rest
   return one(
@@ -27,7 +27,7 @@ const doubled = (name: string, rest: string): Case => {
   )
 }
 
-/** The same of a custom resource, where anything may be inside of one of the fields. */
+/** The same for a custom resource with a field that accepts anything. */
 const doubledWithin = (name: string, free: string): Case => {
   const body = `${WIDGET}spec:\n  size: 1\n  free:\n${free.replaceAll(/^(?=.)/gm, '    ')}`
   return one(
@@ -42,7 +42,7 @@ const doubledWithin = (name: string, free: string): Case => {
 
 const BASES = 'one: &one {a: "1", b: "2"}\ntwo: &two {a: "3", c: "4"}\n'
 
-/** JSON that is sent as YAML, and is not quite that. */
+/** JSON that is sent as YAML but is not valid YAML. */
 const json = (data: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":${data}}`
 const notYaml = (name: string, data: string): Case =>
   one(
@@ -146,9 +146,9 @@ const TOLD: readonly Case[] = [
     update(`${map}?fieldValidation=Strict`, `${METADATA}data: {a: c}\ndata: {a: d}\n`, { ...YAML, status: 400 }),
     update(map, `${METADATA}data: {a: c}\ndata: {a: d}\n`, YAML),
     patch(APPLY_PATCH, `${map}?fieldManager=one&force=true`, `${KIND}${METADATA}data: {a: e}\ndata: {a: f}\n`),
-    // Nothing changes, and it is said again.
+    // Nothing changes, and the warning is repeated.
     patch(APPLY_PATCH, `${map}?fieldManager=one&force=true`, `${KIND}${METADATA}data: {a: e}\ndata: {a: f}\n`),
-    // Who conflicts is told that, and not how he wrote it.
+    // A conflict is reported without the warning.
     patch(APPLY_PATCH, `${map}?fieldManager=two&fieldValidation=Strict`, `${KIND}${METADATA}data: {a: e, a: g}\n`, {
       status: 409,
     }),
@@ -179,7 +179,7 @@ const TOLD: readonly Case[] = [
   ),
   one(
     'in which one name is two keys',
-    // Which of the two counts is left to chance there.
+    // The real server chooses between the two at random.
     create(`${maps}?dryRun=All&fieldValidation=Strict`, `${METADATA}data: {1: a, "1": a}\n`, YAML),
     patch(APPLY_PATCH, `${map}?fieldManager=one&fieldValidation=Strict`, `${KIND}${METADATA}data: {1: a, "1": a}\n`, {
       status: 201,

@@ -1,10 +1,10 @@
-/** The program that follows a cluster with client-go's informers, built once and cached. */
+/** Builds and caches the program that runs client-go's informers. */
 import path from 'node:path'
 
 import { buildGo } from '../../cluster/build-cache.ts'
 import { type Progress, stderrProgress } from '../../cluster/progress.ts'
 
-/** Builds it if need be, and answers its path. Default progress: standard error. */
+/** Builds it if necessary and returns its path. Default progress: standard error. */
 export async function buildInformers(progress: Progress = stderrProgress): Promise<string> {
   const build = {
     label: 'go-informers',

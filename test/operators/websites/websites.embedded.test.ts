@@ -11,13 +11,13 @@ const definition = load(
   await readFile(new URL('../../../docs/examples/website-crd.yaml', import.meta.url), 'utf8'),
 ) as CustomResourceDefinition
 
-// On the real cluster test/cluster/websites.test.ts goes through the same and more, with kubectl.
+// On the real cluster, test/cluster/websites.test.ts covers the same and more, with kubectl.
 const only = ['in process', 'embedded'] as const
 
 onEveryFloor(
   'the example operator',
   (floor) => {
-    test('keeps a Deployment, repairs it, and leaves nothing behind', async () => {
+    test('the operator creates, repairs and finally deletes the Deployment of a Website', async () => {
       const here = floor()
       const { api, clock, random } = here
       await api.apply(CustomResourceDefinition, definition, { force: true })
@@ -31,15 +31,17 @@ onEveryFloor(
         }),
       )
 
-      await here.until('it runs', async () => (await api.get(Website, ref)).status?.phase === 'Running')
+      await here.until('the Website runs', async () => (await api.get(Website, ref)).status?.phase === 'Running')
       expect(await api.get(Deployment, ref)).toMatchObject({ spec: { replicas: 2 }, status: { readyReplicas: 2 } })
 
       await api.delete(Deployment, ref)
-      const replaced = await here.until('it is made again', () => api.get(Deployment, ref).catch(() => undefined))
+      const replaced = await here.until('the Deployment is recreated', () =>
+        api.get(Deployment, ref).catch(() => undefined),
+      )
       expect(replaced.metadata.ownerReferences).toMatchObject([{ kind: 'Website', name: 'shop' }])
 
       await api.delete(Website, ref)
-      await here.until('it is gone', () => api.get(Website, ref).then(() => false, isNotFound))
+      await here.until('the Website is gone', () => api.get(Website, ref).then(() => false, isNotFound))
       await here.until('its Deployment is gone', () => api.get(Deployment, ref).then(() => false, isNotFound))
     })
   },

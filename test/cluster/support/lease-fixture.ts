@@ -1,4 +1,4 @@
-/** What tests of leases share: two namespaces, an operator with just the rights it documents, and kubectl. */
+/** A fixture for lease tests: two namespaces, an operator with exactly its documented permissions, and kubectl. */
 import { randomBytes } from 'node:crypto'
 
 import type { Operator } from '@tenure/http'
@@ -18,18 +18,18 @@ import { connect, type Connected } from './connect.ts'
 import { until } from './until.ts'
 
 export interface Running {
-  /** `PATCH /api/v1/…`: all but reads, so far. */
+  /** All requests except reads so far: `PATCH /api/v1/…`. */
   readonly writes: readonly string[]
   stop(): Promise<void>
 }
 
-export class LeaseBed {
+export class LeaseFixture {
   readonly cluster: ClusterAccess
   readonly admin: Connected
   readonly id: string
-  /** The operator's own. */
+  /** The operator's namespace. */
   readonly namespace: string
-  /** Anybody else's. */
+  /** Another namespace. */
   readonly elsewhere: string
   readonly #operator: ConnectionConfig
   readonly #stops: (() => Promise<void>)[] = []
@@ -43,17 +43,20 @@ export class LeaseBed {
     this.elsewhere = `elsewhere-${id}`
   }
 
-  /** The operator may keep the leases of `shared` itself. */
-  static async open(kubeconfig: string, shared: NonNullable<LeaseOperatorRulesOptions['shared']>): Promise<LeaseBed> {
+  /** The operator may handle leases of the `shared` kinds itself. */
+  static async open(
+    kubeconfig: string,
+    shared: NonNullable<LeaseOperatorRulesOptions['shared']>,
+  ): Promise<LeaseFixture> {
     const cluster = await openCluster(kubeconfig)
     const id = randomBytes(3).toString('hex')
     const operator = await grantOperator(cluster, `lease-operator-${id}`, { shared })
-    const bed = new LeaseBed(cluster, await connect(kubeconfig), operator, id)
-    for (const name of [bed.namespace, bed.elsewhere]) await cluster.kubectl(['create', 'namespace', name])
-    return bed
+    const fixture = new LeaseFixture(cluster, await connect(kubeconfig), operator, id)
+    for (const name of [fixture.namespace, fixture.elsewhere]) await cluster.kubectl(['create', 'namespace', name])
+    return fixture
   }
 
-  /** Ends what was run, and takes LeaseControllers away. */
+  /** Stops all operators and deletes the LeaseControllers. */
   async clear(): Promise<void> {
     await Promise.all(this.#stops.splice(0).map((stop) => stop()))
     await this.cluster.runKubectl(['delete', 'leasecontrollers', '--all', '--wait=false'])
@@ -68,7 +71,7 @@ export class LeaseBed {
     await this.admin.close()
   }
 
-  /** Runs an operator in a manager of its own. */
+  /** Runs an operator in its own manager. */
   run(
     operator: Operator,
     config: ConnectionConfig,
@@ -87,10 +90,10 @@ export class LeaseBed {
     }
     const options = { controllers, components, transport, namespace: this.namespace, ...more }
     const running = manager(options).run(end.signal)
-    // What can not start says so at the stop, at the latest.
+    // `stop` returns the error; without this handler Node would report an unhandled rejection before.
     running.catch(() => undefined)
     const stop = async (): Promise<void> => {
-      end.abort(new Error('the test is over'))
+      end.abort(new Error('The test is over'))
       await running
       await http.close()
     }
@@ -98,7 +101,7 @@ export class LeaseBed {
     return { writes, stop }
   }
 
-  /** With the rights of its documented role, and no more. */
+  /** Starts the operator with the permissions of its documented role only. */
   async startOperator(options: LeaseControllersOptions = {}): Promise<Running> {
     const operator = leaseControllersOperator({ dedicated: { image: 'tenure:test' }, ...options })
     const running = this.run(operator, this.#operator)
@@ -131,7 +134,7 @@ export class LeaseBed {
     await this.cluster.kubectl(['wait', '--for=condition=Ready', '--timeout=90s', ...targets])
   }
 
-  /** `False KindNotServed`. */
+  /** Returns status and reason: `False KindNotServed`. */
   async ready(name: string): Promise<string> {
     const condition = '{.status.conditions[?(@.type=="Ready")]'
     const columns = `jsonpath=${condition}.status} ${condition}.reason}`
