@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import type { Random } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createAuthority, loadAuthority } from './authority.ts'
 import { isFor, joinBundle, splitBundle, validityOf } from './pem.ts'
 import { encodeName, signCertificate } from './x509.ts'
@@ -30,7 +30,7 @@ const fields = (publicKey: Uint8Array) => ({
 })
 
 describe('an authority', () => {
-  it('is a CA that signs itself and nothing below the first level', () => {
+  test('is a CA that signs itself and nothing below the first level', () => {
     const clock = new VirtualClock()
     const authority = createAuthority({ commonName: 'test ca', clock, random: seededRandom() })
     const certificate = new X509Certificate(authority.certificate)
@@ -44,7 +44,7 @@ describe('an authority', () => {
     expect(authority.key).toMatch(/^-----BEGIN PRIVATE KEY-----/)
   })
 
-  it('issues a server certificate for names and addresses', () => {
+  test('issues a server certificate for names and addresses', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issued = authority.issue({
       commonName: 'web',
@@ -75,7 +75,7 @@ describe('an authority', () => {
     )
   })
 
-  it('issues a client certificate that names a Kubernetes user and groups', () => {
+  test('issues a client certificate that names a Kubernetes user and groups', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issued = authority.issue({
       commonName: 'system:node:zoë',
@@ -88,7 +88,7 @@ describe('an authority', () => {
     expect(certificate.subjectAltName).toBeUndefined()
   })
 
-  it('gives every certificate a positive serial of at least 64 random bits', () => {
+  test('gives every certificate a positive serial of at least 64 random bits', () => {
     for (const random of [seededRandom(1), seededRandom(2), edge(0), edge(255)]) {
       const authority = createAuthority({ commonName: 'test ca', random })
       const serial = BigInt(`0x${new X509Certificate(authority.certificate).serialNumber}`)
@@ -97,7 +97,7 @@ describe('an authority', () => {
     }
   })
 
-  it('writes years from 2050 on as they must be written', () => {
+  test('writes years from 2050 on as they must be written', () => {
     const clock = new VirtualClock(Date.UTC(2049, 11, 31, 23, 59, 59))
     const authority = createAuthority({ commonName: 'late ca', validFor: 2000, clock })
     const certificate = new X509Certificate(authority.certificate)
@@ -108,7 +108,7 @@ describe('an authority', () => {
     expect(certificate.raw.includes(Buffer.from('\x18\x0f20500101000001Z'))).toBe(true)
   })
 
-  it('never lets a certificate outlive it, and issues none once it expired', async () => {
+  test('never lets a certificate outlive it, and issues none once it expired', async () => {
     const clock = new VirtualClock()
     const authority = createAuthority({ commonName: 'test ca', validFor: DAY, clock })
     const issued = authority.issue({ commonName: 'web', usage: 'server', validFor: 90 * DAY })
@@ -118,7 +118,7 @@ describe('an authority', () => {
     expect(() => authority.issue({ commonName: 'web', usage: 'server' })).toThrow('expired on 2026-01-02')
   })
 
-  it('can be stored and loaded', () => {
+  test('can be stored and loaded', () => {
     const first = createAuthority({ commonName: 'test ca', organizations: ['Ünïcode'] })
     const second = loadAuthority(first.certificate, first.key)
     expect({ certificate: second.certificate, key: second.key, notAfter: second.notAfter }).toEqual({
@@ -131,7 +131,7 @@ describe('an authority', () => {
     expect(issued.verify(new X509Certificate(first.certificate).publicKey)).toBe(true)
   })
 
-  it('says why it can not be loaded', () => {
+  test('says why it can not be loaded', () => {
     const one = createAuthority({ commonName: 'one' })
     const two = createAuthority({ commonName: 'two' })
     const leaf = one.issue({ commonName: 'web', usage: 'server' })
@@ -141,7 +141,7 @@ describe('an authority', () => {
     expect(() => loadAuthority(leaf.certificate, leaf.key)).toThrow('not a CA certificate')
   })
 
-  it('refuses names that would make a certificate nobody can match', () => {
+  test('refuses names that would make a certificate nobody can match', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issue = (names: { dnsNames?: string[]; ipAddresses?: string[] }) => () =>
       authority.issue({ commonName: 'web', usage: 'server', ...names })
@@ -153,7 +153,7 @@ describe('an authority', () => {
     }
   })
 
-  it('signs with RSA authorities of others, and refuses keys it can not sign with', () => {
+  test('signs with RSA authorities of others, and refuses keys it can not sign with', () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const spki = rsa.publicKey.export({ type: 'spki', format: 'der' })
     const certificate = new X509Certificate(signCertificate(fields(spki), rsa.privateKey))
@@ -162,7 +162,7 @@ describe('an authority', () => {
     expect(() => signCertificate(fields(spki), edwards.privateKey)).toThrow('EC or RSA key')
   })
 
-  it('is trusted in a real handshake, for its server and for its clients, and by nobody else', async () => {
+  test('is trusted in a real handshake, for its server and for its clients, and by nobody else', async () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const stranger = createAuthority({ commonName: 'test ca' })
     const server = authority.issue({
@@ -213,7 +213,7 @@ describe('an authority', () => {
     }
   })
 
-  it.runIf(hasOpenssl)('passes the strict checks of openssl', () => {
+  test.runIf(hasOpenssl)('passes the strict checks of openssl', () => {
     const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
     const write = (name: string, text: string): string => {
       writeFileSync(join(folder, name), text)
@@ -244,7 +244,7 @@ describe('an authority', () => {
 })
 
 describe('a bundle', () => {
-  it('holds each certificate once and drops what is between', () => {
+  test('holds each certificate once and drops what is between', () => {
     const one = createAuthority({ commonName: 'one' }).certificate
     const two = createAuthority({ commonName: 'two' }).certificate
     const bundle = joinBundle([one, `# comment\n${two}\n\n${one}`])

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Table } from './option.ts'
 import type { ConfigurationSources } from './read.ts'
 import { describeValues, readConfiguration } from './read.ts'
@@ -47,7 +47,7 @@ const withFile = (content: string, argv: readonly string[] = ['--config', 'c.yam
   load({ argv, readText: () => Promise.resolve(content) })
 
 describe('readConfiguration', () => {
-  it('has typed defaults', async () => {
+  test('has typed defaults', async () => {
     const { values, sources } = await load()
     expect(values).toEqual({
       healthAddress: ':8081',
@@ -67,7 +67,7 @@ describe('readConfiguration', () => {
     expectTypeOf(values.leaderElect).toEqualTypeOf<boolean>()
   })
 
-  it('lets a flag win over the environment, that over the file, that over the default', async () => {
+  test('lets a flag win over the environment, that over the file, that over the default', async () => {
     const { values, sources } = await load({
       argv: ['--config=c.yaml', '--workers', '8'],
       environment: { WORKERS: '6', LEASE_DURATION: '30s', LOG_FORMAT: '' },
@@ -82,7 +82,7 @@ describe('readConfiguration', () => {
     })
   })
 
-  it.each([
+  test.each([
     [['--workers=8'], { workers: 8 }],
     [['-workers', '8'], { workers: 8 }],
     [['--workers', '8', '--workers', '9'], { workers: 9 }],
@@ -97,7 +97,7 @@ describe('readConfiguration', () => {
     expect((await load({ argv })).values).toMatchObject(expected)
   })
 
-  it.each([
+  test.each([
     [['--workers', 'many'], '--workers: "many" is not a whole number'],
     [['--workers', '1.5'], '--workers: "1.5" is not a whole number'],
     [['--workers', '99999999999999999999'], 'is not a whole number'],
@@ -123,7 +123,7 @@ describe('readConfiguration', () => {
     })
   })
 
-  it('says everything that is wrong at once, with its source', async () => {
+  test('says everything that is wrong at once, with its source', async () => {
     const error = await load({
       argv: ['--workers', 'x'],
       environment: { LEASE_DURATION: 'y' },
@@ -133,12 +133,12 @@ describe('readConfiguration', () => {
     })
   })
 
-  it('hands back what is no flag, if asked to', async () => {
+  test('hands back what is no flag, if asked to', async () => {
     const { rest, values } = await load({ argv: ['start', '--workers', '2', '--', '--workers'], allowRest: true })
     expect([rest, values.workers]).toEqual([['start', '--workers'], 2])
   })
 
-  it('reads YAML and JSON, nested keys and their own types', async () => {
+  test('reads YAML and JSON, nested keys and their own types', async () => {
     const yaml =
       'leaderElect: false\nworkers: 3\nnamespaces: [a, b]\nleaderElection:\n  leaseDuration: 20s\nhealthAddress: 0\n'
     const expected = {
@@ -156,7 +156,7 @@ describe('readConfiguration', () => {
     expect((await withFile('workers:\n')).values.workers).toBe(4)
   })
 
-  it.each([
+  test.each([
     ['wrokers: 3', 'wrokers in c.yaml is not known; did you mean workers?'],
     ['leaderElection: { leaseDurtaion: 3s }', 'did you mean leaderElection.leaseDuration?'],
     ['workers: [1]', 'workers in c.yaml: [1] is not a whole number'],
@@ -169,13 +169,13 @@ describe('readConfiguration', () => {
     await expect(withFile(content)).rejects.toThrow(message)
   })
 
-  it('says what is wrong with the file itself', async () => {
+  test('says what is wrong with the file itself', async () => {
     await expect(withFile('a: [')).rejects.toMatchObject({ code: 'TENURE_CONFIGURATION_FILE' })
     await expect(withFile('{', ['--config', 'c.json'])).rejects.toThrow('c.json is not JSON')
     await expect(load({ argv: ['--config', '/does/not/exist.yaml'] })).rejects.toThrow('could not be read: ENOENT')
   })
 
-  it('reads the file that the environment names, from disk', async () => {
+  test('reads the file that the environment names, from disk', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'configuration-'))
     const path = join(directory, 'c.yaml')
     await writeFile(path, 'workers: 7\n')
@@ -184,7 +184,7 @@ describe('readConfiguration', () => {
     expect(values.workers).toBe(7)
   })
 
-  it('never shows a secret', async () => {
+  test('never shows a secret', async () => {
     const error = await load({ argv: ['--port', 'hunter2'] }).catch((thrown: unknown) => thrown as Error)
     expect(error).toMatchObject({
       message: expect.stringContaining('--port: its value (hidden) is not a whole number'),
@@ -195,7 +195,7 @@ describe('readConfiguration', () => {
     expect(describeValues(configuration, values)).toMatchObject({ databaseUrl: '<hidden>', workers: 4 })
   })
 
-  it('asks for what is required', async () => {
+  test('asks for what is required', async () => {
     const strict = defineConfiguration({
       program: 'p',
       summary: 's',
@@ -210,7 +210,7 @@ describe('readConfiguration', () => {
 })
 
 describe('the table', () => {
-  it('prints help', async () => {
+  test('prints help', async () => {
     const help = await readConfiguration(configuration, { argv: ['--wrong', '-h'], environment: {} })
     expect(help.kind).toBe('help')
     const text = helpText(configuration, 80)
@@ -223,7 +223,7 @@ describe('the table', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 
-  it('prints a reference', () => {
+  test('prints a reference', () => {
     const lines = referenceMarkdown(configuration).split('\n')
     expect(lines).toHaveLength(2 + 8 + 1)
     expect(lines[3]).toBe(
@@ -233,7 +233,7 @@ describe('the table', () => {
     expect(lines[8]).toBe('| – | `DATABASE_URL` | `databaseUrl` | string | – | The database. Secret. |')
   })
 
-  it('finds a mistake in itself', () => {
+  test('finds a mistake in itself', () => {
     const text = { type: 'string', meaning: 'm' } as const
     expect(() => define({ a: { ...text, flag: 'x' }, b: { ...text, flag: 'x' } })).toThrow('flag x twice')
     expect(() => define({ config: text })).toThrow('flag config twice')

@@ -1,6 +1,6 @@
 import type { Transport } from '@tenure/kube'
 import { VirtualClock, settle } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MemoryApi, refuse } from '../testing/memory-api.ts'
 import { Candidate } from './candidates.testing.ts'
 import { fenced } from './fenced.ts'
@@ -18,7 +18,7 @@ function world() {
 }
 
 describe('LeaderElector', () => {
-  it('writes the Lease as client-go does', async () => {
+  test('writes the Lease as client-go does', async () => {
     const { clock, candidate, lease } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -39,7 +39,7 @@ describe('LeaderElector', () => {
     expect(a.elector.leader()).toMatchObject({ identity: 'a', isLeader: true, holder: 'a', error: undefined })
   })
 
-  it('renews with one request per retry period, and a follower only reads', async () => {
+  test('renews with one request per retry period, and a follower only reads', async () => {
     const { clock, api, candidate } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -54,7 +54,7 @@ describe('LeaderElector', () => {
     expect(reads).toBeLessThanOrEqual(51)
   })
 
-  it('keeps what others put on the Lease', async () => {
+  test('keeps what others put on the Lease', async () => {
     const { clock, api, candidate, lease } = world()
     api.seed(electionLease, {
       metadata: { ...ref, labels: { team: 'x' } },
@@ -68,7 +68,7 @@ describe('LeaderElector', () => {
     })
   })
 
-  it('hands over within two seconds of a clean stop, after the work has ended', async () => {
+  test('hands over within two seconds of a clean stop, after the work has ended', async () => {
     const { clock, candidate, lease } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -94,7 +94,7 @@ describe('LeaderElector', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('releases though the last renewal was cut off after it was carried out', async () => {
+  test('releases though the last renewal was cut off after it was carried out', async () => {
     const { clock, candidate, lease } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -106,7 +106,7 @@ describe('LeaderElector', () => {
     expect(lease()?.spec?.holderIdentity).toBe('')
   })
 
-  it('gives back what it won in the moment it was stopped', async () => {
+  test('gives back what it won in the moment it was stopped', async () => {
     const { clock, candidate, lease } = world()
     const a = candidate('a')
     a.process.fault = (request) => (request.method === 'POST' ? { back: 500 } : {})
@@ -119,7 +119,7 @@ describe('LeaderElector', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('lets the lease run out on a clean stop if told so', async () => {
+  test('lets the lease run out on a clean stop if told so', async () => {
     const { clock, candidate, lease } = world()
     const a = candidate('a', { releaseOnStop: false }).start()
     await clock.advanceUntil(() => a.leads)
@@ -129,7 +129,7 @@ describe('LeaderElector', () => {
     expect(lease()?.spec?.holderIdentity).toBe('a')
   })
 
-  it('follows a killed leader within lease + retry, whenever it dies', async () => {
+  test('follows a killed leader within lease + retry, whenever it dies', async () => {
     for (let moment = 0; moment < 2_000; moment += 130) {
       const { clock, candidate } = world()
       const a = candidate('a').start()
@@ -144,7 +144,7 @@ describe('LeaderElector', () => {
     }
   })
 
-  it('steps down when the API is away for the renew deadline, counted from the start of the last renewal', async () => {
+  test('steps down when the API is away for the renew deadline, counted from the start of the last renewal', async () => {
     const { clock, candidate, api } = world()
     const a = candidate('a').start(true)
     a.process.fault = () => ({ back: 1_000 })
@@ -170,7 +170,7 @@ describe('LeaderElector', () => {
     expect(clock.monotonic() - back).toBeLessThanOrEqual(10_000)
   })
 
-  it('gives up a request that hangs in time to try again before the deadline', async () => {
+  test('gives up a request that hangs in time to try again before the deadline', async () => {
     const { clock, candidate } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -181,7 +181,7 @@ describe('LeaderElector', () => {
     expect(a.events).toEqual(['leader a', 'started'])
   })
 
-  it('knows after a suspension, before anything else, that it does not lead any more', async () => {
+  test('knows after a suspension, before anything else, that it does not lead any more', async () => {
     for (const answersFirst of [false, true]) {
       const { clock, candidate } = world()
       const a = candidate('a').start()
@@ -201,7 +201,7 @@ describe('LeaderElector', () => {
     }
   })
 
-  it('does not resume a term by the late answer to a renewal', async () => {
+  test('does not resume a term by the late answer to a renewal', async () => {
     const { clock, candidate } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -215,7 +215,7 @@ describe('LeaderElector', () => {
     expect(a.outcome).toBe('lost')
   })
 
-  it('is over at once when another name is on the lease', async () => {
+  test('is over at once when another name is on the lease', async () => {
     const { clock, api, candidate, lease } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -227,7 +227,7 @@ describe('LeaderElector', () => {
     expect(lease()?.spec?.holderIdentity).toBe('thief')
   })
 
-  it('writes the deleted lease of its own term anew, and waits out that of another', async () => {
+  test('writes the deleted lease of its own term anew, and waits out that of another', async () => {
     const { clock, api, candidate, lease } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -243,7 +243,7 @@ describe('LeaderElector', () => {
     await clock.advanceUntil(() => b.leads)
   })
 
-  it('does not trust a stopped or jumping wall clock', async () => {
+  test('does not trust a stopped or jumping wall clock', async () => {
     const { clock, candidate } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -258,7 +258,7 @@ describe('LeaderElector', () => {
     expect(b.events).toEqual(['leader a'])
   })
 
-  it('rejects with what the work threw, and hands over', async () => {
+  test('rejects with what the work threw, and hands over', async () => {
     const { clock, api, candidate, lease } = world()
     const { elector } = candidate('a')
     let term: AbortSignal | undefined
@@ -275,7 +275,7 @@ describe('LeaderElector', () => {
     expect(api.openWatches).toBe(0)
   })
 
-  it('survives callbacks that throw, and runs once at a time', async () => {
+  test('survives callbacks that throw, and runs once at a time', async () => {
     const { clock, candidate } = world()
     const { elector } = candidate('a')
     const stop = new AbortController()
@@ -295,7 +295,7 @@ describe('LeaderElector', () => {
     await expect(ended).resolves.toBe('stopped')
   })
 
-  it('takes turns with a candidate that is refused (409, 429, 500) without losing its own term', async () => {
+  test('takes turns with a candidate that is refused (409, 429, 500) without losing its own term', async () => {
     const { clock, api, candidate } = world()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
@@ -315,7 +315,7 @@ describe('LeaderElector', () => {
     expect(a.leads).toBe(true)
   })
 
-  it.each([
+  test.each([
     [{ leaseDuration: 10_000 }, 'longer than the renew deadline'],
     [{ leaseDuration: 15_500 }, 'whole seconds'],
     [{ retryPeriod: 9_000 }, '1.2 times the retry period'],
@@ -329,7 +329,7 @@ describe('LeaderElector', () => {
     expect(() => candidate('a', options)).toThrow(message)
   })
 
-  it('names itself after the host, and never like another', () => {
+  test('names itself after the host, and never like another', () => {
     const { clock, api } = world()
     const make = (seed: number) =>
       new LeaderElector({
@@ -345,7 +345,7 @@ describe('LeaderElector', () => {
 })
 
 describe('fenced', () => {
-  it('passes reads, and writes only of a leader', async () => {
+  test('passes reads, and writes only of a leader', async () => {
     const { api } = world()
     let leads = false
     const transport: Transport = fenced(api, { isLeader: () => leads })

@@ -1,6 +1,6 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { MemoryApi } from '../testing/memory-api.ts'
 import type { Fault } from './candidates.testing.ts'
 import { Candidate } from './candidates.testing.ts'
@@ -45,7 +45,7 @@ const scenario = fc.record({
   faults: fc.array(fault, { minLength: 1, maxLength: 60 }),
 })
 
-it('property: never two leaders by the monotonic clock, and in the end one', async () => {
+test('property: never two leaders by the monotonic clock, and in the end one', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ timing, incidents, faults }) => {
       const clock = new VirtualClock()

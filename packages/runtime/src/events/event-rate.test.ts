@@ -1,9 +1,9 @@
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { about, ready, web, world } from './events.testing.ts'
 
 describe('the pace of events', () => {
-  it('writes a burst at once, and the rest at its pace', async () => {
+  test('writes a burst at once, and the rest at its pace', async () => {
     const { recorder, clock, writes } = world()
     for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
     await settle()
@@ -26,7 +26,7 @@ describe('the pace of events', () => {
     expect(writes()).toHaveLength(150)
   })
 
-  it('keeps a pace that divides no second, and none if none is wanted', async () => {
+  test('keeps a pace that divides no second, and none if none is wanted', async () => {
     const odd = world({ burst: 2, rate: 7 })
     for (let i = 0; i < 37; i++) odd.recorder.record(about(`o${i}`), ready)
     await odd.clock.advance(4_999)
@@ -40,7 +40,7 @@ describe('the pace of events', () => {
     expect(free.writes()).toHaveLength(500)
   })
 
-  it('counts up what repeats while it waits for its turn', async () => {
+  test('counts up what repeats while it waits for its turn', async () => {
     const { recorder, clock, events, writes } = world({ burst: 1 })
     recorder.record(about('first'), ready)
     for (let i = 0; i < 5; i++) recorder.record(web, ready)
@@ -49,7 +49,7 @@ describe('the pace of events', () => {
     expect(events()).toMatchObject([{}, { series: { count: 5 } }])
   })
 
-  it('lets warnings go first, and drops them last', async () => {
+  test('lets warnings go first, and drops them last', async () => {
     const { recorder, clock, events, dropped } = world({ burst: 1, buffer: 4 })
     const names = (): readonly (string | undefined)[] =>
       events()
@@ -73,7 +73,7 @@ describe('the pace of events', () => {
     expect(names().slice(-3)).toEqual(['i', 'j', 'k'])
   })
 
-  it('keeps no pace when it is flushed, and keeps it again afterwards', async () => {
+  test('keeps no pace when it is flushed, and keeps it again afterwards', async () => {
     const { recorder, clock, api, writes } = world({ burst: 1 })
     const recordAll = (count: number, prefix: string): void => {
       for (let i = 0; i < count; i++) recorder.record(about(`${prefix}${i}`), ready)
@@ -99,7 +99,7 @@ describe('the pace of events', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  it('keeps no pace when it is closed, and leaves no timer', async () => {
+  test('keeps no pace when it is closed, and leaves no timer', async () => {
     const quick = world({ burst: 1 })
     for (let i = 0; i < 100; i++) quick.recorder.record(about(`o${i}`), ready)
     await settle()

@@ -1,11 +1,11 @@
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { kubeEvent } from './event.ts'
 import { about, ready, web, world } from './events.testing.ts'
 
 describe('EventRecorder', () => {
-  it('creates an event with all that events.k8s.io asks for', async () => {
+  test('creates an event with all that events.k8s.io asks for', async () => {
     const { recorder, events, clock } = world()
     recorder.record(web, { ...ready, related: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } } })
     await settle()
@@ -28,7 +28,7 @@ describe('EventRecorder', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('counts up a series, and begins another after six quiet minutes', async () => {
+  test('counts up a series, and begins another after six quiet minutes', async () => {
     const { recorder, events, clock, writes } = world()
     recorder.record(web, ready)
     await settle()
@@ -48,7 +48,7 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(2)
   })
 
-  it('tells apart what differs in object, reason, type, action or related', async () => {
+  test('tells apart what differs in object, reason, type, action or related', async () => {
     const { recorder, events } = world()
     recorder.record(web, ready)
     recorder.record(about('other'), ready)
@@ -61,7 +61,7 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(7)
   })
 
-  it('never blocks, and writes what repeats while a write is under way as one patch', async () => {
+  test('never blocks, and writes what repeats while a write is under way as one patch', async () => {
     const { recorder, events, clock, api, writes } = world()
     api.delayAnswers(() => 1_000)
     for (let i = 0; i < 10; i++) recorder.record(web, ready)
@@ -70,7 +70,7 @@ describe('EventRecorder', () => {
     expect(events()).toMatchObject([{ series: { count: 10 } }])
   })
 
-  it('guards against spam about one object, and still ends with the right count', async () => {
+  test('guards against spam about one object, and still ends with the right count', async () => {
     const { recorder, events, clock, dropped, writes } = world()
     for (let i = 0; i < 100; i++) {
       recorder.record(web, ready)
@@ -92,7 +92,7 @@ describe('EventRecorder', () => {
     expect(dropped).toEqual({ spam: 11 })
   })
 
-  it('puts events about cluster-scoped objects in default', async () => {
+  test('puts events about cluster-scoped objects in default', async () => {
     const { recorder, events } = world()
     recorder.record({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } }, ready)
     await settle()
@@ -101,7 +101,7 @@ describe('EventRecorder', () => {
     ])
   })
 
-  it('retries while the API is away, a bounded number of times, and complains once', async () => {
+  test('retries while the API is away, a bounded number of times, and complains once', async () => {
     const { recorder, events, clock, api, dropped, warnings } = world()
     const end = api.intercept(() => 'drop')
     recorder.record(web, ready)
@@ -119,7 +119,7 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  it('gives up a request that hangs, and writes it once though its answer was lost', async () => {
+  test('gives up a request that hangs, and writes it once though its answer was lost', async () => {
     const { recorder, events, clock, api } = world()
     let first = true
     api.intercept(() => {
@@ -138,7 +138,7 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  it('honours Retry-After', async () => {
+  test('honours Retry-After', async () => {
     const { recorder, events, clock, api } = world()
     let times = 0
     api.intercept(() => (times++ === 0 ? refuse(429, 'TooManyRequests', 'slow down', 20) : undefined))
@@ -149,7 +149,7 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(1)
   })
 
-  it('creates an event anew that was gone (404, 410) when it repeats', async () => {
+  test('creates an event anew that was gone (404, 410) when it repeats', async () => {
     for (const status of [404, 410]) {
       const { recorder, events, api } = world()
       recorder.record(web, ready)
@@ -164,7 +164,7 @@ describe('EventRecorder', () => {
     }
   })
 
-  it('drops, at once, what a terminating or missing namespace or an invalid event refuses', async () => {
+  test('drops, at once, what a terminating or missing namespace or an invalid event refuses', async () => {
     const terminating = {
       kind: 'Status',
       reason: 'Forbidden',
@@ -191,7 +191,7 @@ describe('EventRecorder', () => {
     expect(api.requests).toHaveLength(4)
   })
 
-  it('drops the oldest beyond its buffer, and holds a bounded number of series', async () => {
+  test('drops the oldest beyond its buffer, and holds a bounded number of series', async () => {
     const { recorder, clock, api, dropped } = world({ buffer: 10 })
     api.delayAnswers(() => 100)
     for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
@@ -206,7 +206,7 @@ describe('EventRecorder', () => {
     expect(recorder.seriesCount).toBeLessThanOrEqual(4_096)
   })
 
-  it('never throws into a reconcile', async () => {
+  test('never throws into a reconcile', async () => {
     const { recorder, dropped, warnings } = world()
     recorder.record({}, ready)
     recorder.record(web, { ...ready, reason: '' })
@@ -217,7 +217,7 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  it('closes with everything written, or after its deadline with nothing left running', async () => {
+  test('closes with everything written, or after its deadline with nothing left running', async () => {
     const quick = world()
     for (let i = 0; i < 30; i++) quick.recorder.record(web, ready)
     await settle()

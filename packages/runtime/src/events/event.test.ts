@@ -1,9 +1,9 @@
 import { seededRandom } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cutToBytes, eventName } from './event.ts'
 
 describe('names and notes', () => {
-  it('cuts a note between characters, to what the server takes', () => {
+  test('cuts a note between characters, to what the server takes', () => {
     expect(cutToBytes('short', 1_024)).toBe('short')
     for (const text of [
       'x'.repeat(2_000),
@@ -20,7 +20,7 @@ describe('names and notes', () => {
     }
   })
 
-  it('makes names that the server takes', () => {
+  test('makes names that the server takes', () => {
     const random = seededRandom()
     expect(eventName('web', random)).toMatch(/^web\.[0-9a-f]{16}$/)
     expect(eventName('system:node', random)).toMatch(/^[0-9a-f]{16}$/)

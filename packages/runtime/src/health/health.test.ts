@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { systemClock } from '@tenure/kube'
 import { VirtualClock, settle } from '@tenure/kube/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { noMetrics } from '../metrics/metrics.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { Probes } from './probes.ts'
@@ -40,7 +40,7 @@ function call(port: number, path: string, method = 'GET'): Promise<{ status: num
 }
 
 describe('parseAddress', () => {
-  it.each([
+  test.each([
     [':8081', { host: undefined, port: 8081 }],
     ['0.0.0.0:8081', { host: '0.0.0.0', port: 8081 }],
     ['localhost:0', { host: 'localhost', port: 0 }],
@@ -53,7 +53,7 @@ describe('parseAddress', () => {
     expect(address ? formatAddress(address) : text).toBe(text)
   })
 
-  it.each(['8081', ':', ':65536', '::1:80', 'http://x:80', 'a b:80', ':80 ', ':-1', ':0x50', 'host'])(
+  test.each(['8081', ':', ':65536', '::1:80', 'http://x:80', 'a b:80', ':80 ', ':-1', ':0x50', 'host'])(
     'refuses %j',
     (text) => {
       expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'TENURE_ADDRESS_INVALID' }))
@@ -62,7 +62,7 @@ describe('parseAddress', () => {
 })
 
 describe('Probes', () => {
-  it('answers as Kubernetes components do', async () => {
+  test('answers as Kubernetes components do', async () => {
     const probes = new Probes({ clock: systemClock })
     let problem: string | undefined
     probes.add('ready', 'informers', () => {
@@ -103,7 +103,7 @@ describe('Probes', () => {
     expect(await call(port, '/livez', 'HEAD')).toMatchObject({ status: 200, text: '' })
   })
 
-  it('counts a check that hangs as failed, and tells it', async () => {
+  test('counts a check that hangs as failed, and tells it', async () => {
     const clock = new VirtualClock()
     const probes = new Probes({ clock, checkTimeout: 1_000 })
     let told = false
@@ -121,7 +121,7 @@ describe('Probes', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('takes a name once, and gives it free', async () => {
+  test('takes a name once, and gives it free', async () => {
     const probes = new Probes({ clock: systemClock })
     const remove = probes.add('ready', 'cache', () => Promise.reject(new Error('cold')))
     expect(() => probes.add('ready', 'cache', () => undefined)).toThrow('is there already')
@@ -134,11 +134,11 @@ describe('Probes', () => {
 })
 
 describe('serve', () => {
-  it('serves nothing at 0', async () => {
+  test('serves nothing at 0', async () => {
     expect(await serveMetrics(noMetrics, { address: '0', clock: systemClock })).toBeUndefined()
   })
 
-  it('serves metrics, and says when they fail', async () => {
+  test('serves metrics, and says when they fail', async () => {
     let fails = false
     const metrics = {
       ...noMetrics,
@@ -152,7 +152,7 @@ describe('serve', () => {
     expect(await call(port, '/metrics')).toMatchObject({ status: 500 })
   })
 
-  it('says in one sentence which port is taken and what to do', async () => {
+  test('says in one sentence which port is taken and what to do', async () => {
     const probes = new Probes({ clock: systemClock })
     const first = await serving(serveProbes(probes, { address: '127.0.0.1:0', clock: systemClock }))
     expect(first.address).toBe(`127.0.0.1:${first.port}`)
@@ -166,7 +166,7 @@ describe('serve', () => {
     })
   })
 
-  it('bounds what a client may send', async () => {
+  test('bounds what a client may send', async () => {
     const probes = new Probes({ clock: systemClock })
     const { port } = await serving(serveProbes(probes, { address: '127.0.0.1:0', clock: systemClock }))
     const answer = await new Promise<string>((resolve, reject) => {
@@ -181,7 +181,7 @@ describe('serve', () => {
     expect(answer).toContain('431')
   })
 
-  it('closes while a request hangs, after its grace, and twice', async () => {
+  test('closes while a request hangs, after its grace, and twice', async () => {
     const clock = new VirtualClock()
     const arrival = Promise.withResolvers<void>()
     const served = await serve(() => arrival.resolve(), { address: '127.0.0.1:0', clock, what: 'test' })

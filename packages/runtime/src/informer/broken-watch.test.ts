@@ -1,11 +1,11 @@
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { ConfigMap, linesBody, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
 import { ObjectTransform } from './cache/transform.ts'
 
 describe('a watch that breaks', () => {
-  it('in the middle of the first state shows none of it', async () => {
+  test('in the middle of the first state shows none of it', async () => {
     const t = setUp({ informers: streamed })
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     t.api.holdWatches()
@@ -22,7 +22,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('resumes where it was, after a lost connection', async () => {
+  test('resumes where it was, after a lost connection', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -38,7 +38,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('is live again as soon as the server accepts the watch, however quiet the kind', async () => {
+  test('is live again as soon as the server accepts the watch, however quiet the kind', async () => {
     const t = setUp({ server: { bookmarkEvery: 0 } })
     await t.start()
     t.api.dropWatches()
@@ -47,7 +47,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('notices a half-open connection by the bookmarks that stop', async () => {
+  test('notices a half-open connection by the bookmarks that stop', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -65,7 +65,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('does not list again and again from a server that sends no bookmarks, while nothing happens', async () => {
+  test('does not list again and again from a server that sends no bookmarks, while nothing happens', async () => {
     const t = setUp({ server: { bookmarkEvery: 0 } })
     await t.start()
     await t.clock.advance(1_200_000)
@@ -73,7 +73,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('lists when a watch is accepted and brings nothing at all, as by a server that was restored from a backup', async () => {
+  test('lists when a watch is accepted and brings nothing at all, as by a server that was restored from a backup', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -94,7 +94,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('begins anew, at once and without alarm, when the server ends it', async () => {
+  test('begins anew, at once and without alarm, when the server ends it', async () => {
     const t = setUp()
     await t.start()
     for (let minute = 0; minute < 60; minute++) {
@@ -114,7 +114,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('does not hammer a server that ends watches at once, and says that something is wrong', async () => {
+  test('does not hammer a server that ends watches at once, and says that something is wrong', async () => {
     const t = setUp()
     await t.start()
     t.api.intercept(({ verb }) => {
@@ -128,7 +128,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it.each([
+  test.each([
     { expiry: 'stream', initialEvents: false, verbs: ['list', 'watch', 'watch', 'list', 'watch'] },
     { expiry: 'status', initialEvents: false, verbs: ['list', 'watch', 'watch', 'list', 'watch'] },
     { expiry: 'stream', initialEvents: true, verbs: ['stream', 'watch', 'stream'] },
@@ -164,7 +164,7 @@ describe('a watch that breaks', () => {
     },
   )
 
-  it.each([
+  test.each([
     ['a Status', { kind: 'Status', metadata: {}, status: 'Success' }, 'TENURE_LIST_UNREADABLE'],
     ['one object', { kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '9' } }, 'TENURE_LIST_UNREADABLE'],
     ['a list of no version', { metadata: {}, items: [] }, 'TENURE_LIST_UNVERSIONED'],
@@ -193,7 +193,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('never shows a half-empty cache while it lists anew', async () => {
+  test('never shows a half-empty cache while it lists anew', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
@@ -213,7 +213,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it.each([429, 500, 503])('waits out a %i, as long as the server asks', async (status) => {
+  test.each([429, 500, 503])('waits out a %i, as long as the server asks', async (status) => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     const end = t.api.intercept(() => refuse(status, 'Busy', 'busy', 7))
@@ -226,7 +226,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('backs off from 0.8 to 30 seconds, with jitter, and forgets failures after a healthy stretch', async () => {
+  test('backs off from 0.8 to 30 seconds, with jitter, and forgets failures after a healthy stretch', async () => {
     const t = setUp()
     await t.start()
     t.api.clearRequests()
@@ -250,7 +250,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('reads JSON split at every byte', async () => {
+  test('reads JSON split at every byte', async () => {
     const t = setUp({ server: { watchChunkBytes: 1 } })
     t.api.seed(ConfigMap, map('a', 'grüße 🦀\n"{'))
     await t.start()
@@ -260,7 +260,7 @@ describe('a watch that breaks', () => {
     expect(t.model.log).toHaveLength(6)
   })
 
-  it('takes rubbish in the stream for a broken connection', async () => {
+  test('takes rubbish in the stream for a broken connection', async () => {
     const t = setUp()
     await t.start()
     t.api.injectWatchLine('{"type":"ADDED","object":')
@@ -272,7 +272,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it.each(['added', 'deleted'])('brings again an event that could not be taken in: %s', async (type) => {
+  test.each(['added', 'deleted'])('brings again an event that could not be taken in: %s', async (type) => {
     const t = setUp()
     if (type === 'deleted') t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -290,7 +290,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('lists when watching from one version fails again and again', async () => {
+  test('lists when watching from one version fails again and again', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -302,7 +302,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  it('does not go back to a list from before what it has shown, unless the server insists', async () => {
+  test('does not go back to a list from before what it has shown, unless the server insists', async () => {
     const t = setUp({ informers: streamed })
     for (const value of ['1', '2', '3']) t.api.seed(ConfigMap, map('a', value))
     await t.start()

@@ -1,10 +1,10 @@
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { ConfigMap, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
 
 describe('first state', () => {
-  it('is listed, and watched on from there', async () => {
+  test('is listed, and watched on from there', async () => {
     const t = setUp()
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     // Between the list and the watch.
@@ -20,7 +20,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it.each(['{"kind":"ConfigMapList","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"', 'no list'])(
+  test.each(['{"kind":"ConfigMapList","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"', 'no list'])(
     'is listed in pages when the list comes as %s',
     async (body) => {
       const t = setUp({ informers: { pageSize: 1 } })
@@ -37,7 +37,7 @@ describe('first state', () => {
     },
   )
 
-  it('is listed in pages when the server keeps a part of it back, unasked', async () => {
+  test('is listed in pages when the server keeps a part of it back, unasked', async () => {
     const t = setUp({ informers: { pageSize: 1 } })
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     const [first] = t.api.objects(ConfigMap)
@@ -52,7 +52,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('is listed with the managedFields that are kept, as Go servers write them', async () => {
+  test('is listed with the managedFields that are kept, as Go servers write them', async () => {
     const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
     for (let index = 0; index < 500; index++) t.api.seed(ConfigMap, map(`m${index}`, 'x'.repeat(200)))
     const list = vi.spyOn(t.client, 'streamList')
@@ -78,7 +78,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('is listed anew when the list stops in the middle, and the connection stays', async () => {
+  test('is listed anew when the list stops in the middle, and the connection stays', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     const end = t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
@@ -91,7 +91,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('is streamed where that is asked for, in one watch that goes on', async () => {
+  test('is streamed where that is asked for, in one watch that goes on', async () => {
     const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.seed(ConfigMap, map('b'))
@@ -115,7 +115,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it.each([
+  test.each([
     { initialEvents: 'refuse', waits: 0 },
     { initialEvents: 'ignore', waits: 10_000 },
   ] as const)('is listed in pages by a server that would $initialEvents', async ({ initialEvents, waits }) => {
@@ -135,7 +135,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('is listed when a lively server that ignores sendInitialEvents never falls silent', async () => {
+  test('is listed when a lively server that ignores sendInitialEvents never falls silent', async () => {
     const t = setUp({ server: { initialEvents: 'ignore' }, informers: streamed })
     await t.start()
     for (let second = 0; second < 70 && !t.informer.synced; second++) {
@@ -147,7 +147,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('is listed in one piece when a continue token expires', async () => {
+  test('is listed in one piece when a continue token expires', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     t.api.intercept(({ query }) => {
@@ -160,7 +160,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('waits for a kind that does not exist yet, and says so', async () => {
+  test('waits for a kind that does not exist yet, and says so', async () => {
     const t = setUp()
     const end = t.api.intercept(() => refuse(404, 'NotFound'))
     await t.start()
@@ -174,7 +174,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  it('gives up waiting for it only when told to', async () => {
+  test('gives up waiting for it only when told to', async () => {
     const t = setUp()
     t.api.intercept(() => refuse(403, 'Forbidden'))
     await t.start()

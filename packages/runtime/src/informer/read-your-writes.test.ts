@@ -11,7 +11,7 @@ import {
 } from '@tenure/kube'
 import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EventModel } from '../testing/event-model.ts'
 import { MemoryApi, refuse } from '../testing/memory-api.ts'
 import type { WatchingInformer } from './informer.ts'
@@ -297,7 +297,7 @@ async function play(run: {
 }
 
 describe('read your writes', () => {
-  it(
+  test(
     'holds for any interleaving of our writes, theirs, late events, lost watches and lists',
     { timeout: 120_000 },
     async () => {

@@ -1,9 +1,9 @@
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ConfigMap, map, setUp, stalledBody, streamed } from './informer.testing.ts'
 
 describe('stopping', () => {
-  it.each([
+  test.each([
     ['while the watch is being opened', 'serve', 0],
     ['between two pages', 'refuse', 150],
     ['while it waits for the end of the initial events', 'ignore', 5000],
@@ -23,7 +23,7 @@ describe('stopping', () => {
     expect(t.api.requests).toEqual([])
   })
 
-  it('leaves nothing behind in the middle of a list', async () => {
+  test('leaves nothing behind in the middle of a list', async () => {
     const t = setUp()
     t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
     await t.start()
@@ -33,7 +33,7 @@ describe('stopping', () => {
     expect(t.clock.pending).toBe(0)
   })
 
-  it('leaves nothing behind while it backs off, and takes no more writes', async () => {
+  test('leaves nothing behind while it backs off, and takes no more writes', async () => {
     const t = setUp()
     t.api.intercept(({ verb }) => (verb === 'watch' ? 'drop' : undefined))
     await t.start()

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMetrics } from './prometheus.ts'
 
 const quiet = { processMetrics: false }
 
 describe('createMetrics', () => {
-  it('writes the text format', async () => {
+  test('writes the text format', async () => {
     const metrics = await createMetrics(quiet)
     const requests = metrics.counter({ name: 'requests_total', help: 'All of\nthem.', labels: ['code', 'method'] })
     requests.with({ code: '200', method: 'GET' }).inc()
@@ -38,7 +38,7 @@ none_total 0
 `)
   })
 
-  it('gives one family per name, and forgets a series', async () => {
+  test('gives one family per name, and forgets a series', async () => {
     const metrics = await createMetrics(quiet)
     const instrument = { name: 'a', help: 'h', labels: ['x'] }
     metrics.gauge(instrument).with({ x: '1' }).inc()
@@ -48,7 +48,7 @@ none_total 0
     expect((await metrics.expose()).text).not.toContain('a{')
   })
 
-  it('refuses what can only be a mistake', async () => {
+  test('refuses what can only be a mistake', async () => {
     const metrics = await createMetrics(quiet)
     const counter = metrics.counter({ name: 'a_total', help: 'h', labels: ['x'] })
     expect(() => counter.with({})).toThrow('has the labels [x], not []')
@@ -58,7 +58,7 @@ none_total 0
     expect(() => counter.with({ x: '1' }).inc(Number.NaN)).toThrow('only goes up')
   })
 
-  it('asks collectors before each exposition, and survives one that throws', async () => {
+  test('asks collectors before each exposition, and survives one that throws', async () => {
     const metrics = await createMetrics(quiet)
     const size = metrics.gauge({ name: 'size', help: 'h' }).with({})
     let now = 1
@@ -74,7 +74,7 @@ none_total 0
     expect((await metrics.expose()).text).toContain('size 2')
   })
 
-  it('has the figures of the process, and two of it do not meet', async () => {
+  test('has the figures of the process, and two of it do not meet', async () => {
     const [one, two] = await Promise.all([createMetrics(), createMetrics()])
     one.counter({ name: 'mine_total', help: 'h' })
     const { text } = await one.expose()

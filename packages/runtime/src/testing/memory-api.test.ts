@@ -1,7 +1,7 @@
 import type { TransportRequest } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
 import { settle, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Json } from './memory-json.ts'
 import { MemoryApi, type MemoryApiOptions, refuse } from './memory-api.ts'
 
@@ -78,7 +78,7 @@ const annotateIfB = (value: string) => [
 const meta = (body: Json): Json => body['metadata'] as Json
 
 describe('MemoryApi objects', () => {
-  it('creates, refuses duplicates, and sets what a server sets', async () => {
+  test('creates, refuses duplicates, and sets what a server sets', async () => {
     const { call } = setUp()
     const made = await call('POST', MAPS, { ...map(''), metadata: { generateName: 'web-' } })
     expect(made.status).toBe(201)
@@ -92,7 +92,7 @@ describe('MemoryApi objects', () => {
     expect(await call('POST', MAPS, { metadata: {} })).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
   })
 
-  it('updates only on the current version, and keeps the version when nothing changes', async () => {
+  test('updates only on the current version, and keeps the version when nothing changes', async () => {
     const { call } = setUp()
     const { body } = await call('POST', SITES, { ...map('a'), kind: 'Site', spec: { size: 1 } })
     expect(meta(body)['generation']).toBe(1)
@@ -106,7 +106,7 @@ describe('MemoryApi objects', () => {
     expect(status.body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2 }, status: { ready: true } })
   })
 
-  it('patches by merge and by operations with a test', async () => {
+  test('patches by merge and by operations with a test', async () => {
     const { call } = setUp()
     await call('POST', MAPS, map('a'))
     const merge = { 'content-type': 'application/merge-patch+json' }
@@ -120,7 +120,7 @@ describe('MemoryApi objects', () => {
     expect(meta(tested.body)['annotations']).toEqual({ 'x/y': '2' })
   })
 
-  it('deletes conditionally, waits for finalizers, and answers the last one as a real server does', async () => {
+  test('deletes conditionally, waits for finalizers, and answers the last one as a real server does', async () => {
     const { api, call } = setUp()
     const { body } = await call('POST', MAPS, map('a', { finalizers: ['x/y'] }))
     const wrong = await call('DELETE', `${MAPS}/a`, { preconditions: { uid: 'other' } })
@@ -138,7 +138,7 @@ describe('MemoryApi objects', () => {
     })
   })
 
-  it('lists by labels, names and pages of one snapshot, until it is forgotten', async () => {
+  test('lists by labels, names and pages of one snapshot, until it is forgotten', async () => {
     const { api, call } = setUp()
     for (const name of ['a', 'b', 'c']) api.seed(ConfigMap, map(name, { labels: { app: name } }))
     const names = (body: Json): unknown[] => (body['items'] as Json[]).map((item) => meta(item)['name'])
@@ -167,7 +167,7 @@ describe('MemoryApi objects', () => {
 })
 
 describe('MemoryApi apply', () => {
-  it('creates, merges, changes nothing the second time, and removes what its manager dropped', async () => {
+  test('creates, merges, changes nothing the second time, and removes what its manager dropped', async () => {
     const { apply, clock } = setUp()
     const containers = [{ name: 'web', image: 'one' }]
     const made = await apply(`${SITES}/a`, site({ containers, args: ['x'] }))
@@ -187,7 +187,7 @@ describe('MemoryApi apply', () => {
     expect(meta(dropped.body)['labels']).toEqual({ app: 'a' })
   })
 
-  it('refuses to change what another applied, unless forced', async () => {
+  test('refuses to change what another applied, unless forced', async () => {
     const { apply } = setUp()
     await apply(`${MAPS}/a`, map('a', {}, { a: '1', b: '1' }))
     const refused = await apply(`${MAPS}/a`, map('a', {}, { a: '2' }), 'you')
@@ -202,7 +202,7 @@ describe('MemoryApi apply', () => {
 describe('MemoryApi watches', () => {
   const LIST_WATCH = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`
 
-  it('streams the state, its end, and changes as the selection sees them', async () => {
+  test('streams the state, its end, and changes as the selection sees them', async () => {
     const { api, clock, watch } = setUp({ watchChunkBytes: 1 })
     api.seed(ConfigMap, map('a', { labels: { app: 'x' } }))
     const { events, body } = await watch(`${LIST_WATCH}&labelSelector=app=x`)
@@ -218,7 +218,7 @@ describe('MemoryApi watches', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('resumes, and says 410 for what it forgot', async () => {
+  test('resumes, and says 410 for what it forgot', async () => {
     const { api, watch } = setUp()
     api.seed(ConfigMap, map('a'))
     api.seed(ConfigMap, map('b'))
@@ -232,7 +232,7 @@ describe('MemoryApi watches', () => {
     expect(expired.ended()).toBe('end')
   })
 
-  it('breaks, ends, hangs, holds back, and is aborted', async () => {
+  test('breaks, ends, hangs, holds back, and is aborted', async () => {
     const { api, clock, watch } = setUp()
     const dropped = await watch(LIST_WATCH)
     api.dropWatches()
@@ -261,7 +261,7 @@ describe('MemoryApi watches', () => {
     expect(api.openWatches + clock.pending).toBe(0)
   })
 
-  it('behaves as servers without streamed lists do', async () => {
+  test('behaves as servers without streamed lists do', async () => {
     expect((await setUp({ initialEvents: 'refuse' }).call('GET', LIST_WATCH)).body).toMatchObject({ reason: 'Invalid' })
     const { api, watch } = setUp({ initialEvents: 'ignore' })
     api.seed(ConfigMap, map('a'))
@@ -272,7 +272,7 @@ describe('MemoryApi watches', () => {
 })
 
 describe('MemoryApi faults', () => {
-  it('records, answers for itself, breaks before and after the work, and delays', async () => {
+  test('records, answers for itself, breaks before and after the work, and delays', async () => {
     const { api, clock, call } = setUp()
     let next: 'drop' | 'drop-answer' | 'refuse' | undefined = 'drop'
     api.intercept(() => (next === 'refuse' ? refuse(429, 'TooManyRequests', 'slow down', 3) : next))

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatDuration, parseDuration } from './duration.ts'
 
 describe('parseDuration', () => {
-  it.each([
+  test.each([
     ['0', 0],
     ['0s', 0],
     ['-0', 0],
@@ -26,7 +26,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBeCloseTo(milliseconds, 3)
   })
 
-  it.each([
+  test.each([
     '',
     '-',
     '+',
@@ -52,11 +52,11 @@ describe('parseDuration', () => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'TENURE_DURATION_INVALID' }))
   })
 
-  it('says which number lacks its unit', () => {
+  test('says which number lacks its unit', () => {
     expect(() => parseDuration('1h30')).toThrow('"1h30" has no unit after 30; write numbers with units')
   })
 
-  it('refuses what overflows, however it is written, without spending time on it', () => {
+  test('refuses what overflows, however it is written, without spending time on it', () => {
     for (const text of ['2562047h47m16.854775808s', '9999999999999h', `${'9'.repeat(90)}ns`, '9'.repeat(1_000_000)]) {
       expect(() => parseDuration(text)).toThrow(/longer than a duration can be|too long/)
     }
@@ -64,7 +64,7 @@ describe('parseDuration', () => {
 })
 
 describe('formatDuration', () => {
-  it.each([
+  test.each([
     [0, '0s'],
     [-0, '0s'],
     [5_400_000, '1h30m0s'],
@@ -80,11 +80,11 @@ describe('formatDuration', () => {
     expect(formatDuration(milliseconds)).toBe(text)
   })
 
-  it('refuses what is no number', () => {
+  test('refuses what is no number', () => {
     expect(() => formatDuration(Number.NaN)).toThrow(/not a finite number/)
   })
 
-  it('prints what parse reads back', () => {
+  test('prints what parse reads back', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (microseconds) => {
         const milliseconds = Math.trunc(microseconds / 1_000) + 0

@@ -3,7 +3,7 @@ import { trace } from '@opentelemetry/api'
 import type { Transport, TransportResponse } from '@tenure/kube'
 import { ConnectionError } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createMetrics } from '../metrics/prometheus.ts'
 import { noTracer, openTelemetryTracer, tracedTransport } from './tracing.ts'
 import { measuredTransport } from '../metrics/transport-metrics.ts'
@@ -24,7 +24,7 @@ function transportOf(answers: (number | Error)[], clock?: VirtualClock): Transpo
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')
 
 describe('measuredTransport', () => {
-  it('counts and times requests by client-go’s names', async () => {
+  test('counts and times requests by client-go’s names', async () => {
     const clock = new VirtualClock()
     const metrics = await createMetrics({ processMetrics: false })
     const transport = measuredTransport(transportOf([200, 200, 409, lost], clock), { metrics, clock, host: 'h:6443' })
@@ -45,13 +45,13 @@ describe('measuredTransport', () => {
 describe('tracing', () => {
   afterEach(() => trace.disable())
 
-  it('does nothing, and wraps nothing, without a tracer', async () => {
+  test('does nothing, and wraps nothing, without a tracer', async () => {
     const transport = transportOf([])
     expect(tracedTransport(transport, noTracer)).toBe(transport)
     expect(await noTracer.span('x', {}, (span) => Promise.resolve((span.set({ a: 1 }), 7)))).toBe(7)
   })
 
-  it('hands spans to OpenTelemetry, with what went wrong', async () => {
+  test('hands spans to OpenTelemetry, with what went wrong', async () => {
     const spans: Record<string, unknown>[] = []
     const tracer = {
       startActiveSpan(name: string, options: { attributes: object }, work: (span: OtelSpan) => unknown) {
@@ -89,7 +89,7 @@ describe('tracing', () => {
     await transport.close()
   })
 
-  it('runs the work, at once or later, although no SDK is set up', async () => {
+  test('runs the work, at once or later, although no SDK is set up', async () => {
     const tracer = await openTelemetryTracer()
     expect(tracer.span('plan', { object: {} }, () => 'at once')).toBe('at once')
     expect(() =>

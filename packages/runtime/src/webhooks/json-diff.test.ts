@@ -1,6 +1,6 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { diffJson, equalJson } from './json-diff.ts'
 
 /** The reader's side of RFC 6902, for the three operations that a diff writes; strict where the RFC is. */
@@ -51,7 +51,7 @@ const json = fc.letrec((tie) => ({
 })).value
 
 describe('a JSON diff', () => {
-  it('applied to the one gives the other', () => {
+  test('applied to the one gives the other', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const operations = wire(diffJson(before, after)) as readonly JsonPatchOperation[]
@@ -61,7 +61,7 @@ describe('a JSON diff', () => {
     )
   })
 
-  it('is empty exactly if nothing changed', () => {
+  test('is empty exactly if nothing changed', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         expect(diffJson(before, structuredClone(before))).toEqual([])
@@ -70,7 +70,7 @@ describe('a JSON diff', () => {
     )
   })
 
-  it('tells null from missing', () => {
+  test('tells null from missing', () => {
     expect(diffJson({ a: null }, {})).toEqual([{ op: 'remove', path: '/a' }])
     expect(diffJson({}, { a: null })).toEqual([{ op: 'add', path: '/a', value: null }])
     expect(diffJson({ a: 1 }, { a: null })).toEqual([{ op: 'replace', path: '/a', value: null }])
@@ -79,13 +79,13 @@ describe('a JSON diff', () => {
     expect(diffJson({}, { a: undefined })).toEqual([])
   })
 
-  it('escapes keys', () => {
+  test('escapes keys', () => {
     expect(diffJson({ labels: {} }, { labels: { 'app.dev/a~b': 'x' } })).toEqual([
       { op: 'add', path: '/labels/app.dev~1a~0b', value: 'x' },
     ])
   })
 
-  it('inserts and removes in the middle of an array without rewriting the rest', () => {
+  test('inserts and removes in the middle of an array without rewriting the rest', () => {
     expect(diffJson([1, 2, 3], [1, 9, 2, 3])).toEqual([{ op: 'add', path: '/1', value: 9 }])
     expect(diffJson([1, 2, 3, 4], [1, 4])).toEqual([
       { op: 'remove', path: '/2' },
@@ -96,7 +96,7 @@ describe('a JSON diff', () => {
     ])
   })
 
-  it('does not confuse what an object inherits with what it has', () => {
+  test('does not confuse what an object inherits with what it has', () => {
     expect(diffJson({}, JSON.parse('{"toString": 1, "__proto__": {"a": 1}}'))).toEqual([
       { op: 'add', path: '/toString', value: 1 },
       { op: 'add', path: '/__proto__', value: { a: 1 } },

@@ -1,6 +1,6 @@
 import { sleep, TenureError } from '@tenure/kube'
 import { settle, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Facts, Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { AdmissionRequest } from './admission.ts'
@@ -24,7 +24,7 @@ function recording(): Logger & { readonly lines: { level: string; message: strin
 }
 
 describe('a validating webhook', () => {
-  it('allows with warnings and audit annotations, and echoes the uid', async () => {
+  test('allows with warnings and audit annotations, and echoes the uid', async () => {
     const webhook = checking(() => allow({ warnings: ['spec.host is old'], auditAnnotations: { host: 'a.dev' } }))
     expect(await handleReview(webhook, JSON.stringify(reviewOf()))).toEqual({
       status: 200,
@@ -41,7 +41,7 @@ describe('a validating webhook', () => {
     })
   })
 
-  it('refuses with a message, by default as forbidden', async () => {
+  test('refuses with a message, by default as forbidden', async () => {
     const plain = responseIn(
       await handleReview(
         checking(() => deny('no host')),
@@ -60,7 +60,7 @@ describe('a validating webhook', () => {
     })
   })
 
-  it('can not change anything', async () => {
+  test('can not change anything', async () => {
     const response = responseIn(
       await handleReview(
         checking(() => patched([])),
@@ -70,7 +70,7 @@ describe('a validating webhook', () => {
     expect(response.status?.message).toContain('can not change an object')
   })
 
-  it('sees who asks for what, and whether it is a dry run', async () => {
+  test('sees who asks for what, and whether it is a dry run', async () => {
     const seen: AdmissionRequest<Website>[] = []
     const webhook = checking((request) => (seen.push(request), allow()))
     await handleReview(webhook, reviewOf({ dryRun: true }))
@@ -84,7 +84,7 @@ describe('a validating webhook', () => {
 })
 
 describe('a mutating webhook', () => {
-  it('turns a new object into a patch', async () => {
+  test('turns a new object into a patch', async () => {
     const webhook = changing(({ object }) => ({
       ...object,
       metadata: { ...object?.metadata, labels: { 'app.dev/x~y': '1' } },
@@ -98,7 +98,7 @@ describe('a mutating webhook', () => {
     ])
   })
 
-  it('sends no patch where nothing changed', async () => {
+  test('sends no patch where nothing changed', async () => {
     const same = responseIn(
       await handleReview(
         changing(({ object }) => ({ ...object })),
@@ -116,7 +116,7 @@ describe('a mutating webhook', () => {
     ).toEqual({ uid: 'u-1', allowed: true })
   })
 
-  it('takes operations and verdicts too', async () => {
+  test('takes operations and verdicts too', async () => {
     const operations = [{ op: 'remove', path: '/spec/host' }] as const
     const byHand = responseIn(
       await handleReview(
@@ -151,7 +151,7 @@ describe('a mutating webhook', () => {
     ).toBe(false)
   })
 
-  it('does not lose a change made in place: it fails', async () => {
+  test('does not lose a change made in place: it fails', async () => {
     const log = recording()
     const webhook = changing(({ object }) => {
       Object.assign(object?.spec ?? {}, { host: 'b.dev' })
@@ -162,7 +162,7 @@ describe('a mutating webhook', () => {
     expect(String(log.lines[0]?.facts?.['error'])).toContain('read only')
   })
 
-  it('can not change what is being deleted', async () => {
+  test('can not change what is being deleted', async () => {
     const review = reviewOf({ operation: 'DELETE', object: null, oldObject: websiteOf({}) })
     const response = responseIn(
       await handleReview(
@@ -186,7 +186,7 @@ const failing = (error: Error, failurePolicy: 'Fail' | 'Ignore'): Webhook =>
   })
 
 describe('a handler that fails', () => {
-  it('refuses under Fail, logs the reason and keeps it from strangers', async () => {
+  test('refuses under Fail, logs the reason and keeps it from strangers', async () => {
     const log = recording()
     const error = new Error('password is hunter2')
     const response = responseIn(await handleReview(failing(error, 'Fail'), reviewOf(), { log }))
@@ -197,25 +197,25 @@ describe('a handler that fails', () => {
     ])
   })
 
-  it('is a failed call under Ignore, so that the API server lets the request through', async () => {
+  test('is a failed call under Ignore, so that the API server lets the request through', async () => {
     const answer = await handleReview(failing(new Error('x'), 'Ignore'), reviewOf())
     expect(answer).toMatchObject({ status: 500, body: { kind: 'Status', reason: 'InternalError' } })
   })
 
-  it('says what one of our errors says', async () => {
+  test('says what one of our errors says', async () => {
     const error = new TenureError('TENURE_X', 'The registry is away: try again in a minute.')
     const response = responseIn(await handleReview(failing(error, 'Fail'), reviewOf()))
     expect(response.status?.message).toContain('The registry is away: try again in a minute.')
   })
 
-  it('may throw at once, or anything', async () => {
+  test('may throw at once, or anything', async () => {
     const webhook = checking(() => {
       throw new TypeError('at once')
     })
     expect(responseIn(await handleReview(webhook, reviewOf())).status?.code).toBe(500)
   })
 
-  it('is given up before the API server gives up, and told so', async () => {
+  test('is given up before the API server gives up, and told so', async () => {
     const clock = new VirtualClock()
     let reason: unknown
     const webhook = validating({
@@ -234,7 +234,7 @@ describe('a handler that fails', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('waits as long as timeoutSeconds says if nobody says otherwise, also for one that never looks at its signal', async () => {
+  test('waits as long as timeoutSeconds says if nobody says otherwise, also for one that never looks at its signal', async () => {
     const clock = new VirtualClock()
     const webhook = validating({
       ...about,
@@ -250,7 +250,7 @@ describe('a handler that fails', () => {
     expect(status).toBe(504)
   })
 
-  it('is told when the caller went away, which is nobody’s failure', async () => {
+  test('is told when the caller went away, which is nobody’s failure', async () => {
     const caller = new AbortController()
     const log = recording()
     const webhook = validating({ ...about, validate: () => new Promise(() => {}) })
@@ -264,7 +264,7 @@ describe('a handler that fails', () => {
 
 describe('a malformed review', () => {
   const { request, ...headless } = reviewOf()
-  it.each([
+  test.each([
     ['no JSON', '{"kind":', 'no JSON'],
     ['an empty body', '', 'no JSON'],
     ['no object', '[1]', 'no JSON object'],
@@ -295,7 +295,7 @@ describe('a malformed review', () => {
 const declare = (more: object) => (): Webhook => validating({ ...about, validate: () => allow(), ...more })
 
 describe('a declaration', () => {
-  it('has the path that controller-runtime would give it, and rules from its kind', () => {
+  test('has the path that controller-runtime would give it, and rules from its kind', () => {
     const webhook = checking(() => allow())
     expect(webhook.path).toBe('/validate-example-dev-v1-website')
     expect(changing(() => []).path).toBe('/mutate-example-dev-v1-website')
@@ -310,7 +310,7 @@ describe('a declaration', () => {
     ])
   })
 
-  it('refuses what the API server would refuse', () => {
+  test('refuses what the API server would refuse', () => {
     expect(declare({ name: 'websites' })).toThrow('at least three parts')
     expect(declare({ name: 'Web.example.dev' })).toThrow('lower-case')
     expect(declare({ timeoutSeconds: 31 })).toThrow('from 1 to 30')

@@ -3,7 +3,7 @@ import { connect as tcpConnect, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
 import { systemClock } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createAuthority, type CertificateWithKey } from '../certificates/index.ts'
 import type { Instrument, Labels, Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
@@ -112,7 +112,7 @@ function call({ port, agent }: { port: number; agent: Agent }, options: Call = {
 }
 
 describe('an admission server', () => {
-  it('answers over TLS, on a connection that is kept', async () => {
+  test('answers over TLS, on a connection that is kept', async () => {
     const served = await serve()
     const first = await call(served)
     expect(first).toMatchObject({ status: 200, body: { response: { uid: 'u-1', allowed: true } }, reused: false })
@@ -123,7 +123,7 @@ describe('an admission server', () => {
     })
   })
 
-  it.each<[string, Call, number, string]>([
+  test.each<[string, Call, number, string]>([
     ['an unknown path', { path: '/other' }, 404, 'no webhook under this path'],
     ['another method', { method: 'PUT' }, 405, 'sent with POST'],
     ['no body with GET', { method: 'GET', body: '' }, 405, 'sent with POST'],
@@ -145,7 +145,7 @@ describe('an admission server', () => {
     expect((await call(served)).status).toBe(200)
   })
 
-  it('reads a review with objects as large as the API server takes them', async () => {
+  test('reads a review with objects as large as the API server takes them', async () => {
     const served = await serve()
     const object = { spec: { host: 'x'.repeat(3 * 1024 * 1024) } }
     const body = JSON.stringify(reviewOf({ operation: 'UPDATE', object, oldObject: object }))
@@ -155,7 +155,7 @@ describe('an admission server', () => {
     })
   })
 
-  it('survives callers who speak no TLS, no HTTP, or leave in the middle', async () => {
+  test('survives callers who speak no TLS, no HTTP, or leave in the middle', async () => {
     const served = await serve()
     const plain = tcpConnect(served.port, '127.0.0.1')
     plain.write('GET / HTTP/1.1\r\n\r\n')
@@ -172,7 +172,7 @@ describe('an admission server', () => {
     expect((await call(served)).status).toBe(200)
   })
 
-  it('takes a new certificate for new connections and keeps the old ones', async () => {
+  test('takes a new certificate for new connections and keeps the old ones', async () => {
     const served = await serve()
     const old = await call(served)
     served.source.replace()
@@ -185,7 +185,7 @@ describe('an admission server', () => {
     expect(renewed.serial).not.toBe(old.serial)
   })
 
-  it('closes a connection after so many calls', async () => {
+  test('closes a connection after so many calls', async () => {
     const served = await serve({ callsPerConnection: 2 })
     const answers = [await call(served), await call(served), await call(served)]
     expect(answers.map(({ status, reused }) => [status, reused])).toEqual([
@@ -195,7 +195,7 @@ describe('an admission server', () => {
     ])
   })
 
-  it('finishes what is under way when it closes, and keeps no connection after', async () => {
+  test('finishes what is under way when it closes, and keeps no connection after', async () => {
     const { opened, open } = gate()
     const entered = gate()
     const webhook = validating({
@@ -220,7 +220,7 @@ describe('an admission server', () => {
     expect(served.source.listeners.size).toBe(0)
   })
 
-  it('waits for nobody who has asked nothing', async () => {
+  test('waits for nobody who has asked nothing', async () => {
     // Time stands still: it is over without any.
     const served = await serve({ clock: new VirtualClock() })
     const socket = tlsConnect({ port: served.server.port, host: '127.0.0.1', ca: authority.certificate })
@@ -238,7 +238,7 @@ describe('an admission server', () => {
     expect([socket.destroyed, speechless.destroyed]).toEqual([true, true])
   })
 
-  it('cuts what does not finish in time, and tells its handler', async () => {
+  test('cuts what does not finish in time, and tells its handler', async () => {
     const clock = new VirtualClock()
     const entered = gate()
     const left = gate()
@@ -264,18 +264,18 @@ describe('an admission server', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('says which port is taken', async () => {
+  test('says which port is taken', async () => {
     const { port } = await serve()
     await expect(serve({ port })).rejects.toThrow(`port ${port} is taken`)
   })
 
-  it('refuses two webhooks under one path', () => {
+  test('refuses two webhooks under one path', () => {
     const webhook = validating({ name: 'a.example.dev', kind: Website, failurePolicy: 'Fail', validate: () => allow() })
     const options = { webhooks: [webhook, webhook], certificates: new Source() }
     expect(() => new AdmissionServer(options)).toThrow('a path of its own')
   })
 
-  it('counts and times under the names of controller-runtime', async () => {
+  test('counts and times under the names of controller-runtime', async () => {
     const series = new Map<string, number[]>()
     const family = ({ name }: Instrument) => ({
       with: (labels: Labels) => {
@@ -298,7 +298,7 @@ describe('an admission server', () => {
 })
 
 describe('the time-out in a query', () => {
-  it('is a Go duration', () => {
+  test('is a Go duration', () => {
     expect(requestTimeout('timeout=10s')).toBe(10_000)
     expect(requestTimeout('a=b&timeout=1m0.5s')).toBe(60_500)
     for (const query of ['', 'timeout=', 'timeout=10', 'timeout=-1s', 'timeout=0s', 'timeout=soon']) {

@@ -1,7 +1,7 @@
 import { get } from 'node:https'
 import { Client } from '@tenure/kube'
 import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SharedInformers } from '../informer/shared-informers.ts'
 import { MemoryApi } from '../testing/memory-api.ts'
 import { configurationKind, configurationOf, namesOf } from './certificates/webhook-configuration.ts'
@@ -51,7 +51,7 @@ function urlOf(url: string): string | undefined {
 }
 
 describe('webhooks', () => {
-  it('are served before their configuration sends anyone, and end without a trace', async () => {
+  test('are served before their configuration sends anyone, and end without a trace', async () => {
     const { clock, api, webhooks, end } = setUp()
     let wasListening: boolean | undefined
     api.intercept(({ verb }) => {
@@ -76,7 +76,7 @@ describe('webhooks', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('can be closed at any moment of their start, and more than once', async () => {
+  test('can be closed at any moment of their start, and more than once', async () => {
     for (const turns of [0, 1, 2, 3, 5, 8, 13]) {
       const { clock, webhooks, end } = setUp({ secret: { namespace: 'ops', name: 'certificates' } })
       const start = webhooks.start()
@@ -94,7 +94,7 @@ describe('webhooks', () => {
 })
 
 describe('an address', () => {
-  it('says what the certificate must hold', () => {
+  test('says what the certificate must hold', () => {
     expect(namesOf({ service: { namespace: 'ops', name: 'web' } }).dnsNames).toContain('web.ops.svc')
     expect(namesOf({ url: 'https://[::1]:9443' })).toEqual({ dnsNames: [], ipAddresses: ['::1'] })
     expect(namesOf({ url: 'https://Hooks.example.dev/base' })).toEqual({
@@ -103,12 +103,12 @@ describe('an address', () => {
     })
   })
 
-  it('is followed by the path', () => {
+  test('is followed by the path', () => {
     expect(urlOf('https://a.dev')).toBe('https://a.dev/check')
     expect(urlOf('https://a.dev:9443/base/')).toBe('https://a.dev:9443/base/check')
   })
 
-  it('must be one that the API server may call', () => {
+  test('must be one that the API server may call', () => {
     for (const url of ['', 'a.dev', 'http://a.dev', 'https://u:p@a.dev', 'https://a.dev?b', 'https://a.dev#c']) {
       expect(() => namesOf({ url })).toThrow('give https://host:port')
     }

@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Broadcaster } from './broadcaster.ts'
 import type { InformerEvent } from '../types.ts'
 
@@ -15,7 +15,7 @@ const added = (name: string): InformerEvent<KubeObject> => ({
 const nameOf = (event: InformerEvent<KubeObject>): string => event.object.metadata.name
 
 describe('Broadcaster', () => {
-  it('hands out a change made by a handler after the one it is handling, to all', () => {
+  test('hands out a change made by a handler after the one it is handling, to all', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const log: string[] = []
     broadcaster.subscribe(
@@ -33,7 +33,7 @@ describe('Broadcaster', () => {
     expect(log).toEqual(['first a', 'second a', 'first b', 'second b', 'first nested', 'second nested'])
   })
 
-  it('gives who subscribes in between the replay, and not what the replay held already', () => {
+  test('gives who subscribes in between the replay, and not what the replay held already', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const late: string[] = []
     let subscribed = false
@@ -57,7 +57,7 @@ describe('Broadcaster', () => {
     expect(late).toEqual(['a', 'b', 'c'])
   })
 
-  it('hands nothing more to who left, even of a batch under way', () => {
+  test('hands nothing more to who left, even of a batch under way', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const log: string[] = []
     const end = broadcaster.subscribe(

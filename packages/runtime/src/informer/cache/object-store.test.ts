@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { IndexTable } from './index-table.ts'
 import { ObjectStore } from './object-store.ts'
 import { OWNER_UID_INDEX } from '../types.ts'
@@ -28,7 +28,7 @@ function object(namespace: string, name: string, owners: readonly string[] = [],
 const colors = ({ metadata }: Stored<KubeObject>): string[] => Object.values(metadata.labels ?? {})
 
 describe('ObjectStore', () => {
-  it('finds by key, namespace and owner, of either scope', () => {
+  test('finds by key, namespace and owner, of either scope', () => {
     const store = new ObjectStore<KubeObject>(unexpected)
     const a = object('one', 'a', ['o1', 'o2'])
     const b = object('two', 'a', ['o2'])
@@ -44,7 +44,7 @@ describe('ObjectStore', () => {
     expect(store.byIndex(OWNER_UID_INDEX, 'nobody')).toEqual([])
   })
 
-  it('files existing objects under a new index, and refuses another one of the same name', () => {
+  test('files existing objects under a new index, and refuses another one of the same name', () => {
     const store = new ObjectStore<KubeObject>(unexpected)
     store.set(object('one', 'a', [], 'red'))
     expect(() => store.byIndex('color', 'red')).toThrow(expect.objectContaining({ code: 'TENURE_INDEX_UNKNOWN' }))
@@ -54,7 +54,7 @@ describe('ObjectStore', () => {
     expect(() => store.addIndex('color', () => [])).toThrow(expect.objectContaining({ code: 'TENURE_INDEX_TAKEN' }))
   })
 
-  it('survives an index function that throws, or gives no list', () => {
+  test('survives an index function that throws, or gives no list', () => {
     const failures: unknown[] = []
     const store = new ObjectStore<KubeObject>((index) => failures.push(index))
     store.addIndex('bad', () => {
@@ -69,7 +69,7 @@ describe('ObjectStore', () => {
     expect(failures).toEqual(['bad', 'none', 'bad', 'none'])
   })
 
-  it('agrees with a plain list after any changes, and its indexes leave nothing behind', () => {
+  test('agrees with a plain list after any changes, and its indexes leave nothing behind', () => {
     const change = fc.record({
       remove: fc.boolean(),
       name: fc.constantFrom('a', 'b', 'c', 'd'),

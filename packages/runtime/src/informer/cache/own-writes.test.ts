@@ -1,11 +1,11 @@
 import { mergePatch, metadataOf } from '@tenure/kube'
 import { settle } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EventModel } from '../../testing/event-model.ts'
 import { ConfigMap, map, ref, setUp, streamed } from '../informer.testing.ts'
 
 describe('our own writes', () => {
-  it('are shown at once, and their echo is not news', async () => {
+  test('are shown at once, and their echo is not news', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -21,7 +21,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('made while the first list is on its way are shown too, and stay', async () => {
+  test('made while the first list is on its way are shown too, and stay', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     t.api.intercept(async ({ verb }) => {
@@ -36,7 +36,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('made before the first state is there are shown too, and stay', async () => {
+  test('made before the first state is there are shown too, and stay', async () => {
     const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.holdWatches()
@@ -50,7 +50,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('to objects outside the selection leave marks that time takes away', async () => {
+  test('to objects outside the selection leave marks that time takes away', async () => {
     const t = setUp({ selection: { labelSelector: 'app=web' } })
     await t.start()
     await t.client.create(ConfigMap, map('other'))
@@ -65,7 +65,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('that delete are not undone by late events', async () => {
+  test('that delete are not undone by late events', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -82,7 +82,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('that delete leave no mark when the watch is faster than the answer', async () => {
+  test('that delete leave no mark when the watch is faster than the answer', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -96,7 +96,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('that delete do not uncover an earlier object of the same name', async () => {
+  test('that delete do not uncover an earlier object of the same name', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -112,7 +112,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@4', 'deleted default/a@4'])
   })
 
-  it('that remove the last finalizer remove the object', async () => {
+  test('that remove the last finalizer remove the object', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, { ...map('a'), metadata: { ...map('a').metadata, finalizers: ['x/y'] } })
     await t.start()
@@ -127,7 +127,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@2', 'modified default/a@3', 'deleted default/a@3'])
   })
 
-  it('do not bring back what somebody else deleted meanwhile', async () => {
+  test('do not bring back what somebody else deleted meanwhile', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -141,7 +141,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('are kept through a list from before them', async () => {
+  test('are kept through a list from before them', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
@@ -171,7 +171,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('that leave the selection take the object out, and late events do not bring it back', async () => {
+  test('that leave the selection take the object out, and late events do not bring it back', async () => {
     const t = setUp({ selection: { labelSelector: 'app=web' } })
     await t.start()
     t.api.holdWatches()
@@ -188,7 +188,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@5'])
   })
 
-  it('that delete are not undone after a list that lacks the object because it had left the selection', async () => {
+  test('that delete are not undone after a list that lacks the object because it had left the selection', async () => {
     const t = setUp({ server: { expiry: 'status' }, selection: { labelSelector: 'app=web' } })
     await t.start()
     const { metadata } = await t.client.create(ConfigMap, map('a', '1', { app: 'web' }))
@@ -211,7 +211,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it('in metadata form change the metadata of a full object until the watch brings the rest', async () => {
+  test('in metadata form change the metadata of a full object until the watch brings the rest', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a', '1'))
     await t.start()
@@ -228,7 +228,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  it.each([ConfigMap, metadataOf(ConfigMap)])(
+  test.each([ConfigMap, metadataOf(ConfigMap)])(
     'in metadata form leave it to the watch what is selected by more than metadata ($form)',
     async (kind) => {
       const t = setUp()
@@ -258,7 +258,7 @@ describe('our own writes', () => {
     },
   )
 
-  it('reach every informer of the resource, in its own form', async () => {
+  test('reach every informer of the resource, in its own form', async () => {
     const t = setUp()
     const metadata = t.informers.informer(metadataOf(ConfigMap))
     const elsewhere = t.informers.informer(ConfigMap, { namespace: 'elsewhere' })

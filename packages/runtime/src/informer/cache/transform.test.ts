@@ -1,5 +1,5 @@
 import { defineKind, type KubeObject, metadataOf, type Stored } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deepFreeze, ObjectTransform } from './transform.ts'
 
 const kind = defineKind({ apiVersion: 'v1', kind: 'ConfigMap' })
@@ -19,14 +19,14 @@ const parsed = (): Stored<KubeObject & { data: { a: string } }> => ({
 })
 
 describe('ObjectTransform', () => {
-  it('drops managedFields but those of the named managers', () => {
+  test('drops managedFields but those of the named managers', () => {
     const none = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false }).take(parsed())
     expect(none.metadata).not.toHaveProperty('managedFields')
     const mine = new ObjectTransform(kind, { keepManagedFieldsOf: ['me'], freeze: false }).take(parsed())
     expect(mine.metadata.managedFields).toEqual([{ manager: 'me' }])
   })
 
-  it('takes what is frozen, and leaves alone what others hold', () => {
+  test('takes what is frozen, and leaves alone what others hold', () => {
     const transform = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false })
     const frozen = deepFreeze(parsed())
     const { managedFields: _, ...metadata } = frozen.metadata
@@ -38,7 +38,7 @@ describe('ObjectTransform', () => {
     expect(copy.metadata.labels).not.toBe(held.metadata.labels)
   })
 
-  it('cuts a whole object to the metadata form', () => {
+  test('cuts a whole object to the metadata form', () => {
     const transform = new ObjectTransform(metadataOf(kind), { keepManagedFieldsOf: [], freeze: true })
     const cut = transform.copy(parsed())
     expect(Object.keys(cut)).toEqual(['apiVersion', 'kind', 'metadata'])

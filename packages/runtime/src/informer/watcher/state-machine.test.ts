@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { answered, type Machine, next, type Outcome, startWith, type Step } from './state-machine.ts'
 
 const random = seededRandom(3)
@@ -23,7 +23,7 @@ const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machi
   next({ ...startWith('streamed'), step, ...more }, outcome, random)
 
 describe('the informer machine', () => {
-  it.each<{ from: Step; by: Outcome; more?: Partial<Machine>; to: object }>([
+  test.each<{ from: Step; by: Outcome; more?: Partial<Machine>; to: object }>([
     // The streamed list.
     {
       from: streaming,
@@ -83,14 +83,14 @@ describe('the informer machine', () => {
     expect(after(from, by, more).step).toMatchObject(to)
   })
 
-  it('remembers a server that can not stream lists, and only one that showed it', () => {
+  test('remembers a server that can not stream lists, and only one that showed it', () => {
     expect(after(streaming, failed(api(422))).mode).toBe('paged')
     expect(after(streaming, { type: 'endless', certain: true }).mode).toBe('paged')
     expect(after(streaming, { type: 'endless', certain: false }).mode).toBe('streamed')
     expect(after(streaming, failed(lost)).mode).toBe('streamed')
   })
 
-  it('lists in pages what did not come in one piece, and the other way round', () => {
+  test('lists in pages what did not come in one piece, and the other way round', () => {
     const start = startWith('whole')
     expect(start.step).toEqual(whole)
     const waited = (machine: Machine): Machine => next(machine, { type: 'waited' }, random)
@@ -105,7 +105,7 @@ describe('the informer machine', () => {
     expect(waited(next(third, failed(api(429)), random)).step).toEqual(whole)
   })
 
-  it('is in error from a failure until an answer', () => {
+  test('is in error from a failure until an answer', () => {
     const down = after(watching, failed(lost))
     expect(down.error).toBe(lost)
     expect(next(down, { type: 'waited' }, random).error).toBe(lost)
@@ -116,7 +116,7 @@ describe('the informer machine', () => {
     expect(after(watching, { type: 'closed', resourceVersion: '8', lasted: 10 }, { failures: 2 }).error).toBeDefined()
   })
 
-  it('waits longer each time, up to a limit, and never less than the server asks', () => {
+  test('waits longer each time, up to a limit, and never less than the server asks', () => {
     const delayAfter = (failures: number, error: Error = lost): number => {
       const { step } = after(watching, failed(error), { failures })
       return step.at === 'waiting' ? step.delay : -1

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type CertificateState, faultOf, firstState, planRotation, rotate, type RotationPolicy } from './rotation.ts'
 
 const DAY = 86_400_000
@@ -28,7 +28,7 @@ const isTrusted = ({ serving, trusted }: Pick<CertificateState, 'serving' | 'tru
   trusted.some((authority) => new X509Certificate(serving.certificate).verify(new X509Certificate(authority).publicKey))
 
 describe('rotation', () => {
-  it('has nothing to do until the serving certificate is two thirds through', async () => {
+  test('has nothing to do until the serving certificate is two thirds through', async () => {
     const { clock, state, plan, step, start } = setUp()
     expect(plan(state)).toEqual({ newAuthority: false, newServing: false, drop: [], next: start + 60 * DAY })
     await clock.advance(60 * DAY - 1)
@@ -42,7 +42,7 @@ describe('rotation', () => {
     expect(plan(renewed)).toMatchObject({ newServing: false, next: start + 120 * DAY })
   })
 
-  it('replaces a certificate that lacks a name, and is content with what it then made', () => {
+  test('replaces a certificate that lacks a name, and is content with what it then made', () => {
     const { state, plan, step } = setUp()
     expect(plan(state, {}, { ...policy, dnsNames: ['else.where.svc'] })).toMatchObject({ newServing: true })
     expect(plan(state, {}, { ...policy, ipAddresses: ['127.0.0.2'] })).toMatchObject({ newServing: true })
@@ -50,7 +50,7 @@ describe('rotation', () => {
     expect(step(state)).toBe(state)
   })
 
-  it('lets callers trust a new authority before it is used', async () => {
+  test('lets callers trust a new authority before it is used', async () => {
     const { clock, state, plan, step, start } = setUp()
     await clock.advance(550 * DAY)
     const fresh = step(state)
@@ -74,7 +74,7 @@ describe('rotation', () => {
     expect(start + 600 * DAY).toBeLessThan(told)
   })
 
-  it('trusts the old authority until none of its certificates can be in use', async () => {
+  test('trusts the old authority until none of its certificates can be in use', async () => {
     const { clock, state, plan, step } = setUp()
     const both = step(state, { force: 'authority' })
     await clock.advance(policy.propagation)
@@ -86,7 +86,7 @@ describe('rotation', () => {
     expect(step(switched).trusted).toEqual([both.authority.certificate])
   })
 
-  it('never drops the authority of the certificate in use', async () => {
+  test('never drops the authority of the certificate in use', async () => {
     const { clock, state, plan, step } = setUp()
     const both = step(state, { force: 'authority' })
     await clock.advance(89 * DAY)
@@ -95,7 +95,7 @@ describe('rotation', () => {
     expect(plan(late, { trustedSince: undefined }).drop).toEqual([])
   })
 
-  it('serves with a new authority at once when nothing else is valid', async () => {
+  test('serves with a new authority at once when nothing else is valid', async () => {
     const { clock, state, step } = setUp()
     await clock.advance(90 * DAY)
     const back = step(state, { trustedSince: undefined })
@@ -107,7 +107,7 @@ describe('rotation', () => {
     expect(isTrusted({ serving: after.serving, trusted: [after.authority.certificate] })).toBe(true)
   })
 
-  it('serves only what is trusted, step by step over ten years with an authority now and then forced', async () => {
+  test('serves only what is trusted, step by step over ten years with an authority now and then forced', async () => {
     const { clock, start, ...rest } = setUp()
     let { state } = rest
     let told = { bundle: state.trusted, at: clock.now() }
@@ -128,7 +128,7 @@ describe('rotation', () => {
     expect(state.trusted.length).toBeLessThan(6)
   })
 
-  it('keeps the bundle small however often it is forced, and never loses the authority in use', () => {
+  test('keeps the bundle small however often it is forced, and never loses the authority in use', () => {
     const { state, step } = setUp()
     let now = state
     for (let turn = 0; turn < 30; turn++) now = step(now, { force: 'authority', trustedSince: undefined })
@@ -137,7 +137,7 @@ describe('rotation', () => {
     expect(faultOf(now)).toBeUndefined()
   })
 
-  it('finds what is wrong with a state', () => {
+  test('finds what is wrong with a state', () => {
     const { state } = setUp()
     const other = setUp().state
     expect(faultOf(state)).toBeUndefined()
