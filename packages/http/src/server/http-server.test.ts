@@ -371,7 +371,7 @@ describe('listening', () => {
       message: expect.stringMatching(
         process.platform === 'linux'
           ? new RegExp(
-              `^Port ${first.port} for the API .* is taken by process ${process.pid} \\(.*node.*; stop that, or choose another with PORT`,
+              `^Port ${first.port} for the API .* is taken by process ${process.pid} \\(.*node.*; stop it, or choose another with PORT`,
             )
           : /is taken by/,
       ),

@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import type { Component, ComponentDefinition, ListenAddress, Logger, ManagerContext } from '@tenure/runtime'
-import { formatAddress, parseAddress, SilentConnections } from '@tenure/runtime'
+import { formatAddress, parseAddress, UnusedConnections } from '@tenure/runtime'
 import { App } from './app.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import type { HttpLimits } from './limits.ts'
@@ -65,7 +65,7 @@ export class HttpServer implements Component {
   readonly #wanted: ListenAddress | undefined
   #app: App | undefined
   #server: Server | undefined
-  #silent: SilentConnections | undefined
+  #silent: UnusedConnections | undefined
   #tls: TlsKeeper | undefined
 
   constructor(options: HttpServerOptions, context: ManagerContext) {
@@ -94,7 +94,7 @@ export class HttpServer implements Component {
     await app.ready()
     const server = app.fastify.server
     this.#server = server
-    this.#silent = new SilentConnections(server)
+    this.#silent = new UnusedConnections(server)
     this.#settle(server, log)
     const address = await listen(server, wanted, { what: this.name, setting, whenTaken })
     server.on('error', (error) => log.error('HTTP server failed', { what: this.name, error }))
@@ -175,7 +175,7 @@ function serverLimits(limits: HttpLimits): object {
 /** Takes no more, lets what runs finish for `grace` milliseconds, then cuts it off. */
 async function closeServer(
   server: Server,
-  silent: SilentConnections | undefined,
+  silent: UnusedConnections | undefined,
   clock: Clock,
   grace: number,
 ): Promise<void> {

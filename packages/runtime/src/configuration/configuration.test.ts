@@ -108,7 +108,7 @@ describe('readConfiguration', () => {
     [['--lease-duration', '2h'], '--lease-duration: it must be at most 1h'],
     [['--leader-elect=maybe'], '--leader-elect: "maybe" is not true or false'],
     [['--log-format', 'xml'], '--log-format: "xml" is not one of json, text'],
-    [['--health-probe-bind-address', 'x'], '--health-probe-bind-address: "x" is no address'],
+    [['--health-probe-bind-address', 'x'], '--health-probe-bind-address: "x" is not a listen address'],
     [['--workers'], '--workers needs a value'],
     [['--wrokers', '3'], '--wrokers is not known; did you mean --workers?'],
     [['--leaseduration=3s'], 'did you mean --lease-duration?'],

@@ -1,15 +1,15 @@
 import { TenureError } from '@tenure/kube'
 
-/** Where to listen. Without a host: on every interface. */
+/** A listen address. Without a host the server listens on every interface. */
 export interface ListenAddress {
   readonly host: string | undefined
-  /** 0: any free port. */
+  /** 0 picks any free port. */
   readonly port: number
 }
 
 /**
- * Reads where to listen, as Go programs write it: `:8081`, `0.0.0.0:8081`, `[::1]:8081`, `localhost:0`. `0` and the
- * empty text mean not at all: undefined.
+ * Parses a listen address in Go's notation: `:8081`, `0.0.0.0:8081`, `[::1]:8081`, `localhost:0`. `0` and the empty
+ * string disable listening: undefined.
  */
 export function parseAddress(text: string): ListenAddress | undefined {
   if (text === '0' || text === '') return undefined
@@ -18,7 +18,7 @@ export function parseAddress(text: string): ListenAddress | undefined {
   if (!match || port > 65_535) {
     throw new TenureError(
       'TENURE_ADDRESS_INVALID',
-      `${JSON.stringify(text)} is no address to listen on; write :8081, 127.0.0.1:8081 or [::1]:8081, or 0 for none.`,
+      `${JSON.stringify(text)} is not a listen address; write :8081, 127.0.0.1:8081 or [::1]:8081, or 0 for none.`,
     )
   }
   return { host: match[1] || match[2] || undefined, port }

@@ -48,13 +48,13 @@ describe('parseAddress', () => {
     ['[fe80::1%eth0]:1', { host: 'fe80::1%eth0', port: 1 }],
     ['0', undefined],
     ['', undefined],
-  ])('reads %j', (text, address) => {
+  ])('%j is a listen address', (text, address) => {
     expect(parseAddress(text)).toEqual(address)
     expect(address ? formatAddress(address) : text).toBe(text)
   })
 
   test.each(['8081', ':', ':65536', '::1:80', 'http://x:80', 'a b:80', ':80 ', ':-1', ':0x50', 'host'])(
-    'refuses %j',
+    '%j is rejected',
     (text) => {
       expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'TENURE_ADDRESS_INVALID' }))
     },
@@ -62,7 +62,7 @@ describe('parseAddress', () => {
 })
 
 describe('Probes', () => {
-  test('answers as Kubernetes components do', async () => {
+  test('the probes answer in the format of the Kubernetes components', async () => {
     const probes = new Probes({ clock: systemClock })
     let problem: string | undefined
     probes.add('ready', 'informers', () => {
@@ -103,7 +103,7 @@ describe('Probes', () => {
     expect(await call(port, '/livez', 'HEAD')).toMatchObject({ status: 200, text: '' })
   })
 
-  test('counts a check that hangs as failed, and tells it', async () => {
+  test('a check that hangs counts as failed and its signal aborts', async () => {
     const clock = new VirtualClock()
     const probes = new Probes({ clock, checkTimeout: 1_000 })
     let told = false
@@ -121,10 +121,10 @@ describe('Probes', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('takes a name once, and gives it free', async () => {
+  test('a check name is unique and can be reused after removal', async () => {
     const probes = new Probes({ clock: systemClock })
     const remove = probes.add('ready', 'cache', () => Promise.reject(new Error('cold')))
-    expect(() => probes.add('ready', 'cache', () => undefined)).toThrow('is there already')
+    expect(() => probes.add('ready', 'cache', () => undefined)).toThrow('already exists')
     expect(() => probes.add('ready', 'a/b', () => undefined)).toThrow('may only have')
     expect(await probes.check('ready')).toMatchObject([{}, { problem: 'cold' }])
     remove()
@@ -134,11 +134,11 @@ describe('Probes', () => {
 })
 
 describe('serve', () => {
-  test('serves nothing at 0', async () => {
+  test('the address 0 disables the server', async () => {
     expect(await serveMetrics(noMetrics, { address: '0', clock: systemClock })).toBeUndefined()
   })
 
-  test('serves metrics, and says when they fail', async () => {
+  test('metrics are served, and a collection failure is a 500', async () => {
     let fails = false
     const metrics = {
       ...noMetrics,
@@ -152,21 +152,21 @@ describe('serve', () => {
     expect(await call(port, '/metrics')).toMatchObject({ status: 500 })
   })
 
-  test('says in one sentence which port is taken and what to do', async () => {
+  test('the error for a taken port names the port and the remedy', async () => {
     const probes = new Probes({ clock: systemClock })
     const first = await serving(serveProbes(probes, { address: '127.0.0.1:0', clock: systemClock }))
     expect(first.address).toBe(`127.0.0.1:${first.port}`)
     const options = { address: first.address, clock: systemClock, setting: '--health-probe-bind-address' }
     await expect(serveProbes(probes, options)).rejects.toMatchObject({
       code: 'TENURE_PORT_TAKEN',
-      message: `Port ${first.port} for probes (${first.address}) is taken by another program; stop that, or choose another with --health-probe-bind-address.`,
+      message: `Port ${first.port} for probes (${first.address}) is taken by another program; stop it, or choose another with --health-probe-bind-address.`,
     })
     await expect(serveProbes(probes, { address: '192.0.2.1:1', clock: systemClock })).rejects.toMatchObject({
       code: 'TENURE_ADDRESS_UNAVAILABLE',
     })
   })
 
-  test('bounds what a client may send', async () => {
+  test('the server limits headers and bodies', async () => {
     const probes = new Probes({ clock: systemClock })
     const { port } = await serving(serveProbes(probes, { address: '127.0.0.1:0', clock: systemClock }))
     const answer = await new Promise<string>((resolve, reject) => {
@@ -181,7 +181,7 @@ describe('serve', () => {
     expect(answer).toContain('431')
   })
 
-  test('closes while a request hangs, after its grace, and twice', async () => {
+  test('a hanging request delays close by the grace period only, and closing twice is allowed', async () => {
     const clock = new VirtualClock()
     const arrival = Promise.withResolvers<void>()
     const served = await serve(() => arrival.resolve(), { address: '127.0.0.1:0', clock, what: 'test' })

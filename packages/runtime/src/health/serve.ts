@@ -8,36 +8,39 @@ import type { ListenAddress } from './address.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { metricsHandler } from './metrics-handler.ts'
 import type { Probes } from './probes.ts'
-import { SilentConnections } from './silent-connections.ts'
+import { UnusedConnections } from './unused-connections.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface ServeOptions {
-  /** `:8081`, `127.0.0.1:8081`, `[::1]:0`; port 0 takes any free one; `0` serves nothing. */
+  /** `:8081`, `127.0.0.1:8081`, `[::1]:0`; port 0 picks any free port; `0` disables the server. */
   readonly address: string
   readonly clock: Clock
-  /** What is served, for messages. */
+  /** Names the server in error messages. */
   readonly what: string
-  /** Which setting moves it, for messages: `--health-probe-bind-address`. */
+  /** The setting that changes the address, for error messages: `--health-probe-bind-address`. */
   readonly setting?: string
 }
 
 export interface Served {
-  /** Where it really listens. */
+  /** The bound host. */
   readonly host: string
   readonly port: number
   /** `host:port`. */
   readonly address: string
-  /** Takes no more requests, lets those under way finish for `grace` (default 2,000) milliseconds, then cuts them off. */
+  /**
+   * Stops accepting requests, waits `grace` milliseconds (default 2,000) for those in flight, then closes all
+   * connections.
+   */
   close(grace?: number): Promise<void>
 }
 
-/** Serves probes; undefined if the address is `0`. */
+/** Serves probes. Undefined if the address is `0`. */
 export function serveProbes(probes: Probes, options: Omit<ServeOptions, 'what'>): Promise<Served | undefined> {
   return serve(probes.handler, { what: 'probes', ...options })
 }
 
-/** Serves `/metrics`; undefined if the address is `0`. */
+/** Serves `/metrics`. Undefined if the address is `0`. */
 export function serveMetrics(
   metrics: Metrics,
   options: Omit<ServeOptions, 'what'> & { readonly log?: Logger },
@@ -45,10 +48,10 @@ export function serveMetrics(
   return serve(metricsHandler(metrics, options.log), { what: 'metrics', ...options })
 }
 
-/** A small HTTP server with tight limits, for what machines poll. */
+/** A small HTTP server with tight limits for probes and scrapes. */
 export async function serve(handler: Handler, options: ServeOptions): Promise<Served | undefined> {
-  const wanted = parseAddress(options.address)
-  if (!wanted) return undefined
+  const requested = parseAddress(options.address)
+  if (!requested) return undefined
   const { createServer } = await import('node:http')
   const server = createServer(
     {
@@ -63,67 +66,67 @@ export async function serve(handler: Handler, options: ServeOptions): Promise<Se
   server.maxHeadersCount = 50
   server.maxConnections = 256
   server.maxRequestsPerSocket = 1_000
-  // An answer that is not read does not hold its connection for ever.
+  // A client that does not read its response must not hold the connection forever.
   server.setTimeout(60_000)
-  const silent = new SilentConnections(server)
-  await listen(server, wanted, options)
+  const unused = new UnusedConnections(server)
+  await listen(server, requested, options)
   const { address: host, port } = server.address() as AddressInfo
   return {
     host,
     port,
     address: formatAddress({ host, port }),
-    close: (grace) => close(server, silent, options.clock, grace),
+    close: (grace) => close(server, unused, options.clock, grace),
   }
 }
 
-function listen(server: Server, wanted: ListenAddress, options: ServeOptions): Promise<void> {
+function listen(server: Server, requested: ListenAddress, options: ServeOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, wanted, options))
+    const onError = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, requested, options))
     server.once('error', onError)
-    server.listen({ port: wanted.port, ...(wanted.host && { host: wanted.host }) }, () => {
+    server.listen({ port: requested.port, ...(requested.host && { host: requested.host }) }, () => {
       server.off('error', onError)
       resolve()
     })
   })
 }
 
-function close(server: Server, silent: SilentConnections, clock: Clock, grace = 2_000): Promise<void> {
+function close(server: Server, unused: UnusedConnections, clock: Clock, grace = 2_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(grace, () => server.closeAllConnections())
     server.close((error) => {
       timer.cancel()
-      // Closing twice is no failure.
+      // Closing twice is not an error.
       if (error && (error as NodeJS.ErrnoException).code !== 'ERR_SERVER_NOT_RUNNING') reject(asError(error))
       else resolve()
     })
     server.closeIdleConnections()
-    silent.closeAll()
+    unused.closeAll()
   })
 }
 
-/** Says in one sentence why a server can not listen, and what to do about it. */
+/** Describes why a server cannot listen and how to fix it. */
 export function cannotListen(
   error: NodeJS.ErrnoException,
-  wanted: ListenAddress,
+  requested: ListenAddress,
   options: Pick<ServeOptions, 'what' | 'setting'> & {
-    /** Who has the port, if that can be told. Default `another program`. */
+    /** The program that holds the port, if known. Default `another program`. */
     readonly takenBy?: string
   },
 ): TenureError {
   const { what, setting, takenBy = 'another program' } = options
   const elsewhere = setting ? `choose another with ${setting}` : 'choose another'
-  const where = formatAddress(wanted)
+  const where = formatAddress(requested)
   switch (error.code) {
     case 'EADDRINUSE':
       return new TenureError(
         'TENURE_PORT_TAKEN',
-        `Port ${wanted.port} for ${what} (${where}) is taken by ${takenBy}; stop that, or ${elsewhere}.`,
+        `Port ${requested.port} for ${what} (${where}) is taken by ${takenBy}; stop it, or ${elsewhere}.`,
         { cause: error },
       )
     case 'EACCES':
       return new TenureError(
         'TENURE_PORT_FORBIDDEN',
-        `Port ${wanted.port} for ${what} may not be opened by this user; take one above 1023: ${elsewhere}.`,
+        `Port ${requested.port} for ${what} may not be opened by this user; use a port above 1023: ${elsewhere}.`,
         { cause: error },
       )
     case 'EADDRNOTAVAIL':
@@ -131,7 +134,7 @@ export function cannotListen(
     case 'EAI_AGAIN':
       return new TenureError(
         'TENURE_ADDRESS_UNAVAILABLE',
-        `${where} for ${what} is no address of this machine; ${elsewhere}.`,
+        `${where} for ${what} is not an address of this machine; ${elsewhere}.`,
         { cause: error },
       )
     default:

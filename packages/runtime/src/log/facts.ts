@@ -2,25 +2,28 @@ import type { Facts } from './logger.ts'
 
 const HIDDEN = '<hidden>'
 
-/** Keys whose values nobody should read in a log. `secretName`, `tokenReview` and the like are no secrets. */
+/** Keys whose values must not appear in logs. `secretName`, `tokenReview` and similar keys are not secret. */
 const SECRET_KEY =
   /(?:^(?:(?:proxy-?)?authorization|(?:set-?)?cookie|credentials?|connection[-_]?string|stringdata)|password|passwd|passphrase|token|secret|(?:private|api|access|client)[-_]?key(?:[-_]?data)?)$/i
 
-const DEEPEST = 6
-const MOST_ENTRIES = 100
+const MAX_DEPTH = 6
+const MAX_ENTRIES = 100
 
-/** Facts ready for JSON: secrets hidden, errors with code and causes (and a stack, unless they were foreseen), objects of Kubernetes by name, cycles cut. */
+/**
+ * Makes facts ready for JSON: hides secrets, expands errors with code and causes (and a stack, unless the error was
+ * expected), shortens Kubernetes objects to their name, cuts cycles.
+ */
 export function cleanFacts(facts: Facts): Record<string, unknown> {
   const clean: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(facts)) {
-    // These three are the line's own.
+    // `level`, `time` and `msg` belong to the line itself.
     const name = key === 'level' || key === 'time' || key === 'msg' ? `${key}_` : key
     clean[name] = isSecretKey(key, value) ? HIDDEN : cleanValue(value, 0)
   }
   return clean
 }
 
-/** Text without what looks like a credential: bearer tokens, passwords in URLs. */
+/** Removes credentials from text: bearer tokens, passwords in URLs. */
 export function cleanText(text: string): string {
   let clean = text
   if (/bearer |basic /i.test(clean)) clean = clean.replaceAll(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`)
@@ -29,7 +32,7 @@ export function cleanText(text: string): string {
 }
 
 function isSecretKey(key: string, value: unknown): boolean {
-  // A flag or a number is no secret: `token: true` says that there is one.
+  // A boolean or a number is not a secret: `token: true` says that one is set.
   return typeof value !== 'boolean' && typeof value !== 'number' && SECRET_KEY.test(key)
 }
 
@@ -45,7 +48,7 @@ function cleanValue(value: unknown, depth: number): unknown {
     case 'object':
       return value === null ? null : cleanObject(value, depth)
     case 'number':
-      // JSON would write null, and hide that it is wrong.
+      // JSON.stringify would write null.
       return Number.isFinite(value) ? value : String(value)
     default:
       return value
@@ -54,23 +57,23 @@ function cleanValue(value: unknown, depth: number): unknown {
 
 function cleanObject(value: object, depth: number): unknown {
   if (value instanceof Error) return cleanError(value, depth)
-  if (depth >= DEEPEST) return '<deeper>'
+  if (depth >= MAX_DEPTH) return '<deeper>'
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   if (value instanceof Uint8Array) return `<${value.length} bytes>`
-  if (value instanceof Map) return cleanObject(Object.fromEntries([...value].slice(0, MOST_ENTRIES)), depth)
+  if (value instanceof Map) return cleanObject(Object.fromEntries([...value].slice(0, MAX_ENTRIES)), depth)
   if (Array.isArray(value) || value instanceof Set) {
-    return [...value].slice(0, MOST_ENTRIES).map((item) => cleanValue(item, depth + 1))
+    return [...value].slice(0, MAX_ENTRIES).map((item) => cleanValue(item, depth + 1))
   }
   const named = kubeName(value)
   if (named) return named
   const clean: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value).slice(0, MOST_ENTRIES)) {
+  for (const [key, item] of Object.entries(value).slice(0, MAX_ENTRIES)) {
     clean[key] = isSecretKey(key, item) ? HIDDEN : cleanValue(item, depth + 1)
   }
   return clean
 }
 
-/** `Secret shop/db`: an object of Kubernetes is never written whole. */
+/** `Secret shop/db`: a Kubernetes object is never written whole. */
 function kubeName(value: object): string | undefined {
   const { kind, metadata } = value as { kind?: unknown; metadata?: { name?: unknown; namespace?: unknown } }
   if (typeof kind !== 'string' || typeof metadata?.name !== 'string') return undefined
@@ -85,10 +88,10 @@ function cleanError(error: Error, depth: number): Record<string, unknown> {
   for (const [key, value] of Object.entries({ code, fate, status, reason })) {
     if (typeof value === 'string' || typeof value === 'number') clean[key] = value
   }
-  // A failure that was foreseen is explained by its message; where it was noticed is noise.
+  // The message of an expected failure explains it; its stack is noise.
   if (error.stack && fate !== 'retry' && fate !== 'terminal') clean['stack'] = cleanText(error.stack)
-  if (error.cause !== undefined) clean['cause'] = depth >= DEEPEST ? '<deeper>' : cleanValue(error.cause, depth + 1)
-  if (error instanceof AggregateError && depth < DEEPEST) {
+  if (error.cause !== undefined) clean['cause'] = depth >= MAX_DEPTH ? '<deeper>' : cleanValue(error.cause, depth + 1)
+  if (error instanceof AggregateError && depth < MAX_DEPTH) {
     clean['errors'] = error.errors.slice(0, 10).map((each: unknown) => cleanValue(each, depth + 1))
   }
   return clean

@@ -1,7 +1,7 @@
-/** Key-values that go with a message. Messages are constant, what varies is a fact. */
+/** Key-values of a log line. Messages are constant; everything that varies is a fact. */
 export type Facts = Readonly<Record<string, unknown>>
 
-/** Structured logs. An `error` fact that is an Error is written with its code, stack and causes. */
+/** Structured logger. An `error` fact that is an Error is written with its code, stack and causes. */
 export interface Logger {
   debug(message: string, facts?: Facts): void
   info(message: string, facts?: Facts): void
@@ -11,7 +11,7 @@ export interface Logger {
   child(facts: Facts): Logger
 }
 
-/** Says nothing. */
+/** Discards everything. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

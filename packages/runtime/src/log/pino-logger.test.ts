@@ -17,7 +17,7 @@ async function logger(options: CreateLoggerOptions = {}) {
 const formats = ['json', 'text'] as const
 
 describe('createLogger', () => {
-  test('writes a line of JSON each', async () => {
+  test('each line is a JSON object', async () => {
     const { log, written, json } = await logger()
     log.child({ controller: 'websites' }).child({ reconcileId: 'r1' }).info('reconciled', { took: 12, level: 'x' })
     expect(json()).toEqual({
@@ -32,7 +32,7 @@ describe('createLogger', () => {
     expect(written.at(-1)?.endsWith('\n')).toBe(true)
   })
 
-  test('writes lines for a person', async () => {
+  test('the text format is readable in a terminal', async () => {
     const { log, written } = await logger({ format: 'text' })
     log
       .child({ controller: 'websites' })
@@ -42,7 +42,7 @@ describe('createLogger', () => {
     ])
   })
 
-  test.each(formats)('keeps to its level as %s, also in children', async (format) => {
+  test.each(formats)('a %s logger and its children respect the level', async (format) => {
     const { log, written } = await logger({ format, level: 'warn' })
     for (const each of [log, log.child({ a: 1 })]) {
       each.debug('no')
@@ -55,7 +55,7 @@ describe('createLogger', () => {
     await expect(createLogger({ level: 'loud' as never })).rejects.toMatchObject({ code: 'TENURE_LOG_LEVEL' })
   })
 
-  test('writes errors with code and causes, and the stack of those that nobody foresaw', async () => {
+  test('errors carry code and causes, and unexpected errors a stack', async () => {
     const cause = new ApiError('pods "a" not found', { status: 404, reason: 'NotFound' }, { cause: new Error('root') })
     const error = new TenureError('TENURE_TEST', 'It failed', { cause, fate: 'retry' })
     const asJson = await logger()
@@ -85,7 +85,7 @@ describe('createLogger', () => {
     expect(bug.json()).toMatchObject({ error: { stack: expect.stringContaining('pino-logger.test.ts') } })
   })
 
-  test.each(formats)('never writes a secret, as %s', async (format) => {
+  test.each(formats)('a %s logger never writes a secret', async (format) => {
     const { log, written } = await logger({ format })
     const s3cret = 's3cr3t-value-1234'
     log.child({ token: s3cret, headers: { Authorization: `Bearer ${s3cret}` } }).info(`sent Bearer ${s3cret}`, {
@@ -109,7 +109,7 @@ describe('createLogger', () => {
     expect(written[0]).toContain('Secret shop/db')
   })
 
-  test('hides no more than that', async () => {
+  test('values that are not secret are not hidden', async () => {
     const { log, json } = await logger()
     const facts = {
       secretName: 'db',
@@ -123,7 +123,7 @@ describe('createLogger', () => {
     expect(json()).toMatchObject(facts)
   })
 
-  test.each(formats)('survives whatever it is given, as %s', async (format) => {
+  test.each(formats)('a %s logger accepts any value', async (format) => {
     const { log, written } = await logger({ format })
     const cycle: Record<string, unknown> = {}
     cycle['self'] = cycle

@@ -6,26 +6,26 @@ import type { LogLevel } from './text-logger.ts'
 import type { Facts, Logger } from './logger.ts'
 
 export interface CreateLoggerOptions {
-  /** The least that is written. Default `info`. */
+  /** Lowest level that is written. Default `info`. */
   readonly level?: LogLevel
-  /** `json`: a line of JSON each. `text`: for a person. Default `json`. */
+  /** `json` writes one JSON object per line, `text` is for terminals. Default `json`. */
   readonly format?: 'json' | 'text'
-  /** Where lines go, at once: a crash loses none. Default: standard error. */
+  /** Receives the lines. Written synchronously, so that a crash loses none. Default: standard error. */
   readonly destination?: { write(text: string): unknown }
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
 /**
- * A logger that hides what looks like a secret, and writes errors with their code, stack and causes. pino is only
- * loaded for JSON.
+ * Creates a logger that hides secrets and writes errors with their code, stack and causes. pino is loaded only for
+ * JSON.
  */
 export async function createLogger(options: CreateLoggerOptions = {}): Promise<Logger> {
   const { level = 'info', format = 'json', clock = systemClock } = options
   if (!LOG_LEVELS.includes(level)) {
     throw new TenureError(
       'TENURE_LOG_LEVEL',
-      `There is no log level ${JSON.stringify(level)}; take one of ${LOG_LEVELS.join(', ')}.`,
+      `Unknown log level ${JSON.stringify(level)}; use one of ${LOG_LEVELS.join(', ')}.`,
     )
   }
   if (format === 'text') {
@@ -47,7 +47,7 @@ export async function createLogger(options: CreateLoggerOptions = {}): Promise<L
   return jsonLogger(logger)
 }
 
-/** As much of pino as is used here. */
+/** The part of pino's interface that is used here. */
 interface PinoLogger {
   isLevelEnabled(level: string): boolean
   child(bindings: Record<string, unknown>): PinoLogger
@@ -59,7 +59,7 @@ interface PinoLogger {
 
 function jsonLogger(pino: PinoLogger): Logger {
   const at = (level: LogLevel) => {
-    // Lines that are not wanted cost nothing: their facts are not even looked at.
+    // A disabled level must cost nothing: its facts are not inspected.
     if (!pino.isLevelEnabled(level)) return () => undefined
     return (message: string, facts?: Facts): void => pino[level](facts ? cleanFacts(facts) : {}, cleanText(message))
   }

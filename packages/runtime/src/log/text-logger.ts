@@ -6,12 +6,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** Lines for a person: time, level, message, then the facts; an error's stack and causes below, indented. */
+/** Lines for terminals: time, level, message, then the facts; an error's stack and causes follow, indented. */
 export function textLogger(level: LogLevel, clock: Clock, write: (text: string) => void): Logger {
-  const least = LOG_LEVELS.indexOf(level)
+  const minimum = LOG_LEVELS.indexOf(level)
   const make = (bound: Facts): Logger => {
     const at = (level: LogLevel) => {
-      if (LOG_LEVELS.indexOf(level) < least) return () => undefined
+      if (LOG_LEVELS.indexOf(level) < minimum) return () => undefined
       return (message: string, facts?: Facts): void =>
         write(line(clock.now(), level, message, cleanFacts(facts ? { ...bound, ...facts } : bound)))
     }
@@ -61,7 +61,7 @@ function stackOf(error: CleanError, indent: string): string {
   return `${own}${indent}caused by ${cause.name}: ${cause.message}\n${stackOf(cause, `${indent}  `)}`
 }
 
-/** Bare where a person and a shell would read it as one word. */
+/** Leaves single words unquoted. */
 function quoted(text: string): string {
   return /^[\w./:@<>+-]+$/.test(text) ? text : JSON.stringify(text)
 }

@@ -8,7 +8,7 @@ export interface Instrument {
 }
 
 export interface HistogramInstrument extends Instrument {
-  /** Upper bounds in rising order. Default: Prometheus' own, 5 ms to 10 s. */
+  /** Upper bounds in ascending order. Default: Prometheus' own, 5 ms to 10 s. */
   readonly buckets?: readonly number[]
 }
 
@@ -27,22 +27,25 @@ export interface Histogram {
   observe(value: number): void
 }
 
-/** A family of series; `with` picks one and is cheap to keep. */
+/** A family of series. Keep the series that `with` returns: using it is cheaper than looking it up again. */
 export interface Family<S> {
   with(labels: Labels): S
-  /** Forgets one series, so that what is gone is no longer reported. */
+  /** Drops one series, so that it is no longer reported. */
   remove(labels: Labels): void
 }
 
 /**
- * Where numbers go. Asking twice for one name gives the same family. `createMetrics` makes one that Prometheus reads;
- * `noMetrics` drops everything.
+ * Receives measurements. Requesting a name twice returns the same family. `createMetrics` exposes them to Prometheus;
+ * `noMetrics` discards them.
  */
 export interface Metrics {
   counter(instrument: Instrument): Family<Counter>
   gauge(instrument: Instrument): Family<Gauge>
   histogram(instrument: HistogramInstrument): Family<Histogram>
-  /** Called before each exposition, for gauges that are read off something. Returns what ends that. */
+  /**
+   * Calls `collect` before each exposition, for gauges that are computed on demand. Returns a function that unregisters
+   * it.
+   */
   onCollect(collect: () => void): () => void
   /** The Prometheus text format. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
@@ -51,7 +54,7 @@ export interface Metrics {
 const nothing = { inc: () => undefined, dec: () => undefined, set: () => undefined, observe: () => undefined }
 const noFamily = { with: () => nothing, remove: () => undefined }
 
-/** Measures nothing. */
+/** Discards everything. */
 export const noMetrics: Metrics = {
   counter: () => noFamily,
   gauge: () => noFamily,

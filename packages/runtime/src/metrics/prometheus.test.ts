@@ -4,7 +4,7 @@ import { createMetrics } from './prometheus.ts'
 const quiet = { processMetrics: false }
 
 describe('createMetrics', () => {
-  test('writes the text format', async () => {
+  test('metrics are exposed in the Prometheus text format', async () => {
     const metrics = await createMetrics(quiet)
     const requests = metrics.counter({ name: 'requests_total', help: 'All of\nthem.', labels: ['code', 'method'] })
     requests.with({ code: '200', method: 'GET' }).inc()
@@ -38,7 +38,7 @@ none_total 0
 `)
   })
 
-  test('gives one family per name, and forgets a series', async () => {
+  test('a name has one family, and a removed series is no longer exposed', async () => {
     const metrics = await createMetrics(quiet)
     const instrument = { name: 'a', help: 'h', labels: ['x'] }
     metrics.gauge(instrument).with({ x: '1' }).inc()
@@ -48,17 +48,17 @@ none_total 0
     expect((await metrics.expose()).text).not.toContain('a{')
   })
 
-  test('refuses what can only be a mistake', async () => {
+  test('programming errors are rejected', async () => {
     const metrics = await createMetrics(quiet)
     const counter = metrics.counter({ name: 'a_total', help: 'h', labels: ['x'] })
-    expect(() => counter.with({})).toThrow('has the labels [x], not []')
-    expect(() => counter.with({ x: '1', y: '2' })).toThrow('not [x, y]')
-    expect(() => metrics.gauge({ name: 'a_total', help: 'h' })).toThrow('is a counter already')
-    expect(() => counter.with({ x: '1' }).inc(-1)).toThrow('only goes up')
-    expect(() => counter.with({ x: '1' }).inc(Number.NaN)).toThrow('only goes up')
+    expect(() => counter.with({})).toThrow('has the labels [x], got []')
+    expect(() => counter.with({ x: '1', y: '2' })).toThrow('got [x, y]')
+    expect(() => metrics.gauge({ name: 'a_total', help: 'h' })).toThrow('is already a counter')
+    expect(() => counter.with({ x: '1' }).inc(-1)).toThrow('cannot decrease')
+    expect(() => counter.with({ x: '1' }).inc(Number.NaN)).toThrow('cannot decrease')
   })
 
-  test('asks collectors before each exposition, and survives one that throws', async () => {
+  test('collectors run before each exposition, and one that throws does not stop the others', async () => {
     const metrics = await createMetrics(quiet)
     const size = metrics.gauge({ name: 'size', help: 'h' }).with({})
     let now = 1
@@ -74,7 +74,7 @@ none_total 0
     expect((await metrics.expose()).text).toContain('size 2')
   })
 
-  test('has the figures of the process, and two of it do not meet', async () => {
+  test('process metrics are included, and two instances do not collide', async () => {
     const [one, two] = await Promise.all([createMetrics(), createMetrics()])
     one.counter({ name: 'mine_total', help: 'h' })
     const { text } = await one.expose()

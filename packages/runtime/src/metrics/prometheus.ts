@@ -5,16 +5,16 @@ import { formatHead, formatLabels, formatNumber } from './text-format.ts'
 import type { Family, HistogramInstrument, Instrument, Labels, Metrics } from './metrics.ts'
 
 export interface CreateMetricsOptions {
-  /** CPU, memory, file descriptors, event loop and garbage collection of this process. Default true. */
+  /** Report CPU, memory, file descriptors, event loop and garbage collection of this process. Default true. */
   readonly processMetrics?: boolean
-  /** Default: silent. */
+  /** Default: no logs. */
   readonly log?: Logger
 }
 
-/** Prometheus' own. */
+/** Prometheus' default buckets, in seconds. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A series: counts with plain arithmetic, and is turned to text only when somebody asks. */
+/** A series counts with plain arithmetic and is formatted only on exposition. */
 interface Series {
   text(name: string, labels: Labels): string
 }
@@ -41,7 +41,8 @@ class Value implements Series {
 
 class CounterValue extends Value {
   override inc(value = 1): void {
-    if (!(value >= 0)) throw new TenureError('TENURE_METRIC_VALUE', 'A counter only goes up.', { fate: 'bug' })
+    if (!(value >= 0))
+      throw new TenureError('TENURE_METRIC_VALUE', 'A counter cannot decrease; use a gauge.', { fate: 'bug' })
     super.inc(value)
   }
 }
@@ -89,7 +90,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
     this.#instrument = instrument
     this.#names = instrument.labels ?? []
     this.#make = make
-    // What has no labels is there from the start, as 0.
+    // A family without labels reports 0 from the start.
     if (this.#names.length === 0) this.with({})
   }
 
@@ -118,7 +119,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
     if (values.includes(undefined) || Object.keys(labels).length !== values.length) {
       throw new TenureError(
         'TENURE_METRIC_LABELS',
-        `Metric ${this.#instrument.name} has the labels [${this.#names.join(', ')}], not [${Object.keys(labels).join(', ')}].`,
+        `Metric ${this.#instrument.name} has the labels [${this.#names.join(', ')}], got [${Object.keys(labels).join(', ')}].`,
         { fate: 'bug' },
       )
     }
@@ -127,8 +128,8 @@ class SeriesFamily<S extends Series> implements Family<S> {
 }
 
 /**
- * Metrics that Prometheus reads. What is counted here costs a few nanoseconds a time. The process's own figures come
- * from Prometheus' client, which is loaded when they are first asked for: a process that nobody scrapes pays nothing.
+ * Creates metrics in the Prometheus text format. An increment costs a few nanoseconds. Process metrics come from
+ * Prometheus' client, which is loaded on the first exposition: a process that is not scraped does not pay for it.
  */
 export function createMetrics(options: CreateMetricsOptions = {}): Promise<Metrics> {
   return Promise.resolve(prometheusMetrics(options))
@@ -143,11 +144,11 @@ function prometheusMetrics(options: CreateMetricsOptions): Metrics {
   const family = <S extends Series>(type: string, instrument: Instrument, make: () => S): Family<S> => {
     const known = families.get(instrument.name)
     if (known && known.type !== type) {
-      throw new TenureError('TENURE_METRIC_TYPE', `Metric ${instrument.name} is a ${known.type} already.`, {
+      throw new TenureError('TENURE_METRIC_TYPE', `Metric ${instrument.name} is already a ${known.type}.`, {
         fate: 'bug',
       })
     }
-    // Of one name there is one type, so the series are of the type asked for.
+    // A name has one type, so the series match the requested one.
     if (known) return known as SeriesFamily<S>
     const made = new SeriesFamily(type, instrument, make)
     families.set(instrument.name, made)
@@ -170,7 +171,7 @@ function prometheusMetrics(options: CreateMetricsOptions): Metrics {
         try {
           collect()
         } catch (error) {
-          log.error('a metric could not be collected', { error: asError(error) })
+          log.error('failed to collect a metric', { error: asError(error) })
         }
       }
       let text = ''
@@ -184,12 +185,15 @@ function prometheusMetrics(options: CreateMetricsOptions): Metrics {
   }
 }
 
-/** How often the event loop is looked at: the package's own 10 and 100 times a second keep an idle process from sleeping. */
-const SELDOM = { eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 5_000 }
+/**
+ * Milliseconds between samples of the event loop: the package's defaults (10 and 100 samples per second) keep an idle
+ * process awake.
+ */
+const EVENT_LOOP_SAMPLING = { eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 5_000 }
 
 async function processMetrics(): Promise<() => Promise<string>> {
   const { Registry, collectDefaultMetrics } = await import('@prometheus-io/client')
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, ...SELDOM })
+  collectDefaultMetrics({ register: registry, ...EVENT_LOOP_SAMPLING })
   return async () => `${await registry.metrics()}\n`
 }

@@ -1,19 +1,19 @@
 import type { Labels } from './metrics.ts'
 
-/** Numbers as the Prometheus text format writes them. */
+/** Formats a number for the Prometheus text format. */
 export function formatNumber(value: number): string {
   if (value === Infinity) return '+Inf'
   if (value === -Infinity) return '-Inf'
   return String(value)
 }
 
-/** `{a="1",b="2"}`, or nothing. */
+/** `{a="1",b="2"}`, or the empty string. */
 export function formatLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
 }
 
-/** The two lines that introduce a family. */
+/** The HELP and TYPE lines of a family. */
 export function formatHead(name: string, type: string, help: string): string {
   return `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n`
 }

@@ -4,28 +4,28 @@ import type { Counter, Histogram, Metrics } from './metrics.ts'
 export interface TransportMetricsOptions {
   readonly metrics: Metrics
   readonly clock: Clock
-  /** The API server, as a label: `10.0.0.1:6443`. */
+  /** Label value that identifies the API server: `10.0.0.1:6443`. */
   readonly host: string
 }
 
-/** client-go's: from a read in the same data centre to a request at its time-out. */
+/** client-go's buckets, in seconds: from a read in the same data centre to a request that times out. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 45, 60]
 
-/** Counts requests, by the names that client-go's dashboards expect. One without an answer has the code `<error>`. */
+/** Measures requests under client-go's metric names. A request without a response has the code `<error>`. */
 export function measuredTransport(transport: Transport, options: TransportMetricsOptions): Transport {
   const { metrics, clock, host } = options
   const requests = metrics.counter({
     name: 'rest_client_requests_total',
-    help: 'Requests to the API server, by status code, method and host.',
+    help: 'Number of requests to the API server by status code, method and host.',
     labels: ['code', 'method', 'host'],
   })
   const durations = metrics.histogram({
     name: 'rest_client_request_duration_seconds',
-    help: 'Time until the API server answered, in seconds, by verb and host. Watches are not in it.',
+    help: 'Latency of requests to the API server in seconds by verb and host, without watches.',
     labels: ['verb', 'host'],
     buckets: BUCKETS,
   })
-  // A request's series are looked up once per method and code, not once per request.
+  // Series are looked up once per method and code, not once per request.
   const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
   const count = (method: string, code: string): void => {

@@ -12,7 +12,7 @@ const operation = fc.oneof(
   },
 )
 
-test('the top is the first one due, whatever was moved or taken out', () => {
+test('the top is always the entry with the earliest due time', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 120, size: 'max' }), (operations) => {
       const heap = new DelayHeap()

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts'
 
-/** Delayed keys, the next one due on top. Entries know their place, so any of them can be moved or taken out. */
+/** Delayed keys, earliest due time on top. Entries store their index, so that any of them can be moved or removed. */
 export class DelayHeap {
   readonly #items: Entry[] = []
   #order = 0
@@ -19,7 +19,7 @@ export class DelayHeap {
     this.#up(entry, this.#items.length - 1)
   }
 
-  /** Puts an entry right whose `due` was brought forward. */
+  /** Restores the order after the `due` of an entry was moved forward. */
   advanced(entry: Entry): void {
     entry.order = this.#order++
     this.#up(entry, entry.heapIndex)
@@ -30,7 +30,7 @@ export class DelayHeap {
     const last = this.#items.pop()
     entry.heapIndex = -1
     if (last === undefined || last === entry) return
-    // The last entry fills the hole; it may belong further up or further down.
+    // The last entry fills the gap; it may belong further up or down.
     this.#up(last, index)
     this.#down(last, last.heapIndex)
   }

@@ -1,26 +1,26 @@
-/** Where a key stands. A key with recorded failures and nothing to do is idle. */
+/** State of a key. A key with recorded failures and no pending work is idle. */
 export type EntryState = 'idle' | 'delayed' | 'ready' | 'running'
 
 /**
- * All there is to know about one key. It is itself the node of the lists and the heap it stands in, so that a key
- * moves between them without a search and without garbage.
+ * The queue's record of one key. It is also the node of the lists and the heap it is in, so that a key moves between
+ * them without a search and without garbage.
  */
 export interface Entry {
   readonly key: string
   readonly namespace: string
   state: EntryState
   priority: number
-  /** When a delayed key becomes ready, on the monotonic clock. */
+  /** Monotonic time at which a delayed key becomes ready. */
   due: number
-  /** Breaks ties between equal due times: first come, first served. */
+  /** Breaks ties between equal due times, first in first out. */
   order: number
   heapIndex: number
   previous: Entry | undefined
   next: Entry | undefined
-  /** Since when it is ready, or running. */
+  /** Monotonic time at which the key became ready or started running. */
   since: number
   failures: number
-  /** Added again while running: runs once more after `done`. */
+  /** Added while running: it runs again after `done`. */
   again: boolean
   againPriority: number
   againDue: number

@@ -1,9 +1,9 @@
 import type { Counter, Histogram, Metrics } from '../metrics/metrics.ts'
 
-/** What the queue reads off itself when somebody asks for the metrics. */
+/** State that the queue reports on each exposition. */
 export interface QueueState {
   readonly depth: number
-  /** Keys added, and added again after a failure, since the queue began. */
+  /** Keys added, and retried after a failure, since the queue was created. */
   readonly adds: number
   readonly retries: number
   /** Seconds that each running key has been running. */
@@ -13,17 +13,17 @@ export interface QueueState {
 export interface QueueInstruments {
   readonly queueDuration: Histogram
   readonly workDuration: Histogram
-  /** Ends the reporting. */
+  /** Stops reporting. */
   close(): void
 }
 
-/** client-go's: 10 ns to 1000 s, a factor of ten apart. */
+/** client-go's buckets, in seconds: 10 ns to 1000 s in powers of ten. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]
 const LABELS = ['name', 'controller'] as const
 
 /**
- * The queue's metrics under the names client-go and controller-runtime use. Only the two histograms cost anything
- * per key; the rest is counted in plain numbers and handed over when somebody reads.
+ * Queue metrics under the names of client-go and controller-runtime. Only the two histograms cost time per key;
+ * everything else is computed on exposition.
  */
 export function queueInstruments(metrics: Metrics, name: string, read: () => QueueState): QueueInstruments {
   const labels = { name, controller: name }
@@ -33,13 +33,13 @@ export function queueInstruments(metrics: Metrics, name: string, read: () => Que
   const histogram = (suffix: string, help: string) =>
     metrics.histogram({ name: `workqueue_${suffix}`, help, labels: LABELS, buckets: BUCKETS })
 
-  const depth = gauge('depth', 'Keys that wait to be worked on.')
-  const unfinished = gauge('unfinished_work_seconds', 'Seconds that running keys have been running, added up.')
-  const longest = gauge('longest_running_processor_seconds', 'Seconds that the longest running key has been running.')
-  const adds = counter('adds_total', 'Keys added.')
-  const retries = counter('retries_total', 'Keys added again after a failure.')
-  const queueDuration = histogram('queue_duration_seconds', 'Seconds a key waits before it is worked on.')
-  const workDuration = histogram('work_duration_seconds', 'Seconds that work on a key takes.')
+  const depth = gauge('depth', 'Current number of keys in the queue.')
+  const unfinished = gauge('unfinished_work_seconds', 'Sum of the seconds that running keys have been running.')
+  const longest = gauge('longest_running_processor_seconds', 'Seconds that the longest-running key has been running.')
+  const adds = counter('adds_total', 'Number of keys added.')
+  const retries = counter('retries_total', 'Number of retries after a failure.')
+  const queueDuration = histogram('queue_duration_seconds', 'Seconds that a key waits in the queue.')
+  const workDuration = histogram('work_duration_seconds', 'Seconds that processing a key takes.')
 
   const depthGauge = depth.with(labels)
   const unfinishedGauge = unfinished.with(labels)

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts'
 
-/** The ready keys of one namespace at one priority, first come, first served, and its place in the round. */
+/** The ready keys of one namespace at one priority, first in first out, and its place in the rotation. */
 interface Lane {
   readonly namespace: string
   head: Entry | undefined
@@ -9,18 +9,18 @@ interface Lane {
   next: Lane | undefined
 }
 
-/** One priority: namespaces take turns, one key each, so that a full namespace does not hold up the others. */
+/** One priority: namespaces take turns, one key each, so that a busy namespace does not delay the others. */
 interface Level {
   readonly priority: number
   readonly lanes: Map<string, Lane>
-  /** Whose turn is next, and who comes last. */
+  /** The namespace that is next, and the one that is last. */
   head: Lane | undefined
   tail: Lane | undefined
 }
 
-/** Keys that may run now: the highest priority first, namespaces in turn within it. Every operation is O(1). */
+/** Keys that may run now: highest priority first, round-robin over namespaces within it. Every operation is O(1). */
 export class ReadyList {
-  /** Highest priority first. Priorities are few, and a level is kept once it was used. */
+  /** Highest priority first. There are few priorities; a level stays once it was used. */
   readonly #levels: Level[] = []
   #size = 0
 
@@ -113,7 +113,7 @@ function unlinkLane(level: Level, lane: Lane): void {
   else level.tail = lane.previous
 }
 
-/** Empty lanes go: namespaces come and go, and the map must not grow with every one there ever was. */
+/** Removes an empty lane: the map must not grow with every namespace that ever existed. */
 function dropLane(level: Level, lane: Lane): void {
   unlinkLane(level, lane)
   level.lanes.delete(lane.namespace)

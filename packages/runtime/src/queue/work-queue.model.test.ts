@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { WorkQueue } from './index.ts'
 
-/** The queue as one would write it if nothing cost anything: lists, searched from the front. */
+/** A naive model of the queue: lists, searched from the front. */
 class Model {
   now = 0
   /** In the order in which they became ready. */
@@ -11,7 +11,7 @@ class Model {
   delayed: { key: string; priority: number; due: number }[] = []
   running = new Map<string, { priority: number; due: number } | undefined>()
   failures = new Map<string, number>()
-  /** Per priority: the namespaces with ready keys, in the order of their turns. */
+  /** Per priority: the namespaces with ready keys, in rotation order. */
   turns = new Map<number, string[]>()
 
   add(key: string, priority: number, after: number): void {
@@ -83,7 +83,7 @@ class Model {
     this.#updateTurns()
   }
 
-  /** Namespaces without ready keys lose their turn, new ones line up at the end. */
+  /** Namespaces without ready keys lose their turn; new ones join at the end. */
   #updateTurns(): void {
     for (const priority of new Set([...this.turns.keys(), ...this.ready.map((entry) => entry.priority)])) {
       const present = new Set(
@@ -109,7 +109,7 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }) },
 )
 
-test('behaves as the model does, whatever is done to it', async () => {
+test('any sequence of operations gives the same result as the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 120, size: 'max' }), async (operations) => {
       const clock = new VirtualClock()
@@ -157,7 +157,7 @@ test('behaves as the model does, whatever is done to it', async () => {
         expect(queue.running).toBe(model.running.size)
         expect(clock.pending).toBeLessThanOrEqual(1)
       }
-      // Whatever is left comes out in the model's order, and nothing is left behind.
+      // The remaining keys come out in the model's order, and nothing is left behind.
       await clock.advance(1000)
       model.advance(1000)
       for (let next = model.get(); next !== undefined; next = model.get()) expect(queue.tryGet()).toBe(next)

@@ -15,14 +15,14 @@ function setUp(options: Partial<WorkQueueOptions> = {}) {
 }
 
 describe('order', () => {
-  test('a namespace with ten thousand keys does not hold up another', () => {
+  test('a namespace with ten thousand keys does not delay another', () => {
     const { queue } = setUp()
     for (let index = 0; index < 10_000; index++) queue.add(`big/${index}`)
     queue.add('small/1')
     expect([queue.tryGet(), queue.tryGet()]).toContain('small/1')
   })
 
-  test('the initial list waits while anything that just changed is there', () => {
+  test('keys of the initial list wait while changed keys are ready', () => {
     const { queue, takeAll } = setUp()
     queue.add('a/listed', PRIORITY.low)
     queue.add('a/both', PRIORITY.low)
@@ -31,7 +31,7 @@ describe('order', () => {
     expect(takeAll()).toEqual(['a/changed', 'a/both', 'a/listed'])
   })
 
-  test('a key that is added the moment it is done goes behind the others', () => {
+  test('a key that is added right after done queues behind the others', () => {
     const { queue } = setUp()
     queue.add('a/hot')
     queue.add('a/1')
@@ -48,8 +48,8 @@ describe('order', () => {
   })
 })
 
-describe('one at a time', () => {
-  test('a key added while it runs, ten times, runs once more after done', () => {
+describe('concurrency', () => {
+  test('a key that is added ten times while it runs is run once more after done', () => {
     const { queue } = setUp()
     queue.add('a/1')
     expect(queue.tryGet()).toBe('a/1')
@@ -61,7 +61,7 @@ describe('one at a time', () => {
     expect(queue.tryGet()).toBeUndefined()
   })
 
-  test('added again while it runs, the highest priority counts', () => {
+  test('the highest priority wins when a running key is added again', () => {
     const { queue, takeAll } = setUp()
     queue.add('a/1')
     queue.tryGet()
@@ -72,14 +72,14 @@ describe('one at a time', () => {
     expect(takeAll()).toEqual(['a/1', 'a/2'])
   })
 
-  test('done without get is a bug and says so', () => {
+  test('done without get throws a bug error', () => {
     const { queue } = setUp()
     expect(() => queue.done('a/1')).toThrow(expect.objectContaining({ code: 'TENURE_QUEUE_NOT_RUNNING', fate: 'bug' }))
   })
 })
 
 describe('backoff', () => {
-  test('doubles from the base to the limit and starts over after forget', async () => {
+  test('the delay doubles from the base to the limit and is reset by forget', async () => {
     const { clock, queue } = setUp({ backoff: { base: 10, max: 60 } })
     const waits: number[] = []
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -93,7 +93,7 @@ describe('backoff', () => {
     expect(waits).toEqual([10, 20, 40, 60, 10])
   })
 
-  test('a change does not wait for the backoff', () => {
+  test('a change bypasses the backoff', () => {
     const { queue } = setUp()
     queue.retry('a/1')
     expect(queue.depth).toBe(0)
@@ -103,14 +103,14 @@ describe('backoff', () => {
   })
 })
 
-describe('waiting', () => {
-  test('every waiter gets a key of its own, and an aborted one loses none', async () => {
+describe('get', () => {
+  test('each waiter gets its own key, and an aborted waiter loses none', async () => {
     const { clock, queue } = setUp()
     const abort = new AbortController()
     const first = queue.get(abort.signal)
     const second = queue.get()
     queue.add('a/1')
-    // The first waiter has been woken for a/1, and is called off before it can take it.
+    // The first waiter was woken for a/1 and is aborted before it takes it.
     abort.abort(new Error('called off'))
     await expect(first).rejects.toThrow('called off')
     expect(await second).toBe('a/1')
@@ -122,7 +122,7 @@ describe('waiting', () => {
     expect(await third).toBe('a/2')
   })
 
-  test('shutting down wakes who waits, drops what waits, and drains what runs', async () => {
+  test('shutdown wakes waiters, drops queued keys and drains running ones', async () => {
     const { clock, queue } = setUp()
     queue.add('a/1')
     queue.tryGet()
@@ -145,7 +145,7 @@ describe('waiting', () => {
   })
 })
 
-test('reports under the names that dashboards for controller-runtime look for', async () => {
+test('metrics have the names of controller-runtime', async () => {
   const values = new Map<string, number>()
   const collectors = new Set<() => void>()
   const series = (name: string, labels: Labels) => {

@@ -5,13 +5,13 @@ import { type Entry, newEntry } from './entry.ts'
 import { type QueueInstruments, queueInstruments } from './queue-metrics.ts'
 import { ReadyList } from './ready-list.ts'
 
-/** What changed just now goes before what was there at the start or is looked at again as a matter of routine. */
+/** Changes have normal priority; initial objects and resyncs have low priority. */
 export const PRIORITY = { normal: 0, low: -100 } as const
 
 export interface Backoff {
-  /** Milliseconds before the first retry; each further one waits twice as long. Default 5. */
+  /** Milliseconds before the first retry; doubles with each further retry. Default 5. */
   readonly base?: number
-  /** Longest wait in milliseconds. Default 1,000,000. */
+  /** Maximum delay in milliseconds. Default 1,000,000. */
   readonly max?: number
 }
 
@@ -19,18 +19,18 @@ export interface WorkQueueOptions {
   readonly clock: Clock
   /** Names the queue in metrics. */
   readonly name: string
-  /** Default: as client-go, 5 ms to 1000 s. */
+  /** Default: client-go's, 5 ms to 1000 s. */
   readonly backoff?: Backoff | undefined
-  /** Default: none. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined
-  /** Called whenever a key becomes ready, synchronously. Default: nobody is told but those who wait in `get`. */
+  /** Called synchronously whenever a key becomes ready. Default: only callers waiting in `get` are woken. */
   readonly onReady?: (() => void) | undefined
 }
 
 /**
- * Keys that want attention. A key stands here once: added again, the highest priority and the shortest delay win.
- * It is never handed out twice at once: added while it runs, it runs again after `done`. Ready keys come out by
- * priority, then namespaces in turn, then first come, first served.
+ * A deduplicating queue of keys. A key is queued once: when it is added again, the highest priority and the shortest
+ * delay win. It is never handed out twice at once: if it is added while it runs, it runs again after `done`. Ready keys
+ * come out by priority, then round-robin over namespaces, then first in first out.
  */
 export class WorkQueue {
   readonly #clock: Clock
@@ -63,17 +63,17 @@ export class WorkQueue {
     }))
   }
 
-  /** Keys that could be handed out now. */
+  /** Number of keys that are ready. */
   get depth(): number {
     return this.#ready.size
   }
 
-  /** Keys handed out and not done. */
+  /** Number of keys handed out and not done. */
   get running(): number {
     return this.#running
   }
 
-  /** Keys that wait for their time. */
+  /** Number of keys whose delay has not passed. */
   get delayed(): number {
     return this.#delayed.size
   }
@@ -82,7 +82,7 @@ export class WorkQueue {
     return this.#shutDown
   }
 
-  /** Asks for `key` to be worked on, `after` milliseconds (default 0: now) with `priority` (default normal, 0). */
+  /** Queues `key` after `after` milliseconds (default 0: now) with `priority` (default normal, 0). */
   add(key: string, priority: number = PRIORITY.normal, after = 0): void {
     if (this.#shutDown) return
     this.#adds++
@@ -128,7 +128,10 @@ export class WorkQueue {
     }
   }
 
-  /** Adds `key` after a failure: it waits longer each time, until `forget`, and `atLeast` milliseconds (default 0). */
+  /**
+   * Queues `key` after a failure, with a delay that doubles until `forget` and is at least `atLeast` milliseconds
+   * (default 0).
+   */
   retry(key: string, priority: number = PRIORITY.normal, atLeast = 0): void {
     if (this.#shutDown) return
     let entry = this.#entries.get(key)
@@ -140,7 +143,7 @@ export class WorkQueue {
     this.add(key, priority, Math.max(Math.min(this.#base * 2 ** entry.failures++, this.#max), atLeast))
   }
 
-  /** Forgets the failures of `key`: the next `retry` waits the shortest time again. It stays queued if it is. */
+  /** Resets the failures of `key`, so that the next `retry` uses the shortest delay. A queued key stays queued. */
   forget(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
@@ -148,18 +151,18 @@ export class WorkQueue {
     if (entry.state === 'idle') this.#entries.delete(key)
   }
 
-  /** How often in a row `key` was retried. */
+  /** Number of consecutive retries of `key`. */
   failures(key: string): number {
     return this.#entries.get(key)?.failures ?? 0
   }
 
-  /** The priority with which `key` stands here or was handed out; undefined if it is unknown. */
+  /** The priority with which `key` is queued or was handed out; undefined if it is unknown. */
   priority(key: string): number | undefined {
     const entry = this.#entries.get(key)
     return entry === undefined || entry.state === 'idle' ? undefined : entry.priority
   }
 
-  /** The next key, undefined if there is none now. Whoever takes one calls `done` with it. */
+  /** The next ready key, or undefined. The caller must call `done` with it. */
   tryGet(): string | undefined {
     const entry = this.#ready.shift()
     if (entry === undefined) return undefined
@@ -171,11 +174,11 @@ export class WorkQueue {
     return entry.key
   }
 
-  /** The next key, as soon as there is one; undefined once the queue is shut down. Rejects if `signal` aborts first. */
+  /** Waits for the next ready key; undefined once the queue is shut down. Rejects if `signal` aborts first. */
   async get(signal?: AbortSignal): Promise<string | undefined> {
     for (;;) {
       if (signal?.aborted) {
-        // It may have been woken for a key that it will not take: somebody else must.
+        // This caller may have been woken for a key that it will not take; wake another one.
         if (this.#ready.size > 0) this.#wake()
         throw abortReason(signal)
       }
@@ -185,11 +188,11 @@ export class WorkQueue {
     }
   }
 
-  /** The work on `key` has ended, well or not. If it was added meanwhile it becomes ready again. */
+  /** Marks `key` as processed, successfully or not. If it was added meanwhile, it is queued again. */
   done(key: string): void {
     const entry = this.#entries.get(key)
     if (entry?.state !== 'running') {
-      throw new TenureError('TENURE_QUEUE_NOT_RUNNING', `${key} is not being worked on: done() was called twice.`, {
+      throw new TenureError('TENURE_QUEUE_NOT_RUNNING', `${key} is not running: done() was called twice.`, {
         fate: 'bug',
       })
     }
@@ -207,7 +210,7 @@ export class WorkQueue {
     if (this.#running === 0 && this.#shutDown) this.#drained()
   }
 
-  /** Takes nothing more and hands nothing more out. What runs goes on: `drained` tells when it ended. */
+  /** Stops accepting and handing out keys. Running keys continue; `drained` resolves when they are done. */
   shutDown(): void {
     if (this.#shutDown) return
     this.#shutDown = true
@@ -222,7 +225,7 @@ export class WorkQueue {
     if (this.#running === 0) this.#drained()
   }
 
-  /** Resolves when the queue is shut down and nothing runs any more. */
+  /** Resolves when the queue is shut down and no key is running. */
   drained(): Promise<void> {
     if (this.#shutDown && this.#running === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#drainWaiters.push(resolve))
@@ -243,7 +246,7 @@ export class WorkQueue {
     this.#onReady?.()
   }
 
-  /** One timer for all delays, set for the first of them. */
+  /** One timer for all delays, set for the earliest due time. */
   #arm(): void {
     const due = this.#delayed.top?.due
     if (due === undefined || (this.#timer && this.#timerDue <= due)) return

@@ -3,29 +3,29 @@ import type { Transport } from '@tenure/kube'
 import { asError } from '@tenure/kube'
 import type { Facts } from '../log/logger.ts'
 
-/** Texts, numbers and booleans go into the span; whatever else there is, is left out. */
+/** Strings, numbers and booleans become span attributes; other values are dropped. */
 export type SpanAttributes = Facts
 
 export interface Span {
-  /** Adds what is known only later. */
+  /** Adds attributes to the span. */
   set(attributes: SpanAttributes): void
 }
 
-/** Where spans go. `noTracer` drops them; `openTelemetryTracer` hands them to OpenTelemetry. */
+/** Creates spans. `noTracer` discards them; `openTelemetryTracer` passes them to OpenTelemetry. */
 export interface Tracer {
   /**
-   * Runs `work` inside a span that ends when it does, also if that is a promise, and fails if it throws or rejects.
-   * Spans that begin inside are its children.
+   * Runs `work` in a span that ends when `work` returns or its promise settles, and is marked as failed if it throws or
+   * rejects. Spans created inside become its children.
    */
   span<R>(name: string, attributes: SpanAttributes, work: (span: Span) => R): R
 }
 
 const noSpan: Span = { set: () => undefined }
 
-/** Traces nothing, at the cost of a call. */
+/** Discards all spans. */
 export const noTracer: Tracer = { span: (_name, _attributes, work) => work(noSpan) }
 
-/** Spans for OpenTelemetry, by whatever SDK the program has set up; without one they go nowhere. */
+/** Creates spans with the OpenTelemetry SDK that the program has registered; without one they are dropped. */
 export async function openTelemetryTracer(name = 'tenure'): Promise<Tracer> {
   const { SpanStatusCode, trace } = await import('@opentelemetry/api')
   const tracer = trace.getTracer(name)
@@ -55,7 +55,7 @@ export async function openTelemetryTracer(name = 'tenure'): Promise<Tracer> {
           fail(span, error)
           throw error
         }
-        // A promise of the same, so still an R.
+        // `settle` returns a promise of the same value, so the type is still R.
         if (result instanceof Promise) return settle(span, result) as R
         span.end()
         return result
@@ -71,12 +71,12 @@ function plain(attributes: SpanAttributes): Record<string, string | number | boo
   return kept
 }
 
-/** A span around each request to the API server; a watch's ends when its first byte may come. */
+/** Traces each request to the API server. The span of a watch ends with the response headers. */
 export function tracedTransport(transport: Transport, tracer: Tracer): Transport {
   if (tracer === noTracer) return transport
   return {
     request(request) {
-      // The query holds selectors and continue tokens: too many values, and none of a trace's business.
+      // The query holds selectors and continue tokens: unbounded cardinality.
       const [path = request.path] = request.path.split('?', 1)
       const attributes = { 'http.request.method': request.method, 'url.path': path }
       return tracer.span(`${request.method} Kubernetes API`, attributes, async (span) => {

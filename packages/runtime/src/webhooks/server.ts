@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import { asError, systemClock, TenureError } from '@tenure/kube'
 import type { CertificateWithKey } from '../certificates/index.ts'
-import { SilentConnections } from '../health/index.ts'
+import { UnusedConnections } from '../health/index.ts'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -62,7 +62,7 @@ export class AdmissionServer {
   readonly #clock: Clock
   readonly #maxBodyBytes: number
   #server: Server | undefined
-  #silent: SilentConnections | undefined
+  #silent: UnusedConnections | undefined
   #unsubscribe: (() => void) | undefined
   #closing: Promise<void> | undefined
 
@@ -125,7 +125,7 @@ export class AdmissionServer {
     )
     server.maxConnections = this.#options.maxConnections ?? 1000
     server.maxRequestsPerSocket = this.#options.callsPerConnection ?? 0
-    this.#silent = new SilentConnections(server)
+    this.#silent = new UnusedConnections(server)
     server.on('tlsClientError', (error) => this.#log.debug('TLS handshake failed', { error }))
     await new Promise<void>((resolve, reject) => {
       server.once('error', (cause) => reject(cannotListen(port, cause)))

@@ -2,44 +2,44 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Connections on which nothing was asked yet. Clients open them ahead, browsers and API servers among them, and Node
- * takes them for busy when it closes those that are idle: a server that stops would wait for them in vain. Nor does it
- * close those that have not agreed on TLS yet, not even when it closes all.
+ * Connections without a request so far. Browsers and API servers open connections ahead of use. Node does not count
+ * them as idle, so a stopping server would wait for them; it also never closes connections that are still in the TLS
+ * handshake.
  */
-export class SilentConnections {
+export class UnusedConnections {
   readonly #sockets = new Set<Socket>()
-  /** By where they come from: TLS shows the same connection as another socket. */
-  readonly #shakingHands = new Map<string, Socket>()
+  /** Connections in the TLS handshake, by remote address: after the handshake TLS exposes a different socket object. */
+  readonly #handshaking = new Map<string, Socket>()
 
-  /** `server` may speak TLS. If it answers `checkContinue` itself, it must do so by now. */
+  /** `server` may use TLS. A `checkContinue` listener must be registered before. */
   constructor(server: Server) {
     const onConnection = (socket: Socket): void => {
-      this.#shakingHands.delete(originOf(socket))
+      this.#handshaking.delete(originOf(socket))
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     }
     const onRequest = ({ socket }: IncomingMessage): void => void this.#sockets.delete(socket)
     if ('setSecureContext' in server) {
-      server.on('connection', (socket) => this.#shakeHands(socket))
+      server.on('connection', (socket) => this.#trackHandshake(socket))
       server.on('secureConnection', onConnection)
     } else {
       server.on('connection', onConnection)
     }
     server.prependListener('request', onRequest)
-    // Whoever listens for it has to answer it: not before somebody does.
+    // Node answers `100 Continue` itself only while there is no listener, so this must not add the first one.
     if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', onRequest)
   }
 
   closeAll(): void {
     for (const socket of this.#sockets) socket.destroy()
-    for (const socket of this.#shakingHands.values()) socket.destroy()
+    for (const socket of this.#handshaking.values()) socket.destroy()
   }
 
-  #shakeHands(socket: Socket): void {
+  #trackHandshake(socket: Socket): void {
     const origin = originOf(socket)
-    this.#shakingHands.set(origin, socket)
+    this.#handshaking.set(origin, socket)
     socket.once('close', () => {
-      if (this.#shakingHands.get(origin) === socket) this.#shakingHands.delete(origin)
+      if (this.#handshaking.get(origin) === socket) this.#handshaking.delete(origin)
     })
   }
 }
