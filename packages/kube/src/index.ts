@@ -38,4 +38,5 @@ export {
   type LabelSelector,
   type LabelSelectorRequirement,
 } from './model/selector.ts'
+export { closest } from './text/edit-distance.ts'
 export * from './transport/transport.ts'

@@ -30,7 +30,7 @@ const fields = (publicKey: Uint8Array) => ({
 })
 
 describe('an authority', () => {
-  test('is a CA that signs itself and nothing below the first level', () => {
+  test('an authority is a self-signed CA with path length 0', () => {
     const clock = new VirtualClock()
     const authority = createAuthority({ commonName: 'test ca', clock, random: seededRandom() })
     const certificate = new X509Certificate(authority.certificate)
@@ -44,7 +44,7 @@ describe('an authority', () => {
     expect(authority.key).toMatch(/^-----BEGIN PRIVATE KEY-----/)
   })
 
-  test('issues a server certificate for names and addresses', () => {
+  test('an authority issues a server certificate for names and addresses', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issued = authority.issue({
       commonName: 'web',
@@ -75,7 +75,7 @@ describe('an authority', () => {
     )
   })
 
-  test('issues a client certificate that names a Kubernetes user and groups', () => {
+  test('an authority issues a client certificate that names a Kubernetes user and groups', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issued = authority.issue({
       commonName: 'system:node:zoë',
@@ -88,7 +88,7 @@ describe('an authority', () => {
     expect(certificate.subjectAltName).toBeUndefined()
   })
 
-  test('gives every certificate a positive serial of at least 64 random bits', () => {
+  test('every certificate has a positive serial of at least 64 random bits', () => {
     for (const random of [seededRandom(1), seededRandom(2), edge(0), edge(255)]) {
       const authority = createAuthority({ commonName: 'test ca', random })
       const serial = BigInt(`0x${new X509Certificate(authority.certificate).serialNumber}`)
@@ -97,7 +97,7 @@ describe('an authority', () => {
     }
   })
 
-  test('writes years from 2050 on as they must be written', () => {
+  test('years from 2050 on are written as GeneralizedTime', () => {
     const clock = new VirtualClock(Date.UTC(2049, 11, 31, 23, 59, 59))
     const authority = createAuthority({ commonName: 'late ca', validFor: 2000, clock })
     const certificate = new X509Certificate(authority.certificate)
@@ -108,17 +108,17 @@ describe('an authority', () => {
     expect(certificate.raw.includes(Buffer.from('\x18\x0f20500101000001Z'))).toBe(true)
   })
 
-  test('never lets a certificate outlive it, and issues none once it expired', async () => {
+  test('a certificate never outlives its authority, and an expired authority issues none', async () => {
     const clock = new VirtualClock()
     const authority = createAuthority({ commonName: 'test ca', validFor: DAY, clock })
     const issued = authority.issue({ commonName: 'web', usage: 'server', validFor: 90 * DAY })
     expect(validityOf(issued.certificate).notAfter).toBe(authority.notAfter)
-    expect(() => authority.issue({ commonName: 'web', usage: 'server', validFor: 0 })).toThrow('positive validFor')
+    expect(() => authority.issue({ commonName: 'web', usage: 'server', validFor: 0 })).toThrow('set validFor above 0')
     await clock.advance(DAY)
     expect(() => authority.issue({ commonName: 'web', usage: 'server' })).toThrow('expired on 2026-01-02')
   })
 
-  test('can be stored and loaded', () => {
+  test('an authority can be stored and loaded', () => {
     const first = createAuthority({ commonName: 'test ca', organizations: ['Ünïcode'] })
     const second = loadAuthority(first.certificate, first.key)
     expect({ certificate: second.certificate, key: second.key, notAfter: second.notAfter }).toEqual({
@@ -131,29 +131,29 @@ describe('an authority', () => {
     expect(issued.verify(new X509Certificate(first.certificate).publicKey)).toBe(true)
   })
 
-  test('says why it can not be loaded', () => {
+  test('the error says why an authority cannot be loaded', () => {
     const one = createAuthority({ commonName: 'one' })
     const two = createAuthority({ commonName: 'two' })
     const leaf = one.issue({ commonName: 'web', usage: 'server' })
-    expect(() => loadAuthority('nonsense', one.key)).toThrow('PEM can not be read')
-    expect(() => loadAuthority(one.certificate, 'nonsense')).toThrow('PEM can not be read')
-    expect(() => loadAuthority(one.certificate, two.key)).toThrow('not the one of the certificate')
+    expect(() => loadAuthority('nonsense', one.key)).toThrow('PEM cannot be parsed')
+    expect(() => loadAuthority(one.certificate, 'nonsense')).toThrow('PEM cannot be parsed')
+    expect(() => loadAuthority(one.certificate, two.key)).toThrow('does not belong to the certificate')
     expect(() => loadAuthority(leaf.certificate, leaf.key)).toThrow('not a CA certificate')
   })
 
-  test('refuses names that would make a certificate nobody can match', () => {
+  test('names that no client can match are rejected', () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const issue = (names: { dnsNames?: string[]; ipAddresses?: string[] }) => () =>
       authority.issue({ commonName: 'web', usage: 'server', ...names })
     for (const name of ['', 'a b', 'zoë.dev', '-a', 'a..b', '*', 'a.*.b', '10.0.0.1', '::1', 'x'.repeat(254)]) {
-      expect(issue({ dnsNames: [name] })).toThrow('not a DNS name')
+      expect(issue({ dnsNames: [name] })).toThrow('not a valid DNS name')
     }
     for (const address of ['', 'localhost', '1.2.3', '256.1.1.1', 'fe80::1%eth0']) {
-      expect(issue({ ipAddresses: [address] })).toThrow('not an IP address')
+      expect(issue({ ipAddresses: [address] })).toThrow('not a valid IP address')
     }
   })
 
-  test('signs with RSA authorities of others, and refuses keys it can not sign with', () => {
+  test('a foreign RSA authority can sign, and unsupported key types are rejected', () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const spki = rsa.publicKey.export({ type: 'spki', format: 'der' })
     const certificate = new X509Certificate(signCertificate(fields(spki), rsa.privateKey))
@@ -162,7 +162,7 @@ describe('an authority', () => {
     expect(() => signCertificate(fields(spki), edwards.privateKey)).toThrow('EC or RSA key')
   })
 
-  test('is trusted in a real handshake, for its server and for its clients, and by nobody else', async () => {
+  test('a real handshake trusts the authority for its server and clients only', async () => {
     const authority = createAuthority({ commonName: 'test ca' })
     const stranger = createAuthority({ commonName: 'test ca' })
     const server = authority.issue({
@@ -213,7 +213,7 @@ describe('an authority', () => {
     }
   })
 
-  test.runIf(hasOpenssl)('passes the strict checks of openssl', () => {
+  test.runIf(hasOpenssl)('certificates pass the strict checks of openssl', () => {
     const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
     const write = (name: string, text: string): string => {
       writeFileSync(join(folder, name), text)
@@ -244,7 +244,7 @@ describe('an authority', () => {
 })
 
 describe('a bundle', () => {
-  test('holds each certificate once and drops what is between', () => {
+  test('a bundle holds each certificate once and drops the text between them', () => {
     const one = createAuthority({ commonName: 'one' }).certificate
     const two = createAuthority({ commonName: 'two' }).certificate
     const bundle = joinBundle([one, `# comment\n${two}\n\n${one}`])

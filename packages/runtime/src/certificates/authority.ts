@@ -15,32 +15,32 @@ import {
 
 const DAY = 86_400_000
 
-/** Clocks differ: a certificate is valid from this many milliseconds before it is made. */
-export const BACKDATING = 5 * 60_000
+/** Milliseconds by which `notBefore` is backdated, so that clients with a slow clock accept the certificate. */
+export const BACKDATE_MS = 5 * 60_000
 
-/** A serial is this many random octets: unique without anyone keeping count, and within RFC 5280's 20. */
+/** Random octets of a serial number: unique without a counter, and within RFC 5280's limit of 20. */
 const SERIAL_LENGTH = 16
 
 export interface AuthorityContext {
-  /** Default: the machine's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** For serials; keys always come from the machine's own randomness. Default: the machine's. */
+  /** Source of serial numbers; keys always come from the system's generator. Default: the system's. */
   readonly random?: Random | undefined
 }
 
 export interface AuthorityOptions extends Subject, AuthorityContext {
-  /** Milliseconds. Default ten years. */
+  /** Lifetime in milliseconds. Default ten years. */
   readonly validFor?: number | undefined
 }
 
 export interface CertificateRequest extends Subject {
   /** For a client certificate Kubernetes takes `commonName` as the user and each of `organizations` as a group. */
   readonly usage: Usage | readonly Usage[]
-  /** Host names, also `*.example.dev`. Default none. */
+  /** Host names, including wildcards such as `*.example.dev`. Default none. */
   readonly dnsNames?: readonly string[] | undefined
-  /** IPv4 and IPv6. Default none. */
+  /** IPv4 and IPv6 addresses. Default none. */
   readonly ipAddresses?: readonly string[] | undefined
-  /** Milliseconds, never past the authority's own end. Default 90 days. */
+  /** Lifetime in milliseconds, capped at the authority's own end. Default 90 days. */
   readonly validFor?: number | undefined
 }
 
@@ -50,7 +50,7 @@ export interface CertificateWithKey {
   readonly key: string
 }
 
-/** Someone whose signature others trust: holds a CA certificate with its key, and issues certificates. */
+/** A CA certificate with its private key, which issues certificates. */
 export interface Authority extends CertificateWithKey {
   /** Milliseconds since 1970. */
   readonly notBefore: number
@@ -59,7 +59,7 @@ export interface Authority extends CertificateWithKey {
   issue(request: CertificateRequest): CertificateWithKey
 }
 
-/** A new self-signed CA (ECDSA P-256). It signs leaf certificates only, no further authorities. */
+/** Creates a self-signed CA (ECDSA P-256). It may sign leaf certificates, but no further CAs. */
 export function createAuthority(options: AuthorityOptions): Authority {
   const { clock = systemClock, random = systemRandom, validFor = 3650 * DAY } = options
   const { privateKey, spki } = newKeyPair()
@@ -70,7 +70,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
       serial: newSerial(random),
       issuer: name,
       subject: name,
-      notBefore: now - BACKDATING,
+      notBefore: now - BACKDATE_MS,
       notAfter: now + validFor,
       publicKey: spki,
       extensions: authorityExtensions(keyIdentifierOf(spki)),
@@ -80,7 +80,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
   return new LoadedAuthority(toPem(certificate), privateKey, { clock, random })
 }
 
-/** An authority from its PEM parts: one that was made here before, or anyone's with an EC or RSA key. */
+/** Loads an authority from PEM: one created here before, or any other with an EC or RSA key. */
 export function loadAuthority(certificate: string, key: string, context: AuthorityContext = {}): Authority {
   let privateKey: KeyObject
   let parsed: X509Certificate
@@ -88,10 +88,10 @@ export function loadAuthority(certificate: string, key: string, context: Authori
     parsed = new X509Certificate(certificate)
     privateKey = createPrivateKey(key)
   } catch (cause) {
-    throw unusable('its PEM can not be read', cause)
+    throw unusable('its PEM cannot be parsed', cause)
   }
   if (!parsed.ca) throw unusable('it is not a CA certificate (basicConstraints)')
-  if (!parsed.checkPrivateKey(privateKey)) throw unusable('the private key is not the one of the certificate')
+  if (!parsed.checkPrivateKey(privateKey)) throw unusable('the private key does not belong to the certificate')
   return new LoadedAuthority(certificate, privateKey, context)
 }
 
@@ -127,8 +127,8 @@ class LoadedAuthority implements Authority {
       throw new TenureError(
         'TENURE_CERTIFICATE_VALIDITY',
         this.notAfter <= now
-          ? `The authority expired on ${new Date(this.notAfter).toISOString()}: make a new one before issuing.`
-          : 'A certificate must be valid for some time: give a positive validFor.',
+          ? `The authority expired on ${new Date(this.notAfter).toISOString()}: create a new one before issuing.`
+          : 'A certificate needs a positive lifetime: set validFor above 0.',
       )
     }
     const { privateKey, spki } = newKeyPair()
@@ -137,7 +137,7 @@ class LoadedAuthority implements Authority {
         serial: newSerial(this.#random),
         issuer: this.#name,
         subject: encodeName(request),
-        notBefore: now - BACKDATING,
+        notBefore: now - BACKDATE_MS,
         notAfter,
         publicKey: spki,
         extensions: leafExtensions({
@@ -165,7 +165,7 @@ function exportKey(key: KeyObject): string {
 
 function newSerial(random: Random): Uint8Array {
   const serial = Uint8Array.from(random.bytes(SERIAL_LENGTH))
-  // The top bit would be a sign; the next one set keeps the length, and the value from zero.
+  // The top bit is the sign; setting the next one keeps the length fixed and the value nonzero.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   return serial
 }
@@ -173,7 +173,7 @@ function newSerial(random: Random): Uint8Array {
 function unusable(why: string, cause?: unknown): TenureError {
   return new TenureError(
     'TENURE_CERTIFICATE_AUTHORITY',
-    `The certificate authority can not be used: ${why}. Give a CA certificate and its private key, both as PEM.`,
+    `The certificate authority cannot be used: ${why}. Provide a CA certificate and its private key, both as PEM.`,
     { cause },
   )
 }

@@ -14,20 +14,20 @@ function outcomeOf(read: () => unknown): string {
 }
 
 describe('DER', () => {
-  test('writes lengths short and long', () => {
+  test('lengths are written in short and long form', () => {
     expect(hex(der.octetString(new Uint8Array(127))).slice(0, 4)).toBe('047f')
     expect(hex(der.octetString(new Uint8Array(128))).slice(0, 6)).toBe('048180')
     expect(hex(der.octetString(new Uint8Array(65_536))).slice(0, 10)).toBe('0483010000')
   })
 
-  test('writes integers in the fewest octets, never negative', () => {
+  test('integers use the fewest octets and are never negative', () => {
     expect(hex(der.unsignedInteger(Uint8Array.of()))).toBe('020100')
     expect(hex(der.unsignedInteger(Uint8Array.of(0, 0, 0)))).toBe('020100')
     expect(hex(der.unsignedInteger(Uint8Array.of(0, 0x7f)))).toBe('02017f')
     expect(hex(der.unsignedInteger(Uint8Array.of(0x80)))).toBe('02020080')
   })
 
-  test('writes object identifiers, bits and times as the standard shows them', () => {
+  test('object identifiers, bits and times match the examples of the standard', () => {
     expect(hex(der.objectIdentifier('1.2.840.113549.1.1.11'))).toBe('06092a864886f70d01010b')
     expect(hex(der.namedBits(5, 6))).toBe('03020106')
     expect(hex(der.namedBits(0))).toBe('03020780')
@@ -38,7 +38,7 @@ describe('DER', () => {
     expect(Buffer.from(der.time(Date.UTC(2050, 0, 1))).toString('latin1')).toBe('\x18\x0f20500101000000Z')
   })
 
-  test('reads back what it wrote', () => {
+  test('encoded values decode to the same values', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 400 })), (contents) => {
         const read = der.readAll(Buffer.concat(contents.map((content) => der.octetString(content))))
@@ -47,7 +47,7 @@ describe('DER', () => {
     )
   })
 
-  test('throws on bytes that end early, and on nothing else', () => {
+  test('only truncated bytes throw', () => {
     const whole = der.sequence(der.octetString(new Uint8Array(200)))
     for (let length = 1; length < whole.length; length++) {
       expect(() => der.readAll(whole.subarray(0, length))).toThrow(RangeError)

@@ -29,10 +29,10 @@ export const utf8String = (text: string): Uint8Array => tagged(TAG.utf8String, B
 export const boolean = (value: boolean): Uint8Array => tagged(TAG.boolean, Uint8Array.of(value ? 0xff : 0x00))
 export const nothing = (): Uint8Array => tagged(TAG.null)
 
-/** `[number] EXPLICIT`, around whole values. */
+/** `[number] EXPLICIT`: wraps complete values. */
 export const explicit = (number: number, ...items: readonly Uint8Array[]): Uint8Array => tagged(0xa0 | number, ...items)
 
-/** `[number] IMPLICIT` of a primitive type: the bytes stand for themselves. */
+/** `[number] IMPLICIT` of a primitive type: replaces the tag. */
 export const implicit = (number: number, content: Uint8Array): Uint8Array => tagged(0x80 | number, content)
 
 /** A non-negative integer from its big-endian bytes, in the fewest octets that keep it positive. */
@@ -50,10 +50,10 @@ export function objectIdentifier(dotted: string): Uint8Array {
   return tagged(TAG.objectIdentifier, Uint8Array.from([first * 40 + second, ...rest].flatMap(base128)))
 }
 
-/** Whole octets, no unused bits: keys and signatures. */
+/** A bit string of whole octets, for keys and signatures. */
 export const bitString = (content: Uint8Array): Uint8Array => tagged(TAG.bitString, Uint8Array.of(0), content)
 
-/** A named bit list (bit 0 is the leftmost): DER wants trailing zero bits gone. All of them below 8. */
+/** A named bit list (bit 0 is the leftmost, all below 8). DER requires trailing zero bits to be removed. */
 export function namedBits(...bits: readonly number[]): Uint8Array {
   if (bits.length === 0) return tagged(TAG.bitString, Uint8Array.of(0))
   const octet = bits.reduce((sum, bit) => sum | (0x80 >> bit), 0)
@@ -70,14 +70,14 @@ export function time(milliseconds: number): Uint8Array {
     : tagged(TAG.generalizedTime, Buffer.from(digits, 'latin1'))
 }
 
-/** A value read back: its tag, its content, and the whole of it. */
+/** A decoded value: its tag, its content, and all its bytes. */
 export interface DerValue {
   readonly tag: number
   readonly content: Uint8Array
   readonly whole: Uint8Array
 }
 
-/** The values that stand one after the other in `bytes`. Throws a RangeError where they do not. */
+/** Decodes the consecutive values in `bytes`. Throws a RangeError if they are malformed. */
 export function readAll(bytes: Uint8Array): readonly DerValue[] {
   const values: DerValue[] = []
   let at = 0

@@ -5,6 +5,6 @@ export type {
   CertificateRequest,
   CertificateWithKey,
 } from './authority.ts'
-export { BACKDATING, createAuthority, loadAuthority } from './authority.ts'
+export { BACKDATE_MS, createAuthority, loadAuthority } from './authority.ts'
 export { isFor, joinBundle, splitBundle, validityOf } from './pem.ts'
 export type { AltNames, Subject, Usage } from './x509.ts'

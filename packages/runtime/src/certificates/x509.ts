@@ -41,7 +41,7 @@ const OID = {
 
 const KEY_USAGE = { digitalSignature: 0, keyCertSign: 5, crlSign: 6 } as const
 
-/** An X.509 v3 certificate, signed: DER. */
+/** Creates and signs an X.509 v3 certificate, in DER. */
 export function signCertificate(fields: CertificateFields, key: KeyObject): Uint8Array {
   const algorithm = signatureAlgorithm(key)
   const body = der.sequence(
@@ -57,7 +57,7 @@ export function signCertificate(fields: CertificateFields, key: KeyObject): Uint
   return der.sequence(body, algorithm, der.bitString(sign('sha256', body, key)))
 }
 
-/** An RDNSequence. Kubernetes reads a client certificate's CN as the user, each O as a group. */
+/** An RDNSequence. Kubernetes takes a client certificate's CN as the user and each O as a group. */
 export function encodeName(subject: Subject): Uint8Array {
   return der.sequence(
     ...(subject.organizations ?? []).map((name) => attribute(OID.organization, name)),
@@ -65,14 +65,14 @@ export function encodeName(subject: Subject): Uint8Array {
   )
 }
 
-/** RFC 7093: the first 160 bits of the key's SHA-256. SHA-1, the old way, is refused by FIPS builds. */
+/** RFC 7093: the first 160 bits of the key's SHA-256. FIPS builds reject the older SHA-1 method. */
 export function keyIdentifierOf(publicKey: Uint8Array): Uint8Array {
   const [, bits] = der.readAll(der.readAll(publicKey)[0]?.content ?? new Uint8Array())
   if (!bits) throw new RangeError('no key in SubjectPublicKeyInfo')
   return createHash('sha256').update(bits.content.subarray(1)).digest().subarray(0, 20)
 }
 
-/** May sign certificates, but none that may sign others. */
+/** Extensions of a CA that may sign leaf certificates only. */
 export function authorityExtensions(keyIdentifier: Uint8Array): readonly Uint8Array[] {
   return [
     extension(OID.basicConstraints, der.sequence(der.boolean(true), der.unsignedInteger(Uint8Array.of(0))), 'critical'),
@@ -108,14 +108,14 @@ export function leafExtensions(leaf: LeafFields): readonly Uint8Array[] {
   ]
 }
 
-/** Of a certificate that someone else may have made: what those it signs must repeat, byte for byte. */
+/** Subject and key identifier of an issuer, which the certificates it signs must repeat byte for byte. */
 export function readIdentity(certificate: Uint8Array): {
   readonly subject: Uint8Array
   readonly keyIdentifier: Uint8Array | undefined
 } {
   const [body] = inside(der.readAll(certificate)[0])
   const fields = inside(body)
-  // version [0] is absent in v1 certificates, which have no extensions and can not be an authority's.
+  // v1 certificates have no version field and no extensions, so they cannot belong to a CA.
   const subject = fields[5]
   if (!subject || fields[0]?.tag !== 0xa0) throw new RangeError('not an X.509 v3 certificate')
   return {
@@ -124,7 +124,7 @@ export function readIdentity(certificate: Uint8Array): {
   }
 }
 
-/** True if the certificate (DER) is for each of these names and addresses. */
+/** True if the certificate (DER) covers all these names and addresses. */
 export function holdsAltNames(certificate: Uint8Array, names: AltNames): boolean {
   const held = inside(inside(readExtension(certificate, OID.subjectAltName))[0])
   return encodeAltNames(names).every((name) => held.some((value) => Buffer.compare(value.whole, name) === 0))
@@ -145,7 +145,7 @@ function encodeAltNames(names: AltNames): readonly Uint8Array[] {
   ]
 }
 
-/** The OCTET STRING around an extension's value. */
+/** The OCTET STRING that wraps an extension's value. */
 function readExtension(certificate: Uint8Array, id: string): der.DerValue | undefined {
   const [body] = inside(der.readAll(certificate)[0])
   const list = inside(inside(body).find((field) => field.tag === 0xa3))[0]
@@ -168,7 +168,7 @@ function inside(value: der.DerValue | undefined): readonly der.DerValue[] {
 function extension(id: string, value: Uint8Array, critical?: 'critical'): Uint8Array {
   return der.sequence(
     der.objectIdentifier(id),
-    // DER leaves a default out, and false is the default.
+    // DER omits default values, and false is the default.
     ...(critical ? [der.boolean(true)] : []),
     der.octetString(value),
   )
@@ -183,7 +183,7 @@ function signatureAlgorithm(key: KeyObject): Uint8Array {
     default:
       throw new TenureError(
         'TENURE_CERTIFICATE_KEY_TYPE',
-        `A key of type ${key.asymmetricKeyType ?? key.type} can not sign certificates here: give the authority an EC or RSA key.`,
+        `A key of type ${key.asymmetricKeyType ?? key.type} cannot sign certificates here: use an EC or RSA key.`,
       )
   }
 }
@@ -195,7 +195,7 @@ function dnsName(name: string): string {
   if (!DNS_NAME.test(lower) || lower.length > 253 || isIPv4(lower)) {
     throw new TenureError(
       'TENURE_CERTIFICATE_NAME',
-      `"${name}" is not a DNS name that a certificate can carry: give a host name in ASCII, or an IP address under ipAddresses.`,
+      `"${name}" is not a valid DNS name for a certificate: use an ASCII host name, or put an IP address under ipAddresses.`,
     )
   }
   return lower
@@ -207,7 +207,7 @@ function ipOctets(address: string): Uint8Array {
   if (version === 0) {
     throw new TenureError(
       'TENURE_CERTIFICATE_NAME',
-      `"${address}" is not an IP address that a certificate can carry: give IPv4 or IPv6 without a zone.`,
+      `"${address}" is not a valid IP address for a certificate: use IPv4 or IPv6 without a zone.`,
     )
   }
   // The URL parser writes every IPv6 address in its shortest form, without dotted parts.
@@ -216,7 +216,7 @@ function ipOctets(address: string): Uint8Array {
   const after = tail === undefined ? [] : hexGroups(tail)
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0)
   const octets = [...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff])
-  // An IPv4 address in IPv6 clothes is compared as IPv4 by Go's verifier.
+  // Go's verifier compares an IPv4-mapped IPv6 address as IPv4.
   const isMapped = octets.slice(0, 10).every((octet) => octet === 0) && octets[10] === 0xff && octets[11] === 0xff
   return Uint8Array.from(isMapped ? octets.slice(12) : octets)
 }

@@ -10,14 +10,14 @@ import { defineConfiguration } from './table.ts'
 
 const configuration = defineConfiguration({
   program: 'websites',
-  summary: 'Keeps websites.',
+  summary: 'Manages websites.',
   configEnvironment: 'WEBSITES_CONFIG',
   options: {
     healthAddress: {
       type: 'address',
       flag: 'health-probe-bind-address',
       default: ':8081',
-      meaning: 'Where probes are served.',
+      meaning: 'Address of the probes.',
     },
     leaseDuration: {
       type: 'duration',
@@ -27,8 +27,8 @@ const configuration = defineConfiguration({
       max: '1h',
       meaning: 'How long a lease lasts.',
     },
-    leaderElect: { type: 'boolean', default: true, meaning: 'One of many leads.' },
-    workers: { type: 'integer', default: 4, min: 1, max: 64, meaning: 'Reconciles at once.' },
+    leaderElect: { type: 'boolean', default: true, meaning: 'Elect a leader.' },
+    workers: { type: 'integer', default: 4, min: 1, max: 64, meaning: 'Concurrent reconciles.' },
     logFormat: { type: 'string', choices: ['json', 'text'], default: 'json', meaning: 'How logs | look.' },
     namespaces: { type: 'list', default: [], meaning: 'Which namespaces. Default all.' },
     databaseUrl: { type: 'string', secret: true, flag: false, environment: 'DATABASE_URL', meaning: 'The database.' },
@@ -47,7 +47,7 @@ const withFile = (content: string, argv: readonly string[] = ['--config', 'c.yam
   load({ argv, readText: () => Promise.resolve(content) })
 
 describe('readConfiguration', () => {
-  test('has typed defaults', async () => {
+  test('defaults have the types of their options', async () => {
     const { values, sources } = await load()
     expect(values).toEqual({
       healthAddress: ':8081',
@@ -67,7 +67,7 @@ describe('readConfiguration', () => {
     expectTypeOf(values.leaderElect).toEqualTypeOf<boolean>()
   })
 
-  test('lets a flag win over the environment, that over the file, that over the default', async () => {
+  test('flags override the environment, the file and the defaults, in that order', async () => {
     const { values, sources } = await load({
       argv: ['--config=c.yaml', '--workers', '8'],
       environment: { WORKERS: '6', LEASE_DURATION: '30s', LOG_FORMAT: '' },
@@ -93,7 +93,7 @@ describe('readConfiguration', () => {
     [['--namespaces='], { namespaces: [] }],
     [['--health-probe-bind-address', '0'], { healthAddress: '0' }],
     [['--lease-duration', '1m30s'], { leaseDuration: 90_000 }],
-  ])('reads %j', async (argv, expected) => {
+  ])('%j is parsed', async (argv, expected) => {
     expect((await load({ argv })).values).toMatchObject(expected)
   })
 
@@ -110,35 +110,35 @@ describe('readConfiguration', () => {
     [['--log-format', 'xml'], '--log-format: "xml" is not one of json, text'],
     [['--health-probe-bind-address', 'x'], '--health-probe-bind-address: "x" is not a listen address'],
     [['--workers'], '--workers needs a value'],
-    [['--wrokers', '3'], '--wrokers is not known; did you mean --workers?'],
+    [['--wrokers', '3'], '--wrokers is unknown; did you mean --workers?'],
     [['--leaseduration=3s'], 'did you mean --lease-duration?'],
-    [['--zzz'], '--zzz is not known; see --help'],
-    [['--no-workers'], '--no-workers is not known; did you mean --workers?'],
-    [['--database-url', 'x'], '--database-url is not known'],
+    [['--zzz'], '--zzz is unknown; see --help'],
+    [['--no-workers'], '--no-workers is unknown; did you mean --workers?'],
+    [['--database-url', 'x'], '--database-url is unknown'],
     [['stray'], 'stray is not a flag'],
-  ])('refuses %j and says which', async (argv, message) => {
+  ])('%j is rejected with the name of the flag', async (argv, message) => {
     await expect(load({ argv })).rejects.toMatchObject({
       code: 'TENURE_CONFIGURATION_INVALID',
       message: expect.stringContaining(message),
     })
   })
 
-  test('says everything that is wrong at once, with its source', async () => {
+  test('all problems are reported at once with their sources', async () => {
     const error = await load({
       argv: ['--workers', 'x'],
       environment: { LEASE_DURATION: 'y' },
     }).catch((thrown: unknown) => thrown as Error)
     expect(error).toMatchObject({
-      message: expect.stringMatching(/2 settings are wrong:\n {2}- LEASE_DURATION: "y".*\n {2}- --workers: "x"/),
+      message: expect.stringMatching(/2 settings are invalid:\n {2}- LEASE_DURATION: "y".*\n {2}- --workers: "x"/),
     })
   })
 
-  test('hands back what is no flag, if asked to', async () => {
+  test('positional arguments are returned on request', async () => {
     const { rest, values } = await load({ argv: ['start', '--workers', '2', '--', '--workers'], allowRest: true })
     expect([rest, values.workers]).toEqual([['start', '--workers'], 2])
   })
 
-  test('reads YAML and JSON, nested keys and their own types', async () => {
+  test('YAML and JSON files may have nested keys and typed values', async () => {
     const yaml =
       'leaderElect: false\nworkers: 3\nnamespaces: [a, b]\nleaderElection:\n  leaseDuration: 20s\nhealthAddress: 0\n'
     const expected = {
@@ -157,25 +157,25 @@ describe('readConfiguration', () => {
   })
 
   test.each([
-    ['wrokers: 3', 'wrokers in c.yaml is not known; did you mean workers?'],
+    ['wrokers: 3', 'wrokers in c.yaml is unknown; did you mean workers?'],
     ['leaderElection: { leaseDurtaion: 3s }', 'did you mean leaderElection.leaseDuration?'],
     ['workers: [1]', 'workers in c.yaml: [1] is not a whole number'],
     ['workers: 1.5', 'workers in c.yaml: "1.5" is not a whole number'],
-    ['logFormat: 7', 'logFormat in c.yaml: 7 is not a text; put it in quotes'],
+    ['logFormat: 7', 'logFormat in c.yaml: 7 is not a string; put it in quotes'],
     ['leaderElection: { leaseDuration: 15 }', '15 is not a duration such as 1h30m'],
-    ['namespaces: [1]', '1 in the list is no text'],
-    ['- a', 'c.yaml must hold keys and values'],
-  ])('refuses the file %j', async (content, message) => {
+    ['namespaces: [1]', '1 in the list is not a string'],
+    ['- a', 'c.yaml must be a mapping'],
+  ])('the file %j is rejected', async (content, message) => {
     await expect(withFile(content)).rejects.toThrow(message)
   })
 
-  test('says what is wrong with the file itself', async () => {
+  test('an unreadable or malformed file is reported', async () => {
     await expect(withFile('a: [')).rejects.toMatchObject({ code: 'TENURE_CONFIGURATION_FILE' })
     await expect(withFile('{', ['--config', 'c.json'])).rejects.toThrow('c.json is not JSON')
-    await expect(load({ argv: ['--config', '/does/not/exist.yaml'] })).rejects.toThrow('could not be read: ENOENT')
+    await expect(load({ argv: ['--config', '/does/not/exist.yaml'] })).rejects.toThrow('cannot be read: ENOENT')
   })
 
-  test('reads the file that the environment names, from disk', async () => {
+  test('the file named by the environment is read from disk', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'configuration-'))
     const path = join(directory, 'c.yaml')
     await writeFile(path, 'workers: 7\n')
@@ -184,7 +184,7 @@ describe('readConfiguration', () => {
     expect(values.workers).toBe(7)
   })
 
-  test('never shows a secret', async () => {
+  test('secrets never appear in errors or descriptions', async () => {
     const error = await load({ argv: ['--port', 'hunter2'] }).catch((thrown: unknown) => thrown as Error)
     expect(error).toMatchObject({
       message: expect.stringContaining('--port: its value (hidden) is not a whole number'),
@@ -195,7 +195,7 @@ describe('readConfiguration', () => {
     expect(describeValues(configuration, values)).toMatchObject({ databaseUrl: '<hidden>', workers: 4 })
   })
 
-  test('asks for what is required', async () => {
+  test('a missing required setting is an error', async () => {
     const strict = defineConfiguration({
       program: 'p',
       summary: 's',
@@ -209,8 +209,8 @@ describe('readConfiguration', () => {
   })
 })
 
-describe('the table', () => {
-  test('prints help', async () => {
+describe('defineConfiguration', () => {
+  test('help is printed from the table', async () => {
     const help = await readConfiguration(configuration, { argv: ['--wrong', '-h'], environment: {} })
     expect(help.kind).toBe('help')
     const text = helpText(configuration, 80)
@@ -223,7 +223,7 @@ describe('the table', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 
-  test('prints a reference', () => {
+  test('the reference is printed from the table', () => {
     const lines = referenceMarkdown(configuration).split('\n')
     expect(lines).toHaveLength(2 + 8 + 1)
     expect(lines[3]).toBe(
@@ -233,13 +233,13 @@ describe('the table', () => {
     expect(lines[8]).toBe('| – | `DATABASE_URL` | `databaseUrl` | string | – | The database. Secret. |')
   })
 
-  test('finds a mistake in itself', () => {
+  test('an invalid table throws', () => {
     const text = { type: 'string', meaning: 'm' } as const
     expect(() => define({ a: { ...text, flag: 'x' }, b: { ...text, flag: 'x' } })).toThrow('flag x twice')
     expect(() => define({ config: text })).toThrow('flag config twice')
     expect(() => define({ a: { ...text, environment: 'B' }, b: text })).toThrow('environment variable B twice')
     expect(() => define({ a: { type: 'duration', default: '15', meaning: 'm' } })).toThrow(
-      'The default of a of p is wrong',
+      'The default of a in the table of p is invalid',
     )
   })
 })

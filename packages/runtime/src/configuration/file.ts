@@ -1,23 +1,22 @@
-import { TenureError, asError } from '@tenure/kube'
-import { nearest } from './nearest.ts'
+import { TenureError, asError, closest } from '@tenure/kube'
 import type { Row } from './table.ts'
 
 export interface FileValues {
   /** By the key of the row. */
-  readonly given: ReadonlyMap<string, unknown>
+  readonly values: ReadonlyMap<string, unknown>
   readonly problems: readonly string[]
 }
 
-/** Reads a file of settings, YAML (which JSON is, too), and finds the rows' values in it. */
+/** Reads a settings file, YAML or JSON, and finds the rows' values in it. */
 export async function readConfigFile(
   rows: readonly Row[],
   path: string,
   readText: (path: string) => Promise<string>,
 ): Promise<FileValues> {
   const content = await parseFile(path, readText)
-  if (content === null || content === undefined) return { given: new Map(), problems: [] }
-  if (!isMapping(content)) return { given: new Map(), problems: [`${path} must hold keys and values at its top`] }
-  const given = new Map<string, unknown>()
+  if (content === null || content === undefined) return { values: new Map(), problems: [] }
+  if (!isMapping(content)) return { values: new Map(), problems: [`${path} must be a mapping of keys to values`] }
+  const values = new Map<string, unknown>()
   const problems: string[] = []
   const byPath = new Map(rows.flatMap((row) => (row.file === undefined ? [] : [[row.file, row]])))
   const visit = (mapping: Readonly<Record<string, unknown>>, prefix: string): void => {
@@ -25,18 +24,18 @@ export async function readConfigFile(
       const full = prefix + name
       const row = byPath.get(full)
       if (row) {
-        // An empty value leaves it at its default.
-        if (value !== null && value !== undefined) given.set(row.key, value)
+        // An empty value keeps the default.
+        if (value !== null && value !== undefined) values.set(row.key, value)
       } else if (isMapping(value) && [...byPath.keys()].some((each) => each.startsWith(`${full}.`))) {
         visit(value, `${full}.`)
       } else {
-        const near = nearest(full, [...byPath.keys()])
-        problems.push(`${full} in ${path} is not known${near ? `; did you mean ${near}?` : ''}`)
+        const [near] = closest(full, [...byPath.keys()], (key) => [key])
+        problems.push(`${full} in ${path} is unknown${near ? `; did you mean ${near}?` : ''}`)
       }
     }
   }
   visit(content, '')
-  return { given, problems }
+  return { values, problems }
 }
 
 async function parseFile(path: string, readText: (path: string) => Promise<string>): Promise<unknown> {
@@ -46,7 +45,7 @@ async function parseFile(path: string, readText: (path: string) => Promise<strin
   } catch (error) {
     throw new TenureError(
       'TENURE_CONFIGURATION_FILE',
-      `The configuration file ${path} could not be read: ${asError(error).message}; see that it is there and readable.`,
+      `The configuration file ${path} cannot be read: ${asError(error).message}; check that it exists and is readable.`,
       { cause: error },
     )
   }

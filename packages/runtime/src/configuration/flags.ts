@@ -1,24 +1,24 @@
-import { nearest } from './nearest.ts'
+import { closest } from '@tenure/kube'
 import type { Row } from './table.ts'
 
 export interface Flags {
-  /** By key, every text given, in order. */
-  readonly given: ReadonlyMap<string, readonly string[]>
+  /** All values of each flag in order, by the key of the row. */
+  readonly values: ReadonlyMap<string, readonly string[]>
   readonly config: string | undefined
   readonly help: boolean
-  /** What is no flag, and all after `--`. */
+  /** Positional arguments, and everything after `--`. */
   readonly rest: readonly string[]
   readonly problems: readonly string[]
 }
 
 /**
- * Reads `--flag value`, `--flag=value`, `--flag` and `--no-flag` for a boolean. One dash does as well as two, as Go
- * programs allow.
+ * Parses `--flag value`, `--flag=value`, and `--flag` and `--no-flag` for booleans. A single dash works as well, as in
+ * Go.
  */
 export function readFlags(rows: readonly Row[], argv: readonly string[]): Flags {
   const byFlag = new Map(rows.flatMap((row) => (row.flag === undefined ? [] : [[row.flag, row]])))
   const names = ['config', 'help', ...byFlag.keys()]
-  const given = new Map<string, string[]>()
+  const values = new Map<string, string[]>()
   const rest: string[] = []
   const problems: string[] = []
   let config: string | undefined
@@ -41,20 +41,20 @@ export function readFlags(rows: readonly Row[], argv: readonly string[]): Flags 
     const row = byFlag.get(flag)
     const negated = flag.startsWith('no-') ? byFlag.get(flag.slice(3)) : undefined
     if (row?.option.type === 'boolean') {
-      push(given, row.key, inline ?? 'true')
+      push(values, row.key, inline ?? 'true')
     } else if (!row && negated?.option.type === 'boolean' && inline === undefined) {
-      push(given, negated.key, 'false')
+      push(values, negated.key, 'false')
     } else if (row || flag === 'config') {
       const value = inline ?? argv[++i]
       if (value === undefined) problems.push(`--${flag} needs a value`)
-      else if (row) push(given, row.key, value)
+      else if (row) push(values, row.key, value)
       else config = value
     } else {
-      const near = nearest(flag, names)
-      problems.push(`--${flag} is not known${near ? `; did you mean --${near}?` : '; see --help'}`)
+      const [near] = closest(flag, names, (name) => [name])
+      problems.push(`--${flag} is unknown${near ? `; did you mean --${near}?` : '; see --help'}`)
     }
   }
-  return { given, config, help, rest, problems }
+  return { values, config, help, rest, problems }
 }
 
 function push(map: Map<string, string[]>, key: string, value: string): void {

@@ -1,29 +1,29 @@
 interface Common {
-  /** What it does, for help and reference: a sentence or two. */
+  /** What the option does, for help and reference: a sentence or two. */
   readonly meaning: string
   /** Default: the key in kebab-case. False: no flag. */
   readonly flag?: string | false
   /** Default: the key in CONSTANT_CASE after the program's prefix. False: not from the environment. */
   readonly environment?: string | false
-  /** Where in the file, dots for nesting. Default: the key. False: not from the file. */
+  /** Key in the file, with dots for nesting. Default: the key. False: not from the file. */
   readonly file?: string | false
   /** Never shown in messages, help or logs. Default false. */
   readonly secret?: boolean
-  /** Stop the start without it. Default false. */
+  /** Refuse to start without it. Default false. */
   readonly required?: boolean
 }
 
-/** One row of a program's table. Without a default its value may be undefined. */
+/** One row of a program's table. Without a default the value may be undefined. */
 export type Option = Common &
   (
     | { readonly type: 'string'; readonly default?: string; readonly choices?: readonly string[] }
     | { readonly type: 'integer'; readonly default?: number; readonly min?: number; readonly max?: number }
     | { readonly type: 'boolean'; readonly default?: boolean }
-    /** As Go writes them; the value is in milliseconds. */
+    /** In Go's notation; the value is in milliseconds. */
     | { readonly type: 'duration'; readonly default?: string; readonly min?: string; readonly max?: string }
-    /** Separated by commas, or given repeatedly. */
+    /** Separated by commas, or given several times. */
     | { readonly type: 'list'; readonly default?: readonly string[] }
-    /** To listen on: `:8081`, `127.0.0.1:8081`, `0` for none. The value is the text, checked. */
+    /** A listen address: `:8081`, `127.0.0.1:8081`, `0` for none. The value is the validated text. */
     | { readonly type: 'address'; readonly default?: string }
   )
 

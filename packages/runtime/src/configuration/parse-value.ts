@@ -3,7 +3,7 @@ import { parseDuration } from '../time/duration.ts'
 import { parseAddress } from '../health/address.ts'
 import type { Option, Value } from './option.ts'
 
-/** A flag's or variable's text as a value. Throws an Error that says what is wrong with it. */
+/** Parses the text of a flag or variable. Throws an Error that describes the problem. */
 export function parseText(option: Option, text: string): Value {
   switch (option.type) {
     case 'string':
@@ -26,27 +26,27 @@ export function parseText(option: Option, text: string): Value {
   return text
 }
 
-/** A file's value, which has a type of its own. */
+/** Parses a value from a file, which may already have a type. */
 export function parseFileValue(option: Option, value: unknown): Value {
   if (typeof value === 'string') return parseText(option, value)
   if (typeof value === 'boolean' && option.type === 'boolean') return value
-  // 0 is the one number that is an address (none) and a duration (nothing).
+  // 0 is the only number that is also an address (none) and a duration.
   if (typeof value === 'number' && (option.type === 'integer' || value === 0) && option.type !== 'string') {
     return parseText(option, String(value))
   }
   if (Array.isArray(value) && option.type === 'list') {
     const items: readonly unknown[] = value
     const odd = items.find((item) => typeof item !== 'string')
-    if (odd !== undefined) throw new Error(`${JSON.stringify(odd)} in the list is no text; put it in quotes`)
+    if (odd !== undefined) throw new Error(`${JSON.stringify(odd)} in the list is not a string; put it in quotes`)
     return items as readonly string[]
   }
   const hint = option.type === 'string' && typeof value !== 'object' ? '; put it in quotes' : ''
   throw new Error(`${shown(value)} is not ${NAMES[option.type]}${hint}`)
 }
 
-/** What a type is called, with its article. */
+/** Names of the types in messages, with their article. */
 export const NAMES: Readonly<Record<Option['type'], string>> = {
-  string: 'a text',
+  string: 'a string',
   integer: 'a whole number',
   boolean: 'true or false',
   duration: 'a duration such as 1h30m',
@@ -54,7 +54,7 @@ export const NAMES: Readonly<Record<Option['type'], string>> = {
   address: 'an address such as :8081',
 }
 
-/** Why `parse` failed, without the value if that is secret. */
+/** Why parsing failed, without the value if it is secret. */
 export function problemOf(option: Option, thrown: unknown): string {
   return option.secret ? `its value (hidden) is not ${NAMES[option.type]}` : asError(thrown).message.replace(/\.$/, '')
 }

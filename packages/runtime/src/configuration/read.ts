@@ -8,12 +8,12 @@ import { helpText } from './reference.ts'
 import type { Configuration, Row } from './table.ts'
 
 export interface ConfigurationSources {
-  /** Without the program's own name: `process.argv.slice(2)`. */
+  /** Without node and the script: `process.argv.slice(2)`. */
   readonly argv: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Default: reads from disk. */
   readonly readText?: (path: string) => Promise<string>
-  /** Arguments that are no flags are handed back instead of refused. Default false. */
+  /** Return positional arguments instead of rejecting them. Default false. */
   readonly allowRest?: boolean
 }
 
@@ -22,14 +22,14 @@ export type Loaded<T extends Table> =
   | {
       readonly kind: 'values'
       readonly values: Values<T>
-      /** Where each value came from: `--lease-duration`, `LEASE_DURATION`, `leaseDuration in tenure.yaml`, `default`. */
+      /** The source of each value: `--lease-duration`, `LEASE_DURATION`, `leaseDuration in tenure.yaml`, `default`. */
       readonly sources: Readonly<Record<keyof T, string>>
       readonly rest: readonly string[]
     }
 
 /**
- * Reads a program's settings: a flag wins over the environment, that over the file named by `--config`, that over the
- * default. An empty variable counts as none. Everything that is wrong is said at once.
+ * Reads a program's settings: flags override the environment, which overrides the file named by `--config`, which
+ * overrides the defaults. An empty variable counts as unset. All problems are reported at once.
  */
 export async function readConfiguration<T extends Table>(
   configuration: Configuration<T>,
@@ -43,7 +43,7 @@ export async function readConfiguration<T extends Table>(
   if (!from.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not a flag; see --help`))
   const named = configuration.configEnvironment && environment[configuration.configEnvironment]
   const path = flags.config ?? (named || undefined)
-  let file: FileValues = { given: new Map(), problems: [] }
+  let file: FileValues = { values: new Map(), problems: [] }
   if (path !== undefined) {
     file = await readConfigFile(rows, path, from.readText ?? readFromDisk)
     problems.push(...file.problems)
@@ -51,7 +51,7 @@ export async function readConfiguration<T extends Table>(
   const values: Record<string, unknown> = {}
   const sources: Record<string, string> = {}
   for (const row of rows) {
-    const found = find(row, flags.given.get(row.key), environment, file, path)
+    const found = find(row, flags.values.get(row.key), environment, file, path)
     sources[row.key] = found.source
     try {
       values[row.key] = found.parse()
@@ -63,11 +63,11 @@ export async function readConfiguration<T extends Table>(
     }
   }
   if (problems.length > 0) throw invalid(configuration.program, problems)
-  // Each row's value was parsed by the row's type.
+  // Each value was parsed according to its row's type.
   return { kind: 'values', values: values as Values<T>, sources: sources as Record<keyof T, string>, rest: flags.rest }
 }
 
-/** The settings as facts for a log, secrets hidden. */
+/** The settings as facts for a log line, with secrets hidden. */
 export function describeValues<T extends Table>(
   configuration: Configuration<T>,
   values: Values<T>,
@@ -94,14 +94,14 @@ function find(
 ): Found {
   const { key, option } = row
   if (flag) {
-    // A list may be given in pieces; of anything else the last one counts.
+    // The items of a list add up; for other types the last flag wins.
     const text = option.type === 'list' ? flag.join(',') : (flag.at(-1) ?? '')
     return { source: `--${row.flag}`, parse: () => parseText(option, text) }
   }
   const variable = row.environment === undefined ? undefined : environment[row.environment]
   if (variable) return { source: row.environment ?? '', parse: () => parseText(option, variable) }
-  if (file.given.has(key)) {
-    return { source: `${row.file} in ${path}`, parse: () => parseFileValue(option, file.given.get(key)) }
+  if (file.values.has(key)) {
+    return { source: `${row.file} in ${path}`, parse: () => parseFileValue(option, file.values.get(key)) }
   }
   return { source: 'default', parse: () => defaultOf(row) }
 }
@@ -118,8 +118,8 @@ function waysToSet({ key, flag, environment, file }: Row): string {
 function invalid(program: string, problems: readonly string[]): TenureError {
   const message =
     problems.length === 1
-      ? `${program} can not start: ${problems[0]}.`
-      : `${program} can not start, ${problems.length} settings are wrong:\n${problems.map((each) => `  - ${each}`).join('\n')}`
+      ? `${program} cannot start: ${problems[0]}.`
+      : `${program} cannot start, ${problems.length} settings are invalid:\n${problems.map((each) => `  - ${each}`).join('\n')}`
   return new TenureError('TENURE_CONFIGURATION_INVALID', message)
 }
 

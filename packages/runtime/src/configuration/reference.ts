@@ -10,12 +10,12 @@ const PLACEHOLDERS: Readonly<Record<Option['type'], string>> = {
   address: 'host:port',
 }
 
-/** What `--help` prints, from the table. `width` defaults to 100 columns. */
+/** The text of `--help`. `width` defaults to 100 columns. */
 export function helpText(configuration: Configuration<Table>, width = 100): string {
   const { program, summary, rows, configEnvironment } = configuration
   const entries = rows.map((row): [string, string] => [usageOf(row), `${row.option.meaning} ${detailsOf(row)}`.trim()])
-  const file = `A YAML or JSON file of settings.${configEnvironment ? ` (${configEnvironment})` : ''}`
-  entries.push(['--config <path>', file], ['--help', 'Prints this.'])
+  const file = `Settings file, YAML or JSON.${configEnvironment ? ` (${configEnvironment})` : ''}`
+  entries.push(['--config <path>', file], ['--help', 'Print this help.'])
   const indent = Math.min(Math.max(...entries.map(([usage]) => usage.length)), 32) + 4
   const lines = entries.flatMap(([usage, text]) => {
     const [first = '', ...more] = wrap(text, Math.max(width - indent, 30))
@@ -23,7 +23,7 @@ export function helpText(configuration: Configuration<Table>, width = 100): stri
     const start = head.length + 2 > indent ? [head, ' '.repeat(indent) + first] : [head.padEnd(indent) + first]
     return [...start, ...more.map((line) => ' '.repeat(indent) + line)]
   })
-  const note = 'A flag wins over the environment, that over the file, that over the default.'
+  const note = 'Precedence: flag, environment variable, file, default.'
   return `Usage: ${program} [flags]\n\n${summary}\n\nFlags\n${lines.join('\n')}\n\n${note}\n`
 }
 

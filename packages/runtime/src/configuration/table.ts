@@ -2,7 +2,7 @@ import { TenureError } from '@tenure/kube'
 import type { Option, Table } from './option.ts'
 import { parseText } from './parse-value.ts'
 
-/** A row with its names worked out. */
+/** A row with its resolved names. */
 export interface Row {
   readonly key: string
   readonly option: Option
@@ -12,14 +12,14 @@ export interface Row {
 }
 
 export interface ConfigurationOptions<T extends Table> {
-  /** How it is called: `tenure start`. */
+  /** The command: `tenure start`. */
   readonly program: string
-  /** What it does, in a sentence. */
+  /** What the program does, in one sentence. */
   readonly summary: string
   readonly options: T
-  /** Put before derived environment names: `TENURE_`. Default none. */
+  /** Prefix of derived environment variable names: `TENURE_`. Default none. */
   readonly environmentPrefix?: string
-  /** Environment variable that names the file, beside `--config`. Default none. */
+  /** Environment variable with the path of the file, as alternative to `--config`. Default none. */
   readonly configEnvironment?: string
 }
 
@@ -28,23 +28,23 @@ export interface Configuration<T extends Table> {
   readonly summary: string
   readonly configEnvironment: string | undefined
   readonly rows: readonly Row[]
-  /** Never set: carries the type. */
+  /** Never set; carries the type. */
   readonly table?: T
 }
 
-/** Names taken by every program. */
+/** Flags of every program. */
 const RESERVED = ['config', 'help']
 
-/** Checks a program's table and works out its names. A mistake in it is a bug, found at the first start. */
+/** Validates a program's table and resolves its names. An invalid table is a bug and throws at startup. */
 export function defineConfiguration<const T extends Table>(options: ConfigurationOptions<T>): Configuration<T> {
   const { program, summary, configEnvironment, environmentPrefix = '' } = options
   const rows = Object.entries<Option>(options.options).map(([key, option]): Row => {
     const { flag = kebabCase(key), environment = environmentPrefix + constantCase(key), file = key } = option
     return { key, option, flag: flag || undefined, environment: environment || undefined, file: file || undefined }
   })
-  refuseTwice(program, 'flag', [...RESERVED, ...rows.map(({ flag }) => flag)])
-  refuseTwice(program, 'environment variable', [configEnvironment, ...rows.map(({ environment }) => environment)])
-  refuseTwice(
+  rejectDuplicates(program, 'flag', [...RESERVED, ...rows.map(({ flag }) => flag)])
+  rejectDuplicates(program, 'environment variable', [configEnvironment, ...rows.map(({ environment }) => environment)])
+  rejectDuplicates(
     program,
     'file key',
     rows.map(({ file }) => file),
@@ -54,21 +54,27 @@ export function defineConfiguration<const T extends Table>(options: Configuratio
     try {
       parseText(option, String(option.default))
     } catch (error) {
-      throw new TenureError('TENURE_CONFIGURATION_TABLE', `The default of ${key} of ${program} is wrong.`, {
-        cause: error,
-        fate: 'bug',
-      })
+      throw new TenureError(
+        'TENURE_CONFIGURATION_TABLE',
+        `The default of ${key} in the table of ${program} is invalid.`,
+        {
+          cause: error,
+          fate: 'bug',
+        },
+      )
     }
   }
   return { program, summary, configEnvironment, rows }
 }
 
-function refuseTwice(program: string, what: string, names: readonly (string | undefined)[]): void {
+function rejectDuplicates(program: string, what: string, names: readonly (string | undefined)[]): void {
   const seen = new Set<string>()
   for (const name of names) {
     if (name === undefined) continue
     if (seen.has(name)) {
-      throw new TenureError('TENURE_CONFIGURATION_TABLE', `${program} has the ${what} ${name} twice.`, { fate: 'bug' })
+      throw new TenureError('TENURE_CONFIGURATION_TABLE', `${program} defines the ${what} ${name} twice.`, {
+        fate: 'bug',
+      })
     }
     seen.add(name)
   }

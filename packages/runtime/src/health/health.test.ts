@@ -125,7 +125,7 @@ describe('Probes', () => {
     const probes = new Probes({ clock: systemClock })
     const remove = probes.add('ready', 'cache', () => Promise.reject(new Error('cold')))
     expect(() => probes.add('ready', 'cache', () => undefined)).toThrow('already exists')
-    expect(() => probes.add('ready', 'a/b', () => undefined)).toThrow('may only have')
+    expect(() => probes.add('ready', 'a/b', () => undefined)).toThrow('may contain only')
     expect(await probes.check('ready')).toMatchObject([{}, { problem: 'cold' }])
     remove()
     remove()

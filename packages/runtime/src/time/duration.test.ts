@@ -22,7 +22,7 @@ describe('parseDuration', () => {
     ['1m1m', 120_000],
     ['0.3333333333333333333h', 1_199_999.999999],
     ['2562047h47m16.854775807s', 9_223_372_036_854.775],
-  ])('reads %s as Go does', (text, milliseconds) => {
+  ])('%s parses as in Go', (text, milliseconds) => {
     expect(parseDuration(text)).toBeCloseTo(milliseconds, 3)
   })
 
@@ -48,15 +48,15 @@ describe('parseDuration', () => {
     '١h',
     '1.2.3s',
     'Infinityh',
-  ])('refuses %j', (text) => {
+  ])('%j is rejected', (text) => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'TENURE_DURATION_INVALID' }))
   })
 
-  test('says which number lacks its unit', () => {
+  test('the error names the number that lacks a unit', () => {
     expect(() => parseDuration('1h30')).toThrow('"1h30" has no unit after 30; write numbers with units')
   })
 
-  test('refuses what overflows, however it is written, without spending time on it', () => {
+  test('overflowing durations are rejected quickly', () => {
     for (const text of ['2562047h47m16.854775808s', '9999999999999h', `${'9'.repeat(90)}ns`, '9'.repeat(1_000_000)]) {
       expect(() => parseDuration(text)).toThrow(/longer than a duration can be|too long/)
     }
@@ -76,15 +76,15 @@ describe('formatDuration', () => {
     [-90_000, '-1m30s'],
     [86_400_000, '24h0m0s'],
     [1e300, '2562047h47m16.854775807s'],
-  ])('prints %d ms as Go does', (milliseconds, text) => {
+  ])('%d ms is formatted as in Go', (milliseconds, text) => {
     expect(formatDuration(milliseconds)).toBe(text)
   })
 
-  test('refuses what is no number', () => {
+  test('values that are not finite are rejected', () => {
     expect(() => formatDuration(Number.NaN)).toThrow(/not a finite number/)
   })
 
-  test('prints what parse reads back', () => {
+  test('a formatted duration parses to the same value', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (microseconds) => {
         const milliseconds = Math.trunc(microseconds / 1_000) + 0

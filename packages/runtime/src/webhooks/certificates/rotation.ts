@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Authority, AuthorityContext, CertificateWithKey } from '../../certificates/index.ts'
-import { BACKDATING, createAuthority, isFor, loadAuthority, validityOf } from '../../certificates/index.ts'
+import { BACKDATE_MS, createAuthority, isFor, loadAuthority, validityOf } from '../../certificates/index.ts'
 
 /**
  * How serving certificates and their authority replace each other so that no call fails on the way. Everything is
@@ -148,7 +148,7 @@ interface Life {
 
 function lifeOf(certificate: string): Life {
   const { notBefore, notAfter } = validityOf(certificate)
-  const made = notBefore + BACKDATING
+  const made = notBefore + BACKDATE_MS
   return { made, due: made + ((notAfter - made) * 2) / 3, end: notAfter }
 }
 
