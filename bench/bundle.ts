@@ -29,7 +29,7 @@ export async function bundlePrograms(): Promise<Programs> {
 export async function bundleControlPlane(): Promise<string> {
   const folder = await bundle('tenure-bench-control-plane', {
     main: 'bench/control-plane/programs/main.ts',
-    'sqlite-worker': 'packages/controlplane/src/storage/sqlite-worker.ts',
+    'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
   })
   return path.join(folder, 'main.js')
 }

@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 const VERSION = '0.36.3'
-const OUTPUT = path.join(import.meta.dirname, '../packages/controlplane/src/server/generated/protobuf.ts')
+const OUTPUT = path.join(import.meta.dirname, '../packages/controlplane/src/server/encoding/generated/protobuf.ts')
 
 interface Field {
   readonly goType: string

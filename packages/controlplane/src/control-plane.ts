@@ -22,15 +22,15 @@ import { GenericRegistry } from './registry/registry.ts'
 import type { User } from './registry/types.ts'
 import { process as processSchema } from './schema/validation/process.ts'
 import { ApiServer } from './server/api-server.ts'
-import { ADMIN, Authenticator } from './server/authentication.ts'
-import { Authorizer } from './server/authorization.ts'
+import { ADMIN, Authenticator } from './server/auth/authentication.ts'
+import { Authorizer } from './server/auth/authorization.ts'
 import { bootstrap } from './server/bootstrap.ts'
-import { kubeconfigFor, loadCredentials } from './server/credentials.ts'
-import type { Credentials } from './server/credentials.ts'
+import { kubeconfigFor, loadCredentials } from './server/auth/credentials.ts'
+import type { Credentials } from './server/auth/credentials.ts'
 import { expireEvents } from './server/event-expiry.ts'
 import { InProcessTransport } from './server/in-process-transport.ts'
 import type { Fault } from './server/in-process-transport.ts'
-import { ServiceAccountTokens } from './server/service-account-tokens.ts'
+import { ServiceAccountTokens } from './server/auth/service-account-tokens.ts'
 import { openStorage } from './storage/index.ts'
 import type { Storage } from './storage/index.ts'
 
@@ -187,7 +187,7 @@ async function start(
 
   async function serve(at: number, address: string): Promise<string> {
     // Loaded by those who serve: most tests do not.
-    const { HttpsAdapter } = await import('./server/https-adapter.ts')
+    const { HttpsAdapter } = await import('./server/http/https-adapter.ts')
     const { certificate, key } = credentials.server
     const clientAuthority = credentials.authority.certificate
     const https = new HttpsAdapter({ server, authenticator, certificate, key, clientAuthority, clock, random, log })

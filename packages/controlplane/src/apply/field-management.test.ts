@@ -8,11 +8,11 @@ import { isList, isObject } from '../patch/json.ts'
 import { decodeBuiltIn } from '../schema/decode/decode.ts'
 import type { Schema } from '../schema/types.ts'
 import { fieldManagement } from './field-management.ts'
-import { entriesAfterScale, scaleEntries } from './scale.ts'
-import { isBuiltIn } from './structure.ts'
+import { entriesAfterScale, scaleEntries } from './managers/scale.ts'
+import { isBuiltIn } from './fields/structure.ts'
 import type { Sequence, Step } from './testing/recordings.ts'
 import { recordedSequences, resolve, schemaFor } from './testing/recordings.ts'
-import { unlessOnlyTimesDiffer } from './timestamps.ts'
+import { unlessOnlyTimesDiffer } from './managers/timestamps.ts'
 
 /** What one write came to: a refusal, or the object, with the bytes of its managedFields. */
 type Outcome = { readonly error: unknown } | { readonly object: unknown; readonly managedFields: string }

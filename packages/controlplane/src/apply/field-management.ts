@@ -3,24 +3,33 @@ import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
 import { badRequest } from '../errors.ts'
 import { unexplained } from '../patch/errors.ts'
 import { isList } from '../patch/json.ts'
-import { compare } from './compare.ts'
-import type { Conflict } from './conflicts.ts'
-import { conflictError, NEVER_OWNED } from './conflicts.ts'
-import { fieldSetOf } from './field-set.ts'
-import type { Fields } from './fields.ts'
-import { difference, fieldsEqual, hasPath, intersection, isEmpty, LEAF, recursiveDifference, union } from './fields.ts'
-import { unchangedSinceLastApplied, withLastApplied } from './last-applied.ts'
-import type { Operation, Owner, Owners } from './managers.ts'
-import { asksToClear, capUpdaters, entriesOf, identityOf, ownersOf, sentOwners } from './managers.ts'
-import { mergeApplied } from './merge.ts'
-import { pruneDropped } from './prune.ts'
-import { underSchema } from './reconcile.ts'
-import { defaultResetFields, resetSet } from './reset.ts'
-import type { Structure } from './structure.ts'
-import { isBuiltIn, structureOf } from './structure.ts'
+import { compare } from './merge/compare.ts'
+import type { Conflict } from './managers/conflicts.ts'
+import { conflictError, NEVER_OWNED } from './managers/conflicts.ts'
+import { fieldSetOf } from './fields/field-set.ts'
+import type { Fields } from './fields/fields.ts'
+import {
+  difference,
+  fieldsEqual,
+  hasPath,
+  intersection,
+  isEmpty,
+  LEAF,
+  recursiveDifference,
+  union,
+} from './fields/fields.ts'
+import { unchangedSinceLastApplied, withLastApplied } from './managers/last-applied.ts'
+import type { Operation, Owner, Owners } from './managers/managers.ts'
+import { asksToClear, capUpdaters, entriesOf, identityOf, ownersOf, sentOwners } from './managers/managers.ts'
+import { mergeApplied } from './merge/merge.ts'
+import { pruneDropped } from './merge/prune.ts'
+import { underSchema } from './merge/schema-change.ts'
+import { defaultResetFields, resetSet } from './merge/reset-fields.ts'
+import type { Structure } from './fields/structure.ts'
+import { isBuiltIn, structureOf } from './fields/structure.ts'
 import type { ApplyRequest, FieldManagement, ManagedContext, UpdateRequest } from './types.ts'
-import { complaintsAbout } from './validate.ts'
-import { zeroOf } from './zero.ts'
+import { complaintsAbout } from './validate-applied.ts'
+import { zeroOf } from './zero-values.ts'
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 const KUBECTL = 'kubectl'

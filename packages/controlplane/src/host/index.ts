@@ -1,4 +1,4 @@
-export { acquireHost, type HeldHost } from './acquire.ts'
+export { acquireHost, type HeldHost } from './acquire-host.ts'
 export type { HostNote, HostRecord } from './host-record.ts'
 export {
   joinOrHost,

@@ -5,7 +5,7 @@ import { TenureError } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { silentLogger } from '@tenure/runtime'
 import { expect, onTestFinished, test } from 'vitest'
-import { acquireHost } from './acquire.ts'
+import { acquireHost } from './acquire-host.ts'
 import { readNote } from './host-record.ts'
 import { joinOrHost, type HostedServer, type JoinOrHostOptions, type Member, type StartContext } from './join.ts'
 

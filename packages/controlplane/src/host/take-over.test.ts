@@ -20,7 +20,7 @@ class Participant {
   readonly #child: ChildProcess
 
   constructor(directory: string) {
-    const program = fileURLToPath(new URL('./host-child.testing.ts', import.meta.url))
+    const program = fileURLToPath(new URL('./testing/host-child.ts', import.meta.url))
     const child = spawn(process.execPath, [program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
     this.#child = child
     let rest = ''

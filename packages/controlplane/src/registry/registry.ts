@@ -1,14 +1,14 @@
 import { methodNotAllowed, notFound } from '../errors.ts'
 import type { RegistryContext } from './context.ts'
-import { create } from './create.ts'
-import { remove, removeCollection } from './deletion.ts'
-import { bind, bindNamed, evict } from './pods.ts'
-import { get, list } from './read.ts'
+import { create } from './verbs/create.ts'
+import { remove, removeCollection } from './verbs/delete.ts'
+import { bind, bindNamed, evict } from './subresources/pods.ts'
+import { get, list } from './verbs/read.ts'
 import type { ResourceAnswer, ResourceRegistry, ResourceRequest } from './request.ts'
-import { scale } from './scale.ts'
-import { patch } from './patch.ts'
-import { update } from './update.ts'
-import { watch } from './watch.ts'
+import { scale } from './subresources/scale.ts'
+import { patch } from './verbs/patch.ts'
+import { update } from './verbs/update.ts'
+import { watch } from './watch/watch.ts'
 
 /** The verbs of Kubernetes, the same for every kind; what is special about one is in its definition. */
 export class GenericRegistry implements ResourceRegistry {

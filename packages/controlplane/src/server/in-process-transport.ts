@@ -5,9 +5,9 @@ import { statusBody } from '../errors.ts'
 import type { StatusError } from '../errors.ts'
 import type { User } from '../registry/types.ts'
 import type { ApiServer } from './api-server.ts'
-import { ListBody } from './list-body.ts'
-import type { ServerResponse } from './replies.ts'
-import { WatchFeed } from './watch-feed.ts'
+import { ListBody } from './encoding/list-body.ts'
+import type { ServerResponse } from './http/response.ts'
+import { WatchFeed } from './watch/watch-feed.ts'
 
 /** What goes wrong with a request, for tests. Everything is optional, and may be combined. */
 export interface Fault {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { KubeObject } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
-import { open, temporaryDirectory } from './storage.testing.ts'
+import { open, temporaryDirectory } from './testing/storage.ts'
 import type { StoredObject } from './types.ts'
 
 const KILLS = 20
@@ -18,7 +18,7 @@ interface Acknowledged {
 
 /** Lets a child write until it has acknowledged `writes` of them, kills it, and returns what it acknowledged. */
 async function writeUntilKilled(directory: string, life: number, writes: number): Promise<Map<string, Acknowledged>> {
-  const program = fileURLToPath(new URL('./crash-child.testing.ts', import.meta.url))
+  const program = fileURLToPath(new URL('./testing/crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, [program, directory, String(life)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Twenty starts: the types need to be stripped in the first only.

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { open, rejection, removeKey, temporaryDirectory, write } from './storage.testing.ts'
+import { open, rejection, removeKey, temporaryDirectory, write } from './testing/storage.ts'
 
 const VALUE = 'a value that is easy to find in a file'
 
@@ -104,7 +104,7 @@ test('a file of a newer version is not touched', async () => {
 /** A directory whose writer was killed: part of the state is in the write-ahead log only. */
 async function killed(): Promise<{ readonly directory: string; readonly wal: string }> {
   const directory = await temporaryDirectory()
-  const program = fileURLToPath(new URL('./crash-child.testing.ts', import.meta.url))
+  const program = fileURLToPath(new URL('./testing/crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, [program, directory, '1'], { stdio: ['ignore', 'pipe', 'inherit'] })
   let lines = 0
   child.stdout.setEncoding('utf8')

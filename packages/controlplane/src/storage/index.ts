@@ -1,3 +1,3 @@
 export * from './types.ts'
 export { openStorage, type OpenStorageOptions } from './open.ts'
-export type { HistoryLimits } from './history-window.ts'
+export type { HistoryLimits } from './memory/history-window.ts'

@@ -1,10 +1,10 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
 import { StatusError } from '../errors.ts'
-import type { ChangeLog, ChangeLogListener } from './log.ts'
+import type { ChangeLog, ChangeLogListener } from './change-log.ts'
 import { LoggedStorage } from './logged-storage.ts'
-import { MemoryView } from './memory-view.ts'
-import { CONFIG_MAPS, configMap, contents, line, put, rejection, remove, write } from './storage.testing.ts'
+import { MemoryView } from './memory/memory-view.ts'
+import { CONFIG_MAPS, configMap, contents, line, put, rejection, remove, write } from './testing/storage.ts'
 import { RevisionCompacted, type Change, type Storage } from './types.ts'
 
 /** A log whose disk is the test. */

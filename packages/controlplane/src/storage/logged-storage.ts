@@ -1,12 +1,12 @@
 import { asError, TenureError, type Clock } from '@tenure/kube'
 import { StatusError } from '../errors.ts'
-import type { VersionChange } from './bucket.ts'
-import { Deque } from './deque.ts'
-import { HistoryWindow, type HistoryLimits } from './history-window.ts'
-import type { ChangeLog, ChangeLogListener } from './log.ts'
-import type { MemoryView } from './memory-view.ts'
+import type { VersionChange } from './memory/bucket.ts'
+import { Deque } from './memory/deque.ts'
+import { HistoryWindow, type HistoryLimits } from './memory/history-window.ts'
+import type { ChangeLog, ChangeLogListener } from './change-log.ts'
+import type { MemoryView } from './memory/memory-view.ts'
 import type { Change, Decision, RangeOptions, Storage, StoredObject, Written } from './types.ts'
-import { Tombstone, Version } from './version.ts'
+import { Tombstone, Version } from './memory/version.ts'
 
 /** More than this many writes that wait for the disk are refused: clients come back, memory does not. */
 const MOST_PENDING = 65_536

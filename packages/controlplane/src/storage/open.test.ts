@@ -18,7 +18,7 @@ import {
   removeKey,
   temporaryDirectory,
   write,
-} from './storage.testing.ts'
+} from './testing/storage.ts'
 import { RevisionCompacted, type Storage } from './types.ts'
 
 test('what was written is there when it is opened again: state, revision and history', async () => {
@@ -146,7 +146,7 @@ test('a write that is too large for the disk does not keep others from being sto
 
 test('a disk that fails to write refuses writes, and what was acknowledged before is there', async () => {
   const directory = await temporaryDirectory()
-  const program = fileURLToPath(new URL('./io-error-child.testing.ts', import.meta.url))
+  const program = fileURLToPath(new URL('./testing/io-error-child.ts', import.meta.url))
   const { stdout } = await promisify(execFile)('sh', [
     '-c',
     'ulimit -f 1000 && exec "$0" "$1" "$2"',

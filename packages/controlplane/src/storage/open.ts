@@ -2,10 +2,10 @@ import path from 'node:path'
 import { TenureError, type Clock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { makeDirectory } from '../durable-files.ts'
-import type { HistoryLimits } from './history-window.ts'
-import { memoryLog } from './log.ts'
+import type { HistoryLimits } from './memory/history-window.ts'
+import { memoryLog } from './change-log.ts'
 import { LoggedStorage } from './logged-storage.ts'
-import { MemoryView } from './memory-view.ts'
+import { MemoryView } from './memory/memory-view.ts'
 import type { Change, Storage } from './types.ts'
 
 const FILE = 'state.db'
@@ -43,7 +43,7 @@ export async function openStorage({
   const file = path.join(directory, FILE)
   prepareDirectory(directory)
   // The thread and SQLite are loaded by those who need them.
-  const { SqliteLog } = await import('./sqlite-log.ts')
+  const { SqliteLog } = await import('./sqlite/sqlite-log.ts')
   let view = new MemoryView(onListenerError)
   const superseded: number[] = []
   const changes = await SqliteLog.open(

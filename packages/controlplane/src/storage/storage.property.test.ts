@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'vitest'
-import { command, StorageRun } from './storage-run.testing.ts'
+import { command, StorageRun } from './testing/storage-run.ts'
 
 const commands = fc.array(command, { maxLength: 40, size: 'max' })
 

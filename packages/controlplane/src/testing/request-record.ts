@@ -1,6 +1,6 @@
 import type { TransportRequest } from '@tenure/kube'
 import type { RecordedRequest, Verb } from '@tenure/runtime/testing'
-import { parseRoute, type ResourceRoute } from '../server/route.ts'
+import { parseRoute, type ResourceRoute } from '../server/http/route.ts'
 
 /** A request in Kubernetes terms. A path that names no resource, such as `/apis`, has an empty `plural`. */
 export function recordOf(request: TransportRequest, at: number): RecordedRequest {

@@ -1,8 +1,8 @@
 import type { KubeObject, Random, Stored } from '@tenure/kube'
-import { apiVersionOf } from '../registry/decode.ts'
+import { apiVersionOf } from '../registry/decode/decode.ts'
 import { isEqual, type JsonObject } from '../registry/json.ts'
-import { orderMetadata, timestamp } from '../registry/metadata.ts'
-import { newUid } from '../registry/prepare.ts'
+import { orderMetadata, timestamp } from '../registry/metadata/metadata.ts'
+import { newUid } from '../registry/verbs/prepare.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import type { Decision } from '../storage/types.ts'
 

@@ -23,9 +23,9 @@ import {
   type ControlPlane,
   type ControlPlaneOptions,
 } from '../control-plane.ts'
-import { inVersion } from '../registry/derived.ts'
+import { inVersion } from '../registry/decode/derived-object.ts'
 import type { ResourceDefinition, User } from '../registry/types.ts'
-import { type Credentials, loadCredentials } from '../server/credentials.ts'
+import { type Credentials, loadCredentials } from '../server/auth/credentials.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
 import { connectionLost, ControlledBody } from './controlled-body.ts'
 import { recordOf } from './request-record.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '@tenure/kube'
-import type { ChangeLog, ChangeLogListener } from '../storage/log.ts'
+import type { ChangeLog, ChangeLogListener } from '../storage/change-log.ts'
 import { LoggedStorage } from '../storage/logged-storage.ts'
-import { MemoryView } from '../storage/memory-view.ts'
+import { MemoryView } from '../storage/memory/memory-view.ts'
 import type { Change, Storage } from '../storage/types.ts'
 
 export interface TestStorage {

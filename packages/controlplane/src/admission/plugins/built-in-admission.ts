@@ -1,6 +1,6 @@
 import { randomSuffix } from '@tenure/kube'
 import type { Clock, KubeObject, Random } from '@tenure/kube'
-import { refused } from '../../registry/refused.ts'
+import { refused } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { refused } from '../../registry/refused.ts'
+import { refused } from '../../registry/admission-denied.ts'
 import { isObject, valueAt } from '../../registry/json.ts'
 import type { JsonObject } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'

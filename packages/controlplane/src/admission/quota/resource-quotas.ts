@@ -1,5 +1,5 @@
 import type { Clock, KubeObject } from '@tenure/kube'
-import { refused } from '../../registry/refused.ts'
+import { refused } from '../../registry/admission-denied.ts'
 import { isEqual, valueAt } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'

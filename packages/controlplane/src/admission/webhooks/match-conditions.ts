@@ -1,4 +1,4 @@
-import { refused } from '../../registry/refused.ts'
+import { refused } from '../../registry/admission-denied.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { describe, expect, test } from 'vitest'
-import { define, KINDS } from '../../registry/catalog.testing.ts'
+import { define, KINDS } from '../../registry/testing/catalog.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import { AdmissionHarness, configMap, patch, refusal, rule, webhook } from '../admission.testing.ts'

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { apiVersionOf } from '../../registry/decode.ts'
+import { apiVersionOf } from '../../registry/decode/decode.ts'
 import { valueAt, withValueAt } from '../../registry/json.ts'
 import type { ResourceDefinition, ScalePaths } from '../../registry/types.ts'
 

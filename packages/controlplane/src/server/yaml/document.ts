@@ -1,5 +1,5 @@
 /** The first document of a YAML text as a tree. What its scalars mean and whether keys repeat is not decided here. */
-import { DEEPEST } from '../../registry/json-text.ts'
+import { DEEPEST } from '../../registry/decode/json-text.ts'
 import { YamlError } from './cursor.ts'
 import type { Mark } from './cursor.ts'
 import { Scanner } from './scanner.ts'

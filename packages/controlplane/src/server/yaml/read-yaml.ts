@@ -1,5 +1,5 @@
 import { goSyntax } from '../../patch/go-format.ts'
-import { DEEPEST } from '../../registry/json-text.ts'
+import { DEEPEST } from '../../registry/decode/json-text.ts'
 import type { DoubledKeys } from '../../registry/request.ts'
 import { readDocument, STANDARD_TAG } from './document.ts'
 import type { YamlAlias, YamlMapping, YamlNode } from './document.ts'

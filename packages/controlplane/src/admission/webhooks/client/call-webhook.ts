@@ -1,7 +1,7 @@
 import type { Clock } from '@tenure/kube'
 import { asError, withTimeout } from '@tenure/kube'
 import { goKind } from '../../../patch/go-format.ts'
-import { JsonSyntaxError, parseJson } from '../../../registry/json-text.ts'
+import { JsonSyntaxError, parseJson } from '../../../registry/decode/json-text.ts'
 import { goQuote } from '../../../schema/go-text.ts'
 import { isObject } from '../../../schema/json.ts'
 import type { ServiceAddress, WebhookResponse, WebhookCaller } from './caller.ts'

@@ -7,7 +7,7 @@ import { AdmissionServer, allow, createAuthority, deny, mutating, silentLogger, 
 import { afterEach, describe, expect, test } from 'vitest'
 import { fieldManagement } from '../../../apply/index.ts'
 import { patches } from '../../../patch/index.ts'
-import { catalogOf, KINDS } from '../../../registry/catalog.testing.ts'
+import { catalogOf, KINDS } from '../../../registry/testing/catalog.ts'
 import { GenericRegistry } from '../../../registry/registry.ts'
 import type { ResourceRequest } from '../../../registry/request.ts'
 import { process } from '../../../schema/validation/process.ts'

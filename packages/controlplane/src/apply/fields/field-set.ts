@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../patch/json.ts'
+import { isEmptyObject, isList, isObject } from '../../patch/json.ts'
+import type { Fields } from './fields.ts'
+import { LEAF, nodeOf, SELF } from './fields.ts'
+import { itemElementIfAny, kindFor } from './value-type.ts'
+import { compareText, fieldElement } from './path-element.ts'
+import type { ListType, MapType, Structure } from './structure.ts'
+
+/** All fields that an object states: what its applier owns. */
+export function fieldSetOf(object: unknown, structure: Structure, known?: KnownFields): Fields {
+  return fieldsOf(object, structure, false, known) ?? LEAF
+}
+
+/** What was found before, for objects that share most of their parts. */
+export type KnownFields = Map<object, Found>
+
+interface Found {
+  readonly structure: Structure
+  readonly self: boolean
+  readonly fields: Fields | undefined
+}
+
+/** `self`: the field counts even if nothing in it does. */
+function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
+  if (!known || typeof value !== 'object' || value === null) return find(value, structure, self, known)
+  const found = known.get(value)
+  if (found?.structure === structure && found.self === self) return found.fields
+  const fields = find(value, structure, self, known)
+  known.set(value, { structure, self, fields })
+  return fields
+}
+
+function find(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
+  const kind = kindFor(structure, value)
+  if (kind === 'map' && structure.map && !structure.map.isAtomic) {
+    return isObject(value) ? ofMap(value, structure.map, self, known) : self ? LEAF : undefined
+  }
+  if (kind === 'list' && structure.list && !structure.list.isAtomic) {
+    return isList(value) ? ofList(value, structure.list, self, known) : self ? LEAF : undefined
+  }
+  return LEAF
+}
+
+function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFields): Fields | undefined {
+  const draft: Record<string, Fields> = self ? { [SELF]: LEAF } : {}
+  let isLeft = false
+  for (const key of Object.keys(value).toSorted(compareText)) {
+    const member = value[key]
+    const field = map.field(key)
+    const structure = field?.structure ?? map.element()
+    if (!structure) continue
+    const isOwnMember = !field || member === null || (isObject(member) && isEmptyObject(member))
+    const fields = fieldsOf(member, structure, isOwnMember, known)
+    if (!fields) continue
+    draft[fieldElement(key)] = fields
+    isLeft = true
+  }
+  return isLeft ? draft : self ? LEAF : undefined
+}
+
+function ofList(value: readonly unknown[], list: ListType, self: boolean, known?: KnownFields): Fields | undefined {
+  const draft: Record<string, Fields> = {}
+  for (const item of value) {
+    const element = itemElementIfAny(list, item)
+    if (element === undefined) continue
+    // Of items with the same key, nobody owns more than their being there.
+    draft[element] = draft[element] ? LEAF : (fieldsOf(item, list.element(), true, known) ?? LEAF)
+  }
+  return nodeOf(draft, self)
+}

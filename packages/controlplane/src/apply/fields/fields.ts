@@ -1,0 +1,202 @@
+import { isObject } from '../../patch/json.ts'
+import type { PathElement } from './path-element.ts'
+import { canonicalElement, comparePathElements, printElement } from './path-element.ts'
+
+/**
+ * A set of fields, in the form of fieldsV1 itself: a tree of path elements in which `{}` is a member, `'.'` makes a
+ * member of a node that has children, and a node without either is only passed through. Trees are immutable, sorted and
+ * share what they have in common, so what was read from storage is used as it is.
+ */
+export interface Fields {
+  readonly [element: PathElement]: Fields
+}
+
+type Draft = Record<PathElement, Fields>
+
+/** A member without children; as a root, the empty set. */
+export const LEAF: Fields = Object.freeze({})
+export const SELF = '.'
+const MAX_FIELD_DEPTH = 1_000
+
+export function isEmpty(set: Fields): boolean {
+  for (const _ in set) return false
+  return true
+}
+
+/** Whether the field that a node stands for is in the set. */
+export const isMember = (node: Fields): boolean => node[SELF] !== undefined || isEmpty(node)
+
+/** The node, and the field itself. */
+export function withSelf(node: Fields | undefined): Fields {
+  if (node === undefined || isMember(node)) return node ?? LEAF
+  return { [SELF]: LEAF, ...node }
+}
+
+export function fieldsEqual(a: Fields, b: Fields): boolean {
+  if (a === b) return true
+  let size = 0
+  for (const key in a) {
+    const other = b[key]
+    const mine = a[key]
+    if (other === undefined || mine === undefined || !fieldsEqual(mine, other)) return false
+    size++
+  }
+  for (const _ in b) size--
+  return size === 0
+}
+
+/** Sorted by path element; sorts only if it must. */
+function inOrder(draft: Draft): Fields {
+  const keys = Object.keys(draft)
+  const start = keys[0] === SELF ? 1 : 0
+  for (let i = start + 1; i < keys.length; i++) {
+    if (comparePathElements(keys[i - 1] ?? '', keys[i] ?? '') > 0) return sorted(draft, keys)
+  }
+  return draft
+}
+
+function sorted(draft: Draft, keys: string[]): Fields {
+  const result: Draft = {}
+  const self = draft[SELF]
+  if (self) result[SELF] = self
+  for (const key of keys.filter((name) => name !== SELF).toSorted(comparePathElements)) {
+    const node = draft[key]
+    if (node) result[key] = node
+  }
+  return result
+}
+
+/** A node of these children, sorted; undefined if it stands for nothing. */
+export function nodeOf(draft: Draft, self: boolean): Fields | undefined {
+  if (isEmpty(draft)) return self ? LEAF : undefined
+  return inOrder(self ? { [SELF]: LEAF, ...draft } : draft)
+}
+
+export function union(a: Fields, b: Fields): Fields {
+  return a === b || isEmpty(b) ? a : isEmpty(a) ? b : unite(a, b, false)
+}
+
+function unite(a: Fields, b: Fields, self: boolean): Fields {
+  let draft: Draft | undefined
+  for (const key in b) {
+    const theirs = b[key]
+    if (key === SELF || theirs === undefined) continue
+    const mine = a[key]
+    const both = mine === undefined ? theirs : uniteNodes(mine, theirs)
+    if (both !== mine) {
+      draft ??= { ...a }
+      draft[key] = both
+    }
+  }
+  if (self && a[SELF] === undefined) draft = { [SELF]: LEAF, ...(draft ?? a) }
+  return draft ? inOrder(draft) : a
+}
+
+function uniteNodes(a: Fields, b: Fields): Fields {
+  if (a === b) return a
+  if (isEmpty(a)) return withSelf(b)
+  if (isEmpty(b)) return withSelf(a)
+  return unite(a, b, b[SELF] !== undefined)
+}
+
+/** Those of `a` that are not in `b`. A parent in `b` does not take its children with it. */
+export function difference(a: Fields, b: Fields): Fields {
+  return subtract(a, b, false) ?? LEAF
+}
+
+/** Those of `a` that are neither in `b` nor below one that is. */
+export function recursiveDifference(a: Fields, b: Fields): Fields {
+  return subtract(a, b, true) ?? LEAF
+}
+
+function subtract(a: Fields, b: Fields, recursive: boolean): Fields | undefined {
+  let draft: Draft | undefined
+  for (const key in a) {
+    const mine = a[key]
+    const theirs = b[key]
+    if (mine === undefined || theirs === undefined || key === SELF) continue
+    const rest = subtractNodes(mine, theirs, recursive)
+    if (rest === mine) continue
+    draft ??= { ...a }
+    if (rest === undefined) delete draft[key]
+    else draft[key] = rest
+  }
+  if (!draft) return a
+  return isEmpty(draft) ? undefined : draft
+}
+
+function subtractNodes(a: Fields, b: Fields, recursive: boolean): Fields | undefined {
+  const isGone = isMember(b)
+  if (isGone && (recursive || isEmpty(a))) return undefined
+  if (isEmpty(a)) return a
+  const rest = subtract(a, b, recursive)
+  const wasMember = a[SELF] !== undefined
+  if (rest === a && !(wasMember && isGone)) return a
+  if (!wasMember) return rest
+  const { [SELF]: _, ...children } = rest ?? LEAF
+  if (isEmpty(children)) return isGone ? undefined : LEAF
+  return isGone ? children : { [SELF]: LEAF, ...children }
+}
+
+/** Those in both. */
+export function intersection(a: Fields, b: Fields): Fields {
+  return intersect(a, b) ?? LEAF
+}
+
+function intersect(a: Fields, b: Fields): Fields | undefined {
+  const draft: Draft = {}
+  let kept = false
+  for (const key in a) {
+    const [mine, theirs] = [a[key], b[key]]
+    if (mine === undefined || theirs === undefined || key === SELF) continue
+    const isShared = isMember(mine) && isMember(theirs)
+    const children = intersect(mine, theirs)
+    if (!isShared && !children) continue
+    draft[key] = isShared ? withSelf(children) : (children ?? LEAF)
+    kept = true
+  }
+  return kept ? draft : undefined
+}
+
+export function hasPath(set: Fields, path: readonly PathElement[]): boolean {
+  let node: Fields | undefined = set
+  for (const element of path) {
+    node = node[element]
+    if (node === undefined) return false
+  }
+  return path.length > 0 && isMember(node)
+}
+
+export function fieldsAt(...paths: readonly (readonly PathElement[])[]): Fields {
+  let set = LEAF
+  for (const path of paths) {
+    let node: Fields = LEAF
+    for (const element of path.toReversed()) node = { [element]: node }
+    set = union(set, node)
+  }
+  return set
+}
+
+/** Every member as a printed path, in order: members of a level first, then what is below it. */
+export function* printedPaths(set: Fields, prefix = ''): Generator<string> {
+  const keys = Object.keys(set).filter((key) => key !== SELF)
+  for (const key of keys) if (isMember(set[key] ?? LEAF)) yield prefix + printElement(key)
+  for (const key of keys) yield* printedPaths(set[key] ?? LEAF, prefix + printElement(key))
+}
+
+/** A set as someone sent it, sorted and spelled as the server would. Throws for what can not be read. */
+export function canonicalFields(sent: unknown, depth = 0): Fields {
+  if (!isObject(sent)) throw new SyntaxError('fields must be an object')
+  if (depth > MAX_FIELD_DEPTH) throw new SyntaxError('fields are nested too deeply')
+  const draft: Draft = {}
+  let self = false
+  for (const key of Object.keys(sent)) {
+    if (key === SELF) {
+      self = true
+      continue
+    }
+    const element = canonicalElement(key)
+    if (element !== undefined) draft[element] = canonicalFields(sent[key], depth + 1)
+  }
+  return nodeOf(draft, self) ?? LEAF
+}

@@ -1,0 +1,162 @@
+import { isList, isObject } from '../../patch/json.ts'
+
+/**
+ * A step of a field path as managedFields write it: `f:name` a field, `k:{"name":"x"}` the list item with that key,
+ * `v:"x"` the item of a set, `i:0` an index.
+ */
+export type PathElement = string
+
+const KINDS = 'fkvi'
+// What Go writes differently than JSON.stringify: HTML and line separators, and two control characters.
+const PLAIN = /^[\w ./:@+*,;=-]*$/
+const GO_ESCAPES = /[<>&\u2028\u2029\\]/
+
+const MAX_KNOWN_FIELDS = 8_192
+const knownFields = new Map<string, PathElement>()
+
+/** Names come again and again: made once, an element is a key that lookups need not hash again. */
+export function fieldElement(name: string): PathElement {
+  const known = knownFields.get(name)
+  if (known !== undefined) return known
+  const element = `f:${name}`
+  if (knownFields.size >= MAX_KNOWN_FIELDS) knownFields.clear()
+  knownFields.set(name, element)
+  return element
+}
+
+export const valueElement = (value: unknown): PathElement => `v:${goJson(value)}`
+
+/** `key` and `value` pairs must be sorted by key. */
+export function keyElement(pairs: readonly (readonly [string, unknown])[]): PathElement {
+  const [only] = pairs
+  if (only && pairs.length === 1) return `k:{${JSON.stringify(only[0])}:${goJson(only[1])}}`
+  return `k:{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${goJson(value)}`).join(',')}}`
+}
+
+/** A value as Go's encoder writes it. */
+function goJson(value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`
+  return goEscaped(JSON.stringify(value))
+}
+
+/** JSON with Go's escapes. */
+export function goEscaped(json: string): string {
+  if (!GO_ESCAPES.test(json)) return json
+  return json
+    .replaceAll(/\\(.)/g, (escape, char) => (char === 'b' ? '\\u0008' : char === 'f' ? '\\u000c' : escape))
+    .replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The order of UTF-8 bytes, by which the real server sorts: that of UTF-16 code units but for surrogates. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
+    if (x !== y) return x < 0xd800 || y < 0xd800 ? x - y : codePointRank(x) - codePointRank(y)
+  }
+  return a.length - b.length
+}
+
+/** Surrogates stand for code points above all others. */
+const codePointRank = (unit: number): number => (unit >= 0xe000 ? unit - 0x2800 : unit)
+
+/** The order in which the real server writes fields. */
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  const kind = a[0] ?? ''
+  if (kind !== b[0]) return KINDS.indexOf(kind) - KINDS.indexOf(b[0] ?? '')
+  if (kind === 'f') return compareText(a, b)
+  if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2))
+  const [left, right] = [parse(a), parse(b)]
+  return kind === 'k' ? comparePairs(entries(left), entries(right)) : compareValues(left, right)
+}
+
+function comparePairs(a: readonly (readonly [string, unknown])[], b: readonly (readonly [string, unknown])[]): number {
+  for (let i = 0; i < a.length || i < b.length; i++) {
+    const [left, right] = [a[i], b[i]]
+    if (!left) return -1
+    if (!right) return 1
+    const order = compareText(left[0], right[0]) || compareValues(left[1], right[1])
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+/** Numbers, then strings, booleans, lists, maps and null. */
+function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === 'number' || typeof b === 'number') {
+    return typeof a !== 'number' ? 1 : typeof b !== 'number' ? -1 : Math.sign(a - b)
+  }
+  if (typeof a === 'string' || typeof b === 'string') {
+    return typeof a !== 'string' ? 1 : typeof b !== 'string' ? -1 : compareText(a, b)
+  }
+  if (typeof a === 'boolean' || typeof b === 'boolean') {
+    return typeof a !== 'boolean' ? 1 : typeof b !== 'boolean' ? -1 : Number(a) - Number(b)
+  }
+  if (isList(a) || isList(b)) {
+    if (!isList(a)) return 1
+    if (!isList(b)) return -1
+    return comparePairs(
+      a.map((item) => ['', item] as const),
+      b.map((item) => ['', item] as const),
+    )
+  }
+  if (isObject(a) || isObject(b)) {
+    return !isObject(a) ? 1 : !isObject(b) ? -1 : comparePairs(entries(a), entries(b))
+  }
+  return 0
+}
+
+const parse = (element: PathElement): unknown => JSON.parse(element.slice(2))
+
+function entries(value: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value).toSorted(([a], [b]) => compareText(a, b)) : []
+}
+
+/**
+ * An element as the server itself would write it. Undefined for a kind that is not known, which is skipped; throws for
+ * one that can not be read.
+ */
+export function canonicalElement(element: string): PathElement | undefined {
+  if (element.length < 2 || element[1] !== ':') throw new SyntaxError(`missing colon: ${element}`)
+  switch (element[0]) {
+    case 'f':
+      return element
+    case 'v':
+      return valueElement(parse(element))
+    case 'k': {
+      const key = parse(element)
+      if (!isObject(key)) throw new SyntaxError(`not a key: ${element}`)
+      return keyElement(entries(key))
+    }
+    case 'i':
+      if (!/^[+-]?\d+$/.test(element.slice(2))) throw new SyntaxError(`not an index: ${element}`)
+      return `i:${Number(element.slice(2))}`
+    default:
+      return undefined
+  }
+}
+
+/** An element as conflicts and complaints show it: `.image`, `[name="x"]`, `[="x"]`, `[0]`. */
+export function printElement(element: PathElement): string {
+  switch (element[0]) {
+    case 'f':
+      return `.${element.slice(2)}`
+    case 'k':
+      return `[${entries(parse(element))
+        .map(([name, value]) => `${name}=${printValue(value)}`)
+        .join(',')}]`
+    case 'v':
+      return `[=${printValue(parse(element))}]`
+    default:
+      return `[${element.slice(2)}]`
+  }
+}
+
+function printValue(value: unknown): string {
+  if (isList(value)) return `[${value.map(printValue).join(',')}]`
+  if (isObject(value))
+    return entries(value)
+      .map(([name, member]) => `${name}=${printValue(member)}`)
+      .join('')
+  return JSON.stringify(value)
+}

@@ -1,0 +1,72 @@
+import { isList, isObject } from '../../patch/json.ts'
+import { keyElement, valueElement } from './path-element.ts'
+import type { PathElement } from './path-element.ts'
+import type { ListType, Structure } from './structure.ts'
+
+export type Kind = 'map' | 'list' | 'scalar'
+
+/** As what a structure takes a value: what the value is if it may be that, otherwise the first thing it may be. */
+export function kindFor(structure: Structure, value: unknown): Kind {
+  if (value !== null && value !== undefined) {
+    if (isList(value)) {
+      if (structure.list) return 'list'
+    } else if (typeof value === 'object') {
+      if (structure.map) return 'map'
+    } else if (structure.scalar) return 'scalar'
+  }
+  return structure.map ? 'map' : structure.scalar ? 'scalar' : 'list'
+}
+
+/** Why an item has no place in its list; the text is the real server's. */
+export class ItemError extends Error {}
+
+// An item is looked at several times in one write, and one of a stored object in many.
+const knownItems = new WeakMap<ListType, WeakMap<object, PathElement>>()
+
+/** Under which path element an item of an associative list is owned. */
+export function itemElement(list: ListType, item: unknown): PathElement {
+  if (list.declaredKeys.length === 0) return setElement(item)
+  if (typeof item !== 'object' || item === null) return keyedElement(list, item)
+  let known = knownItems.get(list)
+  if (!known) knownItems.set(list, (known = new WeakMap()))
+  let element = known.get(item)
+  if (element === undefined) known.set(item, (element = keyedElement(list, item)))
+  return element
+}
+
+function keyedElement(list: ListType, item: unknown): PathElement {
+  const { keys } = list
+  if (item === null) throw new ItemError('associative list with keys may not have a null element')
+  if (!isObject(item)) throw new ItemError('associative list with keys may not have non-map elements')
+  const [only] = keys
+  if (only !== undefined && keys.length === 1 && Object.hasOwn(item, only)) return keyElement([[only, item[only]]])
+  const pairs: (readonly [string, unknown])[] = []
+  for (const key of keys) {
+    const value = Object.hasOwn(item, key) ? item[key] : list.element().map?.field(key)?.default
+    if (value !== undefined) pairs.push([key, value])
+  }
+  if (pairs.length === 0) {
+    const names = list.declaredKeys.map((key) => JSON.stringify(key)).join(' ')
+    throw new ItemError(
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+    )
+  }
+  return keyElement(pairs)
+}
+
+function setElement(item: unknown): PathElement {
+  if (isList(item)) throw new ItemError('not supported: associative list with lists as elements')
+  if (isObject(item)) throw new ItemError("associative list without keys has an element that's a map type")
+  if (item === null) throw new ItemError("associative list without keys has an element that's an explicit null")
+  return valueElement(item)
+}
+
+/** As `itemElement`; undefined for an item without a place. Live objects are taken as they are. */
+export function itemElementIfAny(list: ListType, item: unknown): PathElement | undefined {
+  try {
+    return itemElement(list, item)
+  } catch (error) {
+    if (error instanceof ItemError) return undefined
+    throw error
+  }
+}

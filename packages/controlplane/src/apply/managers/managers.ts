@@ -1,0 +1,152 @@
+import type { ManagedFieldsEntry } from '@tenure/kube'
+
+import { isEmptyObject, isList, isObject } from '../../patch/json.ts'
+import type { Fields } from '../fields/fields.ts'
+import { canonicalFields, LEAF, union } from '../fields/fields.ts'
+import { compareText } from '../fields/path-element.ts'
+
+export type Operation = 'Apply' | 'Update'
+
+/** Who owns a set of fields. */
+export interface Owner {
+  readonly manager: string
+  readonly operation: Operation
+  /** The version of the fields. */
+  readonly apiVersion: string
+  readonly subresource: string
+  /** When it last wrote; none for an applier that changed nothing when it joined. */
+  readonly time: string | undefined
+  readonly fields: Fields
+}
+
+/** Owners by identity. */
+export type Owners = ReadonlyMap<string, Owner>
+
+const MAX_UPDATERS = 10
+const OLD_UPDATERS = 'ancient-changes'
+
+/** What tells owners apart; appliers are the same in all versions. Sorts as the real server sorts them in conflicts. */
+export function identityOf({ manager, operation, apiVersion, subresource }: Omit<Owner, 'time' | 'fields'>): string {
+  return JSON.stringify({
+    ...(manager && { manager }),
+    operation,
+    ...(operation === 'Update' && { apiVersion }),
+    ...(subresource && { subresource }),
+  })
+}
+
+const decoded = new WeakMap<object, Owners>()
+
+/** The owners that stored managedFields tell of. Read once per stored version. */
+export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Owners {
+  if (!entries || entries.length === 0) return new Map()
+  const known = decoded.get(entries)
+  if (known) return known
+  const owners = new Map<string, Owner>()
+  for (const entry of entries) {
+    const owner = {
+      manager: entry.manager ?? '',
+      operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+      apiVersion: entry.apiVersion ?? '',
+      subresource: entry.subresource ?? '',
+      time: entry.time,
+      fields: (entry.fieldsV1 as Fields | undefined) ?? LEAF,
+    } as const
+    owners.set(identityOf(owner), owner)
+  }
+  decoded.set(entries, owners)
+  return owners
+}
+
+/** managedFields that someone sent, as the server would store them; undefined if they can not be read. */
+export function sentOwners(sent: unknown): Owners | undefined {
+  if (!isList(sent)) return undefined
+  try {
+    return ownersOf(sent.map(canonicalEntry))
+  } catch {
+    return undefined
+  }
+}
+
+function canonicalEntry(sent: unknown): ManagedFieldsEntry {
+  if (!isObject(sent)) throw new SyntaxError('an entry must be an object')
+  const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 } = sent
+  if (operation !== 'Apply' && operation !== 'Update') throw new SyntaxError('operation must be `Apply` or `Update`')
+  if (typeof apiVersion !== 'string' || apiVersion === '') throw new SyntaxError('apiVersion must not be empty')
+  if (fieldsType !== 'FieldsV1') throw new SyntaxError('fieldsType must be FieldsV1')
+  return {
+    ...(typeof manager === 'string' && { manager }),
+    operation,
+    apiVersion,
+    ...(typeof time === 'string' && { time }),
+    fieldsType,
+    fieldsV1: fieldsV1 === undefined || fieldsV1 === null ? LEAF : canonicalFields(fieldsV1),
+    ...(typeof subresource === 'string' && { subresource }),
+  }
+}
+
+/** `[]` and `[{}]` ask for all ownership to be forgotten. */
+export function asksToClear(sent: unknown): boolean {
+  if (!isList(sent)) return false
+  const [only] = sent
+  return sent.length === 0 || (sent.length === 1 && isObject(only) && isEmptyObject(only))
+}
+
+/** The entries for owners: appliers first, then by time, name, version and subresource. */
+export function entriesOf(owners: Owners): readonly ManagedFieldsEntry[] | undefined {
+  if (owners.size === 0) return undefined
+  const entries = [...owners.values()]
+    .toSorted(byAge)
+    .map(({ manager, operation, apiVersion, time, fields, subresource }): ManagedFieldsEntry => ({
+      ...(manager && { manager }),
+      operation,
+      apiVersion,
+      ...(time !== undefined && { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields,
+      ...(subresource && { subresource }),
+    }))
+  decoded.set(entries, owners)
+  return entries
+}
+
+function byAge(a: Owner, b: Owner): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    seconds(a) - seconds(b) ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  )
+}
+
+function seconds({ time }: Owner): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1_000)
+}
+
+/** At most ten updaters are told apart: the oldest become one per version. */
+export function capUpdaters(owners: Owners): Owners {
+  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
+  if (updaters.length <= MAX_UPDATERS) return owners
+  updaters.sort(([idA, a], [idB, b]) => seconds(a) - seconds(b) || compareText(idA, idB))
+  const capped = new Map(owners)
+  const firstOf = new Map<string, string>()
+  let left = updaters.length
+  for (const [id, owner] of updaters) {
+    if (left <= MAX_UPDATERS) break
+    const { apiVersion, fields, time } = owner
+    const first = firstOf.get(apiVersion)
+    if (first === undefined) {
+      firstOf.set(apiVersion, id)
+      continue
+    }
+    const old = { manager: OLD_UPDATERS, operation: 'Update', apiVersion, subresource: '' } as const
+    const oldId = identityOf(old)
+    const before = capped.get(oldId) ?? capped.get(first)
+    if (!capped.has(oldId)) capped.delete(first)
+    capped.set(oldId, { ...old, time, fields: union(fields, before?.fields ?? LEAF) })
+    if (id !== oldId) capped.delete(id)
+    left--
+  }
+  return capped
+}

@@ -1,0 +1,132 @@
+import { deepEqual, isEmptyObject, isList, isObject, own } from '../../patch/json.ts'
+import type { JsonObject } from '../../patch/json.ts'
+import type { Fields } from '../fields/fields.ts'
+import { LEAF, nodeOf } from '../fields/fields.ts'
+import type { Kind } from '../fields/value-type.ts'
+import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import type { PathElement } from '../fields/path-element.ts'
+import { fieldElement } from '../fields/path-element.ts'
+import type { ListType, MapType, Structure } from '../fields/structure.ts'
+
+export interface Comparison {
+  /** Fields that were added or have another value now. */
+  readonly written: Fields
+  readonly removed: Fields
+}
+
+/** Nothing changed. */
+const SAME: Comparison = { written: LEAF, removed: LEAF }
+
+/** Collects, below one field, what was written and what was removed. */
+interface Draft {
+  written: Record<string, Fields> | undefined
+  removed: Record<string, Fields> | undefined
+}
+
+/** What became of one field and all below it; undefined for nothing. */
+interface Change {
+  readonly written: Fields | undefined
+  readonly removed: Fields | undefined
+}
+
+const WRITTEN: Change = { written: LEAF, removed: undefined }
+const REMOVED: Change = { written: undefined, removed: LEAF }
+
+/** Which fields differ between two versions of an object. */
+export function compare(before: unknown, after: unknown, structure: Structure): Comparison {
+  const change = changeOf(before, after, structure)
+  if (!change) return SAME
+  return { written: change.written ?? LEAF, removed: change.removed ?? LEAF }
+}
+
+function changeOf(before: unknown, after: unknown, structure: Structure): Change | undefined {
+  if (before === after) return undefined
+  const [was, is] = [kindFor(structure, before), kindFor(structure, after)]
+  if (after === undefined) return as(was, before, after, structure)
+  if (before === undefined || was === is) return as(is, before, after, structure)
+  // Another sort of value: gone as what it was, and new as what it is.
+  return both(as(was, before, after, structure), as(is, before, after, structure))
+}
+
+function both(a: Change | undefined, b: Change | undefined): Change | undefined {
+  if (!a || !b) return a ?? b
+  return { written: together(a.written, b.written), removed: together(a.removed, b.removed) }
+}
+
+function together(a: Fields | undefined, b: Fields | undefined): Fields | undefined {
+  return a && b ? nodeOf({ ...a, ...b }, true) : (a ?? b)
+}
+
+function as(kind: Kind, before: unknown, after: unknown, structure: Structure): Change | undefined {
+  if (kind === 'map' && structure.map && !structure.map.isAtomic) {
+    const [was, is] = [isObject(before) ? before : {}, isObject(after) ? after : {}]
+    if (!isEmptyObject(was) || !isEmptyObject(is)) {
+      return withItself(changesInMap(was, is, structure.map), before, after)
+    }
+  }
+  if (kind === 'list' && structure.list && !structure.list.isAtomic) {
+    const [was, is] = [isList(before) ? before : [], isList(after) ? after : []]
+    if (was.length > 0 || is.length > 0) return withItself(changesInList(was, is, structure.list), before, after)
+  }
+  if (before === undefined) return WRITTEN
+  if (after === undefined) return REMOVED
+  return deepEqual(before, after) ? undefined : WRITTEN
+}
+
+/** A container that came or went is itself a field that was written or removed. */
+function withItself(draft: Draft, before: unknown, after: unknown): Change | undefined {
+  const written = nodeOf(draft.written ?? {}, before === undefined)
+  const removed = nodeOf(draft.removed ?? {}, after === undefined)
+  return written || removed ? { written, removed } : undefined
+}
+
+function note(draft: Draft, element: PathElement, change: Change | undefined): void {
+  if (!change) return
+  if (change.written) (draft.written ??= {})[element] = change.written
+  if (change.removed) (draft.removed ??= {})[element] = change.removed
+}
+
+function changesInMap(before: JsonObject, after: JsonObject, map: MapType): Draft {
+  const draft: Draft = { written: undefined, removed: undefined }
+  const visit = (key: string, was: unknown, is: unknown): void => {
+    if (was === is) return
+    const structure = map.field(key)?.structure ?? map.element()
+    if (structure) note(draft, fieldElement(key), changeOf(was, is, structure))
+  }
+  for (const key of Object.keys(after)) visit(key, own(before, key), after[key])
+  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) visit(key, before[key], undefined)
+  return draft
+}
+
+function changesInList(before: readonly unknown[], after: readonly unknown[], list: ListType): Draft {
+  const draft: Draft = { written: undefined, removed: undefined }
+  const [was, is] = [byElement(before, list), byElement(after, list)]
+  for (const element of new Set([...was.keys(), ...is.keys()])) {
+    const [old, current] = [was.get(element) ?? [], is.get(element) ?? []]
+    if (old.length > 1 && current.length > 1) {
+      if (!deepEqual(old, current)) note(draft, element, WRITTEN)
+    } else if (old.length > 1) {
+      const change = current.length > 0 ? changeOf(undefined, current[0], list.element()) : undefined
+      note(draft, element, { written: change?.written, removed: LEAF })
+    } else if (current.length > 1) {
+      const change = old.length > 0 ? changeOf(old[0], undefined, list.element()) : undefined
+      note(draft, element, { written: LEAF, removed: change?.removed })
+    } else {
+      note(draft, element, changeOf(old[0], current[0], list.element()))
+    }
+  }
+  return draft
+}
+
+/** Items by their path element; more than one where keys repeat. */
+function byElement(items: readonly unknown[], list: ListType): ReadonlyMap<PathElement, readonly unknown[]> {
+  const known = new Map<PathElement, unknown[]>()
+  for (const item of items) {
+    const element = itemElementIfAny(list, item)
+    if (element === undefined) continue
+    const same = known.get(element)
+    if (same) same.push(item)
+    else known.set(element, [item])
+  }
+  return known
+}

@@ -1,0 +1,101 @@
+import { deepEqual, isEmptyObject, isList, isObject, own, put } from '../../patch/json.ts'
+import type { JsonObject } from '../../patch/json.ts'
+import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import type { PathElement } from '../fields/path-element.ts'
+import type { ListType, MapType, Structure } from '../fields/structure.ts'
+
+/**
+ * The live object with everything that was applied. Nothing is removed; what does not change is the live part itself,
+ * so that the result is `live` if nothing changes at all.
+ */
+export function mergeApplied(live: unknown, applied: unknown, structure: Structure): unknown {
+  if (applied === undefined || live === applied) return live
+  if (live === undefined) return applied
+  switch (kindFor(structure, applied)) {
+    case 'map':
+      if (structure.map && !structure.map.isAtomic && isObject(live) && isObject(applied)) {
+        if (!isEmptyObject(live) || !isEmptyObject(applied)) return mergeMaps(live, applied, structure.map)
+      }
+      // Null asks a granular container for nothing.
+      if (isObject(live) && applied === null && structure.map?.isAtomic === false && !isEmptyObject(live)) return live
+      break
+    case 'list':
+      if (structure.list && !structure.list.isAtomic && isList(live)) {
+        if (isList(applied)) return mergeLists(live, applied, structure.list)
+        if (applied === null && live.length > 0) return live
+      }
+      break
+    case 'scalar':
+      break
+  }
+  return deepEqual(live, applied) ? live : applied
+}
+
+function mergeMaps(live: JsonObject, applied: JsonObject, map: MapType): JsonObject {
+  let merged: Record<string, unknown> | undefined
+  for (const key of Object.keys(applied)) {
+    const structure = map.field(key)?.structure ?? map.element()
+    const was = own(live, key)
+    const is = structure ? mergeApplied(was, applied[key], structure) : applied[key]
+    if (is === was) continue
+    merged ??= { ...live }
+    put(merged, key, is)
+  }
+  return merged ?? live
+}
+
+/** Items with the same key are merged; the order is the applied one's, with what only the live list has left in its place. */
+function mergeLists(live: readonly unknown[], applied: readonly unknown[], list: ListType): readonly unknown[] {
+  if (applied.length === 0) return live
+  const liveElements = live.map((item) => itemElementIfAny(list, item))
+  const appliedElements = applied.map((item) => itemElementIfAny(list, item))
+  const wanted = new Map<PathElement | undefined, unknown>()
+  for (const [at, element] of appliedElements.entries()) wanted.set(element, applied[at])
+  const known = new Map<PathElement | undefined, unknown>()
+  // Items that share a key can not be merged with anything.
+  for (const [at, element] of liveElements.entries()) known.set(element, known.has(element) ? null : live[at])
+
+  const shared = appliedElements.filter((element) => known.has(element))
+  let nextShared = 0
+  const merged: unknown[] = []
+  const done = new Set<PathElement | undefined>()
+  const take = (element: PathElement | undefined): void => {
+    done.add(element)
+    const was = known.get(element)
+    merged.push(
+      was === null || was === undefined ? wanted.get(element) : mergeApplied(was, wanted.get(element), list.element()),
+    )
+  }
+  for (let l = 0, a = 0; l < live.length || a < applied.length;) {
+    const element = liveElements[l]
+    if (l < live.length && a < applied.length) {
+      if (element === appliedElements[a]) {
+        take(element)
+        l++
+        a++
+        nextShared++
+        continue
+      }
+      if (wanted.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
+        l++
+        continue
+      }
+    }
+    if (l < live.length) {
+      if (!wanted.has(element)) {
+        merged.push(live[l])
+        l++
+        continue
+      }
+      if (done.has(element)) l++
+    }
+    if (a < applied.length) {
+      const next = appliedElements[a]
+      take(next)
+      a++
+      if (nextShared < shared.length && shared[nextShared] === next) nextShared++
+    }
+  }
+  if (merged.length === live.length && merged.every((item, at) => item === live[at])) return live
+  return merged
+}

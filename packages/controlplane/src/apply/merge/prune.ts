@@ -1,0 +1,30 @@
+import type { KnownFields } from '../fields/field-set.ts'
+import { fieldSetOf } from '../fields/field-set.ts'
+import type { Fields } from '../fields/fields.ts'
+import { difference, intersection, isEmpty, union } from '../fields/fields.ts'
+import { removeFields, withNamedFields } from './remove-fields.ts'
+import type { Structure } from '../fields/structure.ts'
+
+/**
+ * The merged object without what its applier stated last time, does not state now, and nobody else owns.
+ * `last` is what it owned before, `current` what it owns now, `owned` what anyone owns, `current` included.
+ */
+export function pruneDropped(
+  merged: unknown,
+  sets: { readonly last: Fields; readonly current: Fields; readonly owned: Fields },
+  structure: Structure,
+): unknown {
+  const { last, current, owned } = sets
+  // Everything it had, it still states: the usual case, and nothing to look for.
+  if (isEmpty(difference(last, current))) return merged
+  const lastNamed = withNamedFields(last, structure)
+  const known: KnownFields = new Map()
+  const without = (value: unknown, set: Fields): unknown => removeFields(value, set, structure) ?? {}
+  const setOf = (value: unknown): Fields => withNamedFields(fieldSetOf(value, structure, known), structure)
+
+  const mergedSet = setOf(merged)
+  const bare = without(merged, lastNamed)
+  const kept = union(setOf(bare), withNamedFields(owned, structure))
+  const withOwned = without(merged, difference(mergedSet, kept))
+  return without(merged, intersection(difference(mergedSet, setOf(withOwned)), lastNamed))
+}

@@ -1,0 +1,77 @@
+import { isList, isObject, put } from '../../patch/json.ts'
+import type { JsonObject } from '../../patch/json.ts'
+import type { Fields } from '../fields/fields.ts'
+import { isEmpty, isMember, LEAF, SELF } from '../fields/fields.ts'
+import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import { fieldElement } from '../fields/path-element.ts'
+import type { ListType, MapType, Structure } from '../fields/structure.ts'
+
+/** The value without the fields of the set; null for what is left empty by that, as the real server has it. */
+export function removeFields(value: unknown, set: Fields, structure: Structure): unknown {
+  if (isEmpty(set)) return value
+  const kind = kindFor(structure, value)
+  if (kind === 'scalar') return value
+  if (kind === 'map' && isObject(value) && structure.map?.isAtomic === false) return fromMap(value, set, structure.map)
+  if (kind === 'list' && isList(value) && structure.list?.isAtomic === false)
+    return fromList(value, set, structure.list)
+  return null
+}
+
+function fromMap(value: JsonObject, set: Fields, map: MapType): unknown {
+  const kept: Record<string, unknown> = {}
+  let isLeft = false
+  let isChanged = false
+  for (const key of Object.keys(value)) {
+    const node = set[fieldElement(key)]
+    const member = node ? withoutNode(value[key], node, map.field(key)?.structure ?? map.element()) : value[key]
+    if (member !== value[key]) isChanged = true
+    if (member === undefined) continue
+    put(kept, key, member)
+    isLeft = true
+  }
+  return isChanged ? (isLeft ? kept : null) : value
+}
+
+function fromList(value: readonly unknown[], set: Fields, list: ListType): unknown {
+  const kept: unknown[] = []
+  let isChanged = false
+  for (const item of value) {
+    const element = itemElementIfAny(list, item)
+    const node = element === undefined ? undefined : set[element]
+    const rest = node ? withoutNode(item, node, list.element()) : item
+    if (rest !== item) isChanged = true
+    if (rest !== undefined) kept.push(rest)
+  }
+  return isChanged ? (kept.length > 0 ? kept : null) : value
+}
+
+function withoutNode(value: unknown, node: Fields, structure: Structure | undefined): unknown {
+  if (isMember(node)) return undefined
+  return structure ? removeFields(value, node, structure) : value
+}
+
+/**
+ * The set, and every declared field on the way to one of its members: an applier owns `spec.template.spec` by what it
+ * states in there, without that being written down.
+ */
+export function withNamedFields(set: Fields, structure: Structure | undefined): Fields {
+  let draft: Record<string, Fields> | undefined
+  for (const key in set) {
+    const node = set[key]
+    if (key === SELF || node === undefined || isEmpty(node)) continue
+    const field = key.startsWith('f:') ? structure?.map?.field(key.slice(2)) : undefined
+    const below = field?.structure ?? elementOf(key, structure)
+    const named = withNamedFields(node, below)
+    const next = field && named[SELF] === undefined ? { [SELF]: LEAF, ...named } : named
+    if (next !== node) {
+      draft ??= { ...set }
+      draft[key] = next
+    }
+  }
+  return draft ?? set
+}
+
+function elementOf(key: string, structure: Structure | undefined): Structure | undefined {
+  if (key.startsWith('f:')) return structure?.map?.element()
+  return key.startsWith('k:') ? structure?.list?.element() : undefined
+}

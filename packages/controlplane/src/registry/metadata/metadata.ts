@@ -1,0 +1,324 @@
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference, Stored } from '@tenure/kube'
+import type { FieldError } from '../../schema/types.ts'
+import { isEqual, without } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import {
+  checkLabelName,
+  checkLabelValue,
+  checkName,
+  checkNamePrefix,
+  checkPathSegment,
+  checkQualifiedName,
+} from './names.ts'
+import type { ResourceDefinition } from '../types.ts'
+
+/** The fields of ObjectMeta, in the order in which the real server writes them. */
+const FIELDS: readonly (keyof ObjectMeta)[] = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+]
+let last = { second: Number.NaN, text: '' }
+
+/** RFC 3339 in whole seconds, as the real server writes times. */
+export function timestamp(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000)
+  if (second !== last.second) last = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` }
+  return last.text
+}
+
+/** Metadata with fields in their order; undefined ones removed. */
+export function orderMetadata(metadata: ObjectMeta): ObjectMeta {
+  const result: Record<string, unknown> = {}
+  for (const name of FIELDS) if (metadata[name] !== undefined) result[name] = metadata[name]
+  return result
+}
+
+const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+})
+
+/** Annotations may hold this many bytes, all together. */
+const MOST_ANNOTATIONS = 256 * 1024
+
+const NONE: readonly FieldError[] = []
+
+/** What the metadata of a new object must be. */
+export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefinition): readonly FieldError[] {
+  const parts = partsOf(metadata)
+  return whole(metadata, definition, parts, {
+    name: (name) => checkName(definition.bucket, name),
+    prefix: (prefix) => checkNamePrefix(definition.bucket, prefix),
+  }).concat(unqualifiedFinalizers(metadata.finalizers, definition))
+}
+
+/** The least that every name must be, whatever the kind. */
+const SEGMENT: NameRules = { name: checkPathSegment, prefix: checkPathSegment }
+
+/** Built-in kinds that are looked at as if they were new when they are updated, metadata and all. */
+const LOOKED_AT_AGAIN = new Set([
+  'configmaps',
+  'endpoints',
+  'nodes',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'secrets',
+  'serviceaccounts',
+  'statefulsets.apps',
+  'endpointslices.discovery.k8s.io',
+  'ingressclasses.networking.k8s.io',
+  'roles.rbac.authorization.k8s.io',
+  'rolebindings.rbac.authorization.k8s.io',
+  'clusterroles.rbac.authorization.k8s.io',
+  'clusterrolebindings.rbac.authorization.k8s.io',
+  'csinodes.storage.k8s.io',
+  'volumeattachments.storage.k8s.io',
+  'volumeattributesclasses.storage.k8s.io',
+])
+
+/**
+ * What metadata must be after an update. It is looked at more than once, for every kind and by the kind itself, as the
+ * causes of a real refusal show.
+ */
+export function validateMetadataUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  definition: ResourceDefinition,
+): readonly FieldError[] {
+  const parts = partsOf(metadata)
+  const changed = [...changeErrors(metadata, old), ...parts.maps, ...parts.owners, ...parts.managed]
+  const unqualified = unqualifiedFinalizers(metadata.finalizers, definition)
+  const all = [...whole(metadata, definition, parts, SEGMENT), ...changed, ...changed, ...unqualified]
+  if (!definition.isBuiltIn || !LOOKED_AT_AGAIN.has(definition.bucket)) return all
+  return [...all, ...whole(metadata, definition, parts, SEGMENT), ...unqualified]
+}
+
+/** What is wrong with the parts of metadata that are looked at on every occasion. */
+interface Parts {
+  readonly maps: readonly FieldError[]
+  readonly owners: readonly FieldError[]
+  readonly finalizers: readonly FieldError[]
+  readonly managed: readonly FieldError[]
+}
+
+function partsOf(metadata: ObjectMeta): Parts {
+  return {
+    maps: mapErrors(metadata),
+    owners: ownerErrors(metadata.ownerReferences),
+    finalizers: finalizerErrors(metadata.finalizers),
+    managed: managedErrors(metadata.managedFields),
+  }
+}
+
+interface NameRules {
+  name(name: string): readonly string[]
+  prefix(prefix: string): readonly string[]
+}
+
+function whole(metadata: ObjectMeta, definition: ResourceDefinition, parts: Parts, rules: NameRules): FieldError[] {
+  const errors: FieldError[] = []
+  const { name, generateName, namespace, generation } = metadata
+  if (generateName !== undefined) {
+    for (const why of rules.prefix(generateName)) {
+      errors.push(invalidValue('metadata.generateName', generateName, why))
+    }
+  }
+  if (name === undefined) {
+    errors.push({
+      reason: 'FieldValueRequired',
+      field: 'metadata.name',
+      message: 'Required value: name or generateName is required',
+    })
+  } else {
+    for (const why of rules.name(name)) errors.push(invalidValue('metadata.name', name, why))
+  }
+  if (definition.namespaced && namespace === undefined) {
+    errors.push({ reason: 'FieldValueRequired', field: 'metadata.namespace', message: 'Required value' })
+  } else if (definition.namespaced && namespace !== undefined) {
+    for (const why of checkLabelName(namespace)) errors.push(invalidValue('metadata.namespace', namespace, why))
+  } else if (namespace !== undefined) {
+    errors.push({
+      reason: 'FieldValueForbidden',
+      field: 'metadata.namespace',
+      message: 'Forbidden: not allowed on this type',
+    })
+  }
+  if (generation !== undefined && generation < 0) {
+    errors.push(invalidValue('metadata.generation', generation, 'must be greater than or equal to 0'))
+  }
+  errors.push(...parts.maps, ...parts.owners, ...parts.finalizers, ...parts.managed)
+  return errors
+}
+
+function mapErrors({ labels, annotations }: ObjectMeta): readonly FieldError[] {
+  if (!labels && !annotations) return NONE
+  const errors: FieldError[] = []
+  for (const key in labels) {
+    for (const why of checkQualifiedName(key)) errors.push(invalidValue('metadata.labels', key, why))
+    for (const why of checkLabelValue(labels[key] ?? '')) errors.push(invalidValue('metadata.labels', labels[key], why))
+  }
+  let size = 0
+  for (const key in annotations) {
+    for (const why of checkQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, why))
+    size += key.length + (annotations[key]?.length ?? 0)
+  }
+  if (size > MOST_ANNOTATIONS) {
+    errors.push({
+      reason: 'FieldValueTooLong',
+      field: 'metadata.annotations',
+      message: `Too long: may not be more than ${MOST_ANNOTATIONS} bytes`,
+    })
+  }
+  return errors
+}
+
+function ownerErrors(owners: readonly OwnerReference[] | undefined): readonly FieldError[] {
+  if (!owners) return NONE
+  const errors: FieldError[] = []
+  let controller: string | undefined
+  for (const owner of owners) {
+    const at = 'metadata.ownerReferences'
+    if (owner.apiVersion === '') errors.push(invalidValue(`${at}.apiVersion`, '', 'version must not be empty'))
+    for (const key of ['kind', 'name', 'uid'] as const) {
+      if (owner[key] === '') errors.push(invalidValue(`${at}.${key}`, '', 'must not be empty'))
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      errors.push(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'))
+    }
+    if (!owner.controller) continue
+    const name = `${owner.kind}/${owner.name}`
+    if (controller === undefined) controller = name
+    else {
+      const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`
+      errors.push(invalidValue(at, owners, why))
+    }
+  }
+  return errors
+}
+
+export const STANDARD_FINALIZERS = new Set(['kubernetes', 'foregroundDeletion', 'orphan'])
+
+function finalizerErrors(finalizers: readonly string[] | undefined): readonly FieldError[] {
+  if (!finalizers) return NONE
+  const errors: FieldError[] = []
+  for (const finalizer of finalizers) {
+    for (const why of checkQualifiedName(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, why))
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    const why = 'finalizer orphan and foregroundDeletion cannot be both set'
+    errors.push(invalidValue('metadata.finalizers', finalizers, why))
+  }
+  return errors
+}
+
+/** Built-in kinds whose finalizers may have any name: the one that ends a definition has no owner in it either. */
+const ANY_FINALIZER = new Set([
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'leases.coordination.k8s.io',
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io',
+  'validatingwebhookconfigurations.admissionregistration.k8s.io',
+])
+
+/** Of built-in kinds: a finalizer says whose it is, unless it is one of Kubernetes itself. */
+function unqualifiedFinalizers(
+  finalizers: readonly string[] | undefined,
+  { isBuiltIn, bucket }: ResourceDefinition,
+): readonly FieldError[] {
+  if (!finalizers || !isBuiltIn || ANY_FINALIZER.has(bucket)) return []
+  const why = 'name is neither a standard finalizer name nor is it fully qualified'
+  return finalizers.flatMap((finalizer, index) =>
+    finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
+      ? []
+      : [invalidValue(`metadata.finalizers[${index}]`, finalizer, why)],
+  )
+}
+
+/** Of custom resources, the same is only advice: on those that are new. */
+export function finalizerAdvice(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !old?.finalizers?.includes(finalizer))
+  return [...new Set(added)].toSorted().flatMap((finalizer) => {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return []
+    const path = finalizer.includes('.') ? ' including a path (/)' : ''
+    return [
+      `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+    ]
+  })
+}
+
+function managedErrors(entries: readonly ManagedFieldsEntry[] | undefined): readonly FieldError[] {
+  if (!entries) return NONE
+  const errors: FieldError[] = []
+  for (const [index, entry] of entries.entries()) {
+    const at = `metadata.managedFields[${index}]`
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      errors.push(invalidValue(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
+    }
+    if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
+      errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
+    }
+  }
+  return errors
+}
+
+const IMMUTABLE = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+/** What an update may not do to metadata. */
+function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
+  const errors: FieldError[] = []
+  if (old.deletionTimestamp !== undefined) {
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))
+    if (added.length > 0) {
+      const list = added
+        .toSorted()
+        .map((finalizer) => JSON.stringify(finalizer))
+        .join(', ')
+      errors.push({
+        reason: 'FieldValueForbidden',
+        field: 'metadata.finalizers',
+        message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+      })
+    }
+  }
+  for (const key of IMMUTABLE) {
+    if (metadata[key] !== old[key]) {
+      errors.push(invalidValue(`metadata.${key}`, metadata[key] ?? (key === 'uid' ? '' : null), 'field is immutable'))
+    }
+  }
+  return errors
+}
+
+/** True if two objects are the same but for resourceVersion and the times in managedFields. */
+export function isSameContent(next: KubeObject, current: Stored<KubeObject>): boolean {
+  const a = next as unknown as JsonObject
+  const b = current as unknown as JsonObject
+  for (const key in a) if (key !== 'metadata' && !isEqual(a[key], b[key])) return false
+  for (const key in b) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false
+  const { resourceVersion: _, managedFields, ...metadata } = next.metadata ?? {}
+  const { resourceVersion: __, managedFields: managed, ...old } = current.metadata
+  return isEqual(metadata, old) && isEqual(timeless(managedFields), timeless(managed))
+}
+
+function timeless(entries: readonly ManagedFieldsEntry[] | undefined): readonly unknown[] {
+  return (entries ?? []).map((entry) => without(entry, 'time'))
+}

@@ -1,0 +1,17 @@
+import type { ResourceDefinition, Subresource } from '../types.ts'
+
+const READ_WRITE = ['get', 'patch', 'update']
+
+/** What cannot be served without containers, though the real server lists it. */
+const UNSERVED = new Set(['attach', 'exec', 'portforward', 'proxy'])
+
+/** What is below the objects of a resource, in order of names. */
+export function subresourcesOf(definition: ResourceDefinition): readonly Subresource[] {
+  const { group, version, kind, subresources } = definition
+  if (subresources) return subresources.filter(({ name }) => !UNSERVED.has(name.split('/')[0] ?? ''))
+  const found: Subresource[] = []
+  if (definition.scale)
+    found.push({ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: READ_WRITE })
+  if (definition.hasStatus) found.push({ name: 'status', group, version, kind, verbs: READ_WRITE })
+  return found
+}

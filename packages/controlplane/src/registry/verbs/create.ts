@@ -1,0 +1,107 @@
+import type { KubeObject } from '@tenure/kube'
+import { randomSuffix } from '@tenure/kube'
+import { refusedWith, StatusError } from '../../errors.ts'
+import type { RegistryContext } from '../context.ts'
+import { DecodeError } from '../decode/decode-error.ts'
+import { decode, processed, undecodable } from '../decode/decode.ts'
+import type { Decoded } from '../decode/decode.ts'
+import { inVersion } from '../decode/derived-object.ts'
+import { without } from '../json.ts'
+import { finalizerAdvice } from '../metadata/metadata.ts'
+import { checkWriteOptions } from '../options/check-options.ts'
+import { wrongNamespace } from './identity.ts'
+import { book, checkRoom, dropDuplicateOwners, finishCreate } from './prepare.ts'
+import { keyFor } from './read.ts'
+import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import { write } from './write.ts'
+
+/** A generated name that is taken is drawn again, up to this many times. */
+const MOST_NAMES = 8
+/** A generated name has room for the suffix within 63 letters. */
+const LONGEST_PREFIX = 58
+
+export async function create(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  checkWriteOptions('CreateOptions', request.options)
+  const warnings: string[] = []
+  try {
+    return await createWarning(context, request, warnings)
+  } catch (error) {
+    throw refusedWith(error, warnings)
+  }
+}
+
+async function createWarning(
+  context: RegistryContext,
+  request: ResourceRequest,
+  warnings: string[],
+): Promise<ResourceAnswer> {
+  const warn = (warning: string): void => void warnings.push(warning)
+  const decoded = decodeWhole(context, request, warn)
+  const { generateName, name } = decoded.object.metadata ?? {}
+  if (name !== undefined || generateName === undefined) return createNamed(context, request, decoded, warnings)
+  let last: unknown
+  for (let attempt = 0; attempt < MOST_NAMES; attempt++) {
+    const drawn = generateName.slice(0, LONGEST_PREFIX) + randomSuffix(context.random)
+    try {
+      return await createNamed(context, request, decoded, warnings, drawn)
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+      const message = `${error.message}, the server was not able to generate a unique name for the object`
+      last = new StatusError(409, 'AlreadyExists', message, { ...error.details, retryAfterSeconds: 1 })
+    }
+  }
+  throw last
+}
+
+function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (warning: string) => void): Decoded {
+  const { definition, namespace } = request
+  let decoded: Decoded
+  try {
+    decoded = decode(context, request, request.body, warn)
+  } catch (error) {
+    if (error instanceof DecodeError) throw undecodable(definition, request.body, error)
+    throw error
+  }
+  const { metadata = {} } = decoded.object
+  const { uid: _, creationTimestamp: __, deletionTimestamp: ___, ...kept } = metadata
+  const { deletionGracePeriodSeconds: ____, selfLink: _____, ...rest } = kept
+  if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
+  const placed = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
+  let object: KubeObject = { ...decoded.object, metadata: placed }
+  if (definition.hasStatus && !definition.strategy.bringsStatus) object = without(object, 'status')
+  return { ...decoded, object: dropDuplicateOwners(object, warn) }
+}
+
+async function createNamed(
+  context: RegistryContext,
+  request: ResourceRequest,
+  decoded: Decoded,
+  warnings: string[],
+  drawn?: string,
+): Promise<ResourceAnswer> {
+  const { definition, namespace } = request
+  const { name, generateName = '' } = decoded.object.metadata ?? {}
+  const booked = book(context, request, undefined, decoded.object, request.body)
+  const warn = (warning: string): void => void warnings.push(warning)
+  const { stored } = await write(context, request, keyFor(namespace, name ?? ''), warn, {
+    draft() {
+      checkRoom(context, request, name ?? generateName)
+      return { operation: 'CREATE', object: booked, old: undefined }
+    },
+    finish(_, object) {
+      // What a webhook made of it must fit the schema as well.
+      const { object: fit, errors } =
+        object === booked ? { object, errors: decoded.errors } : processed(context, definition, object, [], undefined)
+      // Admission sees it without a name, and may give it one.
+      const isNameless = drawn !== undefined && !fit.metadata?.name
+      const named = isNameless ? { ...fit, metadata: { ...fit.metadata, name: drawn } } : fit
+      const next = finishCreate(context, request, named, errors)
+      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, undefined).forEach(warn)
+      definition.strategy.advise?.(next, undefined).forEach(warn)
+      return next
+    },
+    keyOf: ({ metadata }) => keyFor(namespace, metadata?.name ?? ''),
+    mustNotExist: true,
+  })
+  return { type: 'object', status: 201, stored: inVersion(stored, definition), warnings }
+}

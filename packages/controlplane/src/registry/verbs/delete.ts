@@ -1,0 +1,300 @@
+import type { KubeObject, ObjectMeta, Stored } from '@tenure/kube'
+import { conflict, forbidden, notFound, StatusError } from '../../errors.ts'
+import type { Decision, StoredObject } from '../../storage/types.ts'
+import type { RegistryContext } from '../context.ts'
+import { asRead, inVersion, unstored } from '../decode/derived-object.ts'
+import { isEqual } from '../json.ts'
+import { orderMetadata, timestamp } from '../metadata/metadata.ts'
+import { checkDeleteOptions } from '../options/check-options.ts'
+import { keyFor, list } from './read.ts'
+import type { RequestOptions, ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceDefinition } from '../types.ts'
+import { namespaceFinalizers } from './identity.ts'
+import { isDryRun } from './write.ts'
+
+const ORPHAN = 'orphan'
+const FOREGROUND = 'foregroundDeletion'
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
+
+/** What a delete does to the object it finds. */
+type Step =
+  /** Marked, and still there. */
+  | { readonly mark: KubeObject; readonly thenRemove: boolean }
+  | { readonly remove: true }
+  /** On its way already, with no less grace than is asked for now. */
+  | { readonly pending: true }
+
+export async function remove(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  checkDeleteOptions(request.options)
+  const { definition, name = '' } = request
+  if (definition.bucket === 'namespaces' && IMMORTAL.has(name)) {
+    throw forbidden(definition, name, 'this namespace may not be deleted')
+  }
+  return removeOne(context, request, keyFor(request.namespace, name), name)
+}
+
+async function removeOne(
+  context: RegistryContext,
+  request: ResourceRequest,
+  key: string,
+  name: string,
+): Promise<ResourceAnswer> {
+  const { storage, admission } = context
+  const { definition, subresource } = request
+  const { bucket } = definition
+  const warnings = isUndecided(request) ? [JOB_WARNING] : []
+  const found = storage.get(bucket, key)
+  if (!found) throw notFound(definition, name)
+  const seen = asRead(found, definition)
+  const dryRun = isDryRun(request)
+  if (admission && (admission.concerns?.('DELETE', definition, subresource) ?? true)) {
+    step(context, request, seen)
+    const attributes = {
+      operation: 'DELETE',
+      definition,
+      subresource,
+      namespace: request.namespace,
+      // Who asked for a collection named nothing, and webhooks are told so.
+      name: request.name ?? '',
+      object: undefined,
+      oldObject: seen.object,
+      options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...deleteOptions(request.options) },
+      user: request.user,
+      dryRun,
+    } as const
+    const warn = (warning: string): void => void warnings.push(warning)
+    await admission.mutate(attributes, warn)
+    await admission.validate(attributes, warn)
+  }
+  if (dryRun) return dryRunAnswer(context, request, key, seen, warnings)
+
+  let outcome: Step | undefined
+  const { stored } = await storage.write(bucket, key, (current): Decision<undefined> => {
+    if (!current) throw notFound(definition, name)
+    const read = asRead(current, definition)
+    outcome = step(context, request, read)
+    if ('remove' in outcome) return { remove: true }
+    return 'mark' in outcome && !isEqual(outcome.mark, read.object) ? { put: outcome.mark } : { keep: true }
+  })
+  if (!outcome || 'pending' in outcome)
+    return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)
+  if ('remove' in outcome) return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)
+  if (!outcome.thenRemove) return answer(definition, stored, warnings, true)
+  return finalRemoval(context, request, key, stored, warnings)
+}
+
+const JOB_WARNING =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
+
+/** The delete of a job that does not say what is to become of its pods, which then stay. */
+function isUndecided({ definition, options }: ResourceRequest): boolean {
+  const { propagationPolicy, orphanDependents } = options
+  return definition.bucket === 'jobs.batch' && propagationPolicy === undefined && orphanDependents === undefined
+}
+
+/** A grace period of nothing is over at once; watches see the mark and then the end. */
+async function finalRemoval(
+  { storage }: RegistryContext,
+  { definition }: ResourceRequest,
+  key: string,
+  marked: StoredObject,
+  warnings: readonly string[],
+): Promise<ResourceAnswer> {
+  let last = marked
+  await storage
+    .write(definition.bucket, key, (current): Decision<undefined> => {
+      // Somebody else was faster, or the name has a new owner: this one is gone in any case.
+      if (!current || current.object.metadata.uid !== marked.object.metadata.uid) throw new AlreadyGone()
+      last = current
+      return (current.object.metadata.finalizers?.length ?? 0) > 0 ? { keep: true } : { remove: true }
+    })
+    .then(({ stored }) => (last = stored), ignoreGone)
+  return answer(definition, last, warnings, definition.strategy.returnsDeletedObject)
+}
+
+class AlreadyGone extends Error {}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof AlreadyGone)) throw error
+}
+
+function answer(
+  definition: ResourceDefinition,
+  stored: StoredObject,
+  warnings: readonly string[],
+  asObject: boolean | undefined,
+): ResourceAnswer {
+  if (asObject) return { type: 'object', status: 200, stored: inVersion(stored, definition), warnings }
+  const { name, uid } = stored.object.metadata
+  return { type: 'deleted', name, uid, warnings }
+}
+
+function dryRunAnswer(
+  context: RegistryContext,
+  request: ResourceRequest,
+  key: string,
+  current: StoredObject,
+  warnings: readonly string[],
+): ResourceAnswer {
+  const outcome = step(context, request, current)
+  const { strategy } = request.definition
+  if ('mark' in outcome) {
+    const object = { ...outcome.mark } as Stored<KubeObject>
+    return answer(request.definition, unstored(key, object), warnings, true)
+  }
+  return answer(request.definition, current, warnings, strategy.returnsDeletedObject)
+}
+
+function step(context: RegistryContext, request: ResourceRequest, { object }: StoredObject): Step {
+  const { definition, options } = request
+  checkPreconditions(definition, options, object)
+  if (definition.bucket === 'namespaces') return namespaceStep(context, object)
+  const { strategy } = definition
+  const { metadata } = object
+  const now = context.clock.now()
+  if (strategy.beginDeletion && metadata.deletionTimestamp === undefined) {
+    const marked = { ...object, metadata: { ...metadata, deletionTimestamp: timestamp(now) } }
+    const mark = strategy.beginDeletion(marked)
+    return { mark: { ...mark, metadata: orderMetadata(mark.metadata ?? {}) }, thenRemove: false }
+  }
+  const asked = options.gracePeriodSeconds === undefined ? undefined : grace(options.gracePeriodSeconds)
+  const usual = strategy.gracePeriod?.(object)
+  let next: ObjectMeta = metadata
+  let isGraceful = false
+  let period = 0
+  if (usual !== undefined) {
+    const left = metadata.deletionGracePeriodSeconds ?? 0
+    if (metadata.deletionTimestamp === undefined) {
+      isGraceful = true
+      period = usual === 0 ? 0 : (asked ?? usual)
+      next = {
+        ...metadata,
+        deletionTimestamp: timestamp(now + period * 1000),
+        deletionGracePeriodSeconds: period,
+        ...(metadata.generation !== undefined && { generation: metadata.generation + 1 }),
+      }
+    } else if (left > 0) {
+      if (asked === undefined || asked >= left) return { pending: true }
+      isGraceful = true
+      const due = Date.parse(metadata.deletionTimestamp) - left * 1000 + asked * 1000
+      period = due < now && asked !== 0 ? 1 : asked
+      next = { ...metadata, deletionTimestamp: timestamp(Math.max(due, now)), deletionGracePeriodSeconds: period }
+    }
+  }
+  const finalizers = propagated(definition, options, metadata.finalizers ?? [])
+  if (!isGraceful && finalizers.length === 0) return { remove: true }
+  if (!isGraceful) next = markedNow(metadata, now)
+  const mark = {
+    ...object,
+    metadata: orderMetadata({ ...next, finalizers: finalizers.length > 0 ? finalizers : undefined } as ObjectMeta),
+  }
+  return { mark, thenRemove: isGraceful && period === 0 && finalizers.length === 0 }
+}
+
+function markedNow(metadata: Stored<KubeObject>['metadata'], now: number): ObjectMeta {
+  const isFirst = metadata.deletionTimestamp === undefined
+  return {
+    ...metadata,
+    deletionTimestamp:
+      metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) <= now
+        ? metadata.deletionTimestamp
+        : timestamp(now),
+    deletionGracePeriodSeconds: 0,
+    ...(isFirst && metadata.generation !== undefined && { generation: metadata.generation + 1 }),
+  }
+}
+
+/** A namespace is only marked; it goes when its content has gone and its finalizers were removed. */
+function namespaceStep({ clock }: RegistryContext, object: Stored<KubeObject>): Step {
+  const { metadata } = object
+  if (metadata.deletionTimestamp === undefined) {
+    const { status } = object as { readonly status?: object }
+    const marked = { ...metadata, deletionTimestamp: timestamp(clock.now()) }
+    return {
+      mark: { ...object, metadata: orderMetadata(marked), status: { ...status, phase: 'Terminating' } } as KubeObject,
+      thenRemove: false,
+    }
+  }
+  const isHeld = namespaceFinalizers(object).length > 0 || (metadata.finalizers?.length ?? 0) > 0
+  return isHeld ? { mark: object, thenRemove: false } : { remove: true }
+}
+
+/** Negative is as good as a second. */
+const grace = (seconds: number): number => (seconds < 0 ? 1 : seconds)
+
+function checkPreconditions(definition: ResourceDefinition, options: RequestOptions, { metadata }: KubeObject): void {
+  const { uid, resourceVersion } = options.preconditions ?? {}
+  // The real server names the kind here, not the resource.
+  const named = { ...definition, plural: definition.kind }
+  if (uid !== undefined && uid !== metadata?.uid) {
+    throw conflict(
+      named,
+      metadata?.name ?? '',
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata?.uid}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata?.resourceVersion) {
+    throw conflict(
+      named,
+      metadata?.name ?? '',
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata?.resourceVersion}). The object might have been modified`,
+    )
+  }
+}
+
+/** The finalizers with which the garbage collector is told what to do with dependents. */
+function propagated(
+  { strategy }: ResourceDefinition,
+  { propagationPolicy, orphanDependents }: RequestOptions,
+  finalizers: readonly string[],
+): readonly string[] {
+  const chosen =
+    orphanDependents === undefined
+      ? (propagationPolicy ??
+        (finalizers.includes(ORPHAN)
+          ? 'Orphan'
+          : finalizers.includes(FOREGROUND)
+            ? 'Foreground'
+            : (strategy.defaultPropagation ?? 'Background')))
+      : orphanDependents
+        ? 'Orphan'
+        : 'Background'
+  const others = finalizers.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND)
+  const next = chosen === 'Orphan' ? [...others, ORPHAN] : chosen === 'Foreground' ? [...others, FOREGROUND] : others
+  const isSame = next.length === finalizers.length && next.every((finalizer) => finalizers.includes(finalizer))
+  return isSame ? finalizers : next
+}
+
+function deleteOptions(options: RequestOptions): Readonly<Record<string, unknown>> {
+  const { propagationPolicy, gracePeriodSeconds, orphanDependents, preconditions, dryRun } = options
+  return {
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(preconditions && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(dryRun && dryRun.length > 0 && { dryRun }),
+  }
+}
+
+/** Deletes all that a list with the same options shows; answers with what it showed. */
+export async function removeCollection(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  checkDeleteOptions(request.options)
+  const listed = list(context, request)
+  if (listed.type !== 'list') return listed
+  for (let at = 0; at < listed.items.length; at += AT_ONCE) {
+    const batch = listed.items.slice(at, at + AT_ONCE).map(async ({ key, object }) => {
+      const { name, namespace } = object.metadata
+      try {
+        await removeOne(context, { ...request, verb: 'delete', name: undefined, namespace }, key, name)
+      } catch (error) {
+        // Somebody else deleted it: that is what was wanted.
+        if (!(error instanceof StatusError) || error.code !== 404) throw error
+      }
+    })
+    await Promise.all(batch)
+  }
+  return listed
+}
+
+/** How many of a collection are deleted at the same time: they share the commits of the log. */
+const AT_ONCE = 64

@@ -1,0 +1,170 @@
+import type { KubeObject } from '@tenure/kube'
+import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
+import { badRequest, conflict, invalid, notFound } from '../../errors.ts'
+import type { StatusError } from '../../errors.ts'
+import { goValue } from '../../patch/go-format.ts'
+import type { StoredObject } from '../../storage/types.ts'
+import type { RegistryContext } from '../context.ts'
+import { DecodeError } from '../decode/decode-error.ts'
+import { apiVersionOf, decode, undecodable, unpatchable } from '../decode/decode.ts'
+import type { Decoded } from '../decode/decode.ts'
+import { inVersion } from '../decode/derived-object.ts'
+import { isObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { timestamp } from '../metadata/metadata.ts'
+import { checkPatchOptions } from '../options/check-options.ts'
+import { checkIdentity, checkVersion, placed } from './identity.ts'
+import { book, dropDuplicateOwners } from './prepare.ts'
+import { APPLY_PATCH } from '../request.ts'
+import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceDefinition } from '../types.ts'
+import { change } from './update.ts'
+import type { Warn } from './update.ts'
+import { MODIFIED } from './write.ts'
+
+export async function patch(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  const isApply = request.patchType === APPLY_PATCH
+  checkPatchOptions(request.options, isApply)
+  return change(context, request, isApply, (current, warn) =>
+    isApply ? applied(context, request, current, warn) : patched(context, request, current, warn),
+  )
+}
+
+function patched(
+  context: RegistryContext,
+  request: ResourceRequest,
+  current: StoredObject | undefined,
+  warn: Warn,
+): Decoded {
+  const { definition, patchType, body } = request
+  if (!current) throw notFound(definition, request.name ?? '')
+  const base = inVersion(current, definition).object
+  const result = patchWith(context, definition, patchType, base, body)
+  checkIdentity(request, result as unknown as JsonObject)
+  let decoded: Decoded
+  try {
+    decoded = decode(context, request, result, warn, current.object)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw patchType === STRATEGIC_PATCH
+      ? strategicUnpatchable(body, error)
+      : unpatchable(result, error, definition.isBuiltIn)
+  }
+  checkVersion(request, decoded.object, current)
+  const object = dropDuplicateOwners(placed(request, decoded.object, current.object), warn)
+  return { ...decoded, object: book(context, request, current.object, object, result) }
+}
+
+const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
+
+function patchWith(
+  { patches }: RegistryContext,
+  definition: ResourceDefinition,
+  type: string | undefined,
+  base: KubeObject,
+  body: unknown,
+): KubeObject {
+  switch (type) {
+    case 'application/json-patch+json':
+      return patches.json(base, body)
+    case 'application/merge-patch+json':
+      return patches.merge(base, body)
+    default:
+      return patches.strategic(base, body, definition.schema ?? {}, (ref) => definition.resolve(ref))
+  }
+}
+
+/** A strategic patch is put into Go's types by other code than a body, with words of its own for what does not fit. */
+function restored(message: string): string {
+  const found = /^json: cannot unmarshal (\w+).* of type (.*)$/.exec(message)
+  if (!found) return message
+  const [, from = '', type = ''] = found
+  const go = { object: 'map', array: 'slice', number: 'int64' }[from] ?? from
+  if (type.startsWith('[]')) return `cannot restore slice from ${go}`
+  if (type.startsWith('map[')) return `cannot restore map from ${go}`
+  if (/^[a-z]+\d*$/.test(type)) return `cannot convert ${go} to ${type}`
+  return /^v\d\w*\.[A-Z]\w*$/.test(type) ? `cannot restore struct from: ${go}` : message
+}
+
+/** A strategic patch is shown as Go prints a map. */
+function strategicUnpatchable(body: unknown, { message }: DecodeError): StatusError {
+  return invalid({ group: '', plural: '', kind: '' }, '', [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'patch',
+      message: `Invalid value: ${JSON.stringify(goValue(body))}: ${restored(message)}`,
+    },
+  ])
+}
+
+function applied(
+  context: RegistryContext,
+  request: ResourceRequest,
+  current: StoredObject | undefined,
+  warn: Warn,
+): Decoded {
+  const { definition, body, name = '', subresource } = request
+  const sent = (isObject(body) ? body : {}) as KubeObject
+  const apiVersion = apiVersionOf(definition)
+  if (sent.apiVersion !== apiVersion || sent.kind !== definition.kind) {
+    const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${textOf(sent.kind)}`)
+  }
+  const { uid, resourceVersion } = sent.metadata ?? {}
+  if (!current && uid !== undefined) {
+    throw conflict(
+      definition,
+      name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
+  }
+  if (current && resourceVersion !== undefined && resourceVersion !== current.object.metadata.resourceVersion) {
+    throw conflict(definition, name, MODIFIED)
+  }
+  if (current && uid !== undefined && uid !== current.object.metadata.uid) {
+    throw invalid(definition, name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.uid',
+        message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
+      },
+    ])
+  }
+  const live = current && inVersion(current, definition).object
+  const merged = context.fields.apply({
+    live,
+    applied: sent,
+    manager: request.options.fieldManager ?? '',
+    force: request.options.force ?? false,
+    apiVersion,
+    subresource,
+    schema: definition.schema,
+    resolve: (ref) => definition.resolve(ref),
+    now: timestamp(context.clock.now()),
+    resetFields: defaultResetFields(definition, subresource),
+  })
+  reportDoubled(request, warn)
+  checkIdentity(request, sent as unknown as JsonObject)
+  // Nothing changed: what is stored needs no second look.
+  if (live && merged === live) return { object: current.object, errors: [] }
+  try {
+    // What was sent is not what is decoded here: its keys have been told of.
+    const { doubled: _, ...rest } = request
+    const decoded = decode(context, rest, merged, warn, current?.object)
+    return { ...decoded, object: dropDuplicateOwners(placed(request, decoded.object, current?.object), warn) }
+  } catch (error) {
+    if (error instanceof DecodeError) throw undecodable(definition, merged, error)
+    throw error
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Keys that what is applied has twice. The real server looks for them after the merge, and has words of its own for that. */
+export function reportDoubled({ doubled, options: { fieldValidation = 'Warn' } }: ResourceRequest, warn: Warn): void {
+  if (!doubled || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Strict') {
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${doubled.refusal}`)
+  }
+  doubled.warnings.forEach(warn)
+}

@@ -1,0 +1,127 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+import { conflict, notFound, refusedWith } from '../../errors.ts'
+import type { StoredObject } from '../../storage/types.ts'
+import type { RegistryContext } from '../context.ts'
+import { DecodeError } from '../decode/decode-error.ts'
+import { decode, processed, undecodable } from '../decode/decode.ts'
+import type { Decoded } from '../decode/decode.ts'
+import { inVersion } from '../decode/derived-object.ts'
+import { isObject } from '../json.ts'
+import { finalizerAdvice, isSameContent, orderMetadata } from '../metadata/metadata.ts'
+import { checkWriteOptions } from '../options/check-options.ts'
+import { checkIdentity, checkVersion, namespaceFinalizers, placed } from './identity.ts'
+import { book, checkRoom, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
+import { keyFor } from './read.ts'
+import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import { write } from './write.ts'
+import type { Draft } from './write.ts'
+
+export type Warn = (warning: string) => void
+/** The next object from the current one, before the rules for all updates are applied. */
+export type Change = (current: StoredObject | undefined, warn: Warn) => Decoded
+
+export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+  checkWriteOptions('UpdateOptions', request.options)
+  const { definition, name = '', body } = request
+  // What is no metadata at all is said by who decodes it.
+  if (isObject(body) && isObject(body['metadata'] ?? {})) checkIdentity(request, body)
+  return change(context, request, definition.strategy.allowsCreateOnUpdate === true, (current, warn) => {
+    let decoded: Decoded
+    try {
+      decoded = decode(context, request, body, warn, current?.object)
+    } catch (error) {
+      if (error instanceof DecodeError) throw undecodable(definition, body, error)
+      throw error
+    }
+    const { uid } = decoded.object.metadata ?? {}
+    if (current && uid !== undefined && uid !== current.object.metadata.uid) {
+      const key = `/registry/${definition.bucket}/${current.key}`
+      throw conflict(
+        definition,
+        name,
+        `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.object.metadata.uid}`,
+      )
+    }
+    checkVersion(request, decoded.object, current)
+    const object = dropDuplicateOwners(placed(request, decoded.object, current?.object), warn)
+    return { ...decoded, object: book(context, request, current?.object, object, body) }
+  })
+}
+
+export async function change(
+  context: RegistryContext,
+  request: ResourceRequest,
+  allowsCreate: boolean,
+  next: Change,
+): Promise<ResourceAnswer> {
+  const warnings: string[] = []
+  try {
+    return await changeWarning(context, request, allowsCreate, next, warnings)
+  } catch (error) {
+    throw refusedWith(error, warnings)
+  }
+}
+
+async function changeWarning(
+  context: RegistryContext,
+  request: ResourceRequest,
+  allowsCreate: boolean,
+  next: Change,
+  warnings: string[],
+): Promise<ResourceAnswer> {
+  const { definition, namespace, name = '' } = request
+  const warn: Warn = (warning) => void warnings.push(warning)
+  let decoded: Decoded
+  let released: KubeObject | undefined
+  const draft = (current: StoredObject | undefined): Draft => {
+    warnings.length = 0
+    if (!current && (!allowsCreate || request.subresource)) throw notFound(definition, name)
+    decoded = next(current, warn)
+    if (current) return { operation: 'UPDATE', object: decoded.object, old: current.object }
+    checkRoom(context, request, name)
+    return { operation: 'CREATE', object: decoded.object, old: undefined }
+  }
+  const { stored, wasCreated } = await write(context, request, keyFor(namespace, name), warn, {
+    draft,
+    finish({ object, old }, admitted) {
+      if (admitted === old) return old
+      const fit = admitted === object ? decoded : processed(context, definition, admitted, [], old)
+      const next = old
+        ? finishUpdate(request, placed(request, fit.object, old), old, fit.errors)
+        : finishCreate(context, request, withoutSystemFields(fit.object), fit.errors)
+      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, old?.metadata).forEach(warn)
+      if (!request.subresource) definition.strategy.advise?.(next, old).forEach(warn)
+      return next
+    },
+    decide({ old }, object) {
+      if (!old) return { put: object }
+      if (isReleased(request, object, old)) {
+        const metadata = orderMetadata({ ...object.metadata, resourceVersion: old.metadata.resourceVersion })
+        released = { ...object, metadata }
+        return { remove: true }
+      }
+      return object === old || isSameContent(object, old) ? { keep: true } : { put: object }
+    },
+  })
+  // What was let go is shown as the write would have left it, under the version that it had.
+  if (released) return { type: 'object', status: 200, object: released, warnings }
+  return { type: 'object', status: wasCreated ? 201 : 200, stored: inVersion(stored, definition), warnings }
+}
+
+function withoutSystemFields(object: KubeObject): KubeObject {
+  const {
+    uid: _,
+    creationTimestamp: __,
+    resourceVersion: ___,
+    deletionTimestamp: ____,
+    ...rest
+  } = object.metadata ?? {}
+  return { ...object, metadata: rest }
+}
+
+/** The last finalizer of an object that is being deleted goes, and the object with it. */
+function isReleased({ definition }: ResourceRequest, next: KubeObject, old: Stored<KubeObject>): boolean {
+  if (old.metadata.deletionTimestamp === undefined || (old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
+  if ((next.metadata?.finalizers?.length ?? 0) > 0) return false
+  return definition.bucket !== 'namespaces' || namespaceFinalizers(next).length === 0
+}

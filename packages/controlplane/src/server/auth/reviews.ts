@@ -1,0 +1,298 @@
+import type { Clock, KubeObject } from '@tenure/kube'
+import { fieldManagement } from '../../apply/field-management.ts'
+import { badRequest, invalid, notFound } from '../../errors.ts'
+import { isObject, valueAt } from '../../registry/json.ts'
+import type { JsonObject } from '../../registry/json.ts'
+import { timestamp } from '../../registry/metadata/metadata.ts'
+import type { ResourceDefinition, User } from '../../registry/types.ts'
+import { builtInSchema, resolveBuiltIn } from '../../schema/openapi/builtin.ts'
+import type { FieldError } from '../../schema/types.ts'
+import type { Storage } from '../../storage/types.ts'
+import type { Authenticator } from './authentication.ts'
+import type { AccessAttributes, Authorizer } from './authorization.ts'
+import type { ServiceAccountTokens } from './service-account-tokens.ts'
+
+interface ReviewContext {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly accounts: ServiceAccountTokens
+}
+
+export interface ReviewRequest {
+  readonly namespace: string | undefined
+  readonly body: unknown
+  readonly user: User
+}
+
+type Review = (context: ReviewContext, request: ReviewRequest) => KubeObject
+
+const AUTHENTICATION = 'authentication.k8s.io'
+const AUTHORIZATION = 'authorization.k8s.io'
+
+/** Questions that are answered and not stored: who somebody is, and what he may do. */
+const REVIEWS: readonly {
+  readonly group: string
+  readonly plural: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly answer: Review
+}[] = [
+  {
+    group: AUTHENTICATION,
+    plural: 'selfsubjectreviews',
+    kind: 'SelfSubjectReview',
+    namespaced: false,
+    answer: reviewSelf,
+  },
+  { group: AUTHENTICATION, plural: 'tokenreviews', kind: 'TokenReview', namespaced: false, answer: reviewToken },
+  {
+    group: AUTHORIZATION,
+    plural: 'localsubjectaccessreviews',
+    kind: 'LocalSubjectAccessReview',
+    namespaced: true,
+    answer: reviewAccess,
+  },
+  {
+    group: AUTHORIZATION,
+    plural: 'selfsubjectaccessreviews',
+    kind: 'SelfSubjectAccessReview',
+    namespaced: false,
+    answer: reviewOwnAccess,
+  },
+  {
+    group: AUTHORIZATION,
+    plural: 'selfsubjectrulesreviews',
+    kind: 'SelfSubjectRulesReview',
+    namespaced: false,
+    answer: reviewOwnRules,
+  },
+  {
+    group: AUTHORIZATION,
+    plural: 'subjectaccessreviews',
+    kind: 'SubjectAccessReview',
+    namespaced: false,
+    answer: reviewAccess,
+  },
+]
+
+/** The reviews as resources, for discovery. */
+export const reviewDefinitions: readonly ResourceDefinition[] = REVIEWS.map(({ group, plural, kind, namespaced }) => ({
+  group,
+  version: 'v1',
+  kind,
+  listKind: `${kind}List`,
+  plural,
+  singular: kind.toLowerCase(),
+  shortNames: [],
+  categories: [],
+  namespaced,
+  verbs: ['create'],
+  schema: undefined,
+  resolve: () => ({}),
+  hasStatus: false,
+  scale: undefined,
+  strategy: { generation: false },
+  printer: { columns: [], cells: () => [] },
+  isBuiltIn: true,
+  bucket: `${plural}.${group}`,
+}))
+
+/** What answers a review; undefined for any other resource. */
+export function reviewFor(group: string, version: string, plural: string): Review | undefined {
+  if (version !== 'v1') return undefined
+  return REVIEWS.find((review) => review.group === group && review.plural === plural)?.answer
+}
+
+function specOf({ body }: ReviewRequest): JsonObject {
+  const spec = valueAt(body, 'spec')
+  return isObject(spec) ? spec : {}
+}
+
+function reviewed(group: string, kind: string, spec: JsonObject, status: object, namespace?: string): KubeObject {
+  const metadata = namespace === undefined ? {} : { namespace }
+  return { kind, apiVersion: `${group}/v1`, metadata, spec, status } as KubeObject
+}
+
+function userInfo({ name, uid, groups, extra }: User): object {
+  return { username: name, ...(uid && { uid }), ...(groups.length > 0 && { groups }), ...(extra && { extra }) }
+}
+
+function reviewSelf({ clock }: ReviewContext, { user }: ReviewRequest): KubeObject {
+  return {
+    kind: 'SelfSubjectReview',
+    apiVersion: `${AUTHENTICATION}/v1`,
+    metadata: { creationTimestamp: timestamp(clock.now()) },
+    status: { userInfo: userInfo(user) },
+  } as KubeObject
+}
+
+function reviewToken({ authenticator }: ReviewContext, request: ReviewRequest): KubeObject {
+  const spec = specOf(request)
+  const { token, audiences } = spec
+  if (typeof token !== 'string' || token === '') throw badRequest('token is required for TokenReview in authentication')
+  const wanted = Array.isArray(audiences) ? audiences.map(String) : []
+  const user = authenticator.byToken(token, wanted)
+  const status = user
+    ? { authenticated: true, user: userInfo(user), ...(wanted.length > 0 && { audiences: wanted }) }
+    : { user: {}, error: 'invalid bearer token' }
+  return reviewed(AUTHENTICATION, 'TokenReview', spec, status)
+}
+
+function reviewOwnAccess(context: ReviewContext, request: ReviewRequest): KubeObject {
+  const spec = specOf(request)
+  check(spec, true)
+  const { allowed, reason } = context.authorizer.authorize(attributesFrom(spec, request.user))
+  return reviewed(AUTHORIZATION, 'SelfSubjectAccessReview', spec, { allowed, ...(reason && { reason }) })
+}
+
+function reviewAccess(context: ReviewContext, request: ReviewRequest): KubeObject {
+  const spec = specOf(request)
+  const { namespace } = request
+  check(spec, false)
+  if (namespace !== undefined && valueAt(spec, 'resourceAttributes.namespace') !== namespace) {
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
+  }
+  const { user, uid, groups, extra } = spec
+  const asked: User = {
+    name: typeof user === 'string' ? user : '',
+    groups: Array.isArray(groups) ? groups.map(String) : [],
+    ...(typeof uid === 'string' && { uid }),
+    ...(isObject(extra) && { extra: extra as Readonly<Record<string, readonly string[]>> }),
+  }
+  const { allowed, reason } = context.authorizer.authorize(attributesFrom(spec, asked))
+  const kind = namespace === undefined ? 'SubjectAccessReview' : 'LocalSubjectAccessReview'
+  return reviewed(AUTHORIZATION, kind, spec, { allowed, ...(reason && { reason }) }, namespace)
+}
+
+function reviewOwnRules(context: ReviewContext, request: ReviewRequest): KubeObject {
+  const spec = specOf(request)
+  const rules = context.authorizer.rulesFor(
+    request.user,
+    typeof spec['namespace'] === 'string' ? spec['namespace'] : '',
+  )
+  return reviewed(
+    AUTHORIZATION,
+    'SelfSubjectRulesReview',
+    {},
+    {
+      resourceRules: rules.filter((rule) => !rule.nonResourceURLs),
+      nonResourceRules: rules.filter((rule) => rule.nonResourceURLs),
+      incomplete: false,
+    },
+  )
+}
+
+function check(spec: JsonObject, isSelf: boolean): void {
+  const errors: FieldError[] = []
+  const other = spec['nonResourceAttributes']
+  const wrong = (field: string, value: string, why: string): void =>
+    void errors.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${value}: ${why}` })
+  if (isObject(spec['resourceAttributes']) && isObject(other)) {
+    const shown = JSON.stringify({ Path: other['path'] ?? '', Verb: other['verb'] ?? '' })
+    wrong('spec.nonResourceAttributes', shown, 'cannot be specified in combination with resourceAttributes')
+  }
+  if (!isObject(spec['resourceAttributes']) && !isObject(other))
+    wrong(
+      'spec.resourceAttributes',
+      'null',
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    )
+  const isAnonymous = !spec['user'] && !(Array.isArray(spec['groups']) && spec['groups'].length > 0)
+  if (!isSelf && isAnonymous) wrong('spec.user', '""', 'at least one of user or group must be specified')
+  if (errors.length > 0) throw invalid({ group: AUTHORIZATION, plural: '', kind: '' }, '', errors)
+}
+
+function attributesFrom(spec: JsonObject, user: User): AccessAttributes {
+  const text = (path: string): string => {
+    const value = valueAt(spec, path)
+    return typeof value === 'string' ? value : ''
+  }
+  if (!isObject(spec['resourceAttributes'])) {
+    return { user, verb: text('nonResourceAttributes.verb'), path: text('nonResourceAttributes.path') }
+  }
+  const at = (field: string): string => text(`resourceAttributes.${field}`)
+  return {
+    user,
+    verb: at('verb'),
+    path: '',
+    resource: {
+      group: at('group'),
+      plural: at('resource'),
+      subresource: at('subresource'),
+      namespace: at('namespace') || undefined,
+      name: at('name') || undefined,
+    },
+  }
+}
+
+/** An answer with who asked in its managedFields: to the real server a review is an object that is created. */
+export function withAsker(answer: KubeObject, manager: string, now: number): KubeObject {
+  const { apiVersion = '', kind = '' } = answer
+  const [group = '', version = ''] = apiVersion.split('/')
+  const { status: _, ...next } = answer as KubeObject & JsonObject
+  const { metadata } = fieldManagement.update({
+    live: undefined,
+    next,
+    manager,
+    apiVersion,
+    subresource: '',
+    schema: builtInSchema(group, version, kind),
+    resolve: resolveBuiltIn,
+    now: timestamp(now),
+    resetFields: [],
+  })
+  return { ...answer, ...(metadata && { metadata }) }
+}
+
+const MOST_SECONDS = 2 ** 32
+const FEWEST_SECONDS = 600
+
+function checkLifetime(seconds: unknown): void {
+  if (typeof seconds !== 'number') return
+  const why =
+    seconds < FEWEST_SECONDS
+      ? 'may not specify a duration less than 10 minutes'
+      : seconds > MOST_SECONDS
+        ? 'may not specify a duration larger than 2^32 seconds'
+        : undefined
+  if (why === undefined) return
+  throw invalid({ group: AUTHENTICATION, plural: '', kind: 'TokenRequest' }, '', [
+    { reason: 'FieldValueInvalid', field: 'spec.expirationSeconds', message: `Invalid value: ${seconds}: ${why}` },
+  ])
+}
+
+/** A token for a service account, as pods and people order them. */
+export function requestToken(context: ReviewContext, namespace: string, name: string, body: unknown): KubeObject {
+  const account = context.storage.get('serviceaccounts', `${namespace}/${name}`)
+  if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
+  const asked = valueAt(body, 'spec.audiences')
+  const seconds = valueAt(body, 'spec.expirationSeconds')
+  checkLifetime(seconds)
+  const bound = valueAt(body, 'spec.boundObjectRef')
+  const pod =
+    isObject(bound) && bound['kind'] === 'Pod'
+      ? { name: String(bound['name']), uid: typeof bound['uid'] === 'string' ? bound['uid'] : '' }
+      : undefined
+  const { token, audiences, expires } = context.accounts.issue({
+    namespace,
+    name,
+    uid: account.object.metadata.uid,
+    audiences: Array.isArray(asked) ? asked.map(String) : [],
+    expirationSeconds: typeof seconds === 'number' ? seconds : undefined,
+    pod,
+  })
+  const now = context.clock.now()
+  return {
+    kind: 'TokenRequest',
+    apiVersion: `${AUTHENTICATION}/v1`,
+    metadata: { name, namespace, uid: account.object.metadata.uid, creationTimestamp: timestamp(now) },
+    spec: {
+      audiences,
+      expirationSeconds: Math.round((expires - now) / 1000),
+      boundObjectRef: isObject(bound) ? bound : null,
+    },
+    status: { token, expirationTimestamp: timestamp(expires) },
+  } as KubeObject
+}

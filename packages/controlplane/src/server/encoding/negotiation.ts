@@ -1,0 +1,111 @@
+import { StatusError } from '../../errors.ts'
+
+/** How an answer is written. */
+export interface Representation {
+  readonly format: 'json' | 'yaml'
+  /** What of an object is shown. Discovery has a form of its own. */
+  readonly form: 'whole' | 'table' | 'metadata' | 'aggregated'
+  /** `v1` of meta.k8s.io, or the version of apidiscovery.k8s.io. */
+  readonly version: string
+  /** It was asked for as the form of a list. */
+  readonly isList?: true
+}
+
+export const WHOLE: Representation = { format: 'json', form: 'whole', version: 'v1' }
+
+interface Clause {
+  readonly type: string
+  readonly parameters: ReadonlyMap<string, string>
+  readonly quality: number
+}
+
+type Refusal = 'unknown type' | 'unknown form' | 'protobuf'
+
+const remembered = new Map<string, Representation | Refusal>()
+/** Programs send one of a handful of Accept headers; a limit keeps others from filling the memory. */
+const MOST_REMEMBERED = 200
+
+/** The first representation in an Accept header that we have. Protobuf is none: clients then take JSON. */
+export function negotiate(accept: string | undefined, isCollection = false): Representation {
+  if (!accept || accept === 'application/json' || accept === '*/*') return WHOLE
+  let chosen = remembered.get(accept)
+  if (!chosen) {
+    chosen = choose(accept)
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    remembered.set(accept, chosen)
+  }
+  if (typeof chosen === 'string') throw refused(chosen, isCollection)
+  return chosen
+}
+
+const JSON_TYPES = 'application/json, application/yaml'
+const TYPES = `${JSON_TYPES}, application/vnd.kubernetes.protobuf`
+const WATCHED = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+
+/** In the words of the real server, except that who asks for protobuf and nothing else is not sent in circles. */
+function refused(why: Refusal, isCollection: boolean): StatusError {
+  if (why !== 'unknown type') {
+    const types = why === 'protobuf' ? JSON_TYPES : TYPES
+    return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
+  }
+  const available = isCollection ? TYPES + WATCHED : TYPES
+  return new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available}`, {})
+}
+
+/** What is named as it is; a type with a star for a half of it does not count as that. */
+const NAMED = new Set(['application/json', 'application/yaml', '*/*'])
+const BINARY = new Set(['application/vnd.kubernetes.protobuf', 'application/cbor'])
+
+function choose(accept: string): Representation | Refusal {
+  const clauses = accept
+    .split(',')
+    .map(parseClause)
+    .toSorted((a, b) => b.quality - a.quality)
+  const isNamed = clauses.some(({ type }) => NAMED.has(type))
+  if (!isNamed && !clauses.some(({ type }) => BINARY.has(type))) return 'unknown type'
+  for (const { type, parameters } of clauses) {
+    const format = formatOf(type)
+    const form = format && formOf(parameters)
+    if (form) return { format, ...form }
+  }
+  return isNamed ? 'unknown form' : 'protobuf'
+}
+
+function parseClause(text: string): Clause {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim())
+  const parameters = new Map(
+    rest.map((part): [string, string] => {
+      const equals = part.indexOf('=')
+      return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]
+    }),
+  )
+  const quality = Number(parameters.get('q') ?? '1')
+  return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 }
+}
+
+function formatOf(type: string): Representation['format'] | undefined {
+  switch (type) {
+    case 'application/json':
+    case 'application/*':
+    case '*/*':
+      return 'json'
+    case 'application/yaml':
+      return 'yaml'
+    default:
+      return undefined
+  }
+}
+
+function formOf(parameters: ReadonlyMap<string, string>): Omit<Representation, 'format'> | undefined {
+  const as = parameters.get('as')
+  if (as === undefined) return { form: 'whole', version: 'v1' }
+  const group = parameters.get('g')
+  const version = parameters.get('v') ?? ''
+  if (group === 'apidiscovery.k8s.io' && as === 'APIGroupDiscoveryList' && version === 'v2') {
+    return { form: 'aggregated', version }
+  }
+  if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
+  if (as === 'Table') return { form: 'table', version }
+  if (as === 'PartialObjectMetadata') return { form: 'metadata', version }
+  return as === 'PartialObjectMetadataList' ? { form: 'metadata', version, isList: true } : undefined
+}

@@ -1,0 +1,10 @@
+/** Kinds that are no longer to be used, which every answer about them says. */
+import type { ServerResponse } from './response.ts'
+import { warningLine } from './response.ts'
+
+export function withDeprecation(response: ServerResponse, warning: string | undefined): ServerResponse {
+  if (warning === undefined) return response
+  const others = response.headers['warning']
+  const line = warningLine(warning)
+  return { ...response, headers: { ...response.headers, warning: others ? `${line}, ${others}` : line } }
+}

@@ -1,0 +1,66 @@
+import { badRequest, notFound } from '../../errors.ts'
+import { isObject, valueAt } from '../../registry/json.ts'
+import type { JsonObject } from '../../registry/json.ts'
+import type { ResourceDefinition } from '../../registry/types.ts'
+import type { Storage } from '../../storage/types.ts'
+import type { ResourceRoute } from './route.ts'
+
+const LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const
+
+const objectsAt = (object: unknown, path: string): readonly JsonObject[] => {
+  const list = valueAt(object, path)
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+/**
+ * What a container printed; undefined while its pod is on no node. Ours print nothing, as nothing runs in them; whoever reads the log is told so, instead of
+ * looking for what is missing.
+ */
+export function podLog(
+  storage: Storage,
+  definition: ResourceDefinition,
+  { namespace = '', name = '' }: ResourceRoute,
+  query: string,
+): string | undefined {
+  const pod = storage.get(definition.bucket, `${namespace}/${name}`)?.object
+  if (!pod) throw notFound(definition, name)
+  const parameters = new URLSearchParams(query)
+  const container = chosen(pod, name, parameters.get('container') ?? '')
+  if (!valueAt(pod, 'spec.nodeName')) return undefined
+  const status = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
+    .flatMap((list) => objectsAt(pod, `status.${list}`))
+    .find((one) => one['name'] === container['name'])
+  const waiting = status ? valueAt(status, 'state.waiting.reason') : 'ContainerCreating'
+  if (typeof waiting === 'string') {
+    throw badRequest(`container "${String(container['name'])}" in pod "${name}" is waiting to start: ${waiting}`)
+  }
+  const started = valueAt(status, 'state.running.startedAt') ?? valueAt(status, 'state.terminated.startedAt')
+  const since = typeof started === 'string' ? ` since ${started}` : ''
+  const stamp = parameters.get('timestamps') === 'true' && typeof started === 'string' ? `${started} ` : ''
+  if (parameters.get('tailLines') === '0') return ''
+  return `${stamp}This container is simulated${since}: ${String(container['image'])} does not run, and prints nothing.\n`
+}
+
+const names = (list: readonly JsonObject[]): string => list.map((one) => String(one['name'])).join(' ')
+
+/** The container that is asked for; without a name the only one, or the one that an annotation names. */
+function chosen(pod: { readonly metadata: object }, name: string, asked: string): JsonObject {
+  const containers = objectsAt(pod, 'spec.containers')
+  const wanted = asked || defaultContainer(pod)
+  const all = LISTS.flatMap((list) => objectsAt(pod, `spec.${list}`))
+  if (!wanted) {
+    const [only] = containers
+    if (only && all.length === 1) return only
+    const inits = objectsAt(pod, 'spec.initContainers')
+    const more = inits.length > 0 ? ` or one of the init containers: [${names(inits)}]` : ''
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names(containers)}]${more}`)
+  }
+  const found = all.find((one) => one['name'] === wanted)
+  if (!found) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
+  return found
+}
+
+function defaultContainer({ metadata }: { readonly metadata: object }): string {
+  const { annotations } = metadata as { readonly annotations?: Readonly<Record<string, string>> }
+  return annotations?.['kubectl.kubernetes.io/default-container'] ?? ''
+}

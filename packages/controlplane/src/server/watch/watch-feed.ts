@@ -1,0 +1,197 @@
+import { zeroOf } from '../../apply/zero-values.ts'
+import { StatusError, statusBody } from '../../errors.ts'
+import { apiVersionOf } from '../../registry/decode/decode.ts'
+import type { WatchItem, WatchSession } from '../../registry/request.ts'
+import type { ResourceDefinition } from '../../registry/types.ts'
+import type { StoredObject } from '../../storage/types.ts'
+import { partial, tableEvent } from '../encoding/encode.ts'
+import type { EncodeOptions } from '../encoding/encode.ts'
+import { sharedBytes } from './shared-bytes.ts'
+import type { SharedBytes } from './shared-bytes.ts'
+
+/** A reader this many events behind is cut off: it lists and watches again, as after any broken connection. */
+const MOST_WAITING = 20_000
+/** As many characters of JSON that wait for a reader are enough, too: it would keep in memory what history has let go of. */
+const LARGEST_WAITING = 64_000_000
+/** The size is looked at when so many wait, and whenever they have doubled: who keeps up costs nothing, and who does not little. */
+const FIRST_LOOK = 16
+
+/**
+ * One watch's events on their way out. They wait as references to shared objects and become bytes when there is room for
+ * them; the bytes of an event are made once for all watches that send it.
+ */
+export class WatchFeed {
+  readonly #session: WatchSession
+  readonly #options: EncodeOptions
+  /** Undefined: a table is written for one reader. */
+  readonly #shared: SharedBytes | undefined
+  #waiting: WatchItem[] = []
+  #next = 0
+  #limit = Infinity
+  /** How many of those that wait were there at first. */
+  #initial = 0
+  #isOver = false
+  #isFirst = true
+  #wasCut = false
+  #onReadable: () => void = () => undefined
+
+  constructor(session: WatchSession, options: EncodeOptions) {
+    this.#session = session
+    this.#options = options
+    const { form, version } = options.representation
+    this.#shared = form === 'table' ? undefined : sharedBytes(`${form}/${version}`)
+  }
+
+  /** Begins; `onReadable` is called whenever there may be something to take, or the end was reached. */
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable
+    this.#session.open(
+      (item) => this.#push(item),
+      () => {
+        this.#isOver = true
+        this.#onReadable()
+      },
+    )
+    // What was there at first is no reader's fault.
+    this.#initial = this.#waiting.length - this.#next
+    this.#limit = this.#waiting.length + MOST_WAITING
+  }
+
+  /** True if nothing more will come. */
+  get isOver(): boolean {
+    return this.#isOver && this.#next >= this.#waiting.length
+  }
+
+  /** True if the reader was too slow: what it has not read is not worth waiting for. */
+  get wasCut(): boolean {
+    return this.#wasCut
+  }
+
+  close(): void {
+    this.#waiting = []
+    this.#next = 0
+    this.#onReadable = () => undefined
+    this.#session.close()
+  }
+
+  /** The next events, about `most` bytes of them; undefined if there are none now. */
+  take(most: number): Buffer | undefined {
+    const first = this.#waiting[this.#next]
+    if (!first) return undefined
+    const sent = this.#shared?.batch(this.#waiting, this.#next)
+    if (sent) {
+      this.#next += sent.count
+      this.#letGo(sent.count)
+      return sent.bytes
+    }
+    const start = this.#next
+    const chunks: Buffer[] = []
+    let size = 0
+    let last = first
+    while (this.#next < this.#waiting.length && size < most) {
+      last = this.#waiting[this.#next++] ?? last
+      const chunk = this.#encode(last)
+      chunks.push(chunk)
+      size += chunk.length
+    }
+    const count = this.#next - start
+    this.#letGo(count)
+    if (count === 1) return chunks[0]
+    const bytes = Buffer.concat(chunks, size)
+    this.#shared?.keepBatch(first, { last, count, bytes })
+    return bytes
+  }
+
+  /** What has been taken is not held on to. */
+  #letGo(count: number): void {
+    this.#initial = Math.max(this.#initial - count, 0)
+    if (this.#next >= this.#waiting.length) {
+      this.#waiting = []
+      this.#next = 0
+    } else if (this.#next > 1000) {
+      this.#waiting.splice(0, this.#next)
+      this.#next = 0
+    }
+  }
+
+  #push(item: WatchItem): void {
+    const behind = this.#waiting.length - this.#next
+    if (behind >= this.#limit || this.#isTooLarge(behind - this.#initial)) {
+      this.#wasCut = true
+      this.#waiting = []
+      this.#next = 0
+      this.#session.close()
+      return
+    }
+    this.#waiting.push(item)
+    this.#onReadable()
+  }
+
+  #isTooLarge(behind: number): boolean {
+    const isDoubled = behind >= FIRST_LOOK && (behind & (behind - 1)) === 0
+    if (!isDoubled || this.#limit === Infinity) return false
+    let size = 0
+    for (let index = this.#next + this.#initial; index < this.#waiting.length; index++) {
+      const item = this.#waiting[index]
+      if (item && 'stored' in item) size += item.stored.json.length
+    }
+    return size > LARGEST_WAITING
+  }
+
+  #encode(item: WatchItem): Buffer {
+    const { definition, representation } = this.#options
+    switch (item.type) {
+      case 'ERROR': {
+        const { error } = item
+        const status = error instanceof StatusError ? error : new StatusError(500, 'InternalError', error.message)
+        return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(statusBody(status))}}\n`)
+      }
+      case 'BOOKMARK': {
+        const annotations = item.initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
+        const [kind, apiVersion] =
+          representation.form === 'metadata'
+            ? ['PartialObjectMetadata', `meta.k8s.io/${representation.version}`]
+            : [definition.kind, apiVersionOf(definition)]
+        const rest = representation.form === 'metadata' ? '' : emptyFields(definition)
+        const object = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${item.revision}"${annotations}}${rest}}`
+        return Buffer.from(
+          `{"type":"BOOKMARK","object":${representation.form === 'table' ? bookmarkTable(object, item.revision) : object}}\n`,
+        )
+      }
+      default:
+        return this.#encodeChange(item.type, item.stored)
+    }
+  }
+
+  #encodeChange(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject): Buffer {
+    const { form, version } = this.#options.representation
+    if (form === 'table') {
+      const text = tableEvent(stored, this.#isFirst, this.#options)
+      this.#isFirst = false
+      return Buffer.from(`{"type":"${type}","object":${text}}\n`)
+    }
+    const line = (): string => {
+      const text = form === 'metadata' ? partial(stored.object, version) : stored.json
+      return `{"type":"${type}","object":${text}}\n`
+    }
+    return this.#shared?.event(type, stored, line) ?? Buffer.from(line())
+  }
+}
+
+const empties = new WeakMap<ResourceDefinition, string>()
+
+/** What a bookmark of a built-in kind carries besides its metadata: a Go object writes some fields though nothing is in them. */
+function emptyFields(definition: ResourceDefinition): string {
+  let text = empties.get(definition)
+  if (text === undefined) {
+    const { kind, schema, resolve } = definition
+    const { metadata: _, kind: __, ...zero } = zeroOf(schema, resolve, { kind })
+    const parts = Object.entries(zero).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    empties.set(definition, (text = parts.join('')))
+  }
+  return text
+}
+
+function bookmarkTable(object: string, revision: number): string {
+  return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"${revision}"},"columnDefinitions":null,"rows":[{"cells":[],"object":${object}}]}`
+}

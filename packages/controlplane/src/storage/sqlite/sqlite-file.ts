@@ -1,0 +1,236 @@
+import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
+import { PRIVATE_FILE, syncDirectory } from '../../durable-files.ts'
+import type { FlatRows, WorkerOptions } from './sqlite-messages.ts'
+import { damaged, Refusal, refusalFor } from './sqlite-errors.ts'
+import { lostTransactions } from './wal-check.ts'
+
+/** "TENU": marks a file as ours. */
+const APPLICATION_ID = 0x54454e55
+const FORMAT = 1
+const PAGE_SIZE = 8192
+const ROWS_PER_CHUNK = 1000
+
+const SCHEMA = `
+  CREATE TABLE log (
+    revision INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT,
+    checksum INTEGER NOT NULL
+  );
+  CREATE TABLE window (id INTEGER PRIMARY KEY CHECK (id = 1), oldest INTEGER NOT NULL, checksum INTEGER NOT NULL);
+`
+
+/**
+ * The log in a SQLite file: one row for each revision that still says something. The rows up to `oldest` are the state
+ * at that revision, one for each object; those after it are history, without a gap. So the log is its own compacted
+ * form, and a write is one row at the end of one table.
+ *
+ * SQLite notices a broken structure, not a flipped bit in a value: each row has a checksum for that.
+ */
+export class SqliteFile {
+  readonly #options: WorkerOptions
+  #database: DatabaseSync
+  #insert: StatementSync
+  #delete: StatementSync
+  #setOldest: StatementSync
+
+  private constructor(options: WorkerOptions, database: DatabaseSync) {
+    this.#options = options
+    this.#database = database
+    const statements = prepare(database)
+    this.#insert = statements.insert
+    this.#delete = statements.delete
+    this.#setOldest = statements.setOldest
+  }
+
+  /** Opens the file and checks it as a whole; makes it if there is none. */
+  static open(options: WorkerOptions): SqliteFile {
+    const { file } = options
+    const isThere = existsSync(file)
+    if (!isThere && existsSync(`${file}-wal`)) throw damaged(file, 'it is missing, though its write-ahead log is there')
+    if (!isThere) createFile(file)
+    // Files are made under another name, complete: one of ours is never empty.
+    if (statSync(file).size === 0) throw damaged(file, 'it is empty')
+    if (lostTransactions(`${file}-wal`)) {
+      refuseIfInUse(file)
+      throw damaged(file, 'its write-ahead log has a broken record among whole ones')
+    }
+    const database = connect(options)
+    try {
+      checkWhole(file, database)
+      return new SqliteFile(options, database)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  oldest(): number {
+    const row = this.#database.prepare('SELECT oldest, checksum FROM window').get()
+    const oldest = row?.oldest
+    if (typeof oldest !== 'number' || row?.checksum !== crc32(`oldest ${oldest}`)) {
+      throw damaged(this.#options.file, 'the start of its history is unreadable')
+    }
+    return oldest
+  }
+
+  /** All rows, in order of revisions, checked. */
+  *rows(oldest: number): Generator<FlatRows, void, undefined> {
+    const { file } = this.#options
+    const select = this.#database.prepare('SELECT revision, resource, key, value, checksum FROM log ORDER BY revision')
+    select.setReturnArrays(true)
+    let chunk: FlatRows = []
+    let before = 0
+    for (const row of select.iterate() as unknown as Iterable<
+      readonly [number, string, string, string | null, number]
+    >) {
+      const [revision, resource, key, value, checksum] = row
+      if (checksum !== checksumOf(revision, resource, key, value)) {
+        throw damaged(file, `revision ${revision} does not match its checksum`)
+      }
+      if (revision > oldest && revision !== Math.max(before, oldest) + 1) {
+        throw damaged(file, `revisions are missing before ${revision}`)
+      }
+      before = revision
+      chunk.push(revision, resource, key, value)
+      if (chunk.length < ROWS_PER_CHUNK * 4) continue
+      yield chunk
+      chunk = []
+    }
+    if (chunk.length > 0) yield chunk
+  }
+
+  /** Writes rows, and drops those that hold nothing any more, durably and all together. */
+  commit(rows: FlatRows, oldest: number | undefined, superseded: readonly number[]): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    // First, so that the rows find space there.
+    for (const revision of superseded) this.#delete.run(revision)
+    for (let at = 0; at < rows.length; at += 4) {
+      const revision = rows[at] as number
+      const resource = rows[at + 1] as string
+      const key = rows[at + 2] as string
+      const value = rows[at + 3] as string | null
+      this.#insert.run(revision, resource, key, value, checksumOf(revision, resource, key, value))
+    }
+    if (oldest !== undefined) this.#setOldest.run(oldest, crc32(`oldest ${oldest}`))
+    this.#database.exec('COMMIT')
+  }
+
+  /**
+   * Opens the file anew after a failed commit, and removes what the failed commit may have left after `durable`: its
+   * writers were told that it is not stored.
+   */
+  recover(durable: number): void {
+    closeQuietly(this.#database)
+    this.#database = connect(this.#options)
+    const statements = prepare(this.#database)
+    this.#insert = statements.insert
+    this.#delete = statements.delete
+    this.#setOldest = statements.setOldest
+    const { count } = this.#database.prepare('SELECT count(*) AS count FROM log WHERE revision > ?').get(durable) ?? {}
+    if (count !== 0) this.#database.prepare('DELETE FROM log WHERE revision > ?').run(durable)
+  }
+
+  close(): void {
+    closeQuietly(this.#database)
+  }
+}
+
+function checksumOf(revision: number, resource: string, key: string, value: string | null): number {
+  const head = crc32(`${value === null ? 'delete' : 'put'} ${revision} ${resource} ${key} `)
+  return value === null ? head : crc32(value, head)
+}
+
+function connect({ file, maxBytes }: WorkerOptions): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    // One process only, which needs no shared memory then.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE')
+    database.exec('PRAGMA synchronous = FULL')
+    database.exec('PRAGMA journal_mode = WAL')
+    // A checkpoint every 16 MB at most: between them, a page that changes often is written once.
+    database.exec('PRAGMA wal_autocheckpoint = 2000')
+    database.exec('PRAGMA journal_size_limit = 67108864')
+    if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_SIZE)}`)
+    // Taken now, so that a second process is refused when it opens and not when it writes.
+    database.exec('BEGIN IMMEDIATE; COMMIT')
+    return database
+  } catch (error) {
+    closeQuietly(database)
+    throw error
+  }
+}
+
+// A log that another process is writing may look broken. This connection can not change anything.
+function refuseIfInUse(file: string): void {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+  try {
+    database.prepare('SELECT 1 FROM sqlite_schema').get()
+  } catch (error) {
+    const refusal = refusalFor(file, error)
+    if (refusal.code === 'TENURE_STORAGE_IN_USE') throw refusal
+  } finally {
+    database.close()
+  }
+}
+
+function prepare(database: DatabaseSync): { insert: StatementSync; delete: StatementSync; setOldest: StatementSync } {
+  return {
+    insert: database.prepare('INSERT INTO log (revision, resource, key, value, checksum) VALUES (?, ?, ?, ?, ?)'),
+    delete: database.prepare('DELETE FROM log WHERE revision = ?'),
+    setOldest: database.prepare('UPDATE window SET oldest = ?, checksum = ?'),
+  }
+}
+
+function checkWhole(file: string, database: DatabaseSync): void {
+  const application = database.prepare('PRAGMA application_id').get()?.application_id
+  if (application !== APPLICATION_ID) throw damaged(file, 'it is not a file of Tenure')
+  const format = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  if (format > FORMAT) {
+    throw new Refusal(
+      'TENURE_STORAGE_NEWER',
+      `the storage in ${file} was written by a newer Tenure (format ${format}, this one knows ${FORMAT}): use that one`,
+    )
+  }
+  const verdict = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
+  if (verdict !== 'ok')
+    throw damaged(
+      file,
+      String(verdict)
+        .replaceAll(/\*{3}[^*]*\*{3}|\s+/g, ' ')
+        .trim(),
+    )
+}
+
+// Made under another name and then renamed: a crash leaves a whole file or none.
+function createFile(file: string): void {
+  const draft = `${file}.new`
+  for (const leftover of [draft, `${draft}-wal`, `${draft}-journal`]) rmSync(leftover, { force: true })
+  // SQLite would let others read it, Secrets and all; its log gets the rights that the file has.
+  closeSync(openSync(draft, 'w', PRIVATE_FILE))
+  const database = new DatabaseSync(draft)
+  try {
+    database.exec(
+      `PRAGMA page_size = ${PAGE_SIZE}; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}`,
+    )
+    database.exec(`PRAGMA user_version = ${FORMAT}; BEGIN; ${SCHEMA}`)
+    database.prepare('INSERT INTO window VALUES (1, ?, ?)').run(1, crc32('oldest 1'))
+    database.exec('COMMIT')
+  } finally {
+    database.close()
+  }
+  renameSync(draft, file)
+  syncDirectory(path.dirname(file))
+}
+
+function closeQuietly(database: DatabaseSync): void {
+  try {
+    database.close()
+  } catch {
+    // It is given up either way; the failure that led here is the one to report.
+  }
+}

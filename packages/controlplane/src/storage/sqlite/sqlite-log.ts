@@ -1,0 +1,210 @@
+import { getCompileCacheDir } from 'node:module'
+import { setImmediate as nextTurn } from 'node:timers'
+import { Worker } from 'node:worker_threads'
+import { TenureError } from '@tenure/kube'
+import { StatusError } from '../../errors.ts'
+import type { ChangeLog, ChangeLogListener } from '../change-log.ts'
+import type { FlatRows, FromWorker, ToWorker, WorkerOptions } from './sqlite-messages.ts'
+import type { Change } from '../types.ts'
+
+export interface LogReader {
+  /** First: the state at this revision comes next, then what happened since. */
+  opened(oldest: number): void
+  row(revision: number, resource: string, key: string, json: string | null): void
+}
+
+/** So many revisions that hold nothing are reported at once, though nothing else is to be said. */
+const MOST_SUPERSEDED = 1024
+/** One that is being committed, and one that is ready when it is. */
+const MOST_UNDER_WAY = 2
+
+/** Beside this file, in its form: TypeScript as it stands, JavaScript in a bundle that has the worker as an entry. */
+function workerUrl(): URL {
+  const own = import.meta.url
+  return own.endsWith('.ts') ? new URL('./sqlite-worker.ts', own) : new URL('./sqlite-worker.js', own)
+}
+
+// A thread does not inherit a cache that was enabled by a call. Without it, stripping types costs it 75 ms and 25 MB.
+function compileCache(): { env?: NodeJS.ProcessEnv } {
+  const directory = getCompileCacheDir()
+  return directory === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
+}
+
+/**
+ * A log in a file, written by a thread of its own: the disk keeps nobody waiting but those who wait for it. Changes go
+ * to the thread as they come; whatever waits there when a commit ends is the next commit.
+ */
+export class SqliteLog implements ChangeLog {
+  readonly #worker: Worker
+  #listener: ChangeLogListener | undefined
+  #rows: FlatRows = []
+  #oldest: number | undefined
+  #superseded: number[] = []
+  #isScheduled = false
+  /** The last revisions of what the thread was sent and has not made durable. */
+  #underWay: number[] = []
+  #epoch = 0
+  #broken: Error | undefined
+  #closed: (() => void) | undefined
+
+  private constructor(worker: Worker) {
+    this.#worker = worker
+  }
+
+  /** Opens the file and reads it. Rejects with a TenureError if that can not be done. */
+  static async open(options: WorkerOptions, reader: LogReader): Promise<SqliteLog> {
+    const worker = new Worker(workerUrl(), { workerData: options, name: 'storage', ...compileCache() })
+    const log = new SqliteLog(worker)
+    try {
+      await log.#read(options.file, reader)
+    } catch (error) {
+      await worker.terminate()
+      throw error
+    }
+    return log
+  }
+
+  /** Who is told of what becomes of changes. */
+  listen(listener: ChangeLogListener): this {
+    this.#listener = listener
+    return this
+  }
+
+  append({ revision, resource, key, current }: Change): void {
+    if (this.#broken) throw this.#broken
+    this.#rows.push(revision, resource, key, current ? current.json : null)
+    this.#schedule()
+  }
+
+  /** Goes along with the next changes: there is no hurry to let go of something. */
+  forget(oldest: number, superseded: readonly number[]): void {
+    this.#oldest = oldest
+    for (const revision of superseded) this.#superseded.push(revision)
+    if (this.#superseded.length >= MOST_SUPERSEDED) this.#schedule()
+  }
+
+  async close(): Promise<void> {
+    if (!this.#broken) {
+      this.#flush()
+      await new Promise<void>((resolve) => {
+        this.#closed = resolve
+        this.#post({ type: 'close' })
+      })
+    }
+    this.#listener = undefined
+    await this.#worker.terminate()
+  }
+
+  // To wake the thread costs more than to tell it of a change, so it is told of all that one turn of the loop brings,
+  // and of nothing while it has its next commit waiting.
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay.length >= MOST_UNDER_WAY) return
+    this.#isScheduled = true
+    nextTurn(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#isScheduled = false
+    const rows = this.#rows
+    const oldest = this.#oldest
+    const superseded = this.#superseded
+    if (rows.length === 0 && oldest === undefined) return
+    this.#rows = []
+    this.#oldest = undefined
+    this.#superseded = []
+    if (rows.length > 0) this.#underWay.push(rows.at(-4) as number)
+    this.#post({ type: 'append', epoch: this.#epoch, rows, oldest, superseded })
+  }
+
+  #read(file: string, reader: LogReader): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let isLoaded = false
+      const fail = (error: Error): void => {
+        if (isLoaded) this.#onLost(error)
+        else reject(error)
+      }
+      this.#worker.on('message', (message: FromWorker) => {
+        if (isLoaded) this.#onMessage(message)
+        else if (message.type === 'loaded') {
+          isLoaded = true
+          resolve()
+        } else {
+          try {
+            read(message, file, reader)
+          } catch (error) {
+            reject(error)
+          }
+        }
+      })
+      this.#worker.on('error', (error) => fail(stopped(file, error)))
+      this.#worker.on('exit', () => fail(stopped(file)))
+    })
+  }
+
+  #onMessage(message: FromWorker): void {
+    switch (message.type) {
+      case 'durable':
+        this.#underWay = this.#underWay.filter((revision) => revision > message.revision)
+        if (this.#rows.length > 0) this.#schedule()
+        this.#listener?.durable(message.revision)
+        return
+      case 'failed':
+        this.#lose(new StatusError(500, 'InternalError', message.message))
+        return
+      case 'closed':
+        this.#closed?.()
+        return
+      case 'opened':
+      case 'rows':
+      case 'loaded':
+      case 'refused':
+        return
+      default:
+        message satisfies never
+    }
+  }
+
+  #lose(error: Error): void {
+    this.#epoch++
+    this.#rows = []
+    this.#underWay = []
+    this.#listener?.failed(error)
+  }
+
+  #onLost(error: Error): void {
+    if (this.#broken) return
+    this.#broken = new StatusError(500, 'InternalError', error.message)
+    this.#closed?.()
+    this.#lose(this.#broken)
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker.postMessage(message, [])
+  }
+}
+
+function read(message: FromWorker, file: string, reader: LogReader): void {
+  if (message.type === 'opened') reader.opened(message.oldest)
+  if (message.type === 'refused') throw new TenureError(message.code, message.message)
+  if (message.type !== 'rows') return
+  const { rows } = message
+  for (let at = 0; at < rows.length; at += 4) {
+    try {
+      reader.row(rows[at] as number, rows[at + 1] as string, rows[at + 2] as string, rows[at + 3] as string | null)
+    } catch (error) {
+      throw new TenureError(
+        'TENURE_STORAGE_DAMAGED',
+        `the storage in ${file} is damaged: ${(error as Error).message}; it is left as it is: restore it from a copy, or move it away to start empty`,
+        { cause: error },
+      )
+    }
+  }
+}
+
+function stopped(file: string, cause?: unknown): TenureError {
+  return new TenureError(
+    'TENURE_STORAGE_STOPPED',
+    `the thread that writes ${file} has stopped: nothing more is stored, start the control plane again`,
+    { cause },
+  )
+}

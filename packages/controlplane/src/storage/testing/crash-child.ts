@@ -1,0 +1,33 @@
+/**
+ * Writes to a storage with several writers until it is killed. Prints `<writer> <number> <revision>` for each write
+ * that was acknowledged.
+ */
+import { flushCompileCache } from 'node:module'
+import { systemClock } from '@tenure/kube'
+import type { Logger } from '@tenure/runtime'
+import { openStorage } from '../open.ts'
+
+const nothing = (): void => undefined
+// Loading the runtime for its silent logger would double the time to start.
+const log: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => log }
+
+const [directory = '', life = ''] = process.argv.slice(2)
+const storage = await openStorage({ directory, clock: systemClock, log, history: { changes: 300 } })
+flushCompileCache()
+process.stdout.write('open\n')
+
+async function writer(name: string): Promise<void> {
+  for (let number = 1; ; number++) {
+    const key = `default/${name}`
+    const value = `${life}.${number}`
+    // A removal now and then, so that a half-done one would show.
+    if (number % 7 === 0) await storage.write('configmaps', key, () => ({ remove: true }))
+    const { stored } = await storage.write('configmaps', key, () => ({
+      // Two halves that must agree, far enough apart to lie on different pages.
+      put: { metadata: { name }, data: { value, filler: 'x'.repeat((number * 997) % 20_000), copy: value } } as object,
+    }))
+    process.stdout.write(`${name} ${value} ${stored.revision}\n`)
+  }
+}
+
+await Promise.all(Array.from({ length: 16 }, (_, index) => writer(`w${index}`)))
