@@ -1,7 +1,7 @@
 import { CronJob, Job } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
 import { template, World } from '../fixture.testing.ts'
-import { CronSchedule } from './cron-schedule.ts'
+import { CronSchedule } from '../../cron/cron-schedule.ts'
 
 const after = (schedule: string, from: string, zone?: string): string | undefined => {
   const next = new CronSchedule(schedule, zone).next(Date.parse(from))

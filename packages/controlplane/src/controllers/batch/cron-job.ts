@@ -6,7 +6,7 @@ import { conditionOf, hasTrue } from '../common/conditions.ts'
 import type { Events } from '../common/core-events.ts'
 import { controllerOf, controllerReference } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
-import { CronSchedule } from './cron-schedule.ts'
+import { CronSchedule } from '../../cron/cron-schedule.ts'
 import { isJobFinished } from './job-plan.ts'
 
 type Context = ReconcileContext<CronJob>

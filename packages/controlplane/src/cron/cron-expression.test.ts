@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { cronError, isTimeZone } from './cron-validation.ts'
+import { CronSchedule } from './cron-schedule.ts'
+import { cronError } from './cron-expression.ts'
+import { isTimeZone } from './time-zone.ts'
 
 test.each(['* * * * *', '*/5 1-2 ? JAN mon', '5/15 * * * *', '@hourly', '@every 1h30m', '1,, * * * *', '*-5 * * * *'])(
-  '%s is a schedule',
+  '%s is a valid schedule',
   (schedule) => {
     expect(cronError(schedule)).toBeUndefined()
   },
@@ -13,11 +15,19 @@ test.each([
   ['*/-1 * * * *', 'negative number (-1) not allowed: -1'],
   ['@every x', 'failed to parse duration @every x: time: invalid duration "x"'],
   ['CRON_TZ=Foo/Bar * * * * *', 'provided bad location Foo/Bar: unknown time zone Foo/Bar'],
-])('%s is none', (schedule, why) => {
+])('%s is rejected with the message of robfig/cron', (schedule, why) => {
   expect(cronError(schedule)).toBe(why)
 })
 
-test('a time zone is known by its letters', () => {
+test('the name of a time zone is case-sensitive', () => {
   expect(['UTC', 'Europe/Berlin', 'US/Eastern', 'Etc/GMT+5'].filter((name) => !isTimeZone(name))).toEqual([])
   expect(['europe/berlin', '+01:00', 'Foo/Bar', ''].filter(isTimeZone)).toEqual([])
+})
+
+test('a schedule that validation accepts is one that the controller can read', () => {
+  expect(() => new CronSchedule('1,, *-5 ? JAN mon')).not.toThrow()
+})
+
+test('a schedule that never matches any minute is rejected', () => {
+  expect(() => new CronSchedule(', * * * *')).toThrow(RangeError)
 })
