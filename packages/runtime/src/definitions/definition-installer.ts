@@ -18,18 +18,19 @@ import type { ManagerContext } from '../manager/component.ts'
 import { definitionVersion } from './definition-version.ts'
 import type { InstallDefinitionsOptions } from './install-definitions.ts'
 
-/** Between two looks at what the server needs a moment for. */
-const PAUSE = 100
-/** After what failed, and while somebody else has to do something. */
-const LONGEST_PAUSE = 10_000
-const COMPLAIN_EVERY = 60_000
+/** Milliseconds between polls while the server establishes a definition. */
+const POLL_INTERVAL_MS = 100
+/** Maximum milliseconds between retries after a failure, or while another actor has to act. */
+const MAX_BACKOFF_MS = 10_000
+/** Minimum milliseconds between two warnings about the same definition. */
+const WARNING_INTERVAL_MS = 60_000
 
-/** How far a definition is. */
-type State = 'served' | 'leaves' | 'awaited'
+/** Progress of a definition. */
+type State = 'served' | 'terminating' | 'pending'
 
 type Context = Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log'>
 
-/** Brings one definition to the server, and waits until its kinds are served. */
+/** Installs one definition and waits until its kinds are served. */
 export class DefinitionInstaller {
   readonly #definition: CustomResourceDefinition
   readonly #options: InstallDefinitionsOptions
@@ -41,9 +42,13 @@ export class DefinitionInstaller {
   constructor(definition: CustomResourceDefinition, options: InstallDefinitionsOptions, context: Context) {
     const name = definition.metadata?.name
     if (!name) {
-      throw new TenureError('TENURE_DEFINITION_INVALID', 'A CustomResourceDefinition to install has no name.', {
-        fate: 'bug',
-      })
+      throw new TenureError(
+        'TENURE_DEFINITION_INVALID',
+        'A CustomResourceDefinition to install has no name; set metadata.name.',
+        {
+          fate: 'bug',
+        },
+      )
     }
     this.#definition = definition
     this.#options = options
@@ -53,20 +58,21 @@ export class DefinitionInstaller {
   }
 
   /**
-   * Resolves when it is served, or leaves: it is being deleted and has objects, which may wait for nobody but who is
-   * about to start. Rejects if `signal` aborts, or if the server will never take it.
+   * Resolves when the definition is served, or when it is terminating and still has objects: their finalizers may
+   * belong to controllers that have not started yet. Rejects if `signal` aborts or the server rejects the definition
+   * for good.
    */
-  async run(signal: AbortSignal): Promise<'served' | 'leaves'> {
-    return (await this.#until(['served', 'leaves'], signal)) === 'leaves' ? 'leaves' : 'served'
+  async run(signal: AbortSignal): Promise<'served' | 'terminating'> {
+    return (await this.#until(['served', 'terminating'], signal)) === 'terminating' ? 'terminating' : 'served'
   }
 
-  /** Resolves when it is served, and stays; after it has gone, if it leaves. */
+  /** Resolves when the definition is served, reinstalling it if it is terminating. */
   async runOn(signal: AbortSignal): Promise<void> {
     await this.#until(['served'], signal)
   }
 
   async #until(wanted: readonly State[], signal: AbortSignal): Promise<State> {
-    let pause = PAUSE
+    let pause = POLL_INTERVAL_MS
     for (;;) {
       signal.throwIfAborted()
       try {
@@ -76,26 +82,26 @@ export class DefinitionInstaller {
       } catch (error) {
         signal.throwIfAborted()
         if (fateOf(error) !== 'retry') throw error
-        this.#complain(asError(error))
-        pause = Math.min(pause * 2, LONGEST_PAUSE)
+        this.#warn(asError(error))
+        pause = Math.min(pause * 2, MAX_BACKOFF_MS)
       }
       await sleep(this.#context.clock, jitter(this.#context.random, pause, 0.2), signal)
     }
   }
 
-  /** One look, and what it calls for. */
+  /** Reads the definition once and takes the next step. */
   async #step(signal: AbortSignal): Promise<State> {
     const live = await this.#read(signal)
     if (live?.metadata.deletionTimestamp) {
-      this.#complain(new Error('the definition is being deleted; waiting until it is gone'))
-      return (await this.#hasObjects(live, signal)) ? 'leaves' : 'awaited'
+      this.#warn(new Error('the definition is being deleted; waiting until it is gone'))
+      return (await this.#hasObjects(live, signal)) ? 'terminating' : 'pending'
     }
     const present = await this.#write(live, signal)
-    if (!present || !isEstablished(present)) return 'awaited'
-    return (await this.#isServed(present, signal)) ? 'served' : 'awaited'
+    if (!present || !isEstablished(present)) return 'pending'
+    return (await this.#isServed(present, signal)) ? 'served' : 'pending'
   }
 
-  /** Who may not look can not know. */
+  /** True if the caller may not list: it cannot rule out objects. */
   async #hasObjects({ spec }: CustomResourceDefinition, signal: AbortSignal): Promise<boolean> {
     const version = spec.versions.find(({ served }) => served)
     if (!version) return false
@@ -128,7 +134,7 @@ export class DefinitionInstaller {
       return live
     }
     if (live && definitionVersion(live) > definitionVersion(this.#definition)) {
-      this.#log.info('definition of a newer edition found, left as it is', { edition: definitionVersion(live) })
+      this.#log.info('newer definition found, keeping it', { version: definitionVersion(live) })
       return live
     }
     if (live && this.#isEqual(live, fieldManager)) return live
@@ -143,9 +149,9 @@ export class DefinitionInstaller {
       this.#log.info(live ? 'definition upgraded' : 'definition installed')
       return answer
     } catch (error) {
-      // Not ours to write, but there: an administrator installed it, and that has to do.
+      // Writing is forbidden but the definition exists: an administrator manages it.
       if (!live || !(error instanceof ApiError) || error.status !== 403) throw error
-      this.#complain(error)
+      this.#warn(error)
       return live
     }
   }
@@ -155,11 +161,11 @@ export class DefinitionInstaller {
       ({ manager, operation, subresource }) => manager === fieldManager && operation === 'Apply' && !subresource,
     )?.fieldsV1
     if (fields === undefined) return false
-    // Both are JSON, as they come.
+    // Both are JSON values.
     return isApplied(fields, this.#definition as unknown as JsonMap, live as unknown as JsonMap, true)
   }
 
-  /** The server says that a definition is established a moment before it answers requests for its objects. */
+  /** The server reports a definition as established shortly before it serves requests for its objects. */
   async #isServed({ spec }: CustomResourceDefinition, signal: AbortSignal): Promise<boolean> {
     for (const version of spec.versions) {
       if (version.served && !(await this.#answers(kindOf(spec, version.name), signal))) return false
@@ -172,19 +178,19 @@ export class DefinitionInstaller {
       await this.#context.api.list(kind, { limit: 1, signal })
       return true
     } catch (error) {
-      // Who may not list learns at least that there is something to list.
+      // Forbidden means that the resource exists.
       if (error instanceof ApiError && error.status === 403) return true
       if (isNotFound(error)) return false
       throw error
     }
   }
 
-  /** A line a minute: it is the same each time. */
-  #complain(error: Error): void {
+  /** Logs at most one warning per interval: they are all the same. */
+  #warn(error: Error): void {
     const now = this.#context.clock.monotonic()
-    if (now - this.#complainedAt < COMPLAIN_EVERY) return
+    if (now - this.#complainedAt < WARNING_INTERVAL_MS) return
     this.#complainedAt = now
-    this.#log.warn('waiting for the definition', { error })
+    this.#log.warn('waiting for definition', { error })
   }
 }
 
@@ -202,7 +208,7 @@ function kindOf({ group, names, scope }: CustomResourceDefinition['spec'], versi
 function missing(name: string, manifest: string | undefined): TenureError {
   return new TenureError(
     'TENURE_DEFINITION_MISSING',
-    `The CustomResourceDefinition ${name} is not installed, and installing it is turned off. Apply ${manifest ?? `the manifest of ${name}`}, or turn installing on.`,
+    `The CustomResourceDefinition ${name} is missing and installation is disabled. Apply ${manifest ?? `the manifest of ${name}`}, or enable installation.`,
     { fate: 'retry' },
   )
 }

@@ -1,8 +1,8 @@
 import type { KubeObject } from '@tenure/kube'
 
 /**
- * The annotation of a CustomResourceDefinition that says which edition of it this is: a whole number that its authors
- * raise with every change. Without it a definition counts as edition 0.
+ * Annotation with the version of a CustomResourceDefinition: an integer that its authors increment with every change.
+ * Without it the version is 0.
  */
 export const DEFINITION_VERSION = 'tenure.dev/definition-version'
 

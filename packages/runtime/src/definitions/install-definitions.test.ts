@@ -11,11 +11,11 @@ import { installDefinitions, type InstallDefinitionsOptions } from './install-de
 const name = 'pets.example.dev'
 const Pet = defineKind({ apiVersion: 'example.dev/v1', kind: 'Pet' })
 
-function definition(edition: number, description = 'An animal.'): CustomResourceDefinition {
+function definition(version: number, description = 'An animal.'): CustomResourceDefinition {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name, annotations: { [DEFINITION_VERSION]: String(edition) } },
+    metadata: { name, annotations: { [DEFINITION_VERSION]: String(version) } },
     spec: {
       group: 'example.dev',
       scope: 'Namespaced',
@@ -30,7 +30,7 @@ function definition(edition: number, description = 'An animal.'): CustomResource
 let clock: VirtualClock
 let server: MemoryApi
 let lines: string[]
-/** As a server that needs a moment: it serves nothing of a definition until it has established it. */
+/** Emulates a server that serves nothing of a definition until it has established it. */
 let isServing: boolean
 
 beforeEach(() => {
@@ -52,7 +52,7 @@ interface Run {
 function start(wanted: CustomResourceDefinition, options: InstallDefinitionsOptions = {}): Run {
   const random = seededRandom(1)
   const api = new Client({ transport: server, clock, random, retry: { attempts: 1 } })
-  // All that it uses of what a manager lends.
+  // The part of the manager's context that the installer uses.
   const context = { api, clock, random, log: logger() } as unknown as ManagerContext
   const component = installDefinitions([wanted], options).create(context)
   let isStarted = false
@@ -86,16 +86,16 @@ const writes = (): readonly string[] =>
     .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
     .map(({ verb, name: of }) => `${verb} ${of}`)
 
-async function installed(edition = 1): Promise<void> {
-  const run = start(definition(edition))
+async function installed(version = 1): Promise<void> {
+  const run = start(definition(version))
   await clock.advanceUntil(() => writes().length > 0)
   establish()
   await clock.advanceUntil(run.isStarted)
   server.clearRequests()
 }
 
-describe('installs', () => {
-  test('what is not there, and waits until it is established and served', async () => {
+describe('installing', () => {
+  test('a missing definition is installed, and start waits until it is established and served', async () => {
     isServing = false
     const run = start(definition(1))
     await clock.advance(5_000)
@@ -109,14 +109,14 @@ describe('installs', () => {
     expect(server.peek(CustomResourceDefinition, { name })?.spec.names.kind).toBe('Pet')
   })
 
-  test('nothing that is there already', async () => {
+  test('an up-to-date definition is not written', async () => {
     await installed()
     const run = start(definition(1))
     await clock.advanceUntil(run.isStarted)
     expect(writes()).toEqual([])
   })
 
-  test('a newer edition over an older one, whoever wrote that, and leaves the rest of it', async () => {
+  test('an older definition is upgraded whoever wrote it, and its other fields stay', async () => {
     const old = definition(1)
     server.seed(CustomResourceDefinition, {
       ...old,
@@ -131,15 +131,15 @@ describe('installs', () => {
     expect(lines).toContain('definition upgraded')
   })
 
-  test('no older edition over a newer one', async () => {
+  test('a newer definition is never downgraded', async () => {
     await installed(3)
     const run = start(definition(2, 'An old idea of an animal.'))
     await clock.advanceUntil(run.isStarted)
     expect(writes()).toEqual([])
-    expect(lines).toContain('definition of a newer edition found, left as it is')
+    expect(lines).toContain('newer definition found, keeping it')
   })
 
-  test('again when one that is being deleted is gone', async () => {
+  test('a definition that is being deleted is reinstalled once it is gone', async () => {
     await installed()
     const live = server.peek(CustomResourceDefinition, { name })
     if (!live) throw new Error('not installed')
@@ -159,7 +159,7 @@ describe('installs', () => {
     expect(server.peek(CustomResourceDefinition, { name })?.metadata.uid).not.toBe(live.metadata.uid)
   })
 
-  test('again, without holding up the start, if what is being deleted has objects that wait for somebody', async () => {
+  test('a terminating definition with objects does not block the start and is reinstalled later', async () => {
     await installed()
     const live = server.peek(CustomResourceDefinition, { name })
     if (!live) throw new Error('not installed')
@@ -169,7 +169,7 @@ describe('installs', () => {
     const run = start(definition(1))
     await clock.advanceUntil(run.isStarted)
     expect(writes()).toEqual([])
-    // Whoever started has let it go.
+    // The started controllers have removed the last object.
     server.unseed(Pet, { name: 'rex', namespace: 'default' })
     server.unseed(CustomResourceDefinition, { name })
     await clock.advanceUntil(() => writes().length > 0)
@@ -181,13 +181,13 @@ describe('installs', () => {
   })
 })
 
-describe('told not to install', () => {
-  test('waits, and says what to apply', async () => {
+describe('with installation disabled', () => {
+  test('the installer waits and names the manifest to apply', async () => {
     const run = start(definition(1), { install: false, manifest: 'deploy/pets.yaml' })
     await clock.advance(30_000)
     expect(run.isStarted()).toBe(false)
     expect(writes()).toEqual([])
-    expect(lines).toEqual([expect.stringContaining('Apply deploy/pets.yaml, or turn installing on.')])
+    expect(lines).toEqual([expect.stringContaining('Apply deploy/pets.yaml, or enable installation.')])
     server.seed(CustomResourceDefinition, definition(1))
     establish()
     await clock.advanceUntil(run.isStarted)
@@ -195,8 +195,8 @@ describe('told not to install', () => {
   })
 })
 
-describe('when it can not be written', () => {
-  test('goes on with what is there, if it may not write it', async () => {
+describe('failures', () => {
+  test('an existing definition is used if writing is forbidden', async () => {
     await installed()
     server.intercept(({ verb }) => (verb === 'apply' ? refuse(403, 'Forbidden', 'you may not') : undefined))
     const run = start(definition(2, 'New.'))
@@ -204,7 +204,7 @@ describe('when it can not be written', () => {
     expect(lines).toContainEqual(expect.stringContaining('you may not'))
   })
 
-  test('tries again while the server is not there, and complains once a minute', async () => {
+  test('an unreachable server is retried and logged once a minute', async () => {
     const stop = server.intercept(() => 'drop')
     const run = start(definition(1))
     await clock.advance(110_000)
@@ -220,14 +220,14 @@ describe('when it can not be written', () => {
     expect(run.failure()).toBeUndefined()
   })
 
-  test('gives up on what the server will never take', async () => {
+  test('an invalid definition ends the installation', async () => {
     server.intercept(({ verb }) => (verb === 'apply' ? refuse(422, 'Invalid', 'not structural') : undefined))
     const run = start(definition(1))
     await clock.advanceUntil(() => run.failure() !== undefined)
     expect(run.failure()).toMatchObject({ code: 'TENURE_API_INVALID' })
   })
 
-  test('ends when it is stopped', async () => {
+  test('stopping ends the installation', async () => {
     isServing = false
     const run = start(definition(1))
     await clock.advance(1_000)
@@ -237,17 +237,17 @@ describe('when it can not be written', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('refuses a definition without a name', async () => {
+  test('a definition without a name is rejected', async () => {
     const run = start({ ...definition(1), metadata: {} })
     await clock.advanceUntil(() => run.failure() !== undefined)
     expect(run.failure()).toMatchObject({ code: 'TENURE_DEFINITION_INVALID', fate: 'bug' })
   })
 })
 
-const edition = (text: string): number =>
+const version = (text: string): number =>
   definitionVersion({ metadata: { annotations: { [DEFINITION_VERSION]: text } } })
 
-test('an edition is a whole number, and 0 if it is none', () => {
-  expect(['7', '007', '', 'x', '-1', '1.5', '99999999999'].map(edition)).toEqual([7, 7, 0, 0, 0, 0, 0])
+test('the definition version is an integer and defaults to 0', () => {
+  expect(['7', '007', '', 'x', '-1', '1.5', '99999999999'].map(version)).toEqual([7, 7, 0, 0, 0, 0, 0])
   expect(definitionVersion({})).toBe(0)
 })

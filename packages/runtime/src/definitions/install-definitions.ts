@@ -4,19 +4,22 @@ import type { ComponentDefinition } from '../manager/component.ts'
 import { DefinitionInstaller } from './definition-installer.ts'
 
 export interface InstallDefinitionsOptions {
-  /** In whose name the fields of the definitions are owned. Default `tenure`, as the manager's. */
+  /** Field manager that owns the fields of the definitions. Default `tenure`, as the manager's. */
   readonly fieldManager?: string
-  /** False: somebody else installs them, and this only waits until they are there. Default true. */
+  /** False: wait for the definitions without installing them. Default true. */
   readonly install?: boolean
-  /** What to tell people to apply if a definition is missing and may not be installed. Default: its name. */
+  /**
+   * Manifest named in the error if a definition is missing and may not be installed. Default: the name of the
+   * definition.
+   */
   readonly manifest?: string
 }
 
 /**
- * Installs and upgrades CustomResourceDefinitions before caches are filled, and waits until the server serves them.
- * One that is as it should be is not written; one of a newer edition (`DEFINITION_VERSION`) is left as it is; fields
- * that we do not mention stay. While the server can not be reached it is tried again, without end. One that is being
- * deleted is installed again when it is gone; if it has objects that is not waited for, because they may wait for us.
+ * Installs and upgrades CustomResourceDefinitions before the caches start, and waits until the server serves them. An
+ * up-to-date definition is not written; a newer one (`DEFINITION_VERSION`) is kept; fields that are not mentioned stay.
+ * Retries forever while the server is unreachable. A definition that is being deleted is reinstalled once it is gone;
+ * if it still has objects, startup does not wait for that, because their finalizers may belong to this process.
  */
 export function installDefinitions(
   definitions: readonly CustomResourceDefinition[],
@@ -31,7 +34,7 @@ export function installDefinitions(
         const installer = new DefinitionInstaller(definition, options, context)
         if ((await installer.run(until)) === 'served') return
         const installing = installer.runOn(ended.signal).catch((error: unknown) => {
-          if (!ended.signal.aborted) context.log.error('definition not installed again', { error: asError(error) })
+          if (!ended.signal.aborted) context.log.error('failed to reinstall definition', { error: asError(error) })
         })
         later.push(installing)
       }
@@ -42,7 +45,7 @@ export function installDefinitions(
           await Promise.all(definitions.map((definition) => install(definition, until)))
         },
         stop: async () => {
-          ended.abort(new Error('the manager stops'))
+          ended.abort(new Error('the manager is stopping'))
           await Promise.all(later)
         },
       }

@@ -7,19 +7,19 @@ import type { MemoryApi } from '../testing/memory-api.ts'
 import { LeaderElector } from './leader-elector.ts'
 import type { LeaderElectorOptions } from './options.ts'
 
-/** What befalls one request. */
+/** Fault injected into one request. */
 export interface Fault {
-  /** Milliseconds on the way to the server; it is carried out after them even if the client gave up. */
+  /** Milliseconds before the request reaches the server; it is carried out even if the client gave up. */
   readonly there?: number
-  /** Milliseconds on the way back. */
+  /** Milliseconds before the response reaches the client. */
   readonly back?: number
-  /** Never reaches the server. */
+  /** The request never reaches the server. */
   readonly lost?: boolean
-  /** Carried out, but the answer never arrives. */
+  /** The request is carried out, but the response is lost. */
   readonly answerLost?: boolean
 }
 
-/** One process: its own wall clock, its own link to the API, and it can be suspended as by SIGSTOP. */
+/** A process with its own wall clock and its own connection, which can be suspended as by SIGSTOP. */
 export class Process implements Clock, Transport {
   readonly #base: VirtualClock
   readonly #api: MemoryApi
@@ -27,7 +27,7 @@ export class Process implements Clock, Transport {
   #paused = false
   #dead = false
   wallOffset = 0
-  /** Asked for each request. */
+  /** Called for each request. */
   fault: (request: TransportRequest) => Fault = () => ({})
 
   constructor(base: VirtualClock, api: MemoryApi) {
@@ -62,7 +62,7 @@ export class Process implements Clock, Transport {
     this.#paused = true
   }
 
-  /** What came while it was suspended now comes at once; `answersFirst` turns the order around. */
+  /** Delivers everything that arrived during the suspension at once; `answersFirst` reverses the order. */
   resume(answersFirst = false): void {
     if (!this.#paused) return
     this.#paused = false
@@ -109,7 +109,7 @@ export class Process implements Clock, Transport {
   }
 }
 
-/** A candidate in a process of its own, and what it was told. */
+/** A candidate in its own process, with a record of its callbacks. */
 export class Candidate {
   readonly process: Process
   readonly elector: LeaderElector
@@ -117,7 +117,7 @@ export class Candidate {
   readonly #stop = new AbortController()
   term: AbortSignal | undefined
   outcome: 'stopped' | 'lost' | undefined
-  /** How long the work takes to end when its term does. */
+  /** Milliseconds that the work needs to end after its term. */
   windDown = 0
 
   constructor(
@@ -139,7 +139,7 @@ export class Candidate {
     })
   }
 
-  /** Stands until stopped, term after term if `again`. */
+  /** Runs until stopped, term after term if `again`. */
   start(again = false): this {
     void (async () => {
       for (;;) {
@@ -164,7 +164,7 @@ export class Candidate {
     this.#stop.abort()
   }
 
-  /** By the clock alone, as an onlooker sees it: asking `isLeader()` would make a suspended process act. */
+  /** Computed from the clock alone: calling `isLeader()` would make a suspended process act. */
   get leads(): boolean {
     return (this.elector.leadsUntil ?? -Infinity) > this.process.monotonic()
   }

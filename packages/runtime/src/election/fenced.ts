@@ -2,8 +2,8 @@ import type { Transport } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
 
 /**
- * A transport that sends writes only while `isLeader()`: asked at the moment of sending, so a process that was
- * suspended past its lease sends nothing more, even before its timers ran. Reads pass.
+ * A transport that sends writes only while `isLeader()`. It asks at the moment of sending, so that a process that was
+ * suspended past its lease writes nothing, even before its timers run. Reads always pass.
  */
 export function fenced(transport: Transport, leadership: { isLeader(): boolean }): Transport {
   return {
@@ -11,7 +11,7 @@ export function fenced(transport: Transport, leadership: { isLeader(): boolean }
       if (request.method !== 'GET' && !leadership.isLeader()) {
         throw new TenureError(
           'TENURE_ELECTION_NOT_LEADER',
-          `${request.method} ${request.path} was not sent: this process does not lead any more.`,
+          `${request.method} ${request.path} was not sent: this process is no longer the leader.`,
           { fate: 'retry' },
         )
       }

@@ -9,7 +9,7 @@ import { electionLease } from './lease.ts'
 
 const ref = { namespace: 'default', name: 'test' }
 
-function world() {
+function setup() {
   const clock = new VirtualClock()
   const api = new MemoryApi({ clock })
   const candidate = (identity: string, options: ConstructorParameters<typeof Candidate>[3] = {}) =>
@@ -18,8 +18,8 @@ function world() {
 }
 
 describe('LeaderElector', () => {
-  test('writes the Lease as client-go does', async () => {
-    const { clock, candidate, lease } = world()
+  test('the Lease has the fields that client-go writes', async () => {
+    const { clock, candidate, lease } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     expect(lease()?.spec).toEqual({
@@ -39,8 +39,8 @@ describe('LeaderElector', () => {
     expect(a.elector.leader()).toMatchObject({ identity: 'a', isLeader: true, holder: 'a', error: undefined })
   })
 
-  test('renews with one request per retry period, and a follower only reads', async () => {
-    const { clock, api, candidate } = world()
+  test('a leader sends one request per retry period, and a follower only reads', async () => {
+    const { clock, api, candidate } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     api.clearRequests()
@@ -54,8 +54,8 @@ describe('LeaderElector', () => {
     expect(reads).toBeLessThanOrEqual(51)
   })
 
-  test('keeps what others put on the Lease', async () => {
-    const { clock, api, candidate, lease } = world()
+  test('fields of others on the Lease are kept', async () => {
+    const { clock, api, candidate, lease } = setup()
     api.seed(electionLease, {
       metadata: { ...ref, labels: { team: 'x' } },
       spec: { strategy: 'OldestEmulationVersion', leaseTransitions: 3 } as object,
@@ -68,8 +68,8 @@ describe('LeaderElector', () => {
     })
   })
 
-  test('hands over within two seconds of a clean stop, after the work has ended', async () => {
-    const { clock, candidate, lease } = world()
+  test('a clean stop hands over within two seconds after the work has ended', async () => {
+    const { clock, candidate, lease } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     const b = candidate('b').start()
@@ -78,7 +78,7 @@ describe('LeaderElector', () => {
     a.stop()
     await settle()
     expect(a.term?.aborted).toBe(true)
-    // Winding down takes longer than the lease: it is kept meanwhile, and nobody else leads.
+    // Stopping the work takes longer than the lease: the lease is held meanwhile.
     await clock.advance(29_999)
     expect([a.leads, a.elector.isLeader(), b.leads]).toEqual([true, true, false])
     await clock.advance(1)
@@ -94,8 +94,8 @@ describe('LeaderElector', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('releases though the last renewal was cut off after it was carried out', async () => {
-    const { clock, candidate, lease } = world()
+  test('the lease is released even if the response to the last renewal was lost', async () => {
+    const { clock, candidate, lease } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     a.process.fault = () => ({ back: 100 })
@@ -106,8 +106,8 @@ describe('LeaderElector', () => {
     expect(lease()?.spec?.holderIdentity).toBe('')
   })
 
-  test('gives back what it won in the moment it was stopped', async () => {
-    const { clock, candidate, lease } = world()
+  test('a lease that is acquired during the stop is released', async () => {
+    const { clock, candidate, lease } = setup()
     const a = candidate('a')
     a.process.fault = (request) => (request.method === 'POST' ? { back: 500 } : {})
     a.start()
@@ -119,8 +119,8 @@ describe('LeaderElector', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('lets the lease run out on a clean stop if told so', async () => {
-    const { clock, candidate, lease } = world()
+  test('a clean stop without releaseOnStop lets the lease expire', async () => {
+    const { clock, candidate, lease } = setup()
     const a = candidate('a', { releaseOnStop: false }).start()
     await clock.advanceUntil(() => a.leads)
     a.stop()
@@ -129,9 +129,9 @@ describe('LeaderElector', () => {
     expect(lease()?.spec?.holderIdentity).toBe('a')
   })
 
-  test('follows a killed leader within lease + retry, whenever it dies', async () => {
+  test('a killed leader is replaced within lease + retry, whenever it dies', async () => {
     for (let moment = 0; moment < 2_000; moment += 130) {
-      const { clock, candidate } = world()
+      const { clock, candidate } = setup()
       const a = candidate('a').start()
       await clock.advanceUntil(() => a.leads)
       const b = candidate('b').start()
@@ -144,12 +144,12 @@ describe('LeaderElector', () => {
     }
   })
 
-  test('steps down when the API is away for the renew deadline, counted from the start of the last renewal', async () => {
-    const { clock, candidate, api } = world()
+  test('a leader steps down after the renew deadline, counted from the start of the last renewal', async () => {
+    const { clock, candidate, api } = setup()
     const a = candidate('a').start(true)
     a.process.fault = () => ({ back: 1_000 })
     await clock.advanceUntil(() => a.leads)
-    // Created at 1 s (after a read), its answer came at 2 s; the next renewal begins at 4 s.
+    // Created at 1 s (after a read), the response arrived at 2 s; the next renewal begins at 4 s.
     await clock.advanceUntil(() => api.requests.filter(({ verb }) => verb === 'update').length === 1)
     const began = clock.monotonic()
     await clock.advance(1_001)
@@ -161,7 +161,7 @@ describe('LeaderElector', () => {
     expect(a.events.slice(-2)).toEqual(['lost', 'wound down'])
     expect(a.term?.reason).toMatchObject({ code: 'TENURE_ELECTION_LOST' })
     expect(a.elector.leader().error).toBeInstanceOf(Error)
-    // It keeps trying, for as long as it takes, and leads again when the API is back.
+    // The candidate keeps retrying and leads again when the API server is back.
     await clock.advance(600_000)
     expect(a.leads).toBe(false)
     end()
@@ -170,8 +170,8 @@ describe('LeaderElector', () => {
     expect(clock.monotonic() - back).toBeLessThanOrEqual(10_000)
   })
 
-  test('gives up a request that hangs in time to try again before the deadline', async () => {
-    const { clock, candidate } = world()
+  test('a hanging request times out early enough to retry before the deadline', async () => {
+    const { clock, candidate } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     let hung = 0
@@ -181,16 +181,16 @@ describe('LeaderElector', () => {
     expect(a.events).toEqual(['leader a', 'started'])
   })
 
-  test('knows after a suspension, before anything else, that it does not lead any more', async () => {
+  test('isLeader is false right after a suspension past the deadline', async () => {
     for (const answersFirst of [false, true]) {
-      const { clock, candidate } = world()
+      const { clock, candidate } = setup()
       const a = candidate('a').start()
       await clock.advanceUntil(() => a.leads)
       const b = candidate('b').start()
       await clock.advance(5_000)
       a.process.pause()
       await clock.advanceUntil(() => b.leads)
-      // The first code to run after SIGCONT, before any timer or answer:
+      // The first code to run after SIGCONT, before any timer or response:
       expect(a.elector.isLeader()).toBe(false)
       expect(a.term?.aborted).toBe(true)
       expect(a.events.at(-1)).toBe('lost')
@@ -201,8 +201,8 @@ describe('LeaderElector', () => {
     }
   })
 
-  test('does not resume a term by the late answer to a renewal', async () => {
-    const { clock, candidate } = world()
+  test('a late response to a renewal does not resume a term', async () => {
+    const { clock, candidate } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     a.process.fault = () => ({ back: 500 })
@@ -215,20 +215,20 @@ describe('LeaderElector', () => {
     expect(a.outcome).toBe('lost')
   })
 
-  test('is over at once when another name is on the lease', async () => {
-    const { clock, api, candidate, lease } = world()
+  test('a term ends at once when another holder is on the lease', async () => {
+    const { clock, api, candidate, lease } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     const stolen = { ...lease()?.spec, holderIdentity: 'thief' }
     api.seed(electionLease, { metadata: ref, spec: stolen })
     await clock.advance(2_000)
     expect([a.leads, a.outcome]).toEqual([false, 'lost'])
-    expect(a.term?.reason).toMatchObject({ message: expect.stringContaining('thief holds it now') })
+    expect(a.term?.reason).toMatchObject({ message: expect.stringContaining('thief holds the Lease now') })
     expect(lease()?.spec?.holderIdentity).toBe('thief')
   })
 
-  test('writes the deleted lease of its own term anew, and waits out that of another', async () => {
-    const { clock, api, candidate, lease } = world()
+  test('a leader recreates its deleted lease, and a follower waits until the deleted lease of another expires', async () => {
+    const { clock, api, candidate, lease } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     const b = candidate('b').start()
@@ -243,12 +243,12 @@ describe('LeaderElector', () => {
     await clock.advanceUntil(() => b.leads)
   })
 
-  test('does not trust a stopped or jumping wall clock', async () => {
-    const { clock, candidate } = world()
+  test('a stopped or jumping wall clock does not matter', async () => {
+    const { clock, candidate } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     const b = candidate('b').start()
-    // a's wall clock stands still: each renewal would write the same time.
+    // The wall clock of a stands still: each renewal would write the same time.
     for (let i = 0; i < 60; i++) {
       await clock.advance(1_000)
       a.process.wallOffset -= 1_000
@@ -258,8 +258,8 @@ describe('LeaderElector', () => {
     expect(b.events).toEqual(['leader a'])
   })
 
-  test('rejects with what the work threw, and hands over', async () => {
-    const { clock, api, candidate, lease } = world()
+  test('run rejects with the error of the work and hands over', async () => {
+    const { clock, api, candidate, lease } = setup()
     const { elector } = candidate('a')
     let term: AbortSignal | undefined
     const ended = elector.run(new AbortController().signal, {
@@ -275,8 +275,8 @@ describe('LeaderElector', () => {
     expect(api.openWatches).toBe(0)
   })
 
-  test('survives callbacks that throw, and runs once at a time', async () => {
-    const { clock, candidate } = world()
+  test('callbacks may throw, and run rejects while it is running', async () => {
+    const { clock, candidate } = setup()
     const { elector } = candidate('a')
     const stop = new AbortController()
     const callbacks = {
@@ -290,13 +290,13 @@ describe('LeaderElector', () => {
     }
     const ended = elector.run(stop.signal, callbacks)
     await clock.advanceUntil(() => elector.isLeader())
-    await expect(elector.run(stop.signal, callbacks)).rejects.toThrow('already runs')
+    await expect(elector.run(stop.signal, callbacks)).rejects.toThrow('already running')
     stop.abort()
     await expect(ended).resolves.toBe('stopped')
   })
 
-  test('takes turns with a candidate that is refused (409, 429, 500) without losing its own term', async () => {
-    const { clock, api, candidate } = world()
+  test('errors (409, 429, 500) of a renewal do not end the term', async () => {
+    const { clock, api, candidate } = setup()
     const a = candidate('a').start()
     await clock.advanceUntil(() => a.leads)
     let n = 0
@@ -317,20 +317,20 @@ describe('LeaderElector', () => {
 
   test.each([
     [{ leaseDuration: 10_000 }, 'longer than the renew deadline'],
-    [{ leaseDuration: 15_500 }, 'whole seconds'],
+    [{ leaseDuration: 15_500 }, 'whole number of seconds'],
     [{ retryPeriod: 9_000 }, '1.2 times the retry period'],
-    [{ retryPeriod: 0 }, 'more than nothing'],
+    [{ retryPeriod: 0 }, 'must be positive'],
     [{ requestTimeout: 10_000 }, 'shorter than the renew deadline'],
-    [{ leaseDuration: Number.NaN }, 'whole seconds'],
+    [{ leaseDuration: Number.NaN }, 'whole number of seconds'],
     [{ name: '' }, 'needs a name'],
     [{ identity: '' }, 'must not be empty'],
-  ])('refuses %j', (options, message) => {
-    const { candidate } = world()
+  ])('%j is rejected', (options, message) => {
+    const { candidate } = setup()
     expect(() => candidate('a', options)).toThrow(message)
   })
 
-  test('names itself after the host, and never like another', () => {
-    const { clock, api } = world()
+  test('the default identity contains the host name and is unique', () => {
+    const { clock, api } = setup()
     const make = (seed: number) =>
       new LeaderElector({
         api: {} as never,
@@ -345,8 +345,8 @@ describe('LeaderElector', () => {
 })
 
 describe('fenced', () => {
-  test('passes reads, and writes only of a leader', async () => {
-    const { api } = world()
+  test('reads pass, and writes pass only while leading', async () => {
+    const { api } = setup()
     let leads = false
     const transport: Transport = fenced(api, { isLeader: () => leads })
     const write = {

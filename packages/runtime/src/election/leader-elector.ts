@@ -11,43 +11,45 @@ import { defaultIdentity, timingOf } from './options.ts'
 
 export interface LeaderCallbacks {
   /**
-   * We lead. `term` aborts when that is over: at once if the lease is lost, and on a clean stop. Return a promise that
-   * settles when all work has stopped: on a clean stop the lease is kept until then, so that the next leader never
-   * meets it. If it rejects, the term ends and `run` rejects with the same.
+   * Called when leadership is acquired. `term` aborts when it ends: at once if the lease is lost, or on a clean stop.
+   * The returned promise must settle when all work has stopped: on a clean stop the lease is held until then, so that
+   * two leaders never overlap. If it rejects, the term ends and `run` rejects with the same error.
    */
   onStarted(term: AbortSignal): Promise<void> | void
-  /** The term is over. `lost`: called in the turn in which `term` aborts. `stopped`: called when the work has ended. */
-  onStopped?(why: 'stopped' | 'lost'): void
-  /** Another candidate, or we, were seen to lead. */
+  /**
+   * The term has ended. `lost`: called in the tick in which `term` aborts. `stopped`: called after the work has ended.
+   */
+  onStopped?(reason: 'stopped' | 'lost'): void
+  /** Called when another leader is observed, this process included. */
   onNewLeader?(identity: string): void
 }
 
-/** What is known of the election, for `/leader`. */
+/** State of the election, for `/leader`. */
 export interface LeaderInfo {
   readonly identity: string
   readonly isLeader: boolean
-  /** Who the Lease named when we last looked; undefined if nobody. It may have died since. */
+  /** The holder in the Lease as last observed; undefined if there is none. It may have died since. */
   readonly holder: string | undefined
   readonly lease: LeaseSpec | undefined
-  /** Why the last try failed, undefined if it did not. */
+  /** Error of the last attempt; undefined if it succeeded. */
   readonly error: Error | undefined
 }
 
 interface Term {
-  /** What the work sees. */
+  /** Signal that the work receives. */
   readonly controller: AbortController
-  /** Ends the renewals: the work has ended, or the lease is lost. */
+  /** Ends the renewals: the work has ended or the lease is lost. */
   readonly over: AbortController
-  /** Monotonic: up to here, and not longer, nobody else can lead. */
+  /** Monotonic time until which no other process can lead. */
   deadline: number
   watchdog: Timer | undefined
 }
 
 /**
- * Leader election on a coordination.k8s.io Lease, in the way of client-go and together with it. Only the monotonic
- * clock decides. A follower waits the lease's duration from when it *saw* the last renewal, which is after the leader
- * *began* it; the leader counts its shorter deadline from that beginning. So the two never overlap, whatever the wall
- * clocks say and however long requests take.
+ * Leader election on a coordination.k8s.io Lease, compatible with client-go. Only the monotonic clock decides. A
+ * follower waits the lease duration from when it *observed* the last renewal, which is after the leader *started* it;
+ * the leader counts its shorter deadline from that start. So terms never overlap, whatever the wall clocks say and
+ * however long requests take.
  */
 export class LeaderElector {
   readonly identity: string
@@ -74,13 +76,17 @@ export class LeaderElector {
     this.#log = (options.log ?? silentLogger).child({ lease: this.#lease, identity: this.identity })
     const metrics = options.metrics ?? noMetrics
     this.#status = metrics
-      .gauge({ name: 'leader_election_master_status', help: 'Whether this process leads: 1 or 0.', labels: ['name'] })
+      .gauge({
+        name: 'leader_election_master_status',
+        help: 'Whether this process is the leader (1) or not (0).',
+        labels: ['name'],
+      })
       .with({ name: options.name })
     this.#status.set(0)
     const slowPath = metrics
       .counter({
         name: 'leader_election_slowpath_total',
-        help: 'Renewals that could not be written at once and had to read the Lease first.',
+        help: 'Number of renewals that had to read the Lease first.',
         labels: ['name'],
       })
       .with({ name: options.name })
@@ -92,19 +98,19 @@ export class LeaderElector {
       leaseDuration: this.#timing.leaseDuration,
       onSlowPath: (error) => {
         slowPath.inc()
-        this.#log.debug('renewal at once failed, reading the lease', { error: asError(error) })
+        this.#log.debug('optimistic renewal failed, reading the lease', { error: asError(error) })
       },
       onHolder: (holder) => {
-        this.#log.info('new leader', { leader: holder })
-        this.#tell(() => this.#callbacks?.onNewLeader?.(holder))
+        this.#log.info('observed new leader', { leader: holder })
+        this.#notify(() => this.#callbacks?.onNewLeader?.(holder))
       },
     })
   }
 
   /**
-   * Whether we lead, now. The monotonic clock is asked at each call, so the answer is right also as the first thing a
-   * process does after it was suspended. Ask before each step that only a leader may take; `fenced` does so for every
-   * write of a transport. True on a clean stop until the work has ended.
+   * Whether this process leads now. Each call reads the monotonic clock, so the result is right even as the first thing
+   * a process does after it was suspended. Check it before each step that only a leader may take; `fenced` does so for
+   * every write of a transport. On a clean stop it stays true until the work has ended.
    */
   isLeader(): boolean {
     const term = this.#term
@@ -114,7 +120,7 @@ export class LeaderElector {
     return false
   }
 
-  /** Until when, on the monotonic clock, nobody else can lead; undefined if we do not lead. */
+  /** Monotonic time until which no other process can lead; undefined if this process does not lead. */
   get leadsUntil(): number | undefined {
     return this.#term?.deadline
   }
@@ -126,15 +132,19 @@ export class LeaderElector {
   }
 
   /**
-   * Stands as a candidate until `signal` aborts, for one term at most: resolves with `stopped` after a clean stop, or
-   * with `lost` when leadership was lost, each after the work has ended. To stand again, run again. While the API is
-   * away it keeps trying.
+   * Runs as a candidate until `signal` aborts, for at most one term. Resolves with `stopped` after a clean stop or with
+   * `lost` when leadership was lost, in both cases after the work has ended. Run again to become a candidate again.
+   * Keeps retrying while the API server is unreachable.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<'stopped' | 'lost'> {
     if (this.#running) {
-      throw new TenureError('TENURE_ELECTION_RUNNING', 'This elector already runs; run it once at a time.', {
-        fate: 'bug',
-      })
+      throw new TenureError(
+        'TENURE_ELECTION_RUNNING',
+        'This elector is already running; wait for run() to settle first.',
+        {
+          fate: 'bug',
+        },
+      )
     }
     this.#running = true
     this.#callbacks = callbacks
@@ -148,18 +158,18 @@ export class LeaderElector {
   }
 
   async #acquire(signal: AbortSignal): Promise<Term | undefined> {
-    this.#log.info('waiting to become leader')
+    this.#log.info('attempting to acquire leader lease')
     while (!signal.aborted) {
       const began = this.#clock.monotonic()
       const won = await this.#try(signal, this.#timing.requestTimeout)
       if (signal.aborted) {
-        // What was won, or may have been, in the moment of the stop is given back.
+        // The lease may have been acquired just as the stop arrived; release it.
         await this.#release()
         break
       }
-      // An answer that took longer than a term could last is no use; the next try will find our own name.
+      // A response that took longer than a term is useless; the next attempt finds this identity on the lease.
       if (won && this.#clock.monotonic() < began + this.#timing.renewDeadline) return this.#beginTerm(began)
-      await this.#pause(this.#untilNextTry(), signal)
+      await this.#pause(this.#retryDelay(), signal)
     }
     return undefined
   }
@@ -172,7 +182,7 @@ export class LeaderElector {
     const work = (async () => {
       try {
         await callbacks.onStarted(controller.signal)
-        // Work that gives no promise to wait for lasts until its term ends.
+        // Work without a promise lasts until its term ends.
         await aborted(controller.signal)
       } catch (error) {
         failure = { error }
@@ -203,11 +213,11 @@ export class LeaderElector {
       if (renewed) {
         this.#extend(term, began)
       } else if (this.#lock.holder !== this.identity) {
-        // Somebody took or broke our lease: that is over, whatever time would be left.
+        // Another process took or changed the lease: the term is over, whatever time remains.
         this.#endTerm(term, 'lost')
         return
       }
-      wait = renewed ? this.#timing.retryPeriod : this.#sooner(this.#timing.retryPeriod / 2)
+      wait = renewed ? this.#timing.retryPeriod : this.#jitter(this.#timing.retryPeriod / 2)
     }
   }
 
@@ -237,25 +247,26 @@ export class LeaderElector {
     term.watchdog?.cancel()
     this.#status.set(0)
     const reason = this.#whyOver(why)
-    if (why === 'lost') this.#log.error('lost leadership', { error: reason })
-    else this.#log.info('gave up leadership')
+    if (why === 'lost') this.#log.error('lost leader lease', { error: reason })
+    else this.#log.info('stopped leading')
     term.controller.abort(reason)
     term.over.abort()
-    this.#tell(() => this.#callbacks?.onStopped?.(why))
+    this.#notify(() => this.#callbacks?.onStopped?.(why))
   }
 
   #whyOver(why: 'stopped' | 'lost'): TenureError {
-    if (why === 'stopped') return new TenureError('TENURE_ELECTION_STOPPED', `The term on ${this.#lease} has ended.`)
+    if (why === 'stopped')
+      return new TenureError('TENURE_ELECTION_STOPPED', `The leader term on ${this.#lease} has ended.`)
     const problem = this.#lock.heldByOther
-      ? `${this.#lock.holder} holds it now`
-      : 'the Lease could not be renewed in time; see whether the API server can be reached and is not overloaded'
-    return new TenureError('TENURE_ELECTION_LOST', `Leadership by ${this.#lease} was lost: ${problem}.`, {
+      ? `${this.#lock.holder} holds the Lease now`
+      : 'the Lease was not renewed in time; check that the API server is reachable and not overloaded'
+    return new TenureError('TENURE_ELECTION_LOST', `Leadership on ${this.#lease} was lost: ${problem}.`, {
       fate: 'retry',
       cause: this.#error,
     })
   }
 
-  /** One try to take or keep the lease: true if it is ours. Never throws. */
+  /** One attempt to acquire or renew the lease; true if this process holds it. Never throws. */
   async #try(signal: AbortSignal, time: number): Promise<boolean> {
     const limit = withTimeout(this.#clock, time, () => timedOut(this.#lease, time), signal)
     try {
@@ -265,7 +276,7 @@ export class LeaderElector {
     } catch (error) {
       if (!signal.aborted) {
         this.#error = asError(error)
-        this.#log.warn('could not read or write the lease, will try again', { error: this.#error })
+        this.#log.warn('failed to acquire or renew the lease, retrying', { error: this.#error })
       }
       return false
     } finally {
@@ -273,7 +284,7 @@ export class LeaderElector {
     }
   }
 
-  /** If it fails the lease runs out by itself. */
+  /** If the release fails, the lease expires by itself. */
   async #release(): Promise<void> {
     if (!this.#releaseOnStop) return
     const time = this.#timing.requestTimeout
@@ -281,21 +292,24 @@ export class LeaderElector {
     try {
       await this.#lock.release(limit.signal)
     } catch (error) {
-      this.#log.warn('could not release the lease, it will run out', { error: asError(error) })
+      this.#log.warn('failed to release the lease, it will expire', { error: asError(error) })
     } finally {
       limit.dispose()
     }
   }
 
-  /** Soon, and just when the lease runs out if that is sooner: so a dead leader is followed within lease + retry. */
-  #untilNextTry(): number {
-    const wait = this.#sooner(this.#timing.retryPeriod)
+  /**
+   * After the retry period, or exactly when the lease expires if that is earlier: a dead leader is replaced within
+   * lease + retry.
+   */
+  #retryDelay(): number {
+    const wait = this.#jitter(this.#timing.retryPeriod)
     const left = this.#lock.heldByOther ? this.#lock.untilExpiry : Infinity
     return left > 0 ? Math.min(wait, left) : wait
   }
 
-  /** Jitter that only shortens, to 60–90 %: candidates spread out, and a hand-over still takes at most one period. */
-  #sooner(period: number): number {
+  /** Jitter that only shortens, to 60–90 %: candidates spread out, and a takeover still takes at most one period. */
+  #jitter(period: number): number {
     return period * (0.6 + 0.3 * this.#random.fraction())
   }
 
@@ -303,16 +317,16 @@ export class LeaderElector {
     try {
       await sleep(this.#clock, delay, signal)
     } catch {
-      // Woken by the end; whoever waits looks why.
+      // The wait was aborted; the caller checks the reason.
     }
   }
 
-  /** A callback that throws must not stop the election: it is reported. */
-  #tell(callback: () => void): void {
+  /** A callback that throws must not stop the election; the error is logged. */
+  #notify(callback: () => void): void {
     try {
       callback()
     } catch (error) {
-      this.#log.error('a leader election callback threw', { error: asError(error) })
+      this.#log.error('leader election callback failed', { error: asError(error) })
     }
   }
 }
@@ -325,7 +339,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 function timedOut(lease: string, time: number): TenureError {
-  return new TenureError('TENURE_ELECTION_TIMEOUT', `Lease ${lease}: no answer within ${Math.round(time)} ms.`, {
+  return new TenureError('TENURE_ELECTION_TIMEOUT', `Lease ${lease}: no response within ${Math.round(time)} ms.`, {
     fate: 'retry',
   })
 }

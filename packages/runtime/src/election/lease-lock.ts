@@ -9,32 +9,32 @@ export interface LeaseLockOptions {
   readonly clock: Clock
   readonly ref: ObjectRef
   readonly identity: string
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly leaseDuration: number
-  /** A renewal could not be written at once: the lease is read first. */
+  /** Called when an optimistic renewal failed and the lease is read first. */
   readonly onSlowPath: (error: unknown) => void
   readonly onHolder: (identity: string) => void
 }
 
-/** The Lease as one candidate sees and writes it. All times it decides by are of its own monotonic clock. */
+/** The Lease as one candidate observes and writes it. All decisions use this process' own monotonic clock. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions
   #lease: Stored<ElectionLease> | undefined
-  /** Monotonic: when the lease was first seen as it is. */
+  /** Monotonic time at which the current version of the lease was first observed. */
   #observedAt = 0
-  /** A write was sent whose answer we do not have. */
+  /** A write was sent and its response was lost. */
   #unsure = false
 
   constructor(options: LeaseLockOptions) {
     this.#options = options
   }
 
-  /** As last seen. */
+  /** As last observed. */
   get spec(): LeaseSpec | undefined {
     return this.#lease?.spec
   }
 
-  /** Who held it when we last looked, undefined if nobody. */
+  /** The holder as last observed; undefined if there is none. */
   get holder(): string | undefined {
     return this.#lease?.spec?.holderIdentity || undefined
   }
@@ -43,18 +43,18 @@ export class LeaseLock {
     return this.holder !== undefined && this.holder !== this.#options.identity
   }
 
-  /** Milliseconds until the lease, as last seen, runs out; negative if it has. */
+  /** Milliseconds until the lease as last observed expires; negative if it has. */
   get untilExpiry(): number {
     const seconds = this.#lease?.spec?.leaseDurationSeconds
-    // A holder that did not say for how long is given as long as we would take.
+    // A holder without a duration gets the duration that this process would use.
     const duration = seconds ? seconds * 1_000 : this.#options.leaseDuration
     return this.#observedAt + duration - this.#options.clock.monotonic()
   }
 
-  /** Takes the lease, or renews it if it is ours; false if another has it. `leading`: we are in a term. */
+  /** Acquires the lease, or renews it if this process holds it; false if another does. `leading`: a term is running. */
   async hold(leading: boolean, signal: AbortSignal): Promise<boolean> {
     if (leading && this.#lease && this.holder === this.#options.identity) {
-      // The leader knows what it wrote last: no need to read it again.
+      // The leader knows what it wrote last and does not need to read it again.
       try {
         await this.#update(this.#lease, this.#held(this.#lease.spec), signal)
         return true
@@ -64,15 +64,15 @@ export class LeaseLock {
       }
     }
     const stored = await this.#read(signal)
-    // A lease that somebody deleted does not end its holder's time: it counts as it was last seen. And a leader that
-    // finds another name on it does not take it back in the same term.
+    // Deleting the lease does not end its holder's term: the last observed version counts. A leader that finds another
+    // holder does not take the lease back within the same term.
     if (this.heldByOther && (leading || this.untilExpiry > 0)) return false
     if (stored) await this.#update(stored, this.#held(stored.spec), signal)
     else await this.#create(signal)
     return true
   }
 
-  /** Writes that nobody holds it, if we do. */
+  /** Clears the holder if it is this process. */
   async release(signal: AbortSignal): Promise<void> {
     if (this.#unsure) await this.#read(signal)
     for (let attempt = 1; this.#lease && this.holder === this.#options.identity; attempt++) {
@@ -88,13 +88,13 @@ export class LeaseLock {
         await this.#update(this.#lease, spec, signal)
       } catch (error) {
         if (!isConflict(error) || attempt === 3) throw error
-        // A renewal that we took for failed was carried out after all.
+        // A renewal that seemed to fail was carried out after all.
         await this.#read(signal)
       }
     }
   }
 
-  /** The spec that says: ours, renewed now. */
+  /** The spec of a lease held by this process and renewed now. */
   #held(before: LeaseSpec | undefined): LeaseSpec {
     const { clock, identity, leaseDuration } = this.#options
     const now = renewTimeAfter(before?.renewTime, clock.now())
@@ -122,7 +122,7 @@ export class LeaseLock {
   }
 
   async #update(stored: Stored<ElectionLease>, spec: LeaseSpec, signal: AbortSignal): Promise<void> {
-    // With the resourceVersion of what we read: whoever wrote since makes this a 409.
+    // The resourceVersion of the last read turns a concurrent write into a 409.
     await this.#write(this.#options.api.update(electionLease, { ...stored, spec }, { signal }), signal)
   }
 
@@ -143,7 +143,7 @@ export class LeaseLock {
     const before = this.#lease
     const holder = this.holder
     this.#lease = lease
-    // Any write counts as a sign of life. Comparing the times in it instead would trust the holder's wall clock.
+    // Any write counts as a sign of life. Comparing the times in the spec would trust the holder's wall clock.
     const { uid, resourceVersion } = lease.metadata
     if (before?.metadata.uid === uid && before.metadata.resourceVersion === resourceVersion) return
     this.#observedAt = this.#options.clock.monotonic()
@@ -151,13 +151,13 @@ export class LeaseLock {
   }
 }
 
-/** The promise's outcome, or the signal's reason as soon as it aborts: also if what was asked pays it no heed. */
+/** The promise's outcome, or the signal's reason as soon as it aborts, even if the callee ignores the signal. */
 function within<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
   return new Promise<R>((resolve, reject) => {
     const onAbort = (): void => reject(abortReason(signal))
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
-    // oxlint-disable-next-line promise/prefer-await-to-then -- the late outcome of an abandoned call must be taken, and dropped
+    // oxlint-disable-next-line promise/prefer-await-to-then -- the late outcome of an abandoned call must be handled and dropped
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }

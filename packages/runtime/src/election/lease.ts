@@ -2,7 +2,7 @@ import type { KubeObject } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
 import { microTime } from '../time/micro-time.ts'
 
-/** coordination.k8s.io/v1 LeaseSpec, as far as an election writes it. */
+/** The fields of a coordination.k8s.io/v1 LeaseSpec that the election writes. */
 export interface LeaseSpec {
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
@@ -20,8 +20,8 @@ export interface ElectionLease extends KubeObject {
 export const electionLease = defineKind<ElectionLease>({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' })
 
 /**
- * Now, as a MicroTime that is not `previous`. The wall clock may stand still or jump back to just where it was; a
- * renewal that wrote the same time again would be no write at all, and followers would take the leader for dead.
+ * The current time as a MicroTime that differs from `previous`. The wall clock may stand still or jump back to exactly
+ * the same value; a renewal with the same time would be a no-op, and followers would consider the leader dead.
  */
 export function renewTimeAfter(previous: string | undefined, now: number): string {
   const time = microTime(now)

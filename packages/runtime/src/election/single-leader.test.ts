@@ -33,7 +33,7 @@ const incident = fc.oneof(
   fc.record({ what: fc.constant('stop' as const), who, windDown: fc.constantFrom(0, 500, 20_000) }),
 )
 
-/** The usual one, and one that leaves hardly a second between a leader's deadline and its followers'. */
+/** The default timing, and one with hardly a second between the leader's deadline and its followers'. */
 const timing = fc.constantFrom(
   {},
   { leaseDuration: 10_000, renewDeadline: 9_990, retryPeriod: 2_000, requestTimeout: 9_000 },
@@ -45,7 +45,7 @@ const scenario = fc.record({
   faults: fc.array(fault, { minLength: 1, maxLength: 60 }),
 })
 
-test('property: never two leaders by the monotonic clock, and in the end one', async () => {
+test('there are never two leaders by the monotonic clock, and finally there is one', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ timing, incidents, faults }) => {
       const clock = new VirtualClock()
@@ -69,7 +69,7 @@ test('property: never two leaders by the monotonic clock, and in the end one', a
         const leading = everyone.filter((candidate) => candidate.leads)
         if (leading.length > 1) broken.push(`two lead at ${clock.monotonic()}`)
         for (const { process, term, leads, elector } of everyone) {
-          // A running process whose work has not been told to stop must be the one that leads.
+          // A running process whose work was not told to stop must be the leader.
           if (!process.paused && term && !term.aborted && !leads) broken.push(`works at ${clock.monotonic()}`)
           if (!process.paused && elector.isLeader() !== leads) broken.push(`misled at ${clock.monotonic()}`)
         }
@@ -103,7 +103,7 @@ test('property: never two leaders by the monotonic clock, and in the end one', a
             clock.setTimer(incident.lasts, mend)
             break
           case 'slow':
-            // For as long as nothing mends it.
+            // Until something repairs it.
             if (candidate) candidate.process.fault = () => ({ back: incident.back })
             break
           case 'kill':
@@ -120,7 +120,7 @@ test('property: never two leaders by the monotonic clock, and in the end one', a
       }
       faults.length = 0
       mend()
-      // Every pause and absence ends, then a lease runs out, and somebody leads, for good.
+      // Every pause and absence ends, then a lease expires, and one candidate leads for good.
       await pass(100_000)
       expect(everyone.filter((candidate) => candidate.leads)).toHaveLength(1)
       await pass(30_000)

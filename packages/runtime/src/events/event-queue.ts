@@ -1,6 +1,6 @@
 import type { Series } from './event-writer.ts'
 
-/** Events that wait to be written: warnings before the rest, each sort in the order in which it came. */
+/** Events to be written: warnings first, each type in order of arrival. */
 export class EventQueue {
   readonly #warnings = new Set<Series>()
   readonly #others = new Set<Series>()
@@ -9,13 +9,13 @@ export class EventQueue {
     return this.#warnings.size + this.#others.size
   }
 
-  /** Whose turn it is. It stays until it is deleted. */
+  /** The event to write next. It stays queued until it is deleted. */
   get next(): Series | undefined {
     return firstOf(this.#warnings) ?? firstOf(this.#others)
   }
 
-  /** Who is missed least if somebody has to go: the oldest, and a warning only if there is nothing else. */
-  get leastMissed(): Series | undefined {
+  /** The event to drop if the queue is full: the oldest, and a warning only if there is nothing else. */
+  get nextToDrop(): Series | undefined {
     return firstOf(this.#others) ?? firstOf(this.#warnings)
   }
 

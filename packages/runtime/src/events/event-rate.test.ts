@@ -1,14 +1,14 @@
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import { about, ready, web, world } from './events.testing.ts'
+import { about, ready, web, setup } from './events.testing.ts'
 
-describe('the pace of events', () => {
-  test('writes a burst at once, and the rest at its pace', async () => {
-    const { recorder, clock, writes } = world()
+describe('rate limit', () => {
+  test('a burst is written at once and the rest at the rate', async () => {
+    const { recorder, clock, writes } = setup()
     for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
     await settle()
     expect([writes().length, recorder.pending]).toEqual([50, 50])
-    // For the pace there is one timer; the other is the series'.
+    // One timer is for the rate, the other for the series.
     expect(clock.pending).toBe(2)
     await clock.advance(49)
     expect(writes()).toHaveLength(50)
@@ -19,29 +19,29 @@ describe('the pace of events', () => {
     await clock.advance(29 * 50)
     expect([writes().length, recorder.pending]).toEqual([100, 0])
     expect(clock.pending).toBe(1)
-    // What is not used is saved up, as far as a burst.
+    // Unused tokens accumulate up to the burst.
     await clock.advance(60_000)
     for (let i = 0; i < 60; i++) recorder.record(about(`p${i}`), ready)
     await settle()
     expect(writes()).toHaveLength(150)
   })
 
-  test('keeps a pace that divides no second, and none if none is wanted', async () => {
-    const odd = world({ burst: 2, rate: 7 })
+  test('any rate is respected, and an infinite burst disables the limit', async () => {
+    const odd = setup({ burst: 2, rate: 7 })
     for (let i = 0; i < 37; i++) odd.recorder.record(about(`o${i}`), ready)
     await odd.clock.advance(4_999)
     expect(odd.writes()).toHaveLength(36)
     await odd.clock.advance(2)
     expect(odd.writes()).toHaveLength(37)
 
-    const free = world({ burst: Infinity })
+    const free = setup({ burst: Infinity })
     for (let i = 0; i < 500; i++) free.recorder.record(about(`o${i}`), ready)
     await settle()
     expect(free.writes()).toHaveLength(500)
   })
 
-  test('counts up what repeats while it waits for its turn', async () => {
-    const { recorder, clock, events, writes } = world({ burst: 1 })
+  test('repetitions of a queued event are counted', async () => {
+    const { recorder, clock, events, writes } = setup({ burst: 1 })
     recorder.record(about('first'), ready)
     for (let i = 0; i < 5; i++) recorder.record(web, ready)
     await clock.advance(1_000)
@@ -49,8 +49,8 @@ describe('the pace of events', () => {
     expect(events()).toMatchObject([{}, { series: { count: 5 } }])
   })
 
-  test('lets warnings go first, and drops them last', async () => {
-    const { recorder, clock, events, dropped } = world({ burst: 1, buffer: 4 })
+  test('warnings are written first and dropped last', async () => {
+    const { recorder, clock, events, dropped } = setup({ burst: 1, buffer: 4 })
     const names = (): readonly (string | undefined)[] =>
       events()
         .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
@@ -67,14 +67,14 @@ describe('the pace of events', () => {
     expect(dropped).toEqual({ buffer: 3 })
     await clock.advance(1_000)
     expect(names()).toEqual(['first', 'c', 'd', 'e', 'f', 'g'])
-    // Those of one sort come in the order in which they happened.
+    // Events of one type keep their order.
     for (const name of ['i', 'j', 'k']) recorder.record(about(name), ready)
     await clock.advance(1_000)
     expect(names().slice(-3)).toEqual(['i', 'j', 'k'])
   })
 
-  test('keeps no pace when it is flushed, and keeps it again afterwards', async () => {
-    const { recorder, clock, api, writes } = world({ burst: 1 })
+  test('a flush ignores the rate, which applies again afterwards', async () => {
+    const { recorder, clock, api, writes } = setup({ burst: 1 })
     const recordAll = (count: number, prefix: string): void => {
       for (let i = 0; i < count; i++) recorder.record(about(`${prefix}${i}`), ready)
     }
@@ -83,7 +83,7 @@ describe('the pace of events', () => {
     expect([writes().length, recorder.pending]).toEqual([100, 0])
     expect(clock.pending).toBe(1)
 
-    // What a flush does not get done in its time is written at the pace again.
+    // Events that a flush did not finish in time are written at the rate again.
     api.delayAnswers(() => 100)
     recordAll(40, 'p')
     const flushing = recorder.flush(450)
@@ -99,8 +99,8 @@ describe('the pace of events', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  test('keeps no pace when it is closed, and leaves no timer', async () => {
-    const quick = world({ burst: 1 })
+  test('close ignores the rate and leaves no timer', async () => {
+    const quick = setup({ burst: 1 })
     for (let i = 0; i < 100; i++) quick.recorder.record(about(`o${i}`), ready)
     await settle()
     expect(quick.recorder.pending).toBe(99)
@@ -109,7 +109,7 @@ describe('the pace of events', () => {
     expect(quick.dropped).toEqual({})
     expect(quick.clock.pending).toBe(0)
 
-    const slow = world({ burst: 1 })
+    const slow = setup({ burst: 1 })
     slow.api.delayAnswers(() => 3_600_000)
     for (let i = 0; i < 100; i++) slow.recorder.record(about(`o${i}`), ready)
     const closing = slow.recorder.close(1_000)

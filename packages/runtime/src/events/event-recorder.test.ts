@@ -2,11 +2,11 @@ import { settle } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { kubeEvent } from './event.ts'
-import { about, ready, web, world } from './events.testing.ts'
+import { about, ready, web, setup } from './events.testing.ts'
 
 describe('EventRecorder', () => {
-  test('creates an event with all that events.k8s.io asks for', async () => {
-    const { recorder, events, clock } = world()
+  test('an event has all fields that events.k8s.io requires', async () => {
+    const { recorder, events, clock } = setup()
     recorder.record(web, { ...ready, related: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } } })
     await settle()
     expect(events()).toMatchObject([
@@ -18,7 +18,7 @@ describe('EventRecorder', () => {
         type: 'Normal',
         reason: 'Ready',
         action: 'Ready',
-        note: 'It serves.',
+        note: 'The website is served.',
         regarding: { apiVersion: 'example.dev/v1', kind: 'Website', namespace: 'shop', name: 'web', uid: 'u-1' },
         related: { apiVersion: 'v1', kind: 'Pod', name: 'p' },
       },
@@ -28,16 +28,16 @@ describe('EventRecorder', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('counts up a series, and begins another after six quiet minutes', async () => {
-    const { recorder, events, clock, writes } = world()
+  test('repetitions form a series that ends after six quiet minutes', async () => {
+    const { recorder, events, clock, writes } = setup()
     recorder.record(web, ready)
     await settle()
     await clock.advance(60_000)
-    // Another resourceVersion and another message do not make another event.
+    // A different resourceVersion or message does not make a different event.
     recorder.record({ ...web, metadata: { ...web.metadata, resourceVersion: '8' } }, { ...ready, message: 'Still.' })
     await settle()
     expect(events()).toMatchObject([
-      { note: 'It serves.', series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } },
+      { note: 'The website is served.', series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } },
     ])
     await clock.advance(360_001)
     expect(recorder.seriesCount).toBe(0)
@@ -48,8 +48,8 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(2)
   })
 
-  test('tells apart what differs in object, reason, type, action or related', async () => {
-    const { recorder, events } = world()
+  test('events that differ in object, reason, type, action or related are separate', async () => {
+    const { recorder, events } = setup()
     recorder.record(web, ready)
     recorder.record(about('other'), ready)
     recorder.record({ ...web, metadata: { ...web.metadata, uid: 'u-2' } }, ready)
@@ -61,8 +61,8 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(7)
   })
 
-  test('never blocks, and writes what repeats while a write is under way as one patch', async () => {
-    const { recorder, events, clock, api, writes } = world()
+  test('record never blocks, and repetitions during a write become one patch', async () => {
+    const { recorder, events, clock, api, writes } = setup()
     api.delayAnswers(() => 1_000)
     for (let i = 0; i < 10; i++) recorder.record(web, ready)
     await clock.advance(5_000)
@@ -70,8 +70,8 @@ describe('EventRecorder', () => {
     expect(events()).toMatchObject([{ series: { count: 10 } }])
   })
 
-  test('guards against spam about one object, and still ends with the right count', async () => {
-    const { recorder, events, clock, dropped, writes } = world()
+  test('spam about one object is limited, and the final count is right', async () => {
+    const { recorder, events, clock, dropped, writes } = setup()
     for (let i = 0; i < 100; i++) {
       recorder.record(web, ready)
       await settle()
@@ -85,15 +85,15 @@ describe('EventRecorder', () => {
     await clock.advance(360_001)
     const written = events().find((event) => event.regarding?.name === 'web')
     expect(written).toMatchObject({ series: { count: 100 } })
-    // A token every five minutes comes back.
+    // One token comes back every five minutes.
     recorder.record(web, { ...ready, reason: 'Later' })
     recorder.record(web, { ...ready, reason: 'TooSoon' })
     await settle()
     expect(dropped).toEqual({ spam: 11 })
   })
 
-  test('puts events about cluster-scoped objects in default', async () => {
-    const { recorder, events } = world()
+  test('events about cluster-scoped objects are created in default', async () => {
+    const { recorder, events } = setup()
     recorder.record({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'n' } }, ready)
     await settle()
     expect(events()).toMatchObject([
@@ -101,8 +101,8 @@ describe('EventRecorder', () => {
     ])
   })
 
-  test('retries while the API is away, a bounded number of times, and complains once', async () => {
-    const { recorder, events, clock, api, dropped, warnings } = world()
+  test('failed writes are retried a bounded number of times and logged once', async () => {
+    const { recorder, events, clock, api, dropped, warnings } = setup()
     const end = api.intercept(() => 'drop')
     recorder.record(web, ready)
     await clock.advance(5_000)
@@ -119,8 +119,8 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  test('gives up a request that hangs, and writes it once though its answer was lost', async () => {
-    const { recorder, events, clock, api } = world()
+  test('a hanging request times out, and an event whose response was lost is written once', async () => {
+    const { recorder, events, clock, api } = setup()
     let first = true
     api.intercept(() => {
       if (!first) return undefined
@@ -138,8 +138,8 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  test('honours Retry-After', async () => {
-    const { recorder, events, clock, api } = world()
+  test('Retry-After is respected', async () => {
+    const { recorder, events, clock, api } = setup()
     let times = 0
     api.intercept(() => (times++ === 0 ? refuse(429, 'TooManyRequests', 'slow down', 20) : undefined))
     recorder.record(web, ready)
@@ -149,9 +149,9 @@ describe('EventRecorder', () => {
     expect(events()).toHaveLength(1)
   })
 
-  test('creates an event anew that was gone (404, 410) when it repeats', async () => {
+  test('an expired event (404, 410) is created again when it repeats', async () => {
     for (const status of [404, 410]) {
-      const { recorder, events, api } = world()
+      const { recorder, events, api } = setup()
       recorder.record(web, ready)
       await settle()
       const name = events()[0]?.metadata.name ?? ''
@@ -164,7 +164,7 @@ describe('EventRecorder', () => {
     }
   })
 
-  test('drops, at once, what a terminating or missing namespace or an invalid event refuses', async () => {
+  test('events rejected for their namespace or content are dropped without retry', async () => {
     const terminating = {
       kind: 'Status',
       reason: 'Forbidden',
@@ -172,7 +172,7 @@ describe('EventRecorder', () => {
       message: 'namespace is being terminated',
       details: { causes: [{ reason: 'NamespaceTerminating', message: 'x', field: 'metadata.namespace' }] },
     }
-    const { recorder, clock, api, dropped, warnings } = world()
+    const { recorder, clock, api, dropped, warnings } = setup()
     const answers = [
       {
         ...refuse(403, 'Forbidden'),
@@ -191,8 +191,8 @@ describe('EventRecorder', () => {
     expect(api.requests).toHaveLength(4)
   })
 
-  test('drops the oldest beyond its buffer, and holds a bounded number of series', async () => {
-    const { recorder, clock, api, dropped } = world({ buffer: 10 })
+  test('a full buffer drops the oldest events, and the number of series is bounded', async () => {
+    const { recorder, clock, api, dropped } = setup({ buffer: 10 })
     api.delayAnswers(() => 100)
     for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
     expect(recorder.pending).toBe(14)
@@ -206,8 +206,8 @@ describe('EventRecorder', () => {
     expect(recorder.seriesCount).toBeLessThanOrEqual(4_096)
   })
 
-  test('never throws into a reconcile', async () => {
-    const { recorder, dropped, warnings } = world()
+  test('record never throws', async () => {
+    const { recorder, dropped, warnings } = setup()
     recorder.record({}, ready)
     recorder.record(web, { ...ready, reason: '' })
     recorder.record(web, undefined as never)
@@ -217,8 +217,8 @@ describe('EventRecorder', () => {
     expect(recorder.pending).toBe(0)
   })
 
-  test('closes with everything written, or after its deadline with nothing left running', async () => {
-    const quick = world()
+  test('close writes everything, or aborts at its deadline', async () => {
+    const quick = setup()
     for (let i = 0; i < 30; i++) quick.recorder.record(web, ready)
     await settle()
     quick.recorder.record(web, ready)
@@ -228,7 +228,7 @@ describe('EventRecorder', () => {
     quick.recorder.record(web, ready)
     expect(quick.dropped).toEqual({ closed: 1 })
 
-    const slow = world()
+    const slow = setup()
     slow.api.delayAnswers(() => 3_600_000)
     for (let i = 0; i < 8; i++) slow.recorder.record(about(`o${i}`), ready)
     let closed = false

@@ -9,61 +9,65 @@ import { microTime } from '../time/micro-time.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Series } from './event-writer.ts'
 import { EventWriter, isNamespaceGone } from './event-writer.ts'
-import { LONGEST_NOTE, LONGEST_WORD, cutToBytes, eventName, referenceTo } from './event.ts'
+import { MAX_NOTE_BYTES, MAX_WORD_LENGTH, cutToBytes, eventName, referenceTo } from './event.ts'
 import { TokenBucket, TokenBuckets } from './token-bucket.ts'
 
 export interface EventRecorderOptions {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
-  /** Which controller reports: `example.dev/websites`. */
+  /** The reporting controller: `example.dev/websites`. */
   readonly controller: string
-  /** Which of its processes. Default: the host's name. */
+  /** The reporting process. Default: the host name. */
   readonly instance?: string
-  /** Events that wait to be written; beyond it the oldest are dropped, warnings last. Default 5,000. */
+  /** Maximum number of queued events; beyond it the oldest are dropped, warnings last. Default 5,000. */
   readonly buffer?: number
-  /** Writes at once. Default 4. */
+  /** Concurrent writes. Default 4. */
   readonly concurrency?: number
-  /** Events that are written as fast as that goes, before the pace is kept; Infinity keeps none. Default 50. */
+  /** Number of events that may exceed `rate`; Infinity disables the limit. Default 50. */
   readonly burst?: number
   /**
-   * Events written per second after that: however much happens, telling of it takes little of the API server's time.
-   * Warnings do not wait for others. Default 20.
+   * Events written per second beyond the burst, so that Events do not load the API server. Warnings go first. Default
+   * 20.
    */
   readonly rate?: number
-  /** How often a write is tried. Default 6, over about half a minute. */
+  /** Attempts per write. Default 6, over about half a minute. */
   readonly attempts?: number
-  /** How long, in milliseconds, a repeated event counts up the same series. Default 360,000: six minutes. */
+  /** Milliseconds during which a repeated event counts towards the same series. Default 360,000: six minutes. */
   readonly seriesWindow?: number
-  /** When one write is given up, in milliseconds. Default 10,000. */
+  /** Timeout of one write in milliseconds. Default 10,000. */
   readonly requestTimeout?: number
-  /** Default: silent. */
+  /** Default: no logs. */
   readonly log?: Logger
-  /** Default: none. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics
 }
 
 export interface EventDetails {
   readonly type: 'Normal' | 'Warning'
-  /** Why, as one CamelCase word. */
+  /** The reason as one CamelCase word. */
   readonly reason: string
-  /** For people. Cut to 1,024 bytes. In a series the first one's stays. */
+  /** Message for people, truncated to 1,024 bytes. A series keeps the first message. */
   readonly message: string
-  /** What was done or tried, as one CamelCase word. Default: the reason. */
+  /** The action taken or attempted, as one CamelCase word. Default: the reason. */
   readonly action?: string
-  /** A second object that has to do with it. */
+  /** A second object that is involved. */
   readonly related?: KubeObject
 }
 
-/** As client-go limits one source's events about one object. */
+/**
+ * client-go's spam filter: burst, and milliseconds per further event, for the events of one source about one object.
+ */
 const SPAM_BURST = 25
 const SPAM_REFILL = 300_000
-const MOST_SERIES = 4_096
-const COMPLAIN_EVERY = 60_000
+/** Maximum number of series that are counted. */
+const MAX_SERIES = 4_096
+/** Minimum milliseconds between two warnings about failed writes. */
+const WARNING_INTERVAL_MS = 60_000
 
 /**
- * Writes events.k8s.io Events without ever getting in the way: `record` returns at once and never throws, what can
- * not be written is dropped and counted. The same event again within six minutes counts up a series.
+ * Writes events.k8s.io Events without blocking the caller: `record` returns at once and never throws; events that
+ * cannot be written are dropped and counted. The same event within six minutes increments a series.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -76,13 +80,13 @@ export class EventRecorder {
   readonly #series = new Map<string, Series>()
   readonly #queue = new EventQueue()
   readonly #tokens: TokenBuckets
-  readonly #pace: TokenBucket
+  readonly #rateLimit: TokenBucket
   readonly #dropped: (reason: string) => void
   readonly #aborter = new AbortController()
   #writing = 0
   #sweep: Timer | undefined
-  /** Set while something waits for nothing but the pace. */
-  #paceTimer: Timer | undefined
+  /** Set while queued events wait for the rate limit. */
+  #rateTimer: Timer | undefined
   #closed = false
   readonly #onIdle = new Set<() => void>()
   #complainedAt = -Infinity
@@ -98,29 +102,29 @@ export class EventRecorder {
       requestTimeout: options.requestTimeout ?? 10_000,
     })
     this.#log = options.log ?? silentLogger
-    this.#instance = (options.instance ?? hostname()).slice(0, LONGEST_WORD)
+    this.#instance = (options.instance ?? hostname()).slice(0, MAX_WORD_LENGTH)
     this.#window = options.seriesWindow ?? 360_000
-    this.#tokens = new TokenBuckets(options.clock, SPAM_BURST, SPAM_REFILL, MOST_SERIES)
-    this.#pace = new TokenBucket(options.clock, Math.max(options.burst ?? 50, 1), 1_000 / (options.rate ?? 20))
+    this.#tokens = new TokenBuckets(options.clock, SPAM_BURST, SPAM_REFILL, MAX_SERIES)
+    this.#rateLimit = new TokenBucket(options.clock, Math.max(options.burst ?? 50, 1), 1_000 / (options.rate ?? 20))
     const dropped = (options.metrics ?? noMetrics).counter({
       name: 'tenure_events_dropped_total',
-      help: 'Kubernetes Events that were not written, by why.',
+      help: 'Number of Kubernetes Events dropped, by reason.',
       labels: ['reason'],
     })
     this.#dropped = (reason) => dropped.with({ reason }).inc()
   }
 
-  /** Events that wait or are being written. */
+  /** Number of events that are queued or being written. */
   get pending(): number {
     return this.#queue.size + this.#writing
   }
 
-  /** Series that are counted up, and timers and buckets with them, are bounded: this is how many there are. */
+  /** Number of series that are counted. They are bounded, and with them timers and buckets. */
   get seriesCount(): number {
     return this.#series.size
   }
 
-  /** Notes that something happened to `object`. Returns at once, never throws. */
+  /** Records that something happened to `object`. Returns at once and never throws. */
   record(object: KubeObject, details: EventDetails): void {
     try {
       this.#record(object, details)
@@ -130,8 +134,8 @@ export class EventRecorder {
   }
 
   /**
-   * Writes everything there is, series too, without keeping the pace; resolves when that is done or `timeout`
-   * (default 5,000 ms) passed.
+   * Writes all queued events and series, ignoring the rate limit. Resolves when that is done or after `timeout`
+   * (default 5,000 ms).
    */
   async flush(timeout = 5_000): Promise<void> {
     for (const series of this.#series.values()) if (series.count > series.written) this.#enqueue(series)
@@ -148,7 +152,7 @@ export class EventRecorder {
     })
   }
 
-  /** Flushes, takes no more, and ends what is still under way after `timeout` (default 5,000 ms). */
+  /** Flushes, accepts no more events, and aborts the remaining writes after `timeout` (default 5,000 ms). */
   async close(timeout = 5_000): Promise<void> {
     this.#closed = true
     await this.flush(timeout)
@@ -166,18 +170,18 @@ export class EventRecorder {
       return
     }
     const regarding = referenceTo(object)
-    if (!regarding.kind || !regarding.name) throw new TypeError('An event needs an object with a kind and a name.')
+    if (!regarding.kind || !regarding.name) throw new TypeError('An event needs an object with kind and metadata.name.')
     const related = details.related && referenceTo(details.related)
-    const action = (details.action || details.reason).slice(0, LONGEST_WORD)
-    const reason = details.reason.slice(0, LONGEST_WORD)
+    const action = (details.action || details.reason).slice(0, MAX_WORD_LENGTH)
+    const reason = details.reason.slice(0, MAX_WORD_LENGTH)
     if (!reason) throw new TypeError('An event needs a reason.')
-    // The resourceVersion moves on while the same thing keeps happening.
+    // The resourceVersion changes while the same event repeats, so it is not part of the key.
     const about = [regarding.apiVersion, regarding.kind, regarding.namespace, regarding.name, regarding.uid]
     const also = related && [related.apiVersion, related.kind, related.namespace, related.name, related.uid]
     const key = JSON.stringify([about, also, details.type, reason, action])
     const now = this.#clock.now()
     const known = this.#series.get(key)
-    if (known && this.#clock.monotonic() - known.seen <= this.#window) {
+    if (known && this.#clock.monotonic() - known.lastSeen <= this.#window) {
       this.#repeat(known, now)
       return
     }
@@ -200,13 +204,13 @@ export class EventRecorder {
         type: details.type,
         reason,
         action,
-        note: cutToBytes(details.message, LONGEST_NOTE),
+        note: cutToBytes(details.message, MAX_NOTE_BYTES),
         regarding,
         ...(related && { related }),
       },
       count: 1,
       written: 0,
-      seen: this.#clock.monotonic(),
+      lastSeen: this.#clock.monotonic(),
       lastObserved: now,
       state: 'idle',
     }
@@ -216,31 +220,31 @@ export class EventRecorder {
 
   #repeat(series: Series, now: number): void {
     series.count++
-    series.seen = this.#clock.monotonic()
+    series.lastSeen = this.#clock.monotonic()
     series.lastObserved = now
     this.#remember(series)
-    // Without a token the count goes on in memory, and is written when the series ends.
+    // Without a token the series is counted in memory and written when it ends.
     if (series.state === 'idle' && this.#tokens.take(series.object)) this.#enqueue(series)
   }
 
   #remember(series: Series): void {
     this.#series.delete(series.key)
     this.#series.set(series.key, series)
-    if (this.#series.size > MOST_SERIES) {
+    if (this.#series.size > MAX_SERIES) {
       const [oldest] = this.#series.values()
       if (oldest) this.#finish(oldest)
     }
-    this.#sweep ??= this.#clock.setTimer(this.#window, () => this.#sweepUp())
+    this.#sweep ??= this.#clock.setTimer(this.#window, () => this.#endSeries())
   }
 
-  /** Ends the series that nothing was added to for a whole window. */
-  #sweepUp(): void {
+  /** Ends the series that did not repeat for a whole window. */
+  #endSeries(): void {
     this.#sweep = undefined
     const now = this.#clock.monotonic()
     for (const series of this.#series.values()) {
-      const left = series.seen + this.#window - now
+      const left = series.lastSeen + this.#window - now
       if (left > 0) {
-        this.#sweep = this.#clock.setTimer(left, () => this.#sweepUp())
+        this.#sweep = this.#clock.setTimer(left, () => this.#endSeries())
         return
       }
       this.#finish(series)
@@ -255,7 +259,7 @@ export class EventRecorder {
   #forget(series: Series, why: string): void {
     this.#queue.delete(series)
     series.state = 'idle'
-    // What was never written must not be counted up; the next occurrence starts anew.
+    // A series that was never written cannot be incremented; the next occurrence starts a new one.
     if (this.#series.get(series.key) === series) this.#series.delete(series.key)
     this.#dropped(why)
   }
@@ -265,15 +269,15 @@ export class EventRecorder {
     series.state = 'queued'
     this.#queue.add(series)
     if (this.#queue.size > (this.#options.buffer ?? 5_000)) {
-      const least = this.#queue.leastMissed
+      const least = this.#queue.nextToDrop
       if (least) this.#forget(least, 'buffer')
     }
     this.#pump()
   }
 
-  /** Writes what may be written now, and comes back when more may. */
+  /** Writes as many events as the limits allow, and schedules itself for the rest. */
   #pump(): void {
-    while (this.#isReady && (this.#pace.take() || this.#isFlushing)) {
+    while (this.#isReady && (this.#rateLimit.take() || this.#isFlushing)) {
       const series = this.#queue.next
       if (!series) break
       this.#queue.delete(series)
@@ -281,24 +285,24 @@ export class EventRecorder {
       void this.#write(series)
     }
     if (this.#isReady) {
-      this.#paceTimer ??= this.#clock.setTimer(this.#pace.wait, () => {
-        this.#paceTimer = undefined
+      this.#rateTimer ??= this.#clock.setTimer(this.#rateLimit.wait, () => {
+        this.#rateTimer = undefined
         this.#pump()
       })
     } else {
-      this.#paceTimer?.cancel()
-      this.#paceTimer = undefined
+      this.#rateTimer?.cancel()
+      this.#rateTimer = undefined
     }
     if (this.pending === 0) for (const end of this.#onIdle) end()
   }
 
-  /** Something waits, and but for the pace nothing holds it up. */
+  /** True if an event is queued and only the rate limit may delay it. */
   get #isReady(): boolean {
     const { concurrency = 4 } = this.#options
     return this.#queue.size > 0 && this.#writing < concurrency && !this.#aborter.signal.aborted
   }
 
-  /** Somebody waits for everything to be written. */
+  /** True while a caller waits for everything to be written. */
   get #isFlushing(): boolean {
     return this.#onIdle.size > 0
   }
@@ -313,14 +317,17 @@ export class EventRecorder {
     } catch (error) {
       const why = this.#aborter.signal.aborted ? 'closed' : isNamespaceGone(error) ? 'namespace' : 'failed'
       this.#forget(series, why)
-      if (why === 'failed') this.#complain(asError(error))
+      if (why === 'failed') this.#warn(asError(error))
     } finally {
       this.#writing--
       this.#pump()
     }
   }
 
-  /** It happened again meanwhile. The last word on a series is always written, others as the object's tokens allow. */
+  /**
+   * True if the event repeated meanwhile. The final count of a series is always written, others if the object has a
+   * token.
+   */
   #mayWriteAgain(series: Series): boolean {
     const ended = this.#series.get(series.key) !== series || this.#isFlushing
     return ended || this.#tokens.take(series.object)
@@ -328,14 +335,14 @@ export class EventRecorder {
 
   #drop(reason: string, error: Error): void {
     this.#dropped(reason)
-    this.#complain(error)
+    this.#warn(error)
   }
 
-  /** A line a minute at most: what is wrong with events is wrong with all of them. */
-  #complain(error: Error): void {
+  /** At most one warning per interval: if one write fails, they usually all do. */
+  #warn(error: Error): void {
     const now = this.#clock.monotonic()
-    if (now - this.#complainedAt < COMPLAIN_EVERY) return
+    if (now - this.#complainedAt < WARNING_INTERVAL_MS) return
     this.#complainedAt = now
-    this.#log.warn('could not write events, dropped', { error })
+    this.#log.warn('failed to write events, dropping them', { error })
   }
 }

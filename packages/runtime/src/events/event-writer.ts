@@ -16,20 +16,20 @@ import { microTime } from '../time/micro-time.ts'
 import type { KubeEvent } from './event.ts'
 import { eventName, kubeEvent } from './event.ts'
 
-/** One event and all its repetitions. */
+/** One event and its repetitions. */
 export interface Series {
   readonly key: string
-  /** The object it regards, as a key. */
+  /** Key of the object that the event regards. */
   readonly object: string
   readonly event: KubeEvent
   readonly namespace: string
   name: string
   count: number
-  /** The count that the server has: 0, nothing yet. */
+  /** Count that the server has; 0 before the first write. */
   written: number
-  /** Monotonic, for the window. */
-  seen: number
-  /** Wall time, for the record. */
+  /** Monotonic time of the last occurrence, for the window. */
+  lastSeen: number
+  /** Wall time of the last occurrence, for the Event. */
   lastObserved: number
   state: 'idle' | 'queued' | 'writing'
 }
@@ -42,7 +42,7 @@ export interface EventWriterOptions {
   readonly requestTimeout: number
 }
 
-/** Brings the server up to a series' count: a create for the first, a patch after that. */
+/** Writes the count of a series to the server: a create for the first occurrence, patches after that. */
 export class EventWriter {
   readonly #options: EventWriterOptions
 
@@ -50,7 +50,7 @@ export class EventWriter {
     this.#options = options
   }
 
-  /** Tries as often as allowed, unless the answer would stay the same. */
+  /** Retries up to the limit, unless the error is permanent. */
   async write(series: Series, signal: AbortSignal): Promise<void> {
     const { attempts, clock, random } = this.#options
     for (let attempt = 1; ; attempt++) {
@@ -58,7 +58,7 @@ export class EventWriter {
         await this.#writeOnce(series, signal)
         return
       } catch (error) {
-        if (signal.aborted || attempt >= attempts || isHopeless(error)) throw error
+        if (signal.aborted || attempt >= attempts || isPermanent(error)) throw error
         const backoff = jitter(random, Math.min(500 * 2 ** attempt, 10_000), 0.3)
         const wait = error instanceof ApiError ? Math.max(error.retryAfter ?? 0, backoff) : backoff
         await sleep(clock, wait, signal)
@@ -76,7 +76,7 @@ export class EventWriter {
           return
         } catch (error) {
           if (!isNotFound(error) && !isGone(error)) throw error
-          // Events live for an hour or so. This one is gone; a new one carries on its count.
+          // Events expire after about an hour. Create a new one that continues the count.
           series.written = 0
           series.name = eventName(series.event.regarding?.name ?? '', random)
         }
@@ -95,14 +95,14 @@ export class EventWriter {
       series.written = count
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
-      // The name is ours alone: an earlier try was carried out, and only its answer was lost.
+      // The name is unique, so an earlier attempt succeeded and only its response was lost.
       if (count > 1) await this.#patch(series, signal)
       else series.written = count
     }
   }
 
   async #patch(series: Series, signal: AbortSignal): Promise<void> {
-    // What happens while we write is not in what we write.
+    // Occurrences during the write are not included in it.
     const { count, name, namespace } = series
     const patch = mergePatch({ series: summaryOf(series) })
     await this.#options.api.patch(kubeEvent, { name, namespace }, patch, { signal })
@@ -114,16 +114,18 @@ function summaryOf(series: Series): NonNullable<KubeEvent['series']> {
   return { count: series.count, lastObservedTime: microTime(series.lastObserved) }
 }
 
-/** The namespace ends or has ended, which is all that a create can not find: nobody will miss the event. */
+/**
+ * True if the namespace is terminating or gone: a create has no other reason to return 404. The event is not needed.
+ */
 export function isNamespaceGone(error: unknown): boolean {
   return isNotFound(error) || isNamespaceEnding(error)
 }
 
-/** Trying again would give the same answer. */
-function isHopeless(error: unknown): boolean {
+/** True if a retry would fail the same way. */
+function isPermanent(error: unknown): boolean {
   return fateOf(error) !== 'retry' || isNamespaceGone(error)
 }
 
 function timedOut(time: number): TenureError {
-  return new TenureError('TENURE_EVENTS_TIMEOUT', `An event could not be written within ${time} ms.`, { fate: 'retry' })
+  return new TenureError('TENURE_EVENTS_TIMEOUT', `The event was not written within ${time} ms.`, { fate: 'retry' })
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { cutToBytes, eventName } from './event.ts'
 
 describe('names and notes', () => {
-  test('cuts a note between characters, to what the server takes', () => {
+  test('a note is truncated between characters to the limit of the server', () => {
     expect(cutToBytes('short', 1_024)).toBe('short')
     for (const text of [
       'x'.repeat(2_000),
@@ -20,7 +20,7 @@ describe('names and notes', () => {
     }
   })
 
-  test('makes names that the server takes', () => {
+  test('event names are valid', () => {
     const random = seededRandom()
     expect(eventName('web', random)).toMatch(/^web\.[0-9a-f]{16}$/)
     expect(eventName('system:node', random)).toMatch(/^[0-9a-f]{16}$/)

@@ -27,10 +27,10 @@ export interface KubeEvent extends KubeObject {
 
 export const kubeEvent = defineKind<KubeEvent>({ apiVersion: 'events.k8s.io/v1', kind: 'Event' })
 
-/** What the API server accepts in a note, in bytes, and in reason, action and instance, in characters. */
-export const LONGEST_NOTE = 1_024
-export const LONGEST_WORD = 128
-const LONGEST_NAME = 253
+/** Limits of the API server: bytes of a note, and characters of reason, action and instance. */
+export const MAX_NOTE_BYTES = 1_024
+export const MAX_WORD_LENGTH = 128
+const MAX_NAME_LENGTH = 253
 
 export function referenceTo(object: KubeObject): ObjectReference {
   const { metadata } = object
@@ -44,14 +44,19 @@ export function referenceTo(object: KubeObject): ObjectReference {
   }
 }
 
-/** `<object>.<hex>`, as kubectl users know it; just the hex if the object's name may not be part of an event's. */
+/**
+ * `<object>.<hex>`, the format that kubectl users know; only the hex if the object's name is not allowed in an event's
+ * name.
+ */
 export function eventName(object: string, random: Random): string {
   const unique = Buffer.from(random.bytes(8)).toString('hex')
-  const room = object.slice(0, LONGEST_NAME - unique.length - 1).replace(/[-.]+$/, '')
-  return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(room) ? `${room}.${unique}` : unique
+  const prefix = object.slice(0, MAX_NAME_LENGTH - unique.length - 1).replace(/[-.]+$/, '')
+  return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(prefix)
+    ? `${prefix}.${unique}`
+    : unique
 }
 
-/** `text`, or as much of its beginning as fits in `limit` bytes with an ellipsis: never half a character. */
+/** `text`, truncated to `limit` bytes with an ellipsis and never inside a character. */
 export function cutToBytes(text: string, limit: number): string {
   if (Buffer.byteLength(text) <= limit) return text
   const ellipsis = '…'

@@ -15,10 +15,10 @@ export const web: KubeObject = {
   metadata: { name: 'web', namespace: 'shop', uid: 'u-1', resourceVersion: '7' },
 }
 export const about = (name: string): KubeObject => ({ ...web, metadata: { ...web.metadata, name } })
-export const ready = { type: 'Normal', reason: 'Ready', message: 'It serves.' } as const
+export const ready = { type: 'Normal', reason: 'Ready', message: 'The website is served.' } as const
 
-/** A recorder at a server in memory, in virtual time. */
-export function world(options: Partial<EventRecorderOptions> = {}) {
+/** An event recorder with an in-memory API server, in virtual time. */
+export function setup(options: Partial<EventRecorderOptions> = {}) {
   const clock = new VirtualClock()
   const api = new MemoryApi({ clock })
   const random = seededRandom()

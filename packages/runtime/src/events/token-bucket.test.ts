@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenBucket, TokenBuckets } from './token-bucket.ts'
 
-test('a bucket gives what it has, then one per refill, and saves up no more than it holds', async () => {
+test('a bucket gives its burst, then one token per refill, and never holds more than its burst', async () => {
   const clock = new VirtualClock()
   const bucket = new TokenBucket(clock, 2, 100)
   const taken = (): readonly boolean[] => [bucket.take(), bucket.take(), bucket.take()]
@@ -19,7 +19,7 @@ test('a bucket gives what it has, then one per refill, and saves up no more than
   expect(taken()).toEqual([true, true, false])
 })
 
-test('who waits as long as he is told to gets on, whatever the pace', async () => {
+test('waiting as long as the bucket says yields a token at any rate', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.double({ min: 0.1, max: 5_000, noNaN: true }),
@@ -34,7 +34,7 @@ test('who waits as long as he is told to gets on, whatever the pace', async () =
           await clock.advance(bucket.wait)
           waits++
         }
-        // Once more at most, for what rounding took away.
+        // One more attempt at most, because of rounding.
         expect(waits).toBeLessThanOrEqual(2)
       },
     ),
@@ -42,11 +42,11 @@ test('who waits as long as he is told to gets on, whatever the pace', async () =
   )
 })
 
-test('there is a bucket per key, and no more of them than are of use', async () => {
+test('each key has its own bucket, and their number is bounded', async () => {
   const clock = new VirtualClock()
   const buckets = new TokenBuckets(clock, 1, 100, 3)
   expect(['a', 'b', 'a', 'c', 'd'].map((key) => buckets.take(key))).toEqual([true, true, false, true, true])
-  // Of b, the longest unused, nothing is known any more.
+  // b was unused for longest, so its bucket was dropped.
   expect(buckets.size).toBe(3)
   expect([buckets.take('a'), buckets.take('b')]).toEqual([false, true])
   await clock.advance(1_000)

@@ -16,12 +16,12 @@ export class TokenBucket {
     this.#at = clock.monotonic()
   }
 
-  /** When it was last asked for a token. */
+  /** Monotonic time of the last attempt to take a token. */
   get at(): number {
     return this.#at
   }
 
-  /** Takes a token, if there is one. */
+  /** Takes a token if there is one. */
   take(): boolean {
     const now = this.#clock.monotonic()
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) / this.#refill)
@@ -31,17 +31,14 @@ export class TokenBucket {
     return true
   }
 
-  /** Milliseconds until there is a token; 0 if there is one. Whole, so that whoever waits as long never wakes too soon. */
+  /** Milliseconds until there is a token, rounded up; 0 if there is one. */
   get wait(): number {
     const left = (1 - this.#tokens) * this.#refill - (this.#clock.monotonic() - this.#at)
     return Math.max(0, Math.ceil(left))
   }
 }
 
-/**
- * A bucket of tokens per key. Holds at most `most` keys: the one longest unused is forgotten first, and one that has
- * been full again for long is as good as forgotten.
- */
+/** One bucket per key. Holds at most `most` keys and drops the least recently used one. */
 export class TokenBuckets {
   readonly #clock: Clock
   readonly #burst: number
@@ -64,7 +61,7 @@ export class TokenBuckets {
   take(key: string): boolean {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#clock, this.#burst, this.#refill)
     const isTaken = bucket.take()
-    // Moved to the end: the map is in order of last use.
+    // Moving the key to the end keeps the map in order of last use.
     this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
     this.#trim()
