@@ -158,7 +158,7 @@ export class LeaderElector {
   }
 
   async #acquire(signal: AbortSignal): Promise<Term | undefined> {
-    this.#log.info('attempting to acquire leader lease')
+    this.#log.info('waiting to become leader')
     while (!signal.aborted) {
       const began = this.#clock.monotonic()
       const won = await this.#try(signal, this.#timing.requestTimeout)
