@@ -30,7 +30,7 @@ import { nodes, type NodesOptions } from './nodes/node.ts'
 import { scheduler } from './nodes/scheduler.ts'
 import type { PodTimes } from './nodes/simulation.ts'
 import { nodeTaints } from './nodes/taints.ts'
-import type { BuiltInController, Surroundings } from './context.ts'
+import type { BuiltInController, ControlPlaneContext } from './context.ts'
 import { claimBinding, volumeRelease } from './volumes/binding.ts'
 import { volumeProtection } from './volumes/protection.ts'
 import { daemonSets } from './workloads/daemon-set.ts'
@@ -40,14 +40,14 @@ import { replicaSets } from './workloads/replica-set.ts'
 import { statefulSets } from './workloads/stateful-set.ts'
 
 export interface BuiltInControllersOptions {
-  /** PEM, for the ConfigMap `kube-root-ca.crt` in each namespace. Default: no such ConfigMap. */
+  /** PEM for the ConfigMap `kube-root-ca.crt` in each namespace. Default: no such ConfigMap. */
   readonly certificateAuthority?: string
-  /** The simulated nodes. `false`: none, and pods stay pending. Default: one node. */
+  /** The simulated nodes. With `false` there are none and pods stay pending. Default: one node. */
   readonly nodes?: (NodesOptions & { readonly times?: PodTimes; readonly events?: boolean }) | false
 }
 
-/** Kinds that are watched whole here: the garbage collector needs no watch of its own for them. */
-const WATCHED_WHOLE = [
+/** Kinds that other controllers watch with all fields: the garbage collector shares their informers. */
+const SHARED_KINDS = [
   ControllerRevision,
   CronJob,
   DaemonSet,
@@ -66,12 +66,12 @@ const WATCHED_WHOLE = [
   StatefulSet,
 ]
 
-/** The controllers of a control plane, in the order in which they are started. */
+/** The controllers of a control plane, in start order. */
 export function builtInControllers(options: BuiltInControllersOptions = {}): readonly BuiltInController[] {
   const { certificateAuthority, nodes: simulated = {} } = options
   return [
     component('bootstrap', bootstrap),
-    component('garbage-collector', (around) => garbageCollector(around, WATCHED_WHOLE)),
+    component('garbage-collector', (context) => garbageCollector(context, SHARED_KINDS)),
     component('namespace', namespaceLifecycle),
     serviceAccounts,
     ...(certificateAuthority === undefined ? [] : [rootCertificates(certificateAuthority)]),
@@ -93,15 +93,15 @@ export function builtInControllers(options: BuiltInControllersOptions = {}): rea
     ...(simulated === false
       ? []
       : [
-          component('nodes', (around) => nodes(around, simulated)),
+          component('nodes', (context) => nodes(context, simulated)),
           component('scheduler', scheduler),
-          component('kubelet', (around) =>
-            kubelets(around, { times: simulated.times ?? {}, events: simulated.events ?? true }),
+          component('kubelet', (context) =>
+            kubelets(context, { times: simulated.times ?? {}, events: simulated.events ?? true }),
           ),
         ]),
   ]
 }
 
-function component(name: string, create: (around: Surroundings) => Component): BuiltInController {
+function component(name: string, create: (context: ControlPlaneContext) => Component): BuiltInController {
   return { name, create }
 }

@@ -1,13 +1,16 @@
 import { type ControllerDefinition, ControllerRunner } from '@tenure/runtime'
-import type { BuiltInController, Surroundings } from './context.ts'
+import type { BuiltInController, ControlPlaneContext } from './context.ts'
 
-/** A controller of ours as a component of the control plane. */
-export function builtIn(name: string, define: (around: Surroundings) => ControllerDefinition): BuiltInController {
+/** Wraps a controller definition as a component of the control plane. */
+export function builtIn(
+  name: string,
+  define: (context: ControlPlaneContext) => ControllerDefinition,
+): BuiltInController {
   return {
     name,
-    create: (around) => {
-      const { controllers, clock, informers, log, metrics, random } = around
-      const runner = new ControllerRunner(define(around), {
+    create: (context) => {
+      const { controllers, clock, informers, log, metrics, random } = context
+      const runner = new ControllerRunner(define(context), {
         api: controllers,
         informers,
         clock,

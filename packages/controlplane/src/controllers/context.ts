@@ -1,10 +1,10 @@
 import type { Client, Clock, Random } from '@tenure/kube'
 import type { Component, Logger, Metrics, SharedInformers } from '@tenure/runtime'
-import type { Events } from './common/core-events.ts'
+import type { ObjectEvents } from './common/core-events.ts'
 
-/** What the controllers inside the control plane share. */
-export interface Surroundings {
-  /** By whom they write: the names the real programs have in managedFields. */
+/** Dependencies shared by the built-in controllers. */
+export interface ControlPlaneContext {
+  /** Clients with the field managers of the upstream programs: kube-controller-manager, kube-scheduler and kubelet. */
   readonly controllers: Client
   readonly scheduler: Client
   readonly kubelet: Client
@@ -13,12 +13,11 @@ export interface Surroundings {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
-  /** Events in the name of a component, such as `deployment-controller`; with a host for what runs on a node. */
-  events(component: string, host?: string): Events
+  /** Records Events of a component, such as `deployment-controller`. Components of a node set `host`. */
+  readonly recorderFor: (component: string, host?: string) => ObjectEvents
 }
 
-/** One of the controllers that a control plane runs. */
 export interface BuiltInController {
   readonly name: string
-  create(around: Surroundings): Component
+  create(context: ControlPlaneContext): Component
 }

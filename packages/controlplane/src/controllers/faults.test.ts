@@ -1,40 +1,40 @@
 import { mergePatch } from '@tenure/kube'
 import { Deployment, Pod } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { template, World } from './fixture.testing.ts'
+import { template, ControlPlaneFixture } from './fixture.testing.ts'
 
-test('a rollout goes on over broken watches and a server that is away', async () => {
-  const world = await World.start()
-  await world.deployment('web', { replicas: 5 })
-  await world.clock.advance(300)
-  world.plane.transport.dropWatches()
-  await world.until(() => world.isRolledOut('web'), 'rolled out')
-  await world.api.patch(Deployment, { name: 'web' }, mergePatch({ spec: { template: template('web', 'app:2') } }))
-  await world.clock.advance(200)
-  world.plane.transport.crash()
-  await world.clock.advance(30_000)
-  world.plane.transport.revive()
-  await world.until(() => world.isRolledOut('web'), 'rolled out again', 120_000)
-  await world.settle()
-  const images = (await world.pods()).map(({ spec }) => spec?.containers[0]?.image)
+test('a rollout completes despite broken watches and an unreachable API server', async () => {
+  const fixture = await ControlPlaneFixture.start()
+  await fixture.deployment('web', { replicas: 5 })
+  await fixture.clock.advance(300)
+  fixture.plane.transport.dropWatches()
+  await fixture.until(() => fixture.isRolledOut('web'), 'rolled out')
+  await fixture.api.patch(Deployment, { name: 'web' }, mergePatch({ spec: { template: template('web', 'app:2') } }))
+  await fixture.clock.advance(200)
+  fixture.plane.transport.crash()
+  await fixture.clock.advance(30_000)
+  fixture.plane.transport.revive()
+  await fixture.until(() => fixture.isRolledOut('web'), 'rolled out again', 120_000)
+  await fixture.settle()
+  const images = (await fixture.pods()).map(({ spec }) => spec?.containers[0]?.image)
   expect(images).toEqual(Array.from({ length: 5 }, () => 'app:2'))
-  // That the server was away is worth a word, and no more.
-  expect(world.complaints.filter((line) => line.includes('bug'))).toEqual([])
-  world.complaints.length = 0
-  await world.end()
+  // Warnings about the unreachable API server are expected.
+  expect(fixture.warnings.filter((line) => line.includes('bug'))).toEqual([])
+  fixture.warnings.length = 0
+  await fixture.end()
 })
 
-test('five hundred pods of fifty Deployments, and not one write when they stand', async () => {
-  const world = await World.start({ events: false })
-  for (let index = 0; index < 50; index++) await world.deployment(`web${index}`, { replicas: 10 })
+test('fifty Deployments with five hundred ready pods cause no writes', async () => {
+  const fixture = await ControlPlaneFixture.start({ events: false })
+  for (let index = 0; index < 50; index++) await fixture.deployment(`web${index}`, { replicas: 10 })
   const up = async (): Promise<number> =>
-    (await world.list(Deployment)).filter(({ status }) => status?.availableReplicas === 10).length
-  await world.until(async () => (await up()) === 50, 'all available', 60_000, 500)
-  await world.settle()
-  const { revision } = world.plane.storage
-  await world.clock.advance(240_000)
-  expect(world.plane.storage.revision).toBe(revision)
-  const addresses = (await world.list(Pod)).map(({ status }) => status?.podIP)
+    (await fixture.list(Deployment)).filter(({ status }) => status?.availableReplicas === 10).length
+  await fixture.until(async () => (await up()) === 50, 'all available', 60_000, 500)
+  await fixture.settle()
+  const { revision } = fixture.plane.storage
+  await fixture.clock.advance(240_000)
+  expect(fixture.plane.storage.revision).toBe(revision)
+  const addresses = (await fixture.list(Pod)).map(({ status }) => status?.podIP)
   expect(new Set(addresses).size).toBe(500)
-  await world.end()
+  await fixture.end()
 }, 60_000)

@@ -5,18 +5,18 @@ import type { Facts, Logger } from '@tenure/runtime'
 import { type ControlPlane, startControlPlane } from '../control-plane.ts'
 import type { BuiltInControllersOptions } from './index.ts'
 
-/** A whole control plane in virtual time: the embedded server and all its controllers. */
-export class World {
+/** A whole control plane in virtual time: the embedded API server and all its controllers. */
+export class ControlPlaneFixture {
   readonly clock: VirtualClock
   readonly api: Client
   readonly plane: ControlPlane
-  /** What was logged as a warning or an error. */
-  readonly complaints: string[]
+  /** Logged warnings and errors. */
+  readonly warnings: string[]
 
-  private constructor(clock: VirtualClock, plane: ControlPlane, complaints: string[]) {
+  private constructor(clock: VirtualClock, plane: ControlPlane, warnings: string[]) {
     this.clock = clock
     this.plane = plane
-    this.complaints = complaints
+    this.warnings = warnings
     const random = seededRandom(3)
     this.api = new Client({
       transport: plane.transport,
@@ -27,47 +27,47 @@ export class World {
     })
   }
 
-  static async start(nodes?: BuiltInControllersOptions['nodes']): Promise<World> {
+  static async start(nodes?: BuiltInControllersOptions['nodes']): Promise<ControlPlaneFixture> {
     const clock = new VirtualClock()
-    const complaints: string[] = []
+    const warnings: string[] = []
     const starting = startControlPlane({
       port: false,
       clock,
       random: seededRandom(5),
-      log: collector(complaints),
+      log: collector(warnings),
       ...(nodes !== undefined && { nodes }),
     })
     const plane = await whileTimePasses(clock, starting)
-    const world = new World(clock, plane, complaints)
-    // A pod can not be made before its namespace has its account.
-    await world.settle()
-    return world
+    const fixture = new ControlPlaneFixture(clock, plane, warnings)
+    // Creating a pod requires the service account of its namespace.
+    await fixture.settle()
+    return fixture
   }
 
   /** Fails if something was logged as a warning or an error. */
   async end(): Promise<void> {
     await whileTimePasses(this.clock, this.plane.stop())
-    if (this.complaints.length > 0) throw new Error(`somebody complained:\n${this.complaints.join('\n')}`)
+    if (this.warnings.length > 0) throw new Error(`Unexpected warnings:\n${this.warnings.join('\n')}`)
   }
 
-  /** Lets time pass, `step` milliseconds at a time, until `condition` holds. */
+  /** Advances the clock by `step` milliseconds at a time until `condition` holds. */
   async until(condition: () => boolean | Promise<boolean>, what: string, limit = 60_000, step = 50): Promise<void> {
     for (let passed = 0; passed <= limit; passed += step) {
       if (await condition()) return
       await this.clock.advance(step)
     }
-    throw new Error(`${what}: not within ${limit} ms of virtual time. ${this.complaints.join('\n')}`)
+    throw new Error(`Not ${what} within ${limit} ms of virtual time. ${this.warnings.join('\n')}`)
   }
 
-  /** Lets time pass until nothing has been written for a second of it. */
+  /** Advances the clock until nothing was written for one second. */
   async settle(limit = 60_000): Promise<void> {
     let quiet = 0
-    let seen = -1
+    let last = -1
     await this.until(
       () => {
         const { revision } = this.plane.storage
-        quiet = revision === seen ? quiet + 50 : 0
-        seen = revision
+        quiet = revision === last ? quiet + 50 : 0
+        last = revision
         return quiet >= 1_000
       },
       'quiet',
@@ -97,7 +97,7 @@ export class World {
     return this.list(ReplicaSet)
   }
 
-  /** `reason: message` of the events about an object, in order of their names' time. */
+  /** `reason: message` of the Events about an object, in the order of their last writes. */
   async events(name: string): Promise<readonly string[]> {
     const events = await this.list(CoreEvent)
     return events
@@ -148,7 +148,7 @@ export function template(
   }
 }
 
-/** Work that waits for the clock as well as for itself. */
+/** Advances the clock until the work is done. */
 export async function whileTimePasses<R>(clock: VirtualClock, work: Promise<R>): Promise<R> {
   const state = { isDone: false }
   const done = work.finally(() => {
@@ -159,10 +159,10 @@ export async function whileTimePasses<R>(clock: VirtualClock, work: Promise<R>):
   return done
 }
 
-function collector(complaints: string[]): Logger {
+function collector(warnings: string[]): Logger {
   const note = (message: string, facts?: Facts): void => {
     const error = facts?.['error']
-    complaints.push(`${message} ${JSON.stringify(facts)} ${error instanceof Error ? (error.stack ?? '') : ''}`)
+    warnings.push(`${message} ${JSON.stringify(facts)} ${error instanceof Error ? (error.stack ?? '') : ''}`)
   }
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: note, error: note, child: () => log }
   return log

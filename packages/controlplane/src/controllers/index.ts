@@ -1,6 +1,6 @@
-export { CoreEvents, type Events } from './common/core-events.ts'
+export { CoreEventRecorder, type ObjectEvents } from './common/core-events.ts'
 export { builtInControllers, type BuiltInControllersOptions } from './built-in.ts'
 export type { NodesOptions } from './nodes/node.ts'
 export { type PodTimes, SIMULATE } from './nodes/simulation.ts'
 export { type RunningControllers, startControllers, type StartControllersOptions } from './start.ts'
-export type { BuiltInController, Surroundings } from './context.ts'
+export type { BuiltInController, ControlPlaneContext } from './context.ts'

@@ -15,7 +15,7 @@ export interface KeyedWorkerOptions {
   readonly informers?: readonly Informer<KubeObject>[]
   /** Called when they are: subscribes to events, and gives what ends that. */
   readonly begin?: () => (() => void) | void
-  /** Does what a key needs. A number asks for it again after so many milliseconds. */
+  /** Handles a key. A returned number requeues it after that many milliseconds. */
   work(key: string, signal: AbortSignal): Promise<number | undefined | void>
 }
 
@@ -86,6 +86,6 @@ export class KeyedWorker implements Component {
     this.#queue.retry(key)
     if (isConflict(error) || isNotFound(error)) return
     const level = fateOf(error) === 'bug' ? 'error' : 'warn'
-    this.#options.log[level]('work failed, trying again', { controller: this.name, key, error })
+    this.#options.log[level]('work failed, retrying', { controller: this.name, key, error })
   }
 }

@@ -1,30 +1,30 @@
 import { Client, type Clock, type Random, systemClock, systemRandom, type Transport } from '@tenure/kube'
 import { type Component, type Logger, type Metrics, noMetrics, SharedInformers, silentLogger } from '@tenure/runtime'
-import { CoreEvents } from './common/core-events.ts'
-import type { BuiltInController, Surroundings } from './context.ts'
+import { CoreEventRecorder } from './common/core-events.ts'
+import type { BuiltInController, ControlPlaneContext } from './context.ts'
 
 export interface StartControllersOptions {
   readonly transport: Transport
   readonly controllers: readonly BuiltInController[]
-  /** Default: the machine's. */
+  /** Default: the system's. */
   readonly clock?: Clock
-  /** Default: the machine's. */
+  /** Default: the system's. */
   readonly random?: Random
-  /** Default: says nothing. */
+  /** Default: silent. */
   readonly log?: Logger
-  /** Default: measures nothing. */
+  /** Default: none. */
   readonly metrics?: Metrics
-  /** Freeze cached objects, to find who changes them. Default false. */
+  /** Freezes cached objects, to find code that mutates them. Default: false. */
   readonly freeze?: boolean
 }
 
 export interface RunningControllers {
-  readonly surroundings: Surroundings
-  /** Ends all, last started first, within `grace` milliseconds each. Default 2,000. */
+  readonly context: ControlPlaneContext
+  /** Stops all controllers in reverse start order, each within `grace` milliseconds. Default: 2,000. */
   stop(grace?: number): Promise<void>
 }
 
-/** Starts controllers against an API server, reached through `transport`; resolves when all of them work. */
+/** Starts controllers against the API server behind `transport`. Resolves when all of them run. */
 export async function startControllers(options: StartControllersOptions): Promise<RunningControllers> {
   const { clock = systemClock, log = silentLogger, metrics = noMetrics, random = systemRandom, transport } = options
   const client = (fieldManager: string): Client => new Client({ transport, clock, random, fieldManager })
@@ -39,8 +39,8 @@ export async function startControllers(options: StartControllersOptions): Promis
     metrics,
     ...(options.freeze !== undefined && { freeze: options.freeze }),
   })
-  const recorders: CoreEvents[] = []
-  const surroundings: Surroundings = {
+  const recorders: CoreEventRecorder[] = []
+  const context: ControlPlaneContext = {
     controllers,
     scheduler,
     kubelet,
@@ -49,9 +49,9 @@ export async function startControllers(options: StartControllersOptions): Promis
     random,
     log,
     metrics,
-    events: (component, host) => {
+    recorderFor: (component, host) => {
       const api = host === undefined ? controllers : kubelet
-      const events = new CoreEvents({ api, clock, random, component, ...(host !== undefined && { host }) })
+      const events = new CoreEventRecorder({ api, clock, random, component, ...(host !== undefined && { host }) })
       recorders.push(events)
       return events
     },
@@ -61,10 +61,10 @@ export async function startControllers(options: StartControllersOptions): Promis
   const stop = async (grace = 2_000): Promise<void> => {
     for (let component = started.pop(); component; component = started.pop()) await component.stop(grace)
     for (const recorder of recorders) recorder.close()
-    ended.abort(new Error('the controllers stop'))
+    ended.abort(new Error('The controllers are stopping'))
     await informers.whenStopped()
   }
-  const begin = async (components: readonly Component[]): Promise<void> => {
+  const startAll = async (components: readonly Component[]): Promise<void> => {
     started.push(...components)
     await Promise.all(components.map((component) => component.start(ended.signal)))
   }
@@ -72,13 +72,13 @@ export async function startControllers(options: StartControllersOptions): Promis
   const unobserve = [informers.observe(scheduler), informers.observe(kubelet)]
   ended.signal.addEventListener('abort', () => unobserve.forEach((end) => end()), { once: true })
   try {
-    // All are made first, so that their caches fill at the same time. What the first one makes, the others need.
-    const [first, ...others] = options.controllers.map((controller) => controller.create(surroundings))
-    if (first) await begin([first])
-    await begin(others)
+    // All are created first, so that their caches sync concurrently. The others need what the first one writes.
+    const [first, ...others] = options.controllers.map((controller) => controller.create(context))
+    if (first) await startAll([first])
+    await startAll(others)
   } catch (error) {
     await stop(0)
     throw error
   }
-  return { surroundings, stop }
+  return { context, stop }
 }

@@ -1,6 +1,6 @@
 import { CronJob, Job } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { template, World } from '../fixture.testing.ts'
+import { template, ControlPlaneFixture } from '../fixture.testing.ts'
 import { CronSchedule } from '../../cron/cron-schedule.ts'
 
 const after = (schedule: string, from: string, zone?: string): string | undefined => {
@@ -30,9 +30,9 @@ test.each(['* * * *', '61 * * * *', '*/0 * * * *', 'x * * * *'])('%s is refused'
   expect(() => new CronSchedule(schedule)).toThrow(RangeError)
 })
 
-test('a CronJob makes a Job each time, follows it, and keeps so many', async () => {
-  const world = await World.start()
-  await world.api.create<CronJob>(CronJob, {
+test('a CronJob creates a Job per scheduled time, tracks it and bounds the history', async () => {
+  const fixture = await ControlPlaneFixture.start()
+  await fixture.api.create<CronJob>(CronJob, {
     metadata: { name: 'tick' },
     spec: {
       schedule: '* * * * *',
@@ -40,25 +40,25 @@ test('a CronJob makes a Job each time, follows it, and keeps so many', async () 
       jobTemplate: { spec: { template: template('tick', 'app', undefined, { restartPolicy: 'Never' }) } },
     },
   })
-  await world.until(async () => (await world.list(Job)).length > 0, 'first', 70_000, 500)
-  await world.until(
-    async () => (await world.list(Job)).filter(({ status }) => status?.completionTime).length === 2,
+  await fixture.until(async () => (await fixture.list(Job)).length > 0, 'first', 70_000, 500)
+  await fixture.until(
+    async () => (await fixture.list(Job)).filter(({ status }) => status?.completionTime).length === 2,
     'two',
     130_000,
     500,
   )
-  await world.clock.advance(130_000)
-  const jobs = await world.list(Job)
+  await fixture.clock.advance(130_000)
+  const jobs = await fixture.list(Job)
   expect(jobs.length).toBeLessThanOrEqual(3)
   const minute = Math.floor(
     Date.parse(jobs[0]?.metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'] ?? '') / 60_000,
   )
   expect(jobs[0]?.metadata.name).toBe(`tick-${minute}`)
-  const cron = await world.get(CronJob, 'tick')
+  const cron = await fixture.get(CronJob, 'tick')
   expect(cron?.status?.lastSuccessfulTime).toBeDefined()
   expect(cron?.status?.active ?? []).toHaveLength(jobs.filter(({ status }) => !status?.completionTime).length)
-  expect(await world.events('tick')).toEqual(
+  expect(await fixture.events('tick')).toEqual(
     expect.arrayContaining([expect.stringMatching(/^SuccessfulCreate: Created job tick-\d+$/)]),
   )
-  await world.end()
+  await fixture.end()
 })

@@ -3,7 +3,7 @@ import { CronJob, Job } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, requeueAt, rfc3339 } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { conditionOf, hasTrue } from '../common/conditions.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, controllerReference } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
 import { CronSchedule } from '../../cron/cron-schedule.ts'
@@ -12,23 +12,23 @@ import { isJobFinished } from './job-plan.ts'
 type Context = ReconcileContext<CronJob>
 type Status = NonNullable<CronJob['status']>
 
-/** Times that were missed are looked through, so many at most. */
-const MOST_MISSED = 100
+/** Maximum number of missed times that are walked through one by one. */
+const MAX_MISSED_TIMES = 100
 
-/** Makes Jobs when they are due. */
-export const cronJobs = builtIn('cronjob', (around) => {
-  const events = around.events('cronjob-controller')
+/** Creates the Jobs of CronJobs at their scheduled times. */
+export const cronJobs = builtIn('cronjob', (context) => {
+  const events = context.recorderFor('cronjob-controller')
   return controller(CronJob, { name: 'cronjob', owns: [Job], reconcile: (context) => reconcile(context, events) })
 })
 
-async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, now, object: cron, owned, signal } = context
   const jobs = owned(Job).filter((job) => controllerOf(job)?.uid === cron.metadata.uid)
   await removeOld(context, jobs, events)
-  let status = follow(cron, jobs, events)
+  let status = withoutFinishedJobs(cron, jobs, events)
   let next: number | undefined
   try {
-    const due = dueTimes(cron, now)
+    const due = scheduleTimes(cron, now)
     next = due.next
     if (due.last !== undefined && !cron.spec?.suspend) status = await start(context, due.last, status, jobs, events)
   } catch (error) {
@@ -40,8 +40,8 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
   return next === undefined || cron.spec?.suspend ? [] : [requeueAt(next)]
 }
 
-/** The latest time that was due and has not been served, and the next one. */
-function dueTimes(
+/** The latest missed time and the next time, in milliseconds. */
+function scheduleTimes(
   cron: Stored<CronJob>,
   now: number,
 ): { readonly last: number | undefined; readonly next: number | undefined } {
@@ -53,8 +53,8 @@ function dueTimes(
   let at = times.next(Math.max(since, earliest))
   for (let missed = 0; at !== undefined && at <= now; missed++) {
     last = at
-    // Far behind, only the last hour counts.
-    at = times.next(missed === MOST_MISSED ? Math.max(at, now - 3_600_000) : at)
+    // After many missed times only the last hour counts.
+    at = times.next(missed === MAX_MISSED_TIMES ? Math.max(at, now - 3_600_000) : at)
   }
   return { last, next: at }
 }
@@ -64,7 +64,7 @@ async function start(
   due: number,
   status: Status,
   jobs: readonly Stored<Job>[],
-  events: Events,
+  events: ObjectEvents,
 ): Promise<Status> {
   const { api, object: cron, signal } = context
   const policy = cron.spec?.concurrencyPolicy ?? 'Allow'
@@ -82,9 +82,9 @@ async function start(
   }
   const lastScheduleTime = rfc3339(due)
   try {
-    const made = await api.create(Job, newJob(cron, due), { signal })
-    events.record(cron, 'Normal', 'SuccessfulCreate', `Created job ${made.metadata.name}`)
-    return { ...status, active: [...active, referenceTo(made)], lastScheduleTime }
+    const created = await api.create(Job, newJob(cron, due), { signal })
+    events.record(cron, 'Normal', 'SuccessfulCreate', `Created job ${created.metadata.name}`)
+    return { ...status, active: [...active, referenceTo(created)], lastScheduleTime }
   } catch (error) {
     if (isAlreadyExists(error)) return { ...status, lastScheduleTime }
     events.record(cron, 'Warning', 'FailedCreate', `Error creating job: ${asError(error).message}`)
@@ -112,8 +112,8 @@ function referenceTo(job: Stored<Job>): NonNullable<Status['active']>[number] {
   return { kind: 'Job', apiVersion: 'batch/v1', namespace, name, uid, resourceVersion }
 }
 
-/** Jobs that have ended are active no more. */
-function follow(cron: Stored<CronJob>, jobs: readonly Stored<Job>[], events: Events): Status {
+/** Removes finished and missing Jobs from `active` and updates lastSuccessfulTime. */
+function withoutFinishedJobs(cron: Stored<CronJob>, jobs: readonly Stored<Job>[], events: ObjectEvents): Status {
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]))
   const { active = [], lastSuccessfulTime, ...rest } = cron.status ?? {}
   const left = active.filter(({ name, uid = '' }) => {
@@ -132,7 +132,7 @@ function follow(cron: Stored<CronJob>, jobs: readonly Stored<Job>[], events: Eve
   return { ...rest, ...(left.length > 0 && { active: left }), ...(latest && { lastSuccessfulTime: latest }) }
 }
 
-async function removeOld(context: Context, jobs: readonly Stored<Job>[], events: Events): Promise<void> {
+async function removeOld(context: Context, jobs: readonly Stored<Job>[], events: ObjectEvents): Promise<void> {
   const { failedJobsHistoryLimit = 1, successfulJobsHistoryLimit = 3 } = context.object.spec ?? {}
   for (const [type, limit] of [
     ['Complete', successfulJobsHistoryLimit],
@@ -145,7 +145,11 @@ async function removeOld(context: Context, jobs: readonly Stored<Job>[], events:
   }
 }
 
-async function removeJob({ api, object: cron, signal }: Context, job: Stored<Job>, events: Events): Promise<void> {
+async function removeJob(
+  { api, object: cron, signal }: Context,
+  job: Stored<Job>,
+  events: ObjectEvents,
+): Promise<void> {
   const { deletionTimestamp, name, uid } = job.metadata
   if (deletionTimestamp) return
   await api

@@ -1,31 +1,31 @@
 import type { Stored } from '@tenure/kube'
 import type { Job, JobCondition, JobStatus, Pod } from '@tenure/kube/kinds'
-import { rfc3339 } from '@tenure/runtime'
+import { type EventContent, rfc3339 } from '@tenure/runtime'
 import { conditionOf, hasTrue, withoutCondition } from '../common/conditions.ts'
 import { isActive, isFinished, isReady, isTerminating } from '../common/pods.ts'
 import { count } from '../common/status.ts'
-import { fatalFailure, rulingOn } from './failure-policy.ts'
+import { fatalFailure, matchFailureRule } from './failure-policy.ts'
 import { endOf, hasFailed, indexOf, isIndexed, isTracked, printIndexes, readIndexes } from './job-pods.ts'
 
-const FIRST_BACKOFF = 10_000
-const LONGEST_BACKOFF = 600_000
+const MIN_BACKOFF_MS = 10_000
+const MAX_BACKOFF_MS = 600_000
 
-export interface JobSeen {
+export interface JobState {
   readonly job: Stored<Job>
   readonly pods: readonly Stored<Pod>[]
   readonly now: number
 }
 
 export interface JobPlan {
-  /** To be written before anything else is done. */
+  /** Written before the other changes. */
   readonly status: JobStatus
-  /** Finished pods that are in `status` as not counted yet: their hold is to be taken off, and then they count. */
+  /** Finished pods that are uncounted in `status`. They count after their tracking finalizer is removed. */
   readonly untrack: readonly Stored<Pod>[]
   readonly remove: readonly Stored<Pod>[]
-  /** Pods to make; of an indexed job, their indexes. */
+  /** Pods to create: their indexes for an indexed Job, otherwise undefined. */
   readonly create: readonly (number | undefined)[]
-  readonly notes: readonly { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }[]
-  /** Look again then, in milliseconds since 1970. */
+  readonly events: readonly EventContent[]
+  /** Time of the next reconcile in milliseconds. */
   readonly at: number | undefined
 }
 
@@ -33,14 +33,14 @@ export function isJobFinished(job: Job): boolean {
   return hasTrue(job.status?.conditions, 'Complete') || hasTrue(job.status?.conditions, 'Failed')
 }
 
-/** What is to be done for a job that is not finished. */
-export function planJob(seen: JobSeen): JobPlan {
-  const { job, now, pods } = seen
+/** Plans the changes for an unfinished Job. */
+export function planJob(state: JobState): JobPlan {
+  const { job, now, pods } = state
   const spec = job.spec
-  // What a policy says of a pod is known only when it has failed.
+  // A podFailurePolicy can only match a pod that has failed.
   const replacement = spec?.podFailurePolicy ? 'Failed' : (spec?.podReplacementPolicy ?? 'TerminatingOrFailed')
   const isSuspended = spec?.suspend === true
-  const tally = countPods(seen, replacement, isSuspended)
+  const tally = countPods(state, replacement, isSuspended)
   const active = pods.filter((pod) => isActive(pod))
   const terminating = pods.filter((pod) => isTerminating(pod))
   const { parallelism = 1, completions, backoffLimit = 6, activeDeadlineSeconds } = spec ?? {}
@@ -49,7 +49,7 @@ export function planJob(seen: JobSeen): JobPlan {
     activeDeadlineSeconds === undefined || !startTime ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000
 
   let conditions = job.status?.conditions ?? []
-  const notes: { type: 'Normal' | 'Warning'; reason: string; message: string }[] = []
+  const events: EventContent[] = []
   const set = (type: string, status: string, reason: string, message: string): void => {
     const time = rfc3339(now)
     const next: JobCondition = { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message }
@@ -57,19 +57,19 @@ export function planJob(seen: JobSeen): JobPlan {
   }
 
   const target = conditionOf(conditions, 'FailureTarget') ?? conditionOf(conditions, 'SuccessCriteriaMet')
-  let verdict = target && { type: target.type, reason: target.reason ?? '', message: target.message ?? '' }
+  let result = target && { type: target.type, reason: target.reason ?? '', message: target.message ?? '' }
   const fatal = fatalFailure(
     job,
     pods.filter((pod) => hasFailed(pod, replacement)),
   )
-  verdict ??= fatal === undefined ? undefined : { type: 'FailureTarget', reason: 'PodFailurePolicy', message: fatal }
-  verdict ??= failureOf(tally.failed, backoffLimit, active, deadline, now)
+  result ??= fatal === undefined ? undefined : { type: 'FailureTarget', reason: 'PodFailurePolicy', message: fatal }
+  result ??= failureOf(tally.failed, backoffLimit, active, deadline, now)
   const isEnough =
     completions === undefined || completions === null
       ? tally.succeeded > 0 && active.length === 0
       : tally.succeeded >= completions
-  if (!verdict && isEnough) {
-    verdict = {
+  if (!result && isEnough) {
+    result = {
       type: 'SuccessCriteriaMet',
       reason: 'CompletionsReached',
       message: 'Reached expected number of succeeded pods',
@@ -78,16 +78,16 @@ export function planJob(seen: JobSeen): JobPlan {
   const remove: Stored<Pod>[] = []
   const create: (number | undefined)[] = []
   let at = deadline !== undefined && deadline > now ? deadline : undefined
-  if (verdict) {
-    if (!target) set(verdict.type, 'True', verdict.reason, verdict.message)
+  if (result) {
+    if (!target) set(result.type, 'True', result.reason, result.message)
     remove.push(...active)
-    const isOver = active.length === 0 && terminating.length === 0 && tally.untrack.length === 0
-    if (isOver) {
-      const isFailure = verdict.type === 'FailureTarget'
-      set(isFailure ? 'Failed' : 'Complete', 'True', verdict.reason, verdict.message)
-      notes.push(
+    const isFinalized = active.length === 0 && terminating.length === 0 && tally.untrack.length === 0
+    if (isFinalized) {
+      const isFailure = result.type === 'FailureTarget'
+      set(isFailure ? 'Failed' : 'Complete', 'True', result.reason, result.message)
+      events.push(
         isFailure
-          ? { type: 'Warning', reason: verdict.reason, message: verdict.message }
+          ? { type: 'Warning', reason: result.reason, message: result.message }
           : { type: 'Normal', reason: 'Completed', message: 'Job completed' },
       )
     }
@@ -95,12 +95,12 @@ export function planJob(seen: JobSeen): JobPlan {
     remove.push(...active)
     if (!hasTrue(conditions, 'Suspended')) {
       set('Suspended', 'True', 'JobSuspended', 'Job suspended')
-      notes.push({ type: 'Normal', reason: 'Suspended', message: 'Job suspended' })
+      events.push({ type: 'Normal', reason: 'Suspended', message: 'Job suspended' })
     }
   } else {
     if (hasTrue(conditions, 'Suspended')) {
       set('Suspended', 'False', 'JobResumed', 'Job resumed')
-      notes.push({ type: 'Normal', reason: 'Resumed', message: 'Job resumed' })
+      events.push({ type: 'Normal', reason: 'Resumed', message: 'Job resumed' })
     }
     const left =
       completions === undefined || completions === null
@@ -114,7 +114,7 @@ export function planJob(seen: JobSeen): JobPlan {
     if (missing < 0)
       remove.push(...active.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b))).slice(0, -missing))
     else if (wait !== undefined && wait > now) at = Math.min(wait, at ?? Infinity)
-    else create.push(...newOnes(job, pods, tally.indexes, missing))
+    else create.push(...indexesToCreate(job, pods, tally.indexes, missing))
   }
   const isComplete = conditions.some(({ status, type }) => type === 'Complete' && status === 'True')
   const status: JobStatus = {
@@ -129,26 +129,26 @@ export function planJob(seen: JobSeen): JobPlan {
     ready: active.filter((pod) => isReady(pod) && !remove.includes(pod)).length,
     uncountedTerminatedPods: uncounted(tally),
   }
-  return { status, untrack: tally.untrack, remove, create, notes, at }
+  return { status, untrack: tally.untrack, remove, create, events, at }
 }
 
 interface Tally {
-  /** With those that are not in the status yet. */
+  /** Includes pods that are not counted in the status yet. */
   readonly succeeded: number
   readonly failed: number
-  /** As the status is to say. */
+  /** The counts of the new status. */
   readonly counted: { readonly succeeded: number; readonly failed: number }
   readonly waiting: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
   readonly untrack: readonly Stored<Pod>[]
-  /** Indexes that have succeeded. */
+  /** Succeeded indexes. */
   readonly indexes: ReadonlySet<number>
 }
 
-/** Counts each pod's end once, also over crashes: first it is noted, then let go, then counted. */
-function countPods({ job, pods }: JobSeen, replacement: string, isSuspended: boolean): Tally {
+/** Counts each finished pod exactly once despite crashes: first it is listed as uncounted, then its finalizer is removed, then it counts. */
+function countPods({ job, pods }: JobState, replacement: string, isSuspended: boolean): Tally {
   const before = job.status?.uncountedTerminatedPods
   const byUid = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
-  const isHeld = (uid: string): boolean => {
+  const isStillTracked = (uid: string): boolean => {
     const pod = byUid.get(uid)
     return pod !== undefined && isTracked(pod)
   }
@@ -164,20 +164,20 @@ function countPods({ job, pods }: JobSeen, replacement: string, isSuspended: boo
     if (!hasSucceeded && !hasFailed(pod, replacement)) continue
     untrack.push(pod)
     if (isNoted.has(uid)) continue
-    // Pods that had to go because the job was suspended did not fail.
+    // Pods deleted by a suspension have not failed.
     if (isSuspended && !isFinished(pod)) continue
     if (!hasSucceeded) {
-      if (rulingOn(job, pod)?.action !== 'Ignore') fresh.failed.push(uid)
+      if (matchFailureRule(job, pod)?.action !== 'Ignore') fresh.failed.push(uid)
     } else if (!isIndexed(job)) fresh.succeeded.push(uid)
     else indexes.add(indexOf(pod) ?? 0)
   }
   const done = {
-    succeeded: noted.succeeded.filter((uid) => !isHeld(uid)).length,
-    failed: noted.failed.filter((uid) => !isHeld(uid)).length,
+    succeeded: noted.succeeded.filter((uid) => !isStillTracked(uid)).length,
+    failed: noted.failed.filter((uid) => !isStillTracked(uid)).length,
   }
   const waiting = {
-    succeeded: [...noted.succeeded.filter(isHeld), ...fresh.succeeded],
-    failed: [...noted.failed.filter(isHeld), ...fresh.failed],
+    succeeded: [...noted.succeeded.filter(isStillTracked), ...fresh.succeeded],
+    failed: [...noted.failed.filter(isStillTracked), ...fresh.failed],
   }
   const counted = {
     succeeded: isIndexed(job) ? indexes.size : (job.status?.succeeded ?? 0) + done.succeeded,
@@ -221,7 +221,7 @@ function failureOf(
   return undefined
 }
 
-/** After failures in a row the next pod has to wait, longer each time. */
+/** The time of the next attempt after consecutive failures, with exponential backoff. */
 function retryAt(pods: readonly Stored<Pod>[], replacement: string): number | undefined {
   const lastSuccess = Math.max(-Infinity, ...pods.filter(({ status }) => status?.phase === 'Succeeded').map(endOf))
   const failures = pods
@@ -229,11 +229,11 @@ function retryAt(pods: readonly Stored<Pod>[], replacement: string): number | un
     .map(endOf)
     .filter((end) => end > lastSuccess)
   if (failures.length === 0) return undefined
-  return Math.max(...failures) + Math.min(FIRST_BACKOFF * 2 ** (failures.length - 1), LONGEST_BACKOFF)
+  return Math.max(...failures) + Math.min(MIN_BACKOFF_MS * 2 ** (failures.length - 1), MAX_BACKOFF_MS)
 }
 
-/** The lowest indexes that have neither succeeded nor run. */
-function newOnes(
+/** The lowest indexes that have not succeeded and have no active pod. */
+function indexesToCreate(
   job: Job,
   pods: readonly Stored<Pod>[],
   done: ReadonlySet<number>,

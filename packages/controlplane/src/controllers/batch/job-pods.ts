@@ -2,7 +2,7 @@ import { isConflict, isNotFound, type KubeApi, mergePatch, type Stored } from '@
 import { Job, Pod } from '@tenure/kube/kinds'
 import { isFinished, podFromTemplate } from '../common/pods.ts'
 
-/** Holds a finished pod until its end has been counted. */
+/** Finalizer that keeps a finished pod until it is counted. */
 export const TRACKING = 'batch.kubernetes.io/job-tracking'
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
 
@@ -19,7 +19,7 @@ export async function untrack(api: KubeApi, pod: Stored<Pod>, signal: AbortSigna
   } catch (error) {
     if (isNotFound(error)) return
     if (!isConflict(error)) throw error
-    // The kubelet has written meanwhile: what it says does not matter here.
+    // The kubelet wrote the status; it does not affect the finalizer.
     const live = await api.get(Pod, pod.metadata, { signal }).catch(() => undefined)
     if (live?.metadata.uid === pod.metadata.uid && isTracked(live)) await untrack(api, live, signal)
   }
@@ -34,7 +34,7 @@ export function indexOf(pod: Pod): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** A pod of a job; of an indexed one, the pod of an index. */
+/** Builds a pod of a Job. Pods of indexed Jobs have an index. */
 export function newJobPod(job: Stored<Job>, index: number | undefined): Pod {
   const template = job.spec?.template
   const suffix = index === undefined ? '' : `${index}-`
@@ -68,7 +68,7 @@ export function newJobPod(job: Stored<Job>, index: number | undefined): Pod {
   }
 }
 
-/** `0,2-4`: indexes as a job's status has them. */
+/** Formats indexes as in a Job's status, for example `0,2-4`. */
 export function printIndexes(indexes: Iterable<number>): string {
   const sorted = [...new Set(indexes)].toSorted((a, b) => a - b)
   const ranges: string[] = []
@@ -91,16 +91,16 @@ export function readIndexes(text: string | undefined): Set<number> {
   return found
 }
 
-/** When a pod ended, in milliseconds. */
+/** The end time of a pod in milliseconds. */
 export function endOf(pod: Stored<Pod>): number {
   const times = (pod.status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated?.finishedAt ?? [])
   const text = times.toSorted().at(-1) ?? pod.metadata.deletionTimestamp ?? pod.metadata.creationTimestamp
   return Date.parse(text)
 }
 
-/** Whether it has failed, or is going without having succeeded. */
+/** True if the pod has failed, or is being deleted unfinished and the replacement policy counts that. */
 export function hasFailed(pod: Stored<Pod>, replacement: string): boolean {
   if (pod.status?.phase === 'Failed') return true
-  const isGoing = Boolean(pod.metadata.deletionTimestamp) && !isFinished(pod)
-  return isGoing && replacement === 'TerminatingOrFailed'
+  const isDeleted = Boolean(pod.metadata.deletionTimestamp) && !isFinished(pod)
+  return isDeleted && replacement === 'TerminatingOrFailed'
 }

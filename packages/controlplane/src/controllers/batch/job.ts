@@ -12,20 +12,20 @@ import {
 } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
 import { conditionOf } from '../common/conditions.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 import { isTracked, newJobPod, untrack } from './job-pods.ts'
 import { isJobFinished, planJob } from './job-plan.ts'
 
 type Context = ReconcileContext<Job>
 
 /** Runs the pods of Jobs to completion. */
-export const jobs = builtIn('job', (around) => {
-  const events = around.events('job-controller')
+export const jobs = builtIn('job', (context) => {
+  const events = context.recorderFor('job-controller')
   return controller(Job, {
     name: 'job',
     owns: [Pod],
@@ -34,7 +34,7 @@ export const jobs = builtIn('job', (around) => {
   })
 })
 
-async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, byIndex, now, object: job, owned, signal } = context
   const isManagedByOthers = job.spec?.managedBy !== undefined && job.spec.managedBy !== 'kubernetes.io/job-controller'
   if (isJobFinished(job) || isManagedByOthers) return []
@@ -50,20 +50,20 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
   })
   const plan = planJob({ job, pods, now })
   await updateStatus(api, Job, job, plan.status, signal)
-  for (const { message, reason, type } of plan.notes) events.record(job, type, reason, message)
+  for (const { message, reason, type } of plan.events) events.record(job, type, reason, message)
   await Promise.all(plan.untrack.map((pod) => untrack(api, pod, signal)))
   await Promise.all(plan.remove.map((pod) => removePod(context, pod, events)))
   const results = await Promise.allSettled(plan.create.map((index) => createPod(context, index, events)))
   const failed = results.find((result) => result.status === 'rejected')
   if (failed && !isNamespaceEnding(failed.reason)) throw asError(failed.reason)
-  // What was let go now counts: the status is behind until the next look, which these changes bring.
+  // The removed finalizers cause another reconcile, which counts the pods.
   return plan.at === undefined ? [] : [requeueAt(plan.at)]
 }
 
 async function createPod(
   { api, object: job, signal }: Context,
   index: number | undefined,
-  events: Events,
+  events: ObjectEvents,
 ): Promise<void> {
   try {
     const { metadata } = await api.create(Pod, newJobPod(job, index), { signal })
@@ -76,7 +76,7 @@ async function createPod(
   }
 }
 
-async function removePod({ api, object: job, signal }: Context, pod: Stored<Pod>, events: Events): Promise<void> {
+async function removePod({ api, object: job, signal }: Context, pod: Stored<Pod>, events: ObjectEvents): Promise<void> {
   try {
     await api.delete(Pod, pod.metadata, { preconditions: { uid: pod.metadata.uid }, signal })
     events.record(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
@@ -85,29 +85,29 @@ async function removePod({ api, object: job, signal }: Context, pod: Stored<Pod>
   }
 }
 
-/** Lets go of the pods of jobs that are gone or going: nobody will count them any more. */
-export function orphanedJobPods(around: Surroundings): Component {
-  const { clock, controllers: api, informers, log, metrics } = around
+/** Removes the tracking finalizer from pods whose Job is deleted or finished, because no controller counts them. */
+export function orphanedJobPods(context: ControlPlaneContext): Component {
+  const { clock, controllers: api, informers, log, metrics } = context
   const pods = informers.informer(Pod)
-  const all = informers.informer(Job)
+  const jobInformer = informers.informer(Job)
   const worker = new KeyedWorker({
     name: 'orphaned-job-pods',
     clock,
     log,
     metrics,
-    informers: [pods, all],
+    informers: [pods, jobInformer],
     begin: () => {
-      const ends = [
+      const unsubscribes = [
         pods.subscribe(({ object, type }) => {
           if (type !== 'deleted' && isTracked(object)) worker.add(keyOf(object.metadata))
         }),
-        all.subscribe(({ object, type }) => {
+        jobInformer.subscribe(({ object, type }) => {
           if (type !== 'deleted' && !object.metadata.deletionTimestamp && !isJobFinished(object)) return
           for (const pod of pods.cache.byIndex(OWNER_UID_INDEX, object.metadata.uid)) worker.add(keyOf(pod.metadata))
         }),
       ]
       return () => {
-        for (const end of ends) end()
+        for (const unsubscribe of unsubscribes) unsubscribe()
       }
     },
     work: async (key, signal) => {
@@ -115,7 +115,7 @@ export function orphanedJobPods(around: Surroundings): Component {
       if (!pod || !isTracked(pod)) return undefined
       const owner = controllerOf(pod)
       const name = owner?.kind === 'Job' ? owner.name : undefined
-      const job = name === undefined ? undefined : all.cache.get({ name, namespace: pod.metadata.namespace })
+      const job = name === undefined ? undefined : jobInformer.cache.get({ name, namespace: pod.metadata.namespace })
       const isCounted =
         job?.metadata.uid === owner?.uid && job && !job.metadata.deletionTimestamp && !isJobFinished(job)
       if (!isCounted) await untrack(api, pod, signal)
@@ -125,7 +125,7 @@ export function orphanedJobPods(around: Surroundings): Component {
   return worker
 }
 
-/** Deletes finished jobs when their time has come. */
+/** Deletes finished Jobs after ttlSecondsAfterFinished. */
 export const jobExpiry = builtIn('ttl-after-finished', () =>
   controller(Job, {
     name: 'ttl-after-finished',

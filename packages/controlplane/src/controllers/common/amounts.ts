@@ -1,4 +1,4 @@
-/** A count given as a number or a percentage of `total`. What is neither is 0. */
+/** Resolves a count or a percentage of `total`. Other text counts as 0. */
 export function scaled(value: number | string | undefined, total: number, rounding: 'up' | 'down'): number {
   if (value === undefined) return 0
   if (typeof value === 'number') return value

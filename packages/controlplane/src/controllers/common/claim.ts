@@ -20,7 +20,7 @@ interface Selecting extends KubeObject {
 
 const matchers = new WeakMap<LabelSelector, LabelMatcher>()
 
-/** A selector, ready to judge; undefined if it is missing or can not be read: then it selects nothing. */
+/** Returns undefined for a missing, empty or invalid selector, which selects nothing. */
 export function matcherOf(selector: LabelSelector | undefined): LabelMatcher | undefined {
   if (!selector) return undefined
   let matcher = matchers.get(selector)
@@ -35,7 +35,7 @@ export function matcherOf(selector: LabelSelector | undefined): LabelMatcher | u
   return matcher.isEmpty ? undefined : matcher
 }
 
-/** To the owners that could adopt an object which nobody controls. */
+/** Maps an object without controller to the owners that could adopt it. */
 export function toPossibleAdopters(object: Stored<KubeObject>, primaries: Cache<KubeObject>): readonly ObjectRef[] {
   if (controllerOf(object) || object.metadata.deletionTimestamp) return []
   return primaries
@@ -50,18 +50,18 @@ export interface ClaimOptions<T extends KubeObject> {
   readonly owner: Stored<KubeObject>
   readonly selector: LabelMatcher | undefined
   readonly kind: Kind<T>
-  /** Those that refer to the owner. */
+  /** Objects with a reference to the owner. */
   readonly owned: readonly Stored<T>[]
-  /** Those of the namespace that nobody controls. */
+  /** Objects of the namespace without controller. */
   readonly orphans: readonly Stored<T>[]
   readonly signal: AbortSignal
-  /** Which orphans may be adopted. Default: all that the selector selects. */
+  /** Restricts which orphans are adopted. Default: all that match the selector. */
   readonly adoptable?: (object: Stored<T>) => boolean
 }
 
 /**
- * What belongs to an owner: those it controls whose labels fit, and orphans that fit, which are adopted. Those that no
- * longer fit are let go. Most calls find everything in place and write nothing.
+ * Returns the objects that belong to an owner. Adopts matching orphans and releases controlled objects that no longer
+ * match. Most calls write nothing.
  */
 export async function claim<T extends KubeObject>(options: ClaimOptions<T>): Promise<Stored<T>[]> {
   const { owner, selector, owned, orphans, adoptable } = options
@@ -76,7 +76,7 @@ export async function claim<T extends KubeObject>(options: ClaimOptions<T>): Pro
   for (const object of orphans) {
     if (object.metadata.deletionTimestamp || !selector.matches(object.metadata.labels)) continue
     if (adoptable && !adoptable(object)) continue
-    isAlive ??= await isStillThere(options)
+    isAlive ??= await ownerExists(options)
     if (!isAlive) break
     const adopted = await adopt(options, object)
     if (adopted) claimed.push(adopted)
@@ -84,8 +84,8 @@ export async function claim<T extends KubeObject>(options: ClaimOptions<T>): Pro
   return claimed
 }
 
-/** The cache may be behind: an owner that is being deleted adopts nothing. */
-async function isStillThere(
+/** Reads the owner live, because the cache may be stale: an owner that is being deleted adopts nothing. */
+async function ownerExists(
   options: Pick<ClaimOptions<KubeObject>, 'api' | 'ownerKind' | 'owner' | 'signal'>,
 ): Promise<boolean> {
   const { api, ownerKind, owner, signal } = options
@@ -114,7 +114,7 @@ async function release<T extends KubeObject>(
   await patchOwners(api, kind, object, left, signal)
 }
 
-/** Writes owner references, unless the object has changed or is gone: then its event brings us back. */
+/** Writes owner references. If the object was changed or deleted it does nothing, because the event causes another reconcile. */
 export async function patchOwners<T extends KubeObject>(
   api: KubeApi,
   kind: Kind<T>,

@@ -4,12 +4,12 @@ import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { MemoryApi } from '@tenure/runtime/testing'
 import { expect, test } from 'vitest'
 import { scaled } from './amounts.ts'
-import { CoreEvents } from './core-events.ts'
+import { CoreEventRecorder } from './core-events.ts'
 import { shortHash } from './hash.ts'
 import { canonicalJson, sameJson } from './json.ts'
 import { slowStart } from './slow-start.ts'
 
-test('equal JSON is equal whatever its order, and a field that is undefined is not there', () => {
+test('equality of JSON ignores the order of keys and undefined fields', () => {
   expect(sameJson({ a: 1, b: [{ c: 2 }] }, { b: [{ c: 2 }], a: 1, d: undefined })).toBe(true)
   expect(sameJson({ a: 1 }, { a: 1, b: null })).toBe(false)
   expect(sameJson([1, 2], [2, 1])).toBe(false)
@@ -18,20 +18,20 @@ test('equal JSON is equal whatever its order, and a field that is undefined is n
   expect(canonicalJson({ b: 1, a: { d: 1, c: undefined } })).toBe('{"a":{"d":1},"b":1}')
 })
 
-test('hashes are names, the same for the same value, and another after a collision', () => {
+test('equal values have the same hash, and a collision changes it', () => {
   const hash = shortHash({ b: 1, a: 2 })
   expect(hash).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
   expect(shortHash({ a: 2, b: 1 })).toBe(hash)
   expect(shortHash({ a: 2, b: 1 }, 1)).not.toBe(hash)
 })
 
-test('amounts', () => {
+test('percentages scale to the total and round in the given direction', () => {
   expect([scaled('25%', 3, 'up'), scaled('25%', 3, 'down'), scaled(2, 3, 'up'), scaled('x', 3, 'up')]).toEqual([
     1, 0, 2, 0,
   ])
 })
 
-test('slow start stops at the first batch that has a failure', async () => {
+test('slow start stops after the first batch with a failure', async () => {
   let calls = 0
   const failing = await slowStart(100, () => {
     calls++
@@ -43,11 +43,11 @@ test('slow start stops at the first batch that has a failure', async () => {
   expect(calls).toBe(10)
 })
 
-test('events are counted up, kept apart by message, and bounded', async () => {
+test('repeated Events increase the count, and the number of Events per object is bounded', async () => {
   const clock = new VirtualClock()
   const server = new MemoryApi({ clock })
   const api = new Client({ transport: server, clock, random: seededRandom(1), retry: { attempts: 1 } })
-  const events = new CoreEvents({ api, clock, random: seededRandom(2), component: 'test' })
+  const events = new CoreEventRecorder({ api, clock, random: seededRandom(2), component: 'test' })
   const object: Stored<KubeObject> = server.seed(ConfigMap, {
     apiVersion: 'v1',
     kind: 'ConfigMap',

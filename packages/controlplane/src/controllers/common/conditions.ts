@@ -1,6 +1,6 @@
 import { rfc3339 } from '@tenure/runtime'
 
-/** The conditions of Deployments, ReplicaSets, Jobs, pods and nodes have this in common. */
+/** The fields that conditions of all kinds have in common. */
 export interface AnyCondition {
   readonly type: string
   readonly status: string
@@ -17,7 +17,7 @@ export function hasTrue(conditions: readonly AnyCondition[] | undefined, type: s
   return conditionOf(conditions, type)?.status === 'True'
 }
 
-/** The conditions with this one last, if it says anything new; unchanged otherwise. The time of its last change is kept. */
+/** Moves a changed condition to the end, and keeps lastTransitionTime while the status is the same. */
 export function withCondition<C extends AnyCondition>(
   conditions: readonly C[] | undefined,
   condition: C,

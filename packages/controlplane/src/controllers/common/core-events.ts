@@ -10,18 +10,18 @@ import {
 import { CoreEvent } from '@tenure/kube/kinds'
 import { rfc3339 } from '@tenure/runtime'
 
-/** Says what happened to an object, for people. Never waits, never fails. */
-export interface Events {
+/** Records Events about objects. Never waits and never fails. */
+export interface ObjectEvents {
   record(object: Stored<KubeObject>, type: 'Normal' | 'Warning', reason: string, message: string): void
 }
 
-export interface CoreEventsOptions {
+export interface CoreEventRecorderOptions {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
-  /** Who reports: `deployment-controller`. */
+  /** Reporting component, for example `deployment-controller`. */
   readonly component: string
-  /** Which host reports, where that matters: a node. Default none. */
+  /** Reporting node. Default: none. */
   readonly host?: string
 }
 
@@ -39,12 +39,12 @@ interface Entry {
   queued: boolean
 }
 
-const MOST_ENTRIES = 4_096
-const MOST_WAITING = 4_096
-const WRITES_AT_ONCE = 4
-/** As client-go: this many about one object at once, then one more every five minutes. */
-const BURST = 25
-const REFILL = 300_000
+const MAX_ENTRIES = 4_096
+const MAX_PENDING_WRITES = 4_096
+const MAX_CONCURRENT_WRITES = 4
+/** Maximum burst of Events per object, as in client-go; one more is permitted per refill interval. */
+const MAX_BURST_EVENTS = 25
+const REFILL_INTERVAL_MS = 300_000
 
 interface Bucket {
   tokens: number
@@ -52,20 +52,20 @@ interface Bucket {
 }
 
 /**
- * Events of the core group as the controllers of Kubernetes write them: one per object, reason and message, counted
- * up when it happens again. The runtime's own recorder writes events.k8s.io series, which tell messages of one reason
- * apart only by what they relate to; people who look for `Scaled up … from 1 to 2` need each of them.
+ * Writes core/v1 Events as kube-controller-manager does: one per object, reason and message, with a count. The runtime's
+ * recorder writes events.k8s.io series, which merge different messages of one reason; `Scaled up … from 1 to 2` needs an
+ * Event for each message.
  */
-export class CoreEvents implements Events {
-  readonly #options: CoreEventsOptions
-  /** The most recent last. */
+export class CoreEventRecorder implements ObjectEvents {
+  readonly #options: CoreEventRecorderOptions
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #buckets = new Map<string, Bucket>()
   readonly #waiting = new Set<Entry>()
   readonly #abort = new AbortController()
   #writing = 0
 
-  constructor(options: CoreEventsOptions) {
+  constructor(options: CoreEventRecorderOptions) {
     this.#options = options
   }
 
@@ -96,29 +96,29 @@ export class CoreEvents implements Events {
     entry.last = now
     this.#entries.delete(key)
     this.#entries.set(key, entry)
-    forgetOldest(this.#entries, MOST_ENTRIES)
-    if (entry.queued || this.#waiting.size >= MOST_WAITING) return
+    evictOldest(this.#entries, MAX_ENTRIES)
+    if (entry.queued || this.#waiting.size >= MAX_PENDING_WRITES) return
     entry.queued = true
     this.#waiting.add(entry)
     this.#pump()
   }
 
-  /** Takes no more; what waits is dropped. */
+  /** Drops pending Events and ignores later ones. */
   close(): void {
-    this.#abort.abort(new Error('the event recorder was closed'))
+    this.#abort.abort(new Error('The event recorder is closed'))
     this.#waiting.clear()
     this.#entries.clear()
   }
 
   #mayWrite(uid: string): boolean {
     const now = this.#options.clock.monotonic()
-    const bucket = this.#buckets.get(uid) ?? { tokens: BURST, at: now }
+    const bucket = this.#buckets.get(uid) ?? { tokens: MAX_BURST_EVENTS, at: now }
     this.#buckets.delete(uid)
     this.#buckets.set(uid, bucket)
-    forgetOldest(this.#buckets, MOST_ENTRIES)
-    const refill = Math.floor((now - bucket.at) / REFILL)
-    bucket.tokens = Math.min(bucket.tokens + refill, BURST)
-    bucket.at += refill * REFILL
+    evictOldest(this.#buckets, MAX_ENTRIES)
+    const refill = Math.floor((now - bucket.at) / REFILL_INTERVAL_MS)
+    bucket.tokens = Math.min(bucket.tokens + refill, MAX_BURST_EVENTS)
+    bucket.at += refill * REFILL_INTERVAL_MS
     if (bucket.tokens === 0) return false
     bucket.tokens--
     return true
@@ -126,7 +126,7 @@ export class CoreEvents implements Events {
 
   #pump(): void {
     for (const entry of this.#waiting) {
-      if (this.#writing >= WRITES_AT_ONCE) return
+      if (this.#writing >= MAX_CONCURRENT_WRITES) return
       this.#waiting.delete(entry)
       this.#writing++
       void this.#write(entry).finally(() => {
@@ -136,7 +136,7 @@ export class CoreEvents implements Events {
     }
   }
 
-  /** Never rejects: an event that can not be written is one less. */
+  /** Never rejects: an Event that fails to be written is dropped. */
   async #write(entry: Entry): Promise<void> {
     entry.queued = false
     const { count, last } = entry
@@ -183,8 +183,8 @@ export class CoreEvents implements Events {
   }
 }
 
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  if (map.size <= most) return
+function evictOldest(map: Map<string, unknown>, limit: number): void {
+  if (map.size <= limit) return
   for (const key of map.keys()) {
     map.delete(key)
     return

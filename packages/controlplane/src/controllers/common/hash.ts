@@ -3,8 +3,8 @@ import { canonicalJson } from './json.ts'
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
- * A short name for a value: FNV-1a of its JSON, written as Kubernetes writes such hashes. The numbers differ from the
- * real ones, which hash Go's own dump of its structs.
+ * A short hash for names: FNV-1a of the value's JSON, encoded as in Kubernetes. The values differ from upstream, which
+ * hashes Go's dump of its structs.
  */
 export function shortHash(value: unknown, collisions = 0): string {
   let hash = 0x811c9dc5

@@ -1,9 +1,9 @@
 import type { Kind, KubeObject, LabelSelector, Stored } from '@tenure/kube'
 import type { Reads } from '@tenure/runtime'
 
-/** Index: objects by each of their labels, so that a selector need not look at a whole namespace. */
+/** Index of objects by each label, so that a selector does not scan a whole namespace. */
 export const LABELS = 'labels'
-/** Index: those that select by labels, by one label that all they select has. */
+/** Index of selecting objects by one label of their selector. */
 export const SELECTOR = 'selector'
 
 type Labels = Readonly<Record<string, string>>
@@ -16,39 +16,39 @@ function valueFor(namespace: string | undefined, key: string, value: string): st
   return `${namespace ?? ''}/${key}=${value}`
 }
 
-/** One label that everything selected has; undefined if there is none. */
-function oneOf(selector: LabelSelector | Labels | undefined): readonly [string, string] | undefined {
+/** One label that every selected object has; undefined if the selector has none. */
+function lastMatchLabel(selector: LabelSelector | Labels | undefined): readonly [string, string] | undefined {
   const labels = (selector && 'matchLabels' in selector ? selector.matchLabels : selector) as Labels | undefined
   const pairs = Object.entries(labels ?? {}).filter(([, value]) => typeof value === 'string')
-  // Of several the last by name, which is rarely the one that all objects share.
+  // The last by name: it is rarely one that all objects share.
   return pairs.toSorted(([a], [b]) => (a < b ? 1 : -1))[0]
 }
 
-/** For an index of selecting objects: under one label, or under none if they select otherwise. */
+/** Indexes a selecting object by one of its labels, or by its namespace alone if it has no matchLabels. */
 export function selectorIndex(selectorOf: (object: Stored<KubeObject>) => LabelSelector | Labels | undefined) {
   return (object: Stored<KubeObject>): readonly string[] => {
     const { namespace } = object.metadata
-    const pair = oneOf(selectorOf(object))
-    return [pair ? valueFor(namespace, pair[0], pair[1]) : anyIn(namespace)]
+    const pair = lastMatchLabel(selectorOf(object))
+    return [pair ? valueFor(namespace, pair[0], pair[1]) : namespaceValue(namespace)]
   }
 }
 
-function anyIn(namespace: string | undefined): string {
+function namespaceValue(namespace: string | undefined): string {
   return `${namespace ?? ''}/`
 }
 
-/** Under what those stand that may select an object. */
+/** The SELECTOR index values of all objects that may select this one. */
 export function selectorValues(object: Stored<KubeObject>): readonly string[] {
-  return [...labelIndex(object), anyIn(object.metadata.namespace)]
+  return [...labelIndex(object), namespaceValue(object.metadata.namespace)]
 }
 
-/** Objects that a selector may select: fewer than all, and none of them missing. */
+/** A superset of the objects that a selector selects. */
 export function candidates<T extends KubeObject>(
   { byIndex, list }: Pick<Reads, 'byIndex' | 'list'>,
   kind: Kind<T>,
   namespace: string | undefined,
   selector: LabelSelector | Labels | undefined,
 ): readonly Stored<T>[] {
-  const pair = oneOf(selector)
+  const pair = lastMatchLabel(selector)
   return pair ? byIndex(kind, LABELS, valueFor(namespace, pair[0], pair[1])) : list(kind, namespace ?? '')
 }

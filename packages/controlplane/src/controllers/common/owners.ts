@@ -1,6 +1,6 @@
 import type { Kind, KubeObject, OwnerReference, Stored } from '@tenure/kube'
 
-/** The reference by which `owner` controls an object. */
+/** The owner reference that makes `owner` the controller of an object. */
 export function controllerReference(kind: Kind, owner: Stored<KubeObject>): OwnerReference {
   return {
     apiVersion: kind.apiVersion,
@@ -16,7 +16,7 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller)
 }
 
-/** Index: objects that nobody controls, by namespace. */
+/** Index of objects without controller by namespace. */
 export const ORPHANS = 'orphans'
 
 export function orphanIndex(object: Stored<KubeObject>): readonly string[] {

@@ -9,7 +9,7 @@ export function isReady(pod: Pod): boolean {
   return conditionOf(pod.status?.conditions, 'Ready')?.status === 'True'
 }
 
-/** When a ready pod counts as available, in milliseconds; undefined while it is not ready. */
+/** The time at which a ready pod becomes available, in milliseconds; undefined while it is not ready. */
 export function availableAt(pod: Pod, minReadySeconds: number): number | undefined {
   const ready = conditionOf(pod.status?.conditions, 'Ready')
   if (ready?.status !== 'True') return undefined
@@ -22,7 +22,7 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return at !== undefined && at <= now
 }
 
-/** When the next of these pods becomes available by time alone. */
+/** The next time at which one of the ready pods becomes available, in milliseconds. */
 export function nextAvailable(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   if (minReadySeconds === 0) return undefined
   let next: number | undefined
@@ -49,11 +49,10 @@ export interface PodFromTemplateOptions {
   readonly ownerKind: Kind
   readonly owner: Stored<KubeObject>
   readonly template: PodTemplateSpec | undefined
-  /** Default: the owner's name and a dash. */
+  /** Default: the owner's name with a dash. */
   readonly generateName?: string
 }
 
-/** A pod as a controller makes it from its template. */
 export function podFromTemplate({ ownerKind, owner, template, generateName }: PodFromTemplateOptions): Pod {
   const { labels, annotations, finalizers } = template?.metadata ?? {}
   return {
@@ -69,22 +68,22 @@ export function podFromTemplate({ ownerKind, owner, template, generateName }: Po
   }
 }
 
-/** What generated names begin with; names that would be cut get no dash, as the real controllers do. */
+/** As upstream, a name that is too long gets no dash. */
 function prefixFor(name: string): string {
   return name.length < 253 ? `${name}-` : name
 }
 
 /**
- * Which of two pods goes first when there are too many: the one that would be missed least. `crowd` says how many
- * pods of the same kind run on a pod's node.
+ * Orders pods for scale-down as upstream's ActivePodsWithRanks: pods that matter least come first. `podsOnNode` returns
+ * the number of pods of the same owner on a pod's node.
  */
-export function compareForDeletion(a: Stored<Pod>, b: Stored<Pod>, crowd: (pod: Pod) => number): number {
+export function compareForDeletion(a: Stored<Pod>, b: Stored<Pod>, podsOnNode: (pod: Pod) => number): number {
   return (
     Number(Boolean(a.spec?.nodeName)) - Number(Boolean(b.spec?.nodeName)) ||
     phaseRank(a) - phaseRank(b) ||
     Number(isReady(a)) - Number(isReady(b)) ||
     deletionCost(a) - deletionCost(b) ||
-    crowd(b) - crowd(a) ||
+    podsOnNode(b) - podsOnNode(a) ||
     byAge(readySince(a), readySince(b)) ||
     restarts(b) - restarts(a) ||
     byAge(Date.parse(a.metadata.creationTimestamp), Date.parse(b.metadata.creationTimestamp)) ||
@@ -110,7 +109,7 @@ function restarts(pod: Pod): number {
   return Math.max(0, ...(pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount))
 }
 
-/** The younger one goes first; unknown times (0) are the youngest. */
+/** Younger first; unknown times (0) count as youngest. */
 function byAge(a: number, b: number): number {
   if (a === b) return 0
   if (a === 0) return -1

@@ -1,29 +1,29 @@
 import { type ApiResource, type Client, defineKind, discover, type Kind } from '@tenure/kube'
 
-/** A resource that the server serves, under the version it prefers. */
+/** A served resource in its preferred version. */
 export interface ServedResource {
-  /** `deployments.apps`: the same for all versions. */
+  /** For example `deployments.apps`; the same for all versions. */
   readonly key: string
   readonly kind: Kind
   readonly verbs: readonly string[]
 }
 
-export interface Served {
+export interface ServedResources {
   readonly resources: readonly ServedResource[]
-  /** The resource that an owner reference means: `apiVersion kind`, in any version that is served. */
+  /** Resources by `apiVersion kind` of an owner reference, in any served version. */
   readonly byReference: ReadonlyMap<string, ServedResource>
-  /** Groups that did not answer: what they have is unknown. */
+  /** Failures of API groups, whose resources are unknown. */
   readonly failures: readonly Error[]
 }
 
-/** All resources that can be listed, watched and deleted, now. */
-export async function servedResources(client: Client, signal: AbortSignal): Promise<Served> {
+/** Discovers all resources with the verbs list, watch and delete. */
+export async function servedResources(client: Client, signal: AbortSignal): Promise<ServedResources> {
   const groups = await discover(client.requester, { signal })
   const byKey = new Map<string, ServedResource>()
   const byReference = new Map<string, ServedResource>()
   const failures: Error[] = []
   for (const group of groups) {
-    // The preferred version comes first; of the others only what it lacks counts.
+    // The preferred version comes first; the others only add missing resources.
     for (const { failure, resources } of group.versions) {
       if (failure) failures.push(failure)
       for (const resource of resources) {

@@ -1,6 +1,6 @@
 /**
- * Does something `total` times in batches that double: 1, 2, 4… As soon as a batch has a failure no other is begun, so
- * that a server which refuses everything is not asked a thousand times. Gives the first failure, if there was one.
+ * Runs `act` `total` times in batches of 1, 2, 4… A batch with a failure is the last one, so that an API server that
+ * refuses everything does not receive a thousand requests. Returns the first failure.
  */
 export async function slowStart(
   total: number,

@@ -5,7 +5,7 @@ interface WithStatus extends KubeObject {
   readonly status?: object
 }
 
-/** Writes a status if it differs from the one that is there, on condition that nobody else has written meanwhile. */
+/** Writes a changed status, conditional on the resourceVersion. */
 export async function updateStatus<T extends WithStatus>(
   api: KubeApi,
   kind: Kind<T>,
@@ -22,7 +22,7 @@ export async function updateStatus<T extends WithStatus>(
   }
 }
 
-/** A number, or left out if it is zero, as Go leaves empty fields out. */
+/** Omits a zero, as Go's omitempty does. */
 export function count<K extends string>(name: K, value: number): { readonly [P in K]?: number } {
   return (value === 0 ? {} : { [name]: value }) as { readonly [P in K]?: number }
 }

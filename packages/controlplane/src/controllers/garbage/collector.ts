@@ -12,38 +12,38 @@ import {
 } from '@tenure/kube'
 import type { Component, InformerEvent } from '@tenure/runtime'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 import { GarbageObjects } from './objects.ts'
 
 const FOREGROUND = 'foregroundDeletion'
 const ORPHAN = 'orphan'
-/** Owners that were looked for and not found are remembered, so many of them. */
-const MOST_ABSENT = 1_000
+/** Maximum number of remembered absent owners. */
+const MAX_ABSENT_OWNERS = 1_000
 
-/** Deletes what nobody owns any more, whatever its kind. */
-export function garbageCollector(around: Surroundings, watchedWhole: readonly Kind[]): Component {
-  return new GarbageCollector(around, watchedWhole)
+/** Deletes objects of any kind whose owners are all gone. */
+export function garbageCollector(context: ControlPlaneContext, sharedKinds: readonly Kind[]): Component {
+  return new GarbageCollector(context, sharedKinds)
 }
 
 interface Owners {
-  /** They are there. */
+  /** Existing owners. */
   readonly solid: readonly OwnerReference[]
-  /** They are there, and wait until their dependents are gone. */
+  /** Existing owners in foreground deletion, which wait for their dependents. */
   readonly waiting: readonly OwnerReference[]
-  /** They are gone. */
+  /** Absent owners. */
   readonly dangling: readonly OwnerReference[]
 }
 
 class GarbageCollector implements Component {
   readonly name = 'garbage-collector'
-  readonly #around: Surroundings
+  readonly #context: ControlPlaneContext
   readonly #objects: GarbageObjects
   readonly #worker: KeyedWorker
   readonly #absent = new Set<string>()
 
-  constructor(around: Surroundings, watchedWhole: readonly Kind[]) {
-    this.#around = around
-    const { clock, controllers, informers, log, metrics, random } = around
+  constructor(context: ControlPlaneContext, sharedKinds: readonly Kind[]) {
+    this.#context = context
+    const { clock, controllers, informers, log, metrics, random } = context
     this.#objects = new GarbageObjects({
       api: controllers,
       informers,
@@ -51,8 +51,8 @@ class GarbageCollector implements Component {
       random,
       log,
       metrics,
-      watchedWhole,
-      onEvent: (event) => this.#noticed(event),
+      sharedKinds,
+      onEvent: (event) => this.#onEvent(event),
       onSynced: () => this.#checkAll(),
     })
     this.#worker = new KeyedWorker({
@@ -65,7 +65,7 @@ class GarbageCollector implements Component {
     })
   }
 
-  /** It does not wait for all caches of all kinds: nobody waits for the collector. */
+  /** Does not wait for the caches of all kinds, because no other component depends on the collector. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#worker.start(signal)
     this.#objects.start(signal)
@@ -76,50 +76,50 @@ class GarbageCollector implements Component {
     this.#objects.stop()
   }
 
-  #noticed(event: InformerEvent<KubeObject>): void {
+  #onEvent(event: InformerEvent<KubeObject>): void {
     const { metadata } = event.object
     if (event.type === 'deleted') {
       for (const dependent of this.#objects.dependentsOf(metadata.uid)) this.#worker.add(dependent.metadata.uid)
-      // One less that its owners wait for.
-      for (const { uid } of metadata.ownerReferences ?? []) if (this.#objects.known(uid)) this.#worker.add(uid)
+      // Owners in foreground deletion wait for this dependent.
+      for (const { uid } of metadata.ownerReferences ?? []) if (this.#objects.locate(uid)) this.#worker.add(uid)
       return
     }
-    if (this.#needsLook(event.object)) this.#worker.add(metadata.uid)
+    if (this.#needsWork(event.object)) this.#worker.add(metadata.uid)
     if (event.type === 'added') return
-    // A dependent that no longer blocks, or is no longer one, may set its owner free.
+    // A dependent that no longer blocks may release its owner.
     for (const { uid } of event.old.metadata.ownerReferences ?? []) {
       const owner = this.#objects.object(uid)
-      if (owner && isGoingInForeground(owner)) this.#worker.add(uid)
+      if (owner && isDeletingInForeground(owner)) this.#worker.add(uid)
     }
   }
 
-  /** Most objects have owners that are there, and need none. */
-  #needsLook(object: Stored<KubeObject>): boolean {
+  /** False for most objects, whose owners exist. */
+  #needsWork(object: Stored<KubeObject>): boolean {
     const { metadata } = object
     if (metadata.deletionTimestamp)
       return (metadata.finalizers ?? []).some((name) => name === FOREGROUND || name === ORPHAN)
     return (metadata.ownerReferences ?? []).some((reference) => {
-      const owner = this.#seen(object, reference)
-      return !owner || isGoingInForeground(owner)
+      const owner = this.#cachedOwner(object, reference)
+      return !owner || isDeletingInForeground(owner)
     })
   }
 
-  /** The owner that a reference means, if a cache has it: what has its uid and is elsewhere, or of another kind, is not meant. */
-  #seen(object: Stored<KubeObject>, reference: OwnerReference): Stored<KubeObject> | undefined {
-    const known = this.#objects.known(reference.uid)
-    if (!known || known.name !== reference.name) return undefined
-    if (known.resource.key !== this.#objects.resourceFor(reference.apiVersion, reference.kind)?.key) return undefined
-    if (known.resource.kind.namespaced && known.namespace !== object.metadata.namespace) return undefined
+  /** The owner from a cache. An object with the uid but another kind, name or namespace is not the owner. */
+  #cachedOwner(object: Stored<KubeObject>, reference: OwnerReference): Stored<KubeObject> | undefined {
+    const location = this.#objects.locate(reference.uid)
+    if (!location || location.name !== reference.name) return undefined
+    if (location.resource.key !== this.#objects.resourceFor(reference.apiVersion, reference.kind)?.key) return undefined
+    if (location.resource.kind.namespaced && location.namespace !== object.metadata.namespace) return undefined
     return this.#objects.object(reference.uid)
   }
 
   #checkAll(): void {
-    for (const object of this.#objects.owned()) if (this.#needsLook(object)) this.#worker.add(object.metadata.uid)
+    for (const object of this.#objects.owned()) if (this.#needsWork(object)) this.#worker.add(object.metadata.uid)
   }
 
-  #noteAbsent(place: string): void {
-    this.#absent.add(place)
-    if (this.#absent.size <= MOST_ABSENT) return
+  #rememberAbsent(key: string): void {
+    this.#absent.add(key)
+    if (this.#absent.size <= MAX_ABSENT_OWNERS) return
     for (const oldest of this.#absent) {
       this.#absent.delete(oldest)
       return
@@ -138,13 +138,17 @@ class GarbageCollector implements Component {
     if (!object.metadata.ownerReferences?.length) return undefined
     const owners = await this.#classify(object, signal)
     if (owners === undefined) return 5_000
-    await this.#settle(object, owners, signal)
+    await this.#deleteOrRelease(object, owners, signal)
     return undefined
   }
 
-  // ---- what becomes of an object whose owners are gone ----
+  // ---- dependents of absent owners ----
 
-  async #settle(object: Stored<KubeObject>, { dangling, solid, waiting }: Owners, signal: AbortSignal): Promise<void> {
+  async #deleteOrRelease(
+    object: Stored<KubeObject>,
+    { dangling, solid, waiting }: Owners,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (solid.length > 0) {
       if (dangling.length + waiting.length > 0) await this.#writeOwners(object, solid, signal)
       return
@@ -153,11 +157,12 @@ class GarbageCollector implements Component {
     if (dependents.length > 0) {
       const { ownerReferences = [] } = object.metadata
       const isBlocking = ownerReferences.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
-      // Its owner waits for it, and it would wait for what may be its owner's owner: as in the real server, nobody who may be in a circle is waited for.
-      if (isBlocking && dependents.some(isGoingInForeground)) {
+      // The owner waits for this object, which would wait for a possible owner of its owner. As upstream, an object in a
+      // possible cycle does not block.
+      if (isBlocking && dependents.some(isDeletingInForeground)) {
         const unblocked = ownerReferences.map((each) => ({ ...each, blockOwnerDeletion: false }))
         await this.#writeOwners(object, unblocked, signal)
-        // The change brings us back.
+        // The change causes another run.
         return
       }
       await this.#delete(object, 'Foreground', signal)
@@ -172,20 +177,20 @@ class GarbageCollector implements Component {
     await this.#delete(object, propagation, signal)
   }
 
-  /** Undefined if it can not be told yet. */
+  /** Returns undefined if an owner's kind is not served (yet). */
   async #classify(object: Stored<KubeObject>, signal: AbortSignal): Promise<Owners | undefined> {
     const found = { solid: [] as OwnerReference[], waiting: [] as OwnerReference[], dangling: [] as OwnerReference[] }
     for (const reference of object.metadata.ownerReferences ?? []) {
-      const owner = this.#seen(object, reference) ?? (await this.#lookUp(object, reference, signal))
+      const owner = this.#cachedOwner(object, reference) ?? (await this.#lookUp(object, reference, signal))
       if (owner === 'unknown') return undefined
       if (owner === 'absent') found.dangling.push(reference)
-      else if (isGoingInForeground(owner)) found.waiting.push(reference)
+      else if (isDeletingInForeground(owner)) found.waiting.push(reference)
       else found.solid.push(reference)
     }
     return found
   }
 
-  /** An owner that no cache has: the server decides. */
+  /** Reads an owner that is in no cache from the API server. */
   async #lookUp(
     object: Stored<KubeObject>,
     reference: OwnerReference,
@@ -195,23 +200,23 @@ class GarbageCollector implements Component {
     if (!resource) return 'unknown'
     const { namespaced } = resource.kind
     const { namespace } = object.metadata
-    // A cluster-scoped object can not have an owner in a namespace; nobody can say which it would be.
+    // A cluster-scoped object cannot have an owner in a namespace: the reference does not name the namespace.
     if (namespaced && !namespace) return 'unknown'
     const ref = namespaced ? { name: reference.name, namespace } : { name: reference.name }
-    // By all that it says, not by its uid alone: another reference may mean an owner that is there.
-    const place = [resource.key, ref.namespace ?? '', ref.name, reference.uid].join(' ')
-    if (this.#absent.has(place)) return 'absent'
+    // Keyed by the whole reference: another reference with the same uid may have an existing owner.
+    const key = [resource.key, ref.namespace ?? '', ref.name, reference.uid].join(' ')
+    if (this.#absent.has(key)) return 'absent'
     try {
-      const owner = await this.#around.controllers.get(metadataOf(resource.kind), ref, { signal })
+      const owner = await this.#context.controllers.get(metadataOf(resource.kind), ref, { signal })
       if (owner.metadata.uid === reference.uid) return owner
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
-    this.#noteAbsent(place)
+    this.#rememberAbsent(key)
     return 'absent'
   }
 
-  // ---- objects that are being deleted, and what depends on them ----
+  // ---- objects in deletion and their dependents ----
 
   async #awaitDependents(owner: Stored<KubeObject>, signal: AbortSignal): Promise<void> {
     const { uid } = owner.metadata
@@ -234,15 +239,15 @@ class GarbageCollector implements Component {
     await this.#removeFinalizer(owner, ORPHAN, signal)
   }
 
-  // ---- writes, each on condition that the object is as it was seen ----
+  // ---- conditional writes ----
 
   async #delete(object: Stored<KubeObject>, propagation: Propagation, signal: AbortSignal): Promise<void> {
-    const known = this.#objects.known(object.metadata.uid)
-    if (!known) return
+    const location = this.#objects.locate(object.metadata.uid)
+    if (!location) return
     const { resourceVersion, uid } = object.metadata
     const preconditions = { uid, resourceVersion }
     try {
-      await this.#around.controllers.delete(metadataOf(known.resource.kind), known, {
+      await this.#context.controllers.delete(metadataOf(location.resource.kind), location, {
         preconditions,
         propagation,
         signal,
@@ -266,20 +271,20 @@ class GarbageCollector implements Component {
   }
 
   async #patch(object: Stored<KubeObject>, metadata: object, signal: AbortSignal): Promise<void> {
-    const known = this.#objects.known(object.metadata.uid)
-    if (!known) return
+    const location = this.#objects.locate(object.metadata.uid)
+    if (!location) return
     const { resourceVersion, uid } = object.metadata
     const patch = mergePatch({ metadata: { uid, resourceVersion, ...metadata } })
     try {
-      await this.#around.controllers.patch(metadataOf(known.resource.kind), known, patch, { signal })
+      await this.#context.controllers.patch(metadataOf(location.resource.kind), location, patch, { signal })
     } catch (error) {
-      // Another of that name is not meant.
+      // A conflict with another object of the same name is final.
       const isAnother = error instanceof ApiError && isConflict(error) && !this.#objects.object(uid)
       if (!isNotFound(error) && !isAnother) throw error
     }
   }
 }
 
-function isGoingInForeground({ metadata }: Stored<KubeObject>): boolean {
+function isDeletingInForeground({ metadata }: Stored<KubeObject>): boolean {
   return Boolean(metadata.deletionTimestamp) && (metadata.finalizers ?? []).includes(FOREGROUND)
 }

@@ -8,7 +8,7 @@ import {
   OWNER_UID_INDEX,
   SharedInformers,
 } from '@tenure/runtime'
-import { referenceKey, type Served, servedResources, type ServedResource } from '../common/served-resources.ts'
+import { referenceKey, type ServedResources, servedResources, type ServedResource } from '../common/served-resources.ts'
 
 export interface GarbageObjectsOptions {
   readonly api: Client
@@ -17,15 +17,15 @@ export interface GarbageObjectsOptions {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
-  /** Kinds that others watch whole anyway: their caches serve here too. */
-  readonly watchedWhole: readonly Kind[]
+  /** Kinds whose informers are shared with other controllers. */
+  readonly sharedKinds: readonly Kind[]
   readonly onEvent: (event: InformerEvent<KubeObject>, resource: ServedResource) => void
-  /** What is served changed, and all of it is in the caches. */
+  /** Called after discovery changed and all caches are synced. */
   readonly onSynced: () => void
 }
 
-/** An object and where it is. */
-export interface Known {
+/** The location of an object. */
+export interface ObjectLocation {
   readonly resource: ServedResource
   readonly namespace: string | undefined
   readonly name: string
@@ -37,22 +37,22 @@ interface Watched {
   end(): void
 }
 
-/** Events are never owned by anything that matters, and there are many of them. */
+/** Events have no meaningful owners and are numerous. */
 const IGNORED = new Set(['events', 'events.events.k8s.io'])
-/** Milliseconds after a change of a CRD until discovery is asked, once for many, and once more for a server that lags. */
-const REDISCOVER_AFTER = [300, 3_000]
+/** Milliseconds from a change of a CRD to rediscovery: once for a batch of changes, and again for a server that lags. */
+const REDISCOVERY_DELAYS_MS = [300, 3_000]
 
 /**
- * The metadata of every object of every kind, and who owns what. Kinds come and go with their CRDs: each has an
- * informer of its own, which ends with the kind.
+ * Caches the metadata of all objects of all kinds and indexes them by owner. Each kind has its own informer, which stops
+ * when the kind is no longer served.
  */
 export class GarbageObjects {
   readonly #options: GarbageObjectsOptions
   readonly #watched = new Map<string, Watched>()
-  readonly #known = new Map<string, Known>()
+  readonly #locations = new Map<string, ObjectLocation>()
   readonly #timers = new Set<{ cancel(): void }>()
   readonly #abort = new AbortController()
-  #served: Served | undefined
+  #served: ServedResources | undefined
   #refreshing: Promise<void> = Promise.resolve()
 
   constructor(options: GarbageObjectsOptions) {
@@ -62,47 +62,46 @@ export class GarbageObjects {
   start(signal: AbortSignal): void {
     const definitions = this.#options.informers.informer(CustomResourceDefinition)
     void this.#refresh()
-    void this.#follow(definitions, signal).catch(() => undefined)
+    void this.#withoutFinishedJobs(definitions, signal).catch(() => undefined)
   }
 
-  /** CRDs come, change and go: what is served then is read again. */
-  async #follow(definitions: Informer<CustomResourceDefinition>, signal: AbortSignal): Promise<void> {
+  /** Rediscovers resources when CRDs change. */
+  async #withoutFinishedJobs(definitions: Informer<CustomResourceDefinition>, signal: AbortSignal): Promise<void> {
     await definitions.whenSynced(signal)
     let isFirst = true
     const end = definitions.subscribe(() => {
-      if (!isFirst) for (const delay of REDISCOVER_AFTER) this.#schedule(delay)
+      if (!isFirst) for (const delay of REDISCOVERY_DELAYS_MS) this.#schedule(delay)
     })
     isFirst = false
     this.#abort.signal.addEventListener('abort', end, { once: true })
   }
 
   stop(): void {
-    this.#abort.abort(new Error('the garbage collector stops'))
+    this.#abort.abort(new Error('The garbage collector is stopping'))
     for (const timer of this.#timers) timer.cancel()
     for (const { end } of this.#watched.values()) end()
     this.#watched.clear()
   }
 
-  /** Where the object with this uid is, if it is known to exist. */
-  known(uid: string): Known | undefined {
-    return this.#known.get(uid)
+  /** The location of the object with this uid. */
+  locate(uid: string): ObjectLocation | undefined {
+    return this.#locations.get(uid)
   }
 
   object(uid: string): Stored<KubeObject> | undefined {
-    const known = this.#known.get(uid)
-    if (!known) return undefined
-    const found = this.#watched.get(known.resource.key)?.informer.cache.get(known)
+    const location = this.#locations.get(uid)
+    if (!location) return undefined
+    const found = this.#watched.get(location.resource.key)?.informer.cache.get(location)
     return found?.metadata.uid === uid ? found : undefined
   }
 
-  /** The objects that refer to this uid as their owner. */
   dependentsOf(uid: string): readonly Stored<KubeObject>[] {
     const found: Stored<KubeObject>[] = []
     for (const { informer } of this.#watched.values()) found.push(...informer.cache.byIndex(OWNER_UID_INDEX, uid))
     return found
   }
 
-  /** Every object that has an owner. */
+  /** All objects with owners or in deletion. */
   owned(): readonly Stored<KubeObject>[] {
     return [...this.#watched.values()].flatMap(({ informer }) =>
       informer.cache.list().filter(({ metadata }) => metadata.ownerReferences || metadata.deletionTimestamp),
@@ -121,7 +120,7 @@ export class GarbageObjects {
     this.#timers.add(timer)
   }
 
-  /** One at a time. Never rejects. */
+  /** Refreshes run one at a time and never reject. */
   #refresh(): Promise<void> {
     this.#refreshing = this.#readAfter(this.#refreshing)
     return this.#refreshing
@@ -134,7 +133,7 @@ export class GarbageObjects {
       await this.#read()
     } catch (error) {
       if (this.#abort.signal.aborted) return
-      this.#options.log.warn('garbage collector could not read what is served, trying again', { error })
+      this.#options.log.warn('discovery failed, retrying', { controller: 'garbage-collector', error })
       this.#schedule(5_000)
     }
   }
@@ -145,31 +144,31 @@ export class GarbageObjects {
     this.#served = served
     const current = new Set(served.resources.map(({ key }) => key))
     for (const [key, watched] of this.#watched) {
-      // What a group that does not answer has is unknown, not gone.
+      // Resources of a failing API group are unknown, not gone.
       if (current.has(key) || served.failures.length > 0) continue
       watched.end()
       this.#watched.delete(key)
-      for (const [uid, { resource }] of this.#known) if (resource.key === key) this.#known.delete(uid)
+      for (const [uid, { resource }] of this.#locations) if (resource.key === key) this.#locations.delete(uid)
     }
     const added = served.resources.filter(({ key }) => !this.#watched.has(key) && !IGNORED.has(key))
-    const begun = added.map((resource) => this.#watch(resource))
-    for (const watched of begun) this.#watched.set(watched.resource.key, watched)
-    await Promise.all(begun.map(({ informer }) => informer.whenSynced(signal)))
+    const started = added.map((resource) => this.#watch(resource))
+    for (const watched of started) this.#watched.set(watched.resource.key, watched)
+    await Promise.all(started.map(({ informer }) => informer.whenSynced(signal)))
     for (const { key } of added) this.#subscribe(key)
     if (served.failures.length > 0) this.#schedule(30_000)
     this.#options.onSynced()
   }
 
   #watch(resource: ServedResource): Watched {
-    const { api, clock, informers, log, metrics, random, watchedWhole } = this.#options
+    const { api, clock, informers, log, metrics, random, sharedKinds } = this.#options
     const { kind } = resource
-    const isWhole = watchedWhole.some((each) => each.plural === kind.plural && each.apiVersion === kind.apiVersion)
-    if (isWhole) return { resource, informer: informers.informer(kind), end: () => undefined }
+    const isShared = sharedKinds.some((each) => each.plural === kind.plural && each.apiVersion === kind.apiVersion)
+    if (isShared) return { resource, informer: informers.informer(kind), end: () => undefined }
     const own = new AbortController()
-    const apart = new SharedInformers({ api, clock, random, log, metrics })
-    const informer = apart.informer(metadataOf(kind))
-    apart.start(own.signal)
-    return { resource, informer, end: () => own.abort(new Error('the kind is gone')) }
+    const separate = new SharedInformers({ api, clock, random, log, metrics })
+    const informer = separate.informer(metadataOf(kind))
+    separate.start(own.signal)
+    return { resource, informer, end: () => own.abort(new Error('The kind is no longer served')) }
   }
 
   #subscribe(key: string): void {
@@ -179,9 +178,9 @@ export class GarbageObjects {
     const unsubscribe = informer.subscribe((event) => {
       const { metadata } = event.object
       if (event.type === 'deleted') {
-        if (this.#known.get(metadata.uid)?.resource.key === key) this.#known.delete(metadata.uid)
+        if (this.#locations.get(metadata.uid)?.resource.key === key) this.#locations.delete(metadata.uid)
       } else if (event.type === 'added') {
-        this.#known.set(metadata.uid, { resource, namespace: metadata.namespace, name: metadata.name })
+        this.#locations.set(metadata.uid, { resource, namespace: metadata.namespace, name: metadata.name })
       }
       this.#options.onEvent(event, resource)
     })

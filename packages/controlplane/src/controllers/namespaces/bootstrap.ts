@@ -1,15 +1,15 @@
 import { isAlreadyExists, type Kind, type KubeObject } from '@tenure/kube'
 import { Namespace, PriorityClass, StorageClass } from '@tenure/kube/kinds'
 import type { Component } from '@tenure/runtime'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 
-/** The provisioner of the default StorageClass: volumes that are only written down. */
+/** The provisioner of the default StorageClass: its volumes have no storage. */
 export const PROVISIONER = 'tenure.dev/simulated'
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
-/** Makes what every cluster has from its first moment on. What is there is left as it is. */
-export function bootstrap({ controllers: api }: Surroundings): Component {
+/** Creates the objects that every new cluster has. Existing objects stay unchanged. */
+export function bootstrap({ controllers: api }: ControlPlaneContext): Component {
   const ensure = async <T extends KubeObject>(kind: Kind<T>, object: T, signal: AbortSignal): Promise<void> => {
     await api.create(kind, object, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error

@@ -10,7 +10,7 @@ const DESCRIPTION =
 
 const toNamespace = ({ metadata }: Stored<KubeObject>): readonly ObjectRef[] => [{ name: metadata.namespace ?? '' }]
 
-/** Every namespace has a service account `default`. */
+/** Creates the ServiceAccount `default` in every namespace. */
 export const serviceAccounts = builtIn('serviceaccount', () =>
   controller(Namespace, {
     name: 'serviceaccount',
@@ -23,7 +23,7 @@ export const serviceAccounts = builtIn('serviceaccount', () =>
   }),
 )
 
-/** Every namespace has the certificate authority by which the API server is known. */
+/** Writes the certificate authority of the API server to a ConfigMap in every namespace. */
 export function rootCertificates(authority: string): BuiltInController {
   const data = { 'ca.crt': authority }
   return builtIn('root-ca-certificate', () =>
@@ -32,14 +32,14 @@ export function rootCertificates(authority: string): BuiltInController {
       watches: [watch(ConfigMap, toNamespace, { selection: { fieldSelector: `metadata.name=${ROOT_CA}` } })],
       reconcile: async ({ api, object, read, signal }): Promise<Actions<Namespace>> => {
         const namespace = object.metadata.name
-        const there = read(ConfigMap, { name: ROOT_CA, namespace })
+        const found = read(ConfigMap, { name: ROOT_CA, namespace })
         const annotations = { 'kubernetes.io/description': DESCRIPTION }
-        if (!there) {
+        if (!found) {
           const wanted = { metadata: { name: ROOT_CA, namespace, annotations }, data }
           return [create(ConfigMap, wanted)]
         }
-        if (there.data?.['ca.crt'] === authority && !there.metadata.deletionTimestamp) return []
-        await api.update<ConfigMap>(ConfigMap, { ...there, data }, { signal }).catch((error: unknown) => {
+        if (found.data?.['ca.crt'] === authority && !found.metadata.deletionTimestamp) return []
+        await api.update<ConfigMap>(ConfigMap, { ...found, data }, { signal }).catch((error: unknown) => {
           if (!isNamespaceEnding(error)) throw error
         })
         return []

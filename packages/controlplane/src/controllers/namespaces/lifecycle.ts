@@ -2,19 +2,19 @@ import { type Client, isNotFound, type Kind, metadataOf, type PartialObjectMetad
 import { Namespace, type NamespaceCondition } from '@tenure/kube/kinds'
 import { type Component, rfc3339 } from '@tenure/runtime'
 import { conditionOf } from '../common/conditions.ts'
-import { type Served, servedResources, type ServedResource } from '../common/served-resources.ts'
+import { type ServedResources, servedResources, type ServedResource } from '../common/served-resources.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 
 const FINALIZER = 'kubernetes'
-/** Milliseconds between two looks at what is left. */
-const LOOK_AGAIN = { first: 100, longest: 5_000 }
+/** Milliseconds between two attempts to delete the remaining content. */
+const RETRY_DELAY_MS = { min: 100, max: 5_000 }
 
-/** Empties namespaces that are being deleted, and lets them go when nothing is left. */
-export function namespaceLifecycle(around: Surroundings): Component {
-  const { clock, controllers: api, informers, log, metrics } = around
+/** Deletes the content of terminating namespaces and finalizes deleteContent ones. */
+export function namespaceLifecycle(context: ControlPlaneContext): Component {
+  const { clock, controllers: api, informers, log, metrics } = context
   const namespaces = informers.informer(Namespace)
-  const looks = new Map<string, number>()
+  const attempts = new Map<string, number>()
   const worker = new KeyedWorker({
     name: 'namespace',
     clock,
@@ -23,74 +23,79 @@ export function namespaceLifecycle(around: Surroundings): Component {
     informers: [namespaces],
     begin: () =>
       namespaces.subscribe(({ object, type }) => {
-        if (type === 'deleted') looks.delete(object.metadata.uid)
-        else if (isEnding(object)) worker.add(object.metadata.name)
+        if (type === 'deleted') attempts.delete(object.metadata.uid)
+        else if (isTerminating(object)) worker.add(object.metadata.name)
       }),
     work: async (name, signal) => {
       const namespace = namespaces.cache.get({ name })
-      if (!namespace || !isEnding(namespace)) return undefined
+      if (!namespace || !isTerminating(namespace)) return undefined
       const served = await servedResources(api, signal)
-      const left = await empty(api, name, served, signal)
-      const current = await writeConditions(api, namespace, left, clock.now(), signal)
-      if (!left.failure && left.remaining.size === 0 && served.failures.length === 0) {
+      const content = await deleteContent(api, name, served, signal)
+      const current = await writeConditions(api, namespace, content, clock.now(), signal)
+      if (!content.failure && content.remaining.size === 0 && served.failures.length === 0) {
         await finalize(api, current, signal)
         return undefined
       }
-      const look = looks.get(namespace.metadata.uid) ?? 0
-      looks.set(namespace.metadata.uid, look + 1)
-      return Math.min(LOOK_AGAIN.first * 2 ** look, LOOK_AGAIN.longest)
+      const attempt = attempts.get(namespace.metadata.uid) ?? 0
+      attempts.set(namespace.metadata.uid, attempt + 1)
+      return Math.min(RETRY_DELAY_MS.min * 2 ** attempt, RETRY_DELAY_MS.max)
     },
   })
   return worker
 }
 
-function isEnding({ metadata, spec }: Stored<Namespace>): boolean {
+function isTerminating({ metadata, spec }: Stored<Namespace>): boolean {
   return Boolean(metadata.deletionTimestamp) && (spec?.finalizers ?? []).includes(FINALIZER)
 }
 
-interface Left {
-  /** How many of each resource. */
+interface RemainingContent {
+  /** Number of objects per resource. */
   readonly remaining: ReadonlyMap<string, number>
-  /** How many objects wait for each finalizer. */
+  /** Number of objects per finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
   readonly discovery: Error | undefined
   readonly failure: string | undefined
 }
 
-/** Deletes everything in a namespace, and tells what is still there. */
-async function empty(api: Client, namespace: string, served: Served, signal: AbortSignal): Promise<Left> {
+/** Deletes all objects of a namespace and returns the remaining ones. */
+async function deleteContent(
+  api: Client,
+  namespace: string,
+  served: ServedResources,
+  signal: AbortSignal,
+): Promise<RemainingContent> {
   const remaining = new Map<string, number>()
   const finalizers = new Map<string, number>()
   const failures: string[] = []
   for (const resource of served.resources.filter(({ kind }) => kind.namespaced)) {
     try {
-      const left = await emptyOf(api, namespace, resource, signal)
-      if (left.length === 0) continue
-      remaining.set(resource.key, left.length)
-      for (const { metadata } of left) {
+      const content = await deleteResource(api, namespace, resource, signal)
+      if (content.length === 0) continue
+      remaining.set(resource.key, content.length)
+      for (const { metadata } of content) {
         for (const name of metadata.finalizers ?? []) finalizers.set(name, (finalizers.get(name) ?? 0) + 1)
       }
     } catch (error) {
       if (signal.aborted) throw error
-      // A kind that went since it was discovered.
+      // NotFound: the resource is no longer served.
       if (!isNotFound(error)) failures.push(String(error))
     }
   }
   return { remaining, finalizers, discovery: served.failures[0], failure: failures[0] }
 }
 
-async function emptyOf(
+async function deleteResource(
   api: Client,
   namespace: string,
   { kind, verbs }: ServedResource,
   signal: AbortSignal,
 ): Promise<readonly Stored<PartialObjectMetadata>[]> {
-  const there = await listAll(api, kind, namespace, signal)
-  if (there.every(({ metadata }) => metadata.deletionTimestamp)) return there
+  const existing = await listAll(api, kind, namespace, signal)
+  if (existing.every(({ metadata }) => metadata.deletionTimestamp)) return existing
   if (verbs.includes('deletecollection')) {
     await api.deleteCollection(kind, { namespace, propagation: 'Background', signal })
   } else {
-    for (const { metadata } of there) {
+    for (const { metadata } of existing) {
       await api
         .delete(metadataOf(kind), metadata, { preconditions: { uid: metadata.uid }, propagation: 'Background', signal })
         .catch((error: unknown) => {
@@ -112,27 +117,27 @@ async function listAll(
   return found
 }
 
-/** The five conditions that tell why a namespace is still there. */
+/** Writes the five conditions that explain why a namespace still exists. */
 async function writeConditions(
   api: Client,
   namespace: Stored<Namespace>,
-  left: Left,
+  content: RemainingContent,
   now: number,
   signal: AbortSignal,
 ): Promise<Stored<Namespace>> {
-  const remaining = [...left.remaining]
+  const remaining = [...content.remaining]
     .toSorted(byName)
     .map(([key, count]) => `${withDot(key)} has ${count} resource instances`)
-  const finalizers = [...left.finalizers]
+  const finalizers = [...content.finalizers]
     .toSorted(byName)
     .map(([name, count]) => `${name} in ${count} resource instances`)
   const wanted: readonly (readonly [type: string, isTrue: boolean, reason: string, message: string])[] = [
-    left.discovery
+    content.discovery
       ? [
           'NamespaceDeletionDiscoveryFailure',
           true,
           'DiscoveryFailed',
-          `Discovery failed for some groups, 1 failing: ${left.discovery.message}`,
+          `Discovery failed for some groups, 1 failing: ${content.discovery.message}`,
         ]
       : ['NamespaceDeletionDiscoveryFailure', false, 'ResourcesDiscovered', 'All resources successfully discovered'],
     [
@@ -141,12 +146,12 @@ async function writeConditions(
       'ParsedGroupVersions',
       'All legacy kube types successfully parsed',
     ],
-    left.failure
+    content.failure
       ? [
           'NamespaceDeletionContentFailure',
           true,
           'ContentDeletionFailed',
-          `Failed to delete all resource types, 1 remaining: ${left.failure}`,
+          `Failed to delete all resource types, 1 remaining: ${content.failure}`,
         ]
       : [
           'NamespaceDeletionContentFailure',
@@ -178,9 +183,9 @@ async function writeConditions(
     if (known?.status === status && known.reason === reason && known.message === message) return known
     return { type, status, lastTransitionTime: rfc3339(now), reason, message }
   })
-  // One that goes at the first look needs no explanation; the next write ends it.
-  const isNews = conditions.some((condition) => !before?.includes(condition))
-  if (!isNews || (left.remaining.size === 0 && !before)) return namespace
+  // A namespace that is empty at the first attempt needs no conditions: finalizing deletes it.
+  const isChanged = conditions.some((condition) => !before?.includes(condition))
+  if (!isChanged || (content.remaining.size === 0 && !before)) return namespace
   const status = { ...namespace.status, conditions }
   return api.update<Namespace>(Namespace, { ...namespace, status }, { subresource: 'status', signal })
 }
@@ -189,7 +194,7 @@ function byName([a]: readonly [string, number], [b]: readonly [string, number]):
   return a < b ? -1 : 1
 }
 
-/** `deployments.apps`, and `pods.` for the core group: as the real controller prints them. */
+/** Formats `deployments.apps`, and `pods.` for the core group, as upstream does. */
 function withDot(key: string): string {
   return key.includes('.') ? key : `${key}.`
 }

@@ -9,7 +9,7 @@ import {
   endpointLabels,
   hasEndpoints,
   isReachable,
-  placeOf,
+  endpointTarget,
   podIndexes,
   portsOn,
   selectedPods,
@@ -21,9 +21,10 @@ import {
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
 const MANAGER = 'endpointslice-controller.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
-const MOST_IN_A_SLICE = 100
+/** Maximum number of endpoints per slice, as upstream. */
+const MAX_ENDPOINTS_PER_SLICE = 100
 
-/** Keeps EndpointSlices of Services: the addresses of the pods they select. */
+/** Writes EndpointSlices with the addresses of the pods that a Service selects. */
 export const endpointSlices = builtIn('endpointslice', () =>
   controller(Service, {
     name: 'endpointslice',
@@ -42,12 +43,12 @@ interface Group {
 async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   const { api, object: service, now, owned, signal } = context
   if (!hasEndpoints(service)) return
-  const ours = owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER)
+  const managed = owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER)
   const pods = selectedPods(context)
   const wanted = chunks(groups(service, pods))
-  const free = new Set(ours.filter(({ metadata }) => !metadata.deletionTimestamp))
+  const free = new Set(managed.filter(({ metadata }) => !metadata.deletionTimestamp))
   const missing: Group[] = []
-  // A slice that has just what is wanted stays; one with the same ports is changed.
+  // An equal slice stays; otherwise a slice with the same ports is updated.
   for (const group of wanted) {
     const same = [...free].find((slice) => sameJson(slice.ports ?? [], group.ports) && isSame(slice, group))
     if (same) free.delete(same)
@@ -60,7 +61,7 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
     await write(context, reused, group, labels, rfc3339(now))
   }
   for (const { metadata } of free) {
-    await api.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid }, signal }).catch(unlessGone)
+    await api.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid }, signal }).catch(ignoreNotFound)
   }
 }
 
@@ -100,7 +101,7 @@ async function write(
     })
 }
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
@@ -112,7 +113,7 @@ function labelsFor(service: Stored<Service>): Readonly<Record<string, string>> {
   }
 }
 
-/** Pods with the same port numbers share slices. Without any pod there is one empty slice. */
+/** Groups pods by their port numbers. Without pods there is one empty group. */
 function groups(service: Stored<Service>, pods: readonly Stored<Pod>[]): readonly Group[] {
   const found = new Map<string, Group>()
   for (const pod of pods) {
@@ -129,10 +130,10 @@ function groups(service: Stored<Service>, pods: readonly Stored<Pod>[]): readonl
 function chunks(all: readonly Group[]): readonly Group[] {
   return all.flatMap(({ endpoints, ports }) => {
     const sorted = endpoints.toSorted(byAddress)
-    const count = Math.max(Math.ceil(sorted.length / MOST_IN_A_SLICE), 1)
+    const count = Math.max(Math.ceil(sorted.length / MAX_ENDPOINTS_PER_SLICE), 1)
     return Array.from({ length: count }, (_, index) => ({
       ports,
-      endpoints: sorted.slice(index * MOST_IN_A_SLICE, (index + 1) * MOST_IN_A_SLICE),
+      endpoints: sorted.slice(index * MAX_ENDPOINTS_PER_SLICE, (index + 1) * MAX_ENDPOINTS_PER_SLICE),
     }))
   })
 }
@@ -152,6 +153,6 @@ function endpointFor(service: Service, pod: Stored<Pod>): Endpoint {
   return {
     addresses: [pod.status?.podIP ?? ''],
     conditions: { ready, serving, terminating },
-    ...placeOf(service, pod),
+    ...endpointTarget(service, pod),
   }
 }

@@ -1,32 +1,32 @@
 import { mergePatch } from '@tenure/kube'
 import { Endpoints, EndpointSlice, Pod, PodDisruptionBudget, Service } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../fixture.testing.ts'
+import { ControlPlaneFixture } from '../fixture.testing.ts'
 import { SIMULATE } from '../nodes/simulation.ts'
 
-let world: World
+let fixture: ControlPlaneFixture
 beforeEach(async () => {
-  world = await World.start()
+  fixture = await ControlPlaneFixture.start()
 })
-afterEach(() => world.end())
+afterEach(() => fixture.end())
 
 const service = (spec: Partial<NonNullable<Service['spec']>> = {}): Promise<unknown> =>
-  world.api.create<Service>(Service, {
+  fixture.api.create<Service>(Service, {
     metadata: { name: 'web', labels: { team: 'x' } },
     spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }], ...spec },
   })
 const slice = async (): Promise<EndpointSlice | undefined> =>
-  (await world.list(EndpointSlice, 'kubernetes.io/service-name=web'))[0]
+  (await fixture.list(EndpointSlice, 'kubernetes.io/service-name=web'))[0]
 const ready = async (): Promise<number> =>
   ((await slice())?.endpoints ?? []).filter(({ conditions }) => conditions?.ready).length
 
-test('a Service finds its pods, in both forms, and loses those that go', async () => {
+test('Endpoints and EndpointSlices follow the pods of a Service', async () => {
   await service()
-  await world.settle()
+  await fixture.settle()
   expect((await slice())?.endpoints ?? []).toEqual([])
-  await world.deployment('web', { replicas: 2 })
-  await world.until(async () => (await ready()) === 2, 'two endpoints')
-  await world.settle()
+  await fixture.deployment('web', { replicas: 2 })
+  await fixture.until(async () => (await ready()) === 2, 'two endpoints')
+  await fixture.settle()
   const found = await slice()
   expect(found?.metadata).toMatchObject({
     generateName: 'web-',
@@ -43,64 +43,64 @@ test('a Service finds its pods, in both forms, and loses those that go', async (
     nodeName: 'tenure-node',
     targetRef: { kind: 'Pod' },
   })
-  const older = await world.get(Endpoints, 'web')
+  const older = await fixture.get(Endpoints, 'web')
   expect(older?.subsets?.[0]?.addresses?.map(({ ip }) => ip)).toEqual(
     found?.endpoints?.map(({ addresses }) => addresses[0]),
   )
   expect(older?.subsets?.[0]?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP' }])
-  const [pod] = await world.pods('app=web')
-  await world.api.patch(Pod, { name: pod?.metadata.name ?? '' }, mergePatch({ metadata: { labels: { app: 'not' } } }))
-  await world.until(
+  const [pod] = await fixture.pods('app=web')
+  await fixture.api.patch(Pod, { name: pod?.metadata.name ?? '' }, mergePatch({ metadata: { labels: { app: 'not' } } }))
+  await fixture.until(
     async () => ((await slice())?.endpoints ?? []).every(({ targetRef }) => targetRef?.name !== pod?.metadata.name),
     'left',
   )
-  await world.api.delete(Service, { name: 'web' })
-  await world.until(
-    async () => (await slice()) === undefined && (await world.get(Endpoints, 'web')) === undefined,
+  await fixture.api.delete(Service, { name: 'web' })
+  await fixture.until(
+    async () => (await slice()) === undefined && (await fixture.get(Endpoints, 'web')) === undefined,
     'gone with the Service',
   )
 })
 
-test('pods that are not ready are listed as such', async () => {
+test('unready pods are listed as not ready', async () => {
   await service({ ports: [{ port: 80, targetPort: 'http' }] })
-  await world.api.create<Pod>(Pod, {
+  await fixture.api.create<Pod>(Pod, {
     metadata: { name: 'slow', labels: { app: 'web' }, annotations: { [SIMULATE.ready]: 'never' } },
     spec: { containers: [{ name: 'a', image: 'a', ports: [{ name: 'http', containerPort: 9000 }] }] },
   })
-  await world.until(async () => (await slice())?.endpoints?.length === 1, 'listed')
-  await world.settle()
+  await fixture.until(async () => (await slice())?.endpoints?.length === 1, 'listed')
+  await fixture.settle()
   expect((await slice())?.endpoints?.[0]?.conditions).toEqual({ ready: false, serving: false, terminating: false })
   expect((await slice())?.ports).toEqual([{ name: '', port: 9000, protocol: 'TCP' }])
-  expect((await world.get(Endpoints, 'web'))?.subsets?.[0]?.notReadyAddresses?.length).toBe(1)
+  expect((await fixture.get(Endpoints, 'web'))?.subsets?.[0]?.notReadyAddresses?.length).toBe(1)
 })
 
-test('more endpoints than fit take another slice', async () => {
+test('endpoints beyond the limit go to another slice', async () => {
   await service()
-  await world.deployment('web', { replicas: 130 })
+  await fixture.deployment('web', { replicas: 130 })
   const sizes = async (): Promise<readonly number[]> =>
-    (await world.list(EndpointSlice, 'kubernetes.io/service-name=web'))
+    (await fixture.list(EndpointSlice, 'kubernetes.io/service-name=web'))
       .map(({ endpoints }) => endpoints?.length ?? 0)
       .toSorted((a, b) => a - b)
-  await world.until(() => world.isRolledOut('web'), 'rolled out')
-  await world.settle()
+  await fixture.until(() => fixture.isRolledOut('web'), 'rolled out')
+  await fixture.settle()
   expect(await sizes()).toEqual([30, 100])
 })
 
-test('a disruption budget says how many may go', async () => {
-  await world.api.create<PodDisruptionBudget>(PodDisruptionBudget, {
+test('a PodDisruptionBudget reports the allowed disruptions', async () => {
+  await fixture.api.create<PodDisruptionBudget>(PodDisruptionBudget, {
     metadata: { name: 'web' },
     spec: { maxUnavailable: '34%', selector: { matchLabels: { app: 'web' } } },
   })
   const status = async (): Promise<PodDisruptionBudget['status']> =>
-    (await world.get(PodDisruptionBudget, 'web'))?.status
-  await world.settle()
+    (await fixture.get(PodDisruptionBudget, 'web'))?.status
+  await fixture.settle()
   expect(await status()).toMatchObject({
     disruptionsAllowed: 0,
     expectedPods: 0,
     conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
   })
-  await world.deployment('web', { replicas: 3 })
-  await world.until(async () => (await status())?.currentHealthy === 3, 'healthy')
+  await fixture.deployment('web', { replicas: 3 })
+  await fixture.until(async () => (await status())?.currentHealthy === 3, 'healthy')
   expect(await status()).toMatchObject({
     disruptionsAllowed: 2,
     desiredHealthy: 1,

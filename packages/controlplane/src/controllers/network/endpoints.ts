@@ -15,7 +15,7 @@ import {
   endpointLabels,
   hasEndpoints,
   isReachable,
-  placeOf,
+  endpointTarget,
   podIndexes,
   portsOn,
   selectedPods,
@@ -24,20 +24,21 @@ import {
   TRIGGER_TIME,
 } from './selection.ts'
 
-const MOST_ADDRESSES = 1_000
+/** Maximum number of addresses per subset, as upstream. */
+const MAX_ADDRESSES = 1_000
 
-/** Keeps the older form of EndpointSlices, which bears the name of its Service. */
-export const endpoints = builtIn('endpoints', (around) => {
-  const informer = around.informers.informer(Endpoints)
+/** Writes the Endpoints object of a Service, which has the name of the Service. */
+export const endpoints = builtIn('endpoints', (context) => {
+  const informer = context.informers.informer(Endpoints)
   return controller(Service, {
     name: 'endpoints',
     indexes: serviceIndexes,
     watches: [watch(Pod, toServices, { indexes: podIndexes }), watch(Endpoints, ({ metadata }) => [metadata])],
     reconcile,
-    // A Service takes its Endpoints along.
+    // Endpoints have no owner reference, so their Service's deletion deletes them here.
     deleted: async (ref, { signal }) => {
       if (!informer.cache.get(ref)) return
-      await around.controllers.delete(Endpoints, ref, { signal }).catch(() => undefined)
+      await context.controllers.delete(Endpoints, ref, { signal }).catch(() => undefined)
     },
   })
 })
@@ -46,19 +47,19 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   const { api, now, object: service, read, signal } = context
   if (!hasEndpoints(service)) return
   const { name, namespace } = service.metadata
-  const there = read(Endpoints, name)
+  const existing = read(Endpoints, name)
   const pods = selectedPods(context)
   const subsets = subsetsFor(service, pods)
   const labels = {
     ...endpointLabels(service),
     'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
   }
-  if (there && sameJson(there.subsets ?? [], subsets) && sameJson(there.metadata.labels ?? {}, labels)) return
-  const annotations = { ...there?.metadata.annotations, ...(subsets.length > 0 && { [TRIGGER_TIME]: rfc3339(now) }) }
-  if (there) {
+  if (existing && sameJson(existing.subsets ?? [], subsets) && sameJson(existing.metadata.labels ?? {}, labels)) return
+  const annotations = { ...existing?.metadata.annotations, ...(subsets.length > 0 && { [TRIGGER_TIME]: rfc3339(now) }) }
+  if (existing) {
     await api.update<Endpoints>(
       Endpoints,
-      { ...there, metadata: { ...there.metadata, labels, annotations }, subsets },
+      { ...existing, metadata: { ...existing.metadata, labels, annotations }, subsets },
       { signal },
     )
     return
@@ -80,8 +81,8 @@ interface Subset {
 function subsetsFor(service: Stored<Service>, pods: readonly Stored<Pod>[]): readonly EndpointSubset[] {
   const found = new Map<string, Subset>()
   for (const pod of pods) {
-    const isLeft = pod.metadata.deletionTimestamp && !service.spec?.publishNotReadyAddresses
-    if (!isReachable(pod) || isLeft) continue
+    const isExcluded = pod.metadata.deletionTimestamp && !service.spec?.publishNotReadyAddresses
+    if (!isReachable(pod) || isExcluded) continue
     const ports = portsOn(service, pod).map(({ name, ...port }) => ({ ...(name && { name }), ...port }))
     if (ports.length === 0 && (service.spec?.ports?.length ?? 0) > 0) continue
     const key = canonicalJson(ports)
@@ -91,8 +92,8 @@ function subsetsFor(service: Stored<Service>, pods: readonly Stored<Pod>[]): rea
     found.set(key, subset)
   }
   return [...found.values()].map(({ notReady, ports, ready }) => ({
-    ...(ready.length > 0 && { addresses: ready.toSorted(byIp).slice(0, MOST_ADDRESSES) }),
-    ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byIp).slice(0, MOST_ADDRESSES) }),
+    ...(ready.length > 0 && { addresses: ready.toSorted(byIp).slice(0, MAX_ADDRESSES) }),
+    ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byIp).slice(0, MAX_ADDRESSES) }),
     ...(ports.length > 0 && { ports }),
   }))
 }
@@ -102,5 +103,5 @@ function byIp(a: EndpointAddress, b: EndpointAddress): number {
 }
 
 function addressFor(service: Service, pod: Stored<Pod>): EndpointAddress {
-  return { ip: pod.status?.podIP ?? '', ...placeOf(service, pod) }
+  return { ip: pod.status?.podIP ?? '', ...endpointTarget(service, pod) }
 }

@@ -4,12 +4,12 @@ import type { Cache, ReconcileContext } from '@tenure/runtime'
 import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
 import { isFinished } from '../common/pods.ts'
 
-/** Of Services, by what they select. */
+/** Index of Services by their selectors. */
 export const serviceIndexes = { [SELECTOR]: selectorIndex((service) => (service as Service).spec?.selector) }
-/** Of pods, by their labels. */
+/** Index of pods by their labels. */
 export const podIndexes = { [LABELS]: labelIndex }
 
-/** To the Services that select a pod. */
+/** Maps a pod to the Services that select it. */
 export function toServices(pod: Stored<KubeObject>, services: Cache<KubeObject>): readonly ObjectRef[] {
   return selectorValues(pod)
     .flatMap((value) => services.byIndex(SELECTOR, value))
@@ -30,17 +30,17 @@ export function selects(service: Service, pod: Pod): boolean {
   return wanted.length > 0 && wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
 }
 
-/** Whether a Service has endpoints that are ours to write. */
+/** True if the controller writes the endpoints of this Service. */
 export function hasEndpoints(service: Service): boolean {
   return Object.keys(service.spec?.selector ?? {}).length > 0 && service.spec?.type !== 'ExternalName'
 }
 
-/** Whether a pod can be reached at all: it has an address and has not ended. */
+/** True if the pod has an address and is not finished. */
 export function isReachable(pod: Pod): boolean {
   return Boolean(pod.status?.podIP) && !isFinished(pod)
 }
 
-/** The number of a Service's port on a pod; undefined if the pod has no port of that name. */
+/** Resolves the target port on a pod; undefined if the pod has no port of that name. */
 function portOn(pod: Pod, port: NonNullable<NonNullable<Service['spec']>['ports']>[number]): number | undefined {
   const { port: number, protocol = 'TCP', targetPort = number } = port
   if (typeof targetPort === 'number') return targetPort === 0 ? number : targetPort
@@ -53,14 +53,14 @@ function portOn(pod: Pod, port: NonNullable<NonNullable<Service['spec']>['ports'
 }
 
 export interface PortOn {
-  /** Empty if the Service's only port has none. */
+  /** Empty if the Service's only port is unnamed. */
   readonly name: string
   readonly port: number
   readonly protocol: NonNullable<EndpointPort['protocol']>
   readonly appProtocol?: string
 }
 
-/** The ports of a Service on a pod, as far as the pod has them. */
+/** The ports of a Service that resolve on a pod. */
 export function portsOn(service: Service, pod: Pod): readonly PortOn[] {
   return (service.spec?.ports ?? []).flatMap((each): PortOn[] => {
     const port = portOn(pod, each)
@@ -70,14 +70,14 @@ export function portsOn(service: Service, pod: Pod): readonly PortOn[] {
   })
 }
 
-/** The name and place of a pod, which both forms of endpoints tell. */
-export function placeOf(service: Service, pod: Stored<Pod>) {
+/** Host name, node and reference of a pod, common to Endpoints and EndpointSlices. */
+export function endpointTarget(service: Service, pod: Stored<Pod>) {
   const { hostname, nodeName, subdomain } = pod.spec ?? {}
   const isNamed = hostname && subdomain === service.metadata?.name
   return { ...(isNamed && { hostname }), ...(nodeName && { nodeName }), targetRef: targetRef(pod) }
 }
 
-/** The labels that the endpoints of a Service carry: its own, and whether it is headless. */
+/** The labels of a Service's endpoints: its own labels and whether it is headless. */
 export function endpointLabels(service: Stored<Service>): Record<string, string> {
   const { 'service.kubernetes.io/headless': _, ...labels } = service.metadata.labels ?? {}
   return { ...labels, ...(service.spec?.clusterIP === 'None' && { 'service.kubernetes.io/headless': '' }) }

@@ -1,16 +1,16 @@
-/** Hands out pod addresses, none twice at a time. */
+/** Allocates unique pod addresses. */
 export class PodAddresses {
   readonly #used = new Map<string, string>()
   readonly #owners = new Map<string, string>()
   readonly #prefix: string
   #next = 1
 
-  /** `prefix` is the first two numbers: `10.244`. */
+  /** `prefix` is the first two octets, for example `10.244`. */
   constructor(prefix = '10.244') {
     this.#prefix = prefix
   }
 
-  /** The address of a pod, the same each time. Undefined if all are taken. */
+  /** The stable address of a pod. Undefined if all addresses are in use. */
   of(uid: string): string | undefined {
     const known = this.#owners.get(uid)
     if (known) return known
@@ -24,7 +24,7 @@ export class PodAddresses {
     return undefined
   }
 
-  /** A pod has this address. */
+  /** Records the address of a pod. */
   note(uid: string, address: string): void {
     this.#used.set(address, uid)
     this.#owners.set(uid, address)

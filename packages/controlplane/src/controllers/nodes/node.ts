@@ -2,28 +2,28 @@ import { type Clock, isAlreadyExists, isConflict, isNotFound, type KubeApi, merg
 import { Lease, Node, type NodeCondition, type NodeStatus } from '@tenure/kube/kinds'
 import { type Component, rfc3339 } from '@tenure/runtime'
 import { sameJson } from '../common/json.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 
 export interface NodesOptions {
-  /** Default 1. */
+  /** Number of nodes. Default: 1. */
   readonly count?: number
-  /** The first node's name; others get a number. Default `tenure-node`. */
+  /** Name of the first node; the others get a numeric suffix. Default: `tenure-node`. */
   readonly name?: string
-  /** Milliseconds between two renewals of a node's lease. Default 300,000: nobody here takes a node for dead. */
+  /** Milliseconds between two renewals of a node's Lease. Default: 300,000, because no controller here evicts pods from silent nodes. */
   readonly heartbeat?: number
-  /** Labels on all nodes besides the usual ones. Default none. */
+  /** Additional labels of all nodes. Default: none. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
-const LEASES = 'kube-node-lease'
+const LEASE_NAMESPACE = 'kube-node-lease'
 
 export function nodeNames({ count = 1, name = 'tenure-node' }: NodesOptions): readonly string[] {
   return Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`))
 }
 
 /** Registers the simulated nodes and renews their leases. */
-export function nodes(around: Surroundings, options: NodesOptions = {}): Component {
-  const { clock, kubelet: api, log } = around
+export function nodes(context: ControlPlaneContext, options: NodesOptions = {}): Component {
+  const { clock, kubelet: api, log } = context
   const heartbeat = options.heartbeat ?? 300_000
   const abort = new AbortController()
   let timer: Timer | undefined
@@ -33,7 +33,7 @@ export function nodes(around: Surroundings, options: NodesOptions = {}): Compone
         await renew(api, name, heartbeat, clock, abort.signal)
       } catch (error) {
         if (abort.signal.aborted) return
-        log.warn('could not renew the lease of a node', { node: name, error })
+        log.warn('renewing node lease failed', { node: name, error })
       }
     }
     if (!abort.signal.aborted) timer = clock.setTimer(heartbeat, () => void beat())
@@ -46,7 +46,7 @@ export function nodes(around: Surroundings, options: NodesOptions = {}): Compone
     },
     stop: () => {
       timer?.cancel()
-      abort.abort(new Error('the nodes stop'))
+      abort.abort(new Error('The nodes are stopping'))
       return Promise.resolve()
     },
   }
@@ -75,7 +75,7 @@ async function register(
   const status = statusOf(node, name, index, clock.now())
   if (!sameJson(status, node.status))
     await api.update<Node>(Node, { ...node, status }, { subresource: 'status', signal })
-  // A server may mark what it does not know yet.
+  // The API server taints new nodes as not ready.
   const taints = node.spec?.taints?.filter(({ key }) => key !== 'node.kubernetes.io/not-ready')
   if (taints && taints.length !== node.spec?.taints?.length) {
     await api.patch(Node, { name }, mergePatch({ spec: { taints } }), { signal })
@@ -123,7 +123,7 @@ function statusOf(node: Node, name: string, index: number, now: number): NodeSta
 async function renew(api: KubeApi, name: string, heartbeat: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z')
   try {
-    await api.patch(Lease, { name, namespace: LEASES }, mergePatch({ spec: { renewTime } }), { signal })
+    await api.patch(Lease, { name, namespace: LEASE_NAMESPACE }, mergePatch({ spec: { renewTime } }), { signal })
   } catch (error) {
     if (!isNotFound(error)) throw error
     const node = await api.get(Node, { name }, { signal })
@@ -133,7 +133,7 @@ async function renew(api: KubeApi, name: string, heartbeat: number, clock: Clock
       .create<Lease>(
         Lease,
         {
-          metadata: { name, namespace: LEASES, ownerReferences: [owner] },
+          metadata: { name, namespace: LEASE_NAMESPACE, ownerReferences: [owner] },
           spec: { holderIdentity: name, leaseDurationSeconds, renewTime },
         },
         { signal },

@@ -1,7 +1,7 @@
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration } from '@tenure/kube/kinds'
 
-/** Why a pod can not go to a node, in the scheduler's words; undefined if it can. */
-export function obstacle(pod: Pod, node: Node): string | undefined {
+/** The reason of kube-scheduler why a pod does not fit a node; undefined if it fits. */
+export function unschedulableReason(pod: Pod, node: Node): string | undefined {
   const tolerations = pod.spec?.tolerations ?? []
   const unschedulable: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
   if (node.spec?.unschedulable && !isTolerated(unschedulable, tolerations)) return 'node(s) were unschedulable'
@@ -12,13 +12,13 @@ export function obstacle(pod: Pod, node: Node): string | undefined {
   return taint ? 'node(s) had untolerated taint(s)' : undefined
 }
 
-/** The sentence with which a scheduler says why a pod goes nowhere. */
-export function nowhere(obstacles: readonly string[]): string {
-  if (obstacles.length === 0) return 'no nodes available to schedule pods'
-  const all = `0/${obstacles.length} nodes are available`
-  const counts = Map.groupBy(obstacles, (text) => text)
-  const reasons = [...counts].map(([text, same]) => `${same.length} ${text}`).toSorted()
-  return `${all}: ${reasons.join(', ')}. no new claims to deallocate, preemption: ${all}: ${obstacles.length} Preemption is not helpful for scheduling.`
+/** The message of kube-scheduler for a pod that fits no node. */
+export function unschedulableMessage(reasons: readonly string[]): string {
+  if (reasons.length === 0) return 'no nodes available to schedule pods'
+  const all = `0/${reasons.length} nodes are available`
+  const counts = Map.groupBy(reasons, (reason) => reason)
+  const texts = [...counts].map(([text, same]) => `${same.length} ${text}`).toSorted()
+  return `${all}: ${texts.join(', ')}. no new claims to deallocate, preemption: ${all}: ${reasons.length} Preemption is not helpful for scheduling.`
 }
 
 export function isSelected(pod: Pod, node: Node): boolean {

@@ -1,8 +1,8 @@
 import type { Stored } from '@tenure/kube'
 import type { Pod } from '@tenure/kube/kinds'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { nextStep } from './pod-lifecycle.ts'
-import { scriptOf } from './simulation.ts'
+import { podScript } from './simulation.ts'
 
 const pod: Stored<Pod> = {
   apiVersion: 'v1',
@@ -17,8 +17,8 @@ const pod: Stored<Pod> = {
   spec: { containers: [{ name: 'web', image: 'nginx' }] },
 }
 
-it('waits long enough to move the clock, also when next to nothing is left', () => {
-  const script = scriptOf(pod, {})
+test('a remaining wait of less than a millisecond is rounded up to advance the clock', () => {
+  const script = podScript(pod, {})
   const elapsed = script.pull - 1e-12
   expect(nextStep({ pod, script, stage: 'creating', elapsed, now: 0 })).toEqual({ type: 'wait', after: 1 })
 })

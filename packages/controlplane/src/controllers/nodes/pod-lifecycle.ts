@@ -1,12 +1,12 @@
 import type { Stored } from '@tenure/kube'
 import type { ContainerState, Pod, PodStatus } from '@tenure/kube/kinds'
-import { formatDuration, rfc3339 } from '@tenure/runtime'
+import { type EventContent, formatDuration, rfc3339 } from '@tenure/runtime'
 import { isFinished } from '../common/pods.ts'
 import type { Containers } from './pod-status.ts'
-import type { Script } from './simulation.ts'
+import type { PodScript } from './simulation.ts'
 
-/** Where in its life a pod is, read off its own status, so that a restart of the control plane loses nothing. */
-export type Stage =
+/** Lifecycle stage of a pod, derived from its status so that a restart of the control plane loses nothing. */
+export type PodStage =
   | 'new'
   | 'creating'
   | 'pull-failed'
@@ -18,13 +18,7 @@ export type Stage =
   | 'over'
   | 'stopping'
 
-export interface Note {
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: string
-  readonly message: string
-}
-
-/** What is to be done for a pod now. */
+/** The next change of a pod. `after` is in milliseconds. */
 export type PodStep =
   | { readonly type: 'wait'; readonly after: number | undefined }
   | {
@@ -32,16 +26,16 @@ export type PodStep =
       readonly phase: NonNullable<PodStatus['phase']>
       readonly containers: Containers
       readonly needsIP: boolean
-      readonly notes: readonly Note[]
+      readonly events: readonly EventContent[]
     }
   | { readonly type: 'delete' }
 
-const FIRST_BACKOFF = 10_000
-const LONGEST_BACKOFF = 300_000
-/** Milliseconds that the state of a container that has exited is shown before it is started again. */
-const SHOW_EXIT = 1_000
+const MIN_BACKOFF_MS = 10_000
+const MAX_BACKOFF_MS = 300_000
+/** Milliseconds for which the state of an exited container stays visible before the restart. */
+const MIN_EXIT_DISPLAY_MS = 1_000
 
-export function stageOf(pod: Stored<Pod>): Stage {
+export function stageOf(pod: Stored<Pod>): PodStage {
   if (pod.metadata.deletionTimestamp) return 'stopping'
   if (isFinished(pod)) return 'over'
   const container = pod.status?.containerStatuses?.[0]
@@ -61,21 +55,21 @@ export function stageOf(pod: Stored<Pod>): Stage {
   }
 }
 
-export interface LifeSeen {
+export interface PodState {
   readonly pod: Stored<Pod>
-  readonly script: Script
-  readonly stage: Stage
-  /** Milliseconds since the pod is in this stage; of a running one, since it runs. */
+  readonly script: PodScript
+  readonly stage: PodStage
+  /** Milliseconds since the pod entered this stage; for a running pod, since it started. */
   readonly elapsed: number
   readonly now: number
 }
 
-/** The next step of a pod's life. Pure: what happens, and when, is all in what is seen. */
-export function nextStep(seen: LifeSeen): PodStep {
-  const { elapsed, pod, script, stage } = seen
+/** Decides the next step of a pod. A pure function of the state. */
+export function nextStep(state: PodState): PodStep {
+  const { elapsed, pod, script, stage } = state
   switch (stage) {
     case 'stopping':
-      return stop(seen)
+      return stop(state)
     case 'over':
       return wait(undefined)
     case 'new':
@@ -83,26 +77,26 @@ export function nextStep(seen: LifeSeen): PodStep {
     case 'creating':
       if (elapsed < script.pull) return wait(script.pull - elapsed)
       if (script.pullFailure !== undefined) return failPull(pod, script.pullFailure)
-      return elapsed < script.pull + script.start ? wait(script.pull + script.start - elapsed) : start(seen, 0)
+      return elapsed < script.pull + script.start ? wait(script.pull + script.start - elapsed) : start(state, 0)
     case 'pull-failed':
-      if (script.pullFailure === undefined) return start(seen, 0)
-      return elapsed < SHOW_EXIT ? wait(SHOW_EXIT - elapsed) : backOffPull(pod, script.pullFailure)
+      if (script.pullFailure === undefined) return start(state, 0)
+      return elapsed < MIN_EXIT_DISPLAY_MS ? wait(MIN_EXIT_DISPLAY_MS - elapsed) : backOffPull(pod, script.pullFailure)
     case 'pull-backoff':
-      return script.pullFailure === undefined ? start(seen, 0) : wait(undefined)
+      return script.pullFailure === undefined ? start(state, 0) : wait(undefined)
     case 'running':
     case 'ready':
-      return run(seen)
+      return run(state)
     case 'exited':
-      return elapsed < SHOW_EXIT ? wait(SHOW_EXIT - elapsed) : afterExit(seen)
+      return elapsed < MIN_EXIT_DISPLAY_MS ? wait(MIN_EXIT_DISPLAY_MS - elapsed) : afterExit(state)
     default: {
       const left = backoff(restarts(pod)) - elapsed
-      return left > 0 ? wait(left) : start(seen, restarts(pod) + 1)
+      return left > 0 ? wait(left) : start(state, restarts(pod) + 1)
     }
   }
 }
 
 function wait(after: number | undefined): PodStep {
-  // Whole milliseconds: what is left of a sum of fractions may be too little to move the clock, and would be waited for for ever.
+  // Rounded up: a fraction may be too small to advance the clock and would repeat forever.
   return { type: 'wait', after: after === undefined || after === Infinity ? undefined : Math.ceil(after) }
 }
 
@@ -110,9 +104,9 @@ function write(
   phase: NonNullable<PodStatus['phase']>,
   containers: Containers,
   needsIP: boolean,
-  notes: readonly Note[] = [],
+  events: readonly EventContent[] = [],
 ): PodStep {
-  return { type: 'write', phase, containers, needsIP, notes }
+  return { type: 'write', phase, containers, needsIP, events }
 }
 
 function restarts(pod: Pod): number {
@@ -166,12 +160,12 @@ function pullMessage(image: string, failure: string): string {
 
 // ---- running ----
 
-function start({ pod, script, now }: LifeSeen, restartCount: number): PodStep {
+function start({ pod, script, now }: PodState, restartCount: number): PodStep {
   const took = formatDuration(script.pull)
   const pulls =
     restartCount > 0
       ? []
-      : imagesOf(pod).map((image): Note => {
+      : imagesOf(pod).map((image): EventContent => {
           const message = `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: 0 bytes.`
           return { type: 'Normal', reason: 'Pulled', message }
         })
@@ -189,41 +183,41 @@ function start({ pod, script, now }: LifeSeen, restartCount: number): PodStep {
   ])
 }
 
-/** The exit of a container that is shown as its state now. */
+/** The current state of an exited container. */
 function exitOf(pod: Pod): ContainerState | undefined {
   const terminated = pod.status?.containerStatuses?.[0]?.state?.terminated
   return terminated && { terminated }
 }
 
-function run({ elapsed, now, pod, script, stage }: LifeSeen): PodStep {
+function run({ elapsed, now, pod, script, stage }: PodState): PodStep {
   const { exit, ready } = script
-  if (exit && elapsed >= exit.after) return leave(pod, exit.code, now)
+  if (exit && elapsed >= exit.after) return exitContainer(pod, exit.code, now)
   const untilExit = exit ? exit.after - elapsed : Infinity
   const container = pod.status?.containerStatuses?.[0]
   const running = container?.state ?? {}
   const shouldBeReady = elapsed >= ready
   if (stage === 'ready' && !shouldBeReady && ready === Infinity)
-    return write('Running', again(pod, running, false), true)
+    return write('Running', withState(pod, running, false), true)
   if (stage === 'ready' || !shouldBeReady) {
-    // Written even if nothing changes, for readiness gates; what says the same is not sent.
-    const keep = write('Running', again(pod, running, stage === 'ready'), true)
+    // Written for readiness gates; an unchanged status is not sent.
+    const keep = write('Running', withState(pod, running, stage === 'ready'), true)
     const next = Math.min(untilExit, stage === 'ready' ? Infinity : ready - elapsed)
     return next === Infinity ? keep : wait(next)
   }
-  return write('Running', again(pod, running, true), true)
+  return write('Running', withState(pod, running, true), true)
 }
 
-function again(pod: Pod, state: ContainerState, ready: boolean): Containers {
+function withState(pod: Pod, state: ContainerState, ready: boolean): Containers {
   return { state, lastState: lastState(pod), restartCount: restarts(pod), ready, initialized: true }
 }
 
-function leave(pod: Pod, code: number, now: number): PodStep {
+function exitContainer(pod: Pod, code: number, now: number): PodStep {
   const startedAt = pod.status?.containerStatuses?.[0]?.state?.running?.startedAt ?? rfc3339(now)
   const state: ContainerState = {
     terminated: { exitCode: code, reason: code === 0 ? 'Completed' : 'Error', startedAt, finishedAt: rfc3339(now) },
   }
   const phase = isRestarted(pod, code) ? 'Running' : code === 0 ? 'Succeeded' : 'Failed'
-  return write(phase, again(pod, state, false), true)
+  return write(phase, withState(pod, state, false), true)
 }
 
 function isRestarted(pod: Pod, code: number): boolean {
@@ -231,11 +225,11 @@ function isRestarted(pod: Pod, code: number): boolean {
   return policy === 'Always' || (policy === 'OnFailure' && code !== 0)
 }
 
-/** The first time a container is started again at once, after that it has to wait longer each time. */
-function afterExit(seen: LifeSeen): PodStep {
-  const { pod } = seen
+/** The first restart is immediate; later ones wait with exponential backoff. */
+function afterExit(state: PodState): PodStep {
+  const { pod } = state
   const count = restarts(pod)
-  if (count === 0) return start(seen, 1)
+  if (count === 0) return start(state, 1)
   const { name, namespace, uid } = pod.metadata
   const container = pod.spec?.containers[0]?.name ?? ''
   const where = `${name}_${namespace ?? ''}(${uid})`
@@ -252,7 +246,7 @@ function afterExit(seen: LifeSeen): PodStep {
 }
 
 function backoff(count: number): number {
-  return Math.min(FIRST_BACKOFF * 2 ** (count - 1), LONGEST_BACKOFF)
+  return Math.min(MIN_BACKOFF_MS * 2 ** (count - 1), MAX_BACKOFF_MS)
 }
 
 function goDuration(milliseconds: number): string {
@@ -262,20 +256,20 @@ function goDuration(milliseconds: number): string {
 
 // ---- stopping ----
 
-function stop({ elapsed, now, pod, script }: LifeSeen): PodStep {
+function stop({ elapsed, now, pod, script }: PodState): PodStep {
   const grace = (pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
   const isRunning = pod.status?.containerStatuses?.some(({ state }) => state?.running) ?? false
   const takes = isRunning ? Math.min(script.stop, grace) : 0
   if (elapsed < takes) return wait(takes - elapsed)
-  // Who counts finished pods before he lets them go has to see how they ended.
+  // A controller that counts finished pods by a finalizer needs their final state.
   if (isRunning && (pod.metadata.finalizers?.length ?? 0) > 0) {
     const wasKilled = script.stop > grace
     const startedAt = pod.status?.containerStatuses?.[0]?.state?.running?.startedAt ?? rfc3339(now)
     const exitCode = wasKilled ? 137 : 143
     const state = { terminated: { exitCode, reason: 'Error', startedAt, finishedAt: rfc3339(now) } }
-    return write('Failed', again(pod, state, false), true)
+    return write('Failed', withState(pod, state, false), true)
   }
-  // Already told: what holds it now is not ours.
+  // The deletion is already confirmed; a finalizer of another controller delays it.
   if (grace === 0 && (pod.metadata.finalizers?.length ?? 0) > 0) return wait(undefined)
   return { type: 'delete' }
 }

@@ -5,13 +5,13 @@ import { conditionOf } from '../common/conditions.ts'
 import { shortHash } from '../common/hash.ts'
 import { sameJson } from '../common/json.ts'
 
-/** What a kubelet says of a pod's containers: all of them do the same here. */
+/** The common state of all containers of a simulated pod. */
 export interface Containers {
   readonly state: ContainerState
   readonly lastState?: ContainerState | undefined
   readonly restartCount: number
   readonly ready: boolean
-  /** Whether init containers have run. */
+  /** True after init containers completed. */
   readonly initialized: boolean
 }
 
@@ -23,7 +23,7 @@ export interface StatusInput {
   readonly now: number
 }
 
-/** A pod's status as a kubelet writes it. What others put there, such as readiness gates, stays. */
+/** The status as a kubelet writes it. Fields of other writers, such as readiness gates, stay. */
 export function podStatus(pod: Stored<Pod>, input: StatusInput): PodStatus {
   const { containers, hostIP, phase, now } = input
   const before = pod.status
@@ -83,7 +83,7 @@ function containerId(pod: Stored<Pod>, container: Container, restartCount: numbe
   return `containerd://${digest(`${pod.metadata.uid}/${container.name}/${restartCount}`)}`
 }
 
-/** As a container runtime names what it has pulled. */
+/** The full name of an image as a container runtime reports it. */
 function fullImage(image = ''): string {
   const [first = ''] = image.split('/')
   const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
@@ -91,7 +91,7 @@ function fullImage(image = ''): string {
   return named.includes('@') || named.slice(named.lastIndexOf('/')).includes(':') ? named : `${named}:latest`
 }
 
-/** Looks like a digest, and is the same for the same input. */
+/** A deterministic text in the form of a digest. */
 function digest(text: string): string {
   let hex = ''
   for (let part = 1; hex.length < 64; part++) hex += Buffer.from(shortHash(text, part)).toString('hex')
@@ -102,8 +102,8 @@ function conditions(pod: Stored<Pod>, { containers, now, phase }: StatusInput): 
   const before = pod.status?.conditions ?? []
   const names = (pod.spec?.containers ?? []).map(({ name }) => name).join(' ')
   const initNames = (pod.spec?.initContainers ?? []).map(({ name }) => name).join(' ')
-  const isOver = phase === 'Succeeded' || phase === 'Failed'
-  const unready = isOver
+  const isFinished = phase === 'Succeeded' || phase === 'Failed'
+  const unready = isFinished
     ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
     : { reason: 'ContainersNotReady', message: `containers with unready status: [${names}]` }
   const gate = containers.ready ? failedGate(pod) : undefined
@@ -111,7 +111,7 @@ function conditions(pod: Stored<Pod>, { containers, now, phase }: StatusInput): 
   const wanted: PodCondition[] = [
     {
       type: 'PodReadyToStartContainers',
-      status: truth(!isOver && containers.state.waiting?.reason !== 'ContainerCreating'),
+      status: truth(!isFinished && containers.state.waiting?.reason !== 'ContainerCreating'),
     },
     {
       type: 'Initialized',
@@ -145,17 +145,17 @@ function conditions(pod: Stored<Pod>, { containers, now, phase }: StatusInput): 
 }
 
 function failedGate(pod: Stored<Pod>): string | undefined {
-  const complaints = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
+  const messages = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const found = conditionOf(pod.status?.conditions, conditionType)
     if (!found) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
     const is = `the status of pod readiness gate "${conditionType}" is not "True", but ${found.status}`
     return found.status === 'True' ? [] : [is]
   })
-  return complaints.length > 0 ? complaints.join(', ') : undefined
+  return messages.length > 0 ? messages.join(', ') : undefined
 }
 
-/** Whether two statuses say the same, apart from times and nulls that a server may have added. */
-export function saysTheSame(before: PodStatus | undefined, after: PodStatus): boolean {
+/** True if two statuses are equal apart from the times of conditions. */
+export function isSameStatus(before: PodStatus | undefined, after: PodStatus): boolean {
   return sameJson(strip(before), strip(after))
 }
 

@@ -5,10 +5,10 @@ import { conditionOf, withoutCondition } from '../common/conditions.ts'
 import { sameJson } from '../common/json.ts'
 import { isFinished } from '../common/pods.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../context.ts'
-import { nowhere, obstacle } from './placement.ts'
+import type { ControlPlaneContext } from '../context.ts'
+import { unschedulableMessage, unschedulableReason } from './placement.ts'
 
-/** Index: pods by the node they are on. */
+/** Index of pods by node. */
 export const PODS_BY_NODE = 'node'
 const NAME = 'default-scheduler'
 
@@ -16,18 +16,19 @@ export function podsByNode(pod: Stored<Pod>): readonly string[] {
   return pod.spec?.nodeName ? [pod.spec.nodeName] : []
 }
 
-/** Finds nodes for pods: of those that fit, the one with the fewest pods. */
-export function scheduler(around: Surroundings): Component {
-  const { clock, informers, log, metrics, random, scheduler: api } = around
+/** Binds pods to the fitting node with the fewest pods. */
+export function scheduler(context: ControlPlaneContext): Component {
+  const { clock, informers, log, metrics, random, scheduler: api } = context
   const pods = informers.informer(Pod)
   const nodes = informers.informer(Node)
   const claims = informers.informer(PersistentVolumeClaim)
   pods.addIndex(PODS_BY_NODE, podsByNode)
   const recorder = new EventRecorder({ api, clock, random, log, metrics, controller: NAME, instance: NAME })
-  /** Pods that were found no place, and pods that were bound and whose event has not come yet. */
-  const waiting = new Map<string, Stored<Pod>>()
+  /** Unschedulable pods. */
+  const unschedulable = new Map<string, Stored<Pod>>()
+  /** Bound pods whose event has not arrived yet. */
   const bound = new Set<string>()
-  /** How many of those are on their way to a node. */
+  /** Number of such pods per node. */
   const assumed = new Map<string, number>()
 
   const worker = new KeyedWorker({
@@ -38,27 +39,27 @@ export function scheduler(around: Surroundings): Component {
     concurrency: 16,
     informers: [pods, nodes, claims],
     begin: () => {
-      const ends = [
+      const unsubscribes = [
         pods.subscribe((event) => {
           const { metadata, spec } = event.object
           if (event.type === 'deleted' || spec?.nodeName) {
-            waiting.delete(metadata.uid)
-            if (bound.delete(metadata.uid) && spec?.nodeName) lower(spec.nodeName)
-          } else if (isWaiting(event.object)) worker.add(keyOf(metadata))
+            unschedulable.delete(metadata.uid)
+            if (bound.delete(metadata.uid) && spec?.nodeName) decrementAssumed(spec.nodeName)
+          } else if (isPending(event.object)) worker.add(keyOf(metadata))
         }),
         nodes.subscribe((event) => {
-          if (event.type === 'modified' && !mattersToPods(event.old, event.object)) return
-          for (const pod of waiting.values()) worker.add(keyOf(pod.metadata))
+          if (event.type === 'modified' && !affectsScheduling(event.old, event.object)) return
+          for (const pod of unschedulable.values()) worker.add(keyOf(pod.metadata))
         }),
         claims.subscribe((event) => {
           if (event.type === 'deleted') return
-          for (const { metadata } of waiting.values()) {
+          for (const { metadata } of unschedulable.values()) {
             if (metadata.namespace === event.object.metadata.namespace) worker.add(keyOf(metadata))
           }
         }),
       ]
       return () => {
-        for (const end of ends) end()
+        for (const unsubscribe of unsubscribes) unsubscribe()
       }
     },
     work,
@@ -74,23 +75,25 @@ export function scheduler(around: Surroundings): Component {
 
   async function work(key: string, signal: AbortSignal): Promise<number | undefined> {
     const pod = pods.cache.getByKey(key)
-    if (!pod || !isWaiting(pod) || bound.has(pod.metadata.uid)) return undefined
+    if (!pod || !isPending(pod) || bound.has(pod.metadata.uid)) return undefined
     const missing = missingClaim(pod)
-    if (missing !== undefined) return refuse(pod, missing, signal)
+    if (missing !== undefined) return markUnschedulable(pod, missing, signal)
     const all = nodes.cache.list()
-    const obstacles: string[] = []
+    const reasons: string[] = []
     let best: { readonly name: string; readonly load: number } | undefined
     for (const node of all) {
-      const why = obstacle(pod, node)
-      if (why !== undefined) {
-        obstacles.push(why)
+      const reason = unschedulableReason(pod, node)
+      if (reason !== undefined) {
+        reasons.push(reason)
         continue
       }
       const { name } = node.metadata
       const load = pods.cache.byIndex(PODS_BY_NODE, name).length + (assumed.get(name) ?? 0)
       if (!best || load < best.load || (load === best.load && name < best.name)) best = { name, load }
     }
-    return best ? await bind(pod, best.name, signal) : await refuse(pod, nowhere(obstacles), signal)
+    return best
+      ? await bind(pod, best.name, signal)
+      : await markUnschedulable(pod, unschedulableMessage(reasons), signal)
   }
 
   async function bind(pod: Stored<Pod>, node: string, signal: AbortSignal): Promise<undefined> {
@@ -114,12 +117,12 @@ export function scheduler(around: Surroundings): Component {
       })
     } catch (error) {
       bound.delete(uid)
-      lower(node)
-      // Gone, or another was faster.
+      decrementAssumed(node)
+      // The pod was deleted or bound by another client.
       if (isNotFound(error) || isConflict(error)) return undefined
       throw error
     }
-    waiting.delete(uid)
+    unschedulable.delete(uid)
     recorder.record(pod, {
       type: 'Normal',
       reason: 'Scheduled',
@@ -129,14 +132,14 @@ export function scheduler(around: Surroundings): Component {
     return undefined
   }
 
-  function lower(node: string): void {
+  function decrementAssumed(node: string): void {
     const left = (assumed.get(node) ?? 0) - 1
     if (left > 0) assumed.set(node, left)
     else assumed.delete(node)
   }
 
-  async function refuse(pod: Stored<Pod>, message: string, signal: AbortSignal): Promise<undefined> {
-    waiting.set(pod.metadata.uid, pod)
+  async function markUnschedulable(pod: Stored<Pod>, message: string, signal: AbortSignal): Promise<undefined> {
+    unschedulable.set(pod.metadata.uid, pod)
     const before = conditionOf(pod.status?.conditions, 'PodScheduled')
     if (before?.status === 'False' && before.message === message) return undefined
     recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message })
@@ -154,7 +157,7 @@ export function scheduler(around: Surroundings): Component {
     return undefined
   }
 
-  /** What a claim of the pod lacks, if one of them is not there or not bound. */
+  /** The message for a claim of the pod that is missing or unbound. */
   function missingClaim(pod: Stored<Pod>): string | undefined {
     const total = nodes.cache.size
     for (const volume of pod.spec?.volumes ?? []) {
@@ -170,13 +173,13 @@ export function scheduler(around: Surroundings): Component {
   }
 }
 
-function isWaiting(pod: Stored<Pod>): boolean {
+function isPending(pod: Stored<Pod>): boolean {
   const { nodeName, schedulerName = NAME, schedulingGates = [] } = pod.spec ?? {}
   const isFree = !nodeName && schedulerName === NAME && schedulingGates.length === 0
   return isFree && !pod.metadata.deletionTimestamp && !isFinished(pod)
 }
 
-/** Heartbeats do not. */
-function mattersToPods(old: Stored<Node>, node: Stored<Node>): boolean {
+/** False for heartbeats. */
+function affectsScheduling(old: Stored<Node>, node: Stored<Node>): boolean {
   return !sameJson(old.spec, node.spec) || !sameJson(old.metadata.labels, node.metadata.labels)
 }

@@ -3,42 +3,42 @@ import type { Pod } from '@tenure/kube/kinds'
 import { parseDuration } from '@tenure/runtime'
 import { controllerOf } from '../common/owners.ts'
 
-/** Annotations on a pod by which it misbehaves. docs/reference/simulated-nodes.md tells people. */
+/** Annotations that control a simulated pod; documented in docs/reference/simulated-nodes.md. */
 export const SIMULATE = {
-  /** How long the image takes to arrive: `5s`. */
+  /** Duration of the image pull, for example `5s`. */
   pull: 'tenure.dev/simulate-pull',
-  /** The image can not be pulled; the value is the reason that is shown. */
+  /** Makes the image pull fail; the value is the reason. */
   pullFailure: 'tenure.dev/simulate-pull-failure',
-  /** How long the containers take to start once the image is there. */
+  /** Duration of the container start after the pull. */
   start: 'tenure.dev/simulate-start',
-  /** How long a running pod takes to become ready; `never`. */
+  /** Duration until a running pod is ready, or `never`. */
   ready: 'tenure.dev/simulate-ready',
-  /** The containers exit with this code. */
+  /** Exit code of the containers. */
   exitCode: 'tenure.dev/simulate-exit-code',
-  /** How long they run before they exit. Alone: with code 0. */
+  /** Duration until the containers exit. Default exit code: 0. */
   exitAfter: 'tenure.dev/simulate-exit-after',
-  /** How long the containers take to stop when the pod is deleted; `never`: until the grace period is over. */
+  /** Duration of the container stop after deletion; `never` lasts until the end of the grace period. */
   stop: 'tenure.dev/simulate-stop',
 } as const
 
-/** How fast simulated nodes are, in milliseconds. */
+/** Durations of simulated pods in milliseconds. */
 export interface PodTimes {
   /** Default 200. */
   readonly pull?: number
   /** Default 300. */
   readonly start?: number
-  /** Default 0: a pod is ready as soon as it runs. */
+  /** Default 0: a running pod is ready at once. */
   readonly ready?: number
   /** Default 200. */
   readonly stop?: number
-  /** How long the pods of Jobs run before they complete. Default 1,000. */
+  /** Running time of pods of Jobs. Default 1,000. */
   readonly job?: number
 }
 
-/** What becomes of a pod, and when; all in milliseconds. */
-export interface Script {
+/** Simulated behaviour of a pod; times in milliseconds. */
+export interface PodScript {
   readonly pull: number
-  /** Why the image can not be pulled. */
+  /** Reason of a failing image pull. */
   readonly pullFailure: string | undefined
   readonly start: number
   /** Infinity: never. */
@@ -47,7 +47,7 @@ export interface Script {
   readonly stop: number
 }
 
-export function scriptOf(pod: Stored<Pod>, times: PodTimes): Script {
+export function podScript(pod: Stored<Pod>, times: PodTimes): PodScript {
   const { annotations = {} } = pod.metadata
   const of = (name: string): string | undefined => (Object.hasOwn(annotations, name) ? annotations[name] : undefined)
   const failure = of(SIMULATE.pullFailure)
@@ -66,7 +66,7 @@ function exitOf(
   code: string | undefined,
   after: string | undefined,
   times: PodTimes,
-): Script['exit'] {
+): PodScript['exit'] {
   const isJob = controllerOf(pod)?.kind === 'Job'
   if (code === undefined && after === undefined && !isJob) return undefined
   const wait = duration(after, isJob ? (times.job ?? 1_000) : 0)
@@ -75,13 +75,13 @@ function exitOf(
   return { after: wait, code: Number.isInteger(number) && number >= 0 && number < 256 ? number : 1 }
 }
 
-/** A duration as people write it; what can not be read is as if it were not there. */
-function duration(text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise
+/** Parses a duration; invalid text counts as absent. */
+function duration(text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback
   if (text === 'never') return Infinity
   try {
     return Math.max(parseDuration(text), 0)
   } catch {
-    return otherwise
+    return fallback
   }
 }

@@ -6,7 +6,7 @@ import { builtIn } from '../component.ts'
 
 const PREFIX = 'node.kubernetes.io/'
 
-/** Which condition, being what, keeps pods away, and under what name. */
+/** Conditions that taint a node. */
 const TAINTS: readonly (readonly [condition: string, status: string, taint: string])[] = [
   ['Ready', 'False', 'not-ready'],
   ['Ready', 'Unknown', 'unreachable'],
@@ -16,11 +16,11 @@ const TAINTS: readonly (readonly [condition: string, status: string, taint: stri
   ['PIDPressure', 'True', 'pid-pressure'],
 ]
 const UNSCHEDULABLE = 'unschedulable'
-const OURS = new Set([...TAINTS.map(([, , taint]) => taint), UNSCHEDULABLE].map((taint) => PREFIX + taint))
+const MANAGED_TAINTS = new Set([...TAINTS.map(([, , taint]) => taint), UNSCHEDULABLE].map((taint) => PREFIX + taint))
 
-const isOurs = ({ key, effect }: Taint): boolean => effect === 'NoSchedule' && OURS.has(key)
+const isManaged = ({ key, effect }: Taint): boolean => effect === 'NoSchedule' && MANAGED_TAINTS.has(key)
 
-/** Marks nodes on which nothing should start, and takes the mark off again: every node is marked when it is new. */
+/** Sets and removes NoSchedule taints by the conditions of a node. */
 export const nodeTaints = builtIn('node-lifecycle', () =>
   controller(Node, {
     name: 'node-lifecycle',
@@ -34,25 +34,25 @@ export const nodeTaints = builtIn('node-lifecycle', () =>
           signal,
         })
       } catch (error) {
-        // Somebody else wrote first: that event brings it here again.
+        // Another client wrote first; its event causes another reconcile.
         if (!isConflict(error) && !isNotFound(error)) throw error
       }
     },
   }),
 )
 
-/** The taints that a node should have: those of others as they are, and ours as its conditions say. */
+/** The desired taints: managed ones follow the conditions, others stay unchanged. */
 export function taintsOf({ spec, status }: Node): readonly Taint[] {
   const conditions = status?.conditions ?? []
-  const isSilent = !conditions.some(({ type }) => type === 'Ready')
+  const hasNoReadyCondition = !conditions.some(({ type }) => type === 'Ready')
   const wanted = TAINTS.filter(([condition, value]) =>
     conditions.some(({ type, status: is }) => type === condition && is === value),
   ).map(([, , taint]) => PREFIX + taint)
   if (spec?.unschedulable) wanted.push(PREFIX + UNSCHEDULABLE)
   const before = spec?.taints ?? []
-  // A node that has not said whether it is ready keeps the mark it was born with.
+  // A node without Ready condition keeps its initial not-ready taint.
   const isKept = (taint: Taint): boolean =>
-    !isOurs(taint) || wanted.includes(taint.key) || (isSilent && taint.key === `${PREFIX}not-ready`)
+    !isManaged(taint) || wanted.includes(taint.key) || (hasNoReadyCondition && taint.key === `${PREFIX}not-ready`)
   const kept = before.filter(isKept)
   const added = wanted.filter((key) => !kept.some((taint) => taint.key === key && taint.effect === 'NoSchedule'))
   return added.length === 0 && kept.length === before.length

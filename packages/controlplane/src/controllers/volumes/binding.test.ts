@@ -1,42 +1,42 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { World } from '../fixture.testing.ts'
+import { ControlPlaneFixture } from '../fixture.testing.ts'
 
-let world: World
+let fixture: ControlPlaneFixture
 beforeEach(async () => {
-  world = await World.start()
+  fixture = await ControlPlaneFixture.start()
 })
-afterEach(() => world.end())
+afterEach(() => fixture.end())
 
 const claim = (name: string, spec: Partial<NonNullable<PersistentVolumeClaim['spec']>> = {}): Promise<unknown> =>
-  world.api.create<PersistentVolumeClaim>(PersistentVolumeClaim, {
+  fixture.api.create<PersistentVolumeClaim>(PersistentVolumeClaim, {
     metadata: { name },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
   })
 const phase = async (name: string): Promise<string | undefined> =>
-  (await world.get(PersistentVolumeClaim, name))?.status?.phase
+  (await fixture.get(PersistentVolumeClaim, name))?.status?.phase
 
-test('a claim gets a volume made for it, and takes it along', async () => {
+test('a claim is bound to a provisioned volume, which is deleted with it', async () => {
   await claim('data')
-  await world.until(async () => (await phase('data')) === 'Bound', 'bound')
-  const bound = await world.get(PersistentVolumeClaim, 'data')
+  await fixture.until(async () => (await phase('data')) === 'Bound', 'bound')
+  const bound = await fixture.get(PersistentVolumeClaim, 'data')
   expect(bound?.spec).toMatchObject({ storageClassName: 'standard', volumeName: `pvc-${bound?.metadata.uid}` })
   expect(bound?.status).toMatchObject({ accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } })
   expect(bound?.metadata.annotations).toMatchObject({ 'pv.kubernetes.io/bind-completed': 'yes' })
-  const [volume] = await world.list(PersistentVolume)
+  const [volume] = await fixture.list(PersistentVolume)
   expect(volume?.status?.phase).toBe('Bound')
   expect(volume?.spec?.claimRef).toMatchObject({ name: 'data', namespace: 'default', uid: bound?.metadata.uid })
-  await world.api.delete(PersistentVolumeClaim, { name: 'data' })
-  await world.until(async () => (await world.list(PersistentVolume)).length === 0, 'volume gone')
+  await fixture.api.delete(PersistentVolumeClaim, { name: 'data' })
+  await fixture.until(async () => (await fixture.list(PersistentVolume)).length === 0, 'volume gone')
 })
 
-test('a volume that is there and fits is taken, the smallest first; kept, it is released', async () => {
+test('a claim is bound to the smallest fitting volume, which is released if its policy is Retain', async () => {
   for (const [name, storage] of [
     ['large', '100Gi'],
     ['fits', '2Gi'],
     ['small', '500Mi'],
   ] as const) {
-    await world.api.create<PersistentVolume>(PersistentVolume, {
+    await fixture.api.create<PersistentVolume>(PersistentVolume, {
       metadata: { name },
       spec: {
         capacity: { storage },
@@ -48,29 +48,34 @@ test('a volume that is there and fits is taken, the smallest first; kept, it is 
     })
   }
   await claim('data', { storageClassName: 'manual' })
-  await world.until(async () => (await phase('data')) === 'Bound', 'bound')
-  expect((await world.get(PersistentVolumeClaim, 'data'))?.spec?.volumeName).toBe('fits')
-  await world.api.delete(PersistentVolumeClaim, { name: 'data' })
-  await world.until(async () => (await world.get(PersistentVolume, 'fits'))?.status?.phase === 'Released', 'released')
-  await world.settle()
+  await fixture.until(async () => (await phase('data')) === 'Bound', 'bound')
+  expect((await fixture.get(PersistentVolumeClaim, 'data'))?.spec?.volumeName).toBe('fits')
+  await fixture.api.delete(PersistentVolumeClaim, { name: 'data' })
+  await fixture.until(
+    async () => (await fixture.get(PersistentVolume, 'fits'))?.status?.phase === 'Released',
+    'released',
+  )
+  await fixture.settle()
   expect(
-    (await world.list(PersistentVolume)).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).toSorted(),
+    (await fixture.list(PersistentVolume))
+      .map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)
+      .toSorted(),
   ).toEqual(['fits Released', 'large Available', 'small Available'])
 })
 
-test('a claim of an unknown class waits, and so does its pod', async () => {
+test('a claim of an unknown class and its pod stay pending', async () => {
   await claim('data', { storageClassName: 'nowhere' })
-  await world.api.create<Pod>(Pod, {
+  await fixture.api.create<Pod>(Pod, {
     metadata: { name: 'pod' },
     spec: {
       containers: [{ name: 'a', image: 'a' }],
       volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }],
     },
   })
-  await world.settle()
+  await fixture.settle()
   expect(await phase('data')).toBe('Pending')
-  expect(await world.events('data')).toEqual(['ProvisioningFailed: storageclass.storage.k8s.io "nowhere" not found'])
-  expect((await world.get(Pod, 'pod'))?.status?.conditions).toMatchObject([
+  expect(await fixture.events('data')).toEqual(['ProvisioningFailed: storageclass.storage.k8s.io "nowhere" not found'])
+  expect((await fixture.get(Pod, 'pod'))?.status?.conditions).toMatchObject([
     {
       type: 'PodScheduled',
       status: 'False',
@@ -80,19 +85,19 @@ test('a claim of an unknown class waits, and so does its pod', async () => {
   ])
 })
 
-test('a claim that a pod uses goes only after the pod', async () => {
+test('a claim in use is deleted only after its pod', async () => {
   await claim('data')
-  await world.api.create<Pod>(Pod, {
+  await fixture.api.create<Pod>(Pod, {
     metadata: { name: 'pod' },
     spec: {
       containers: [{ name: 'a', image: 'a' }],
       volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }],
     },
   })
-  await world.until(async () => (await world.get(Pod, 'pod'))?.status?.phase === 'Running', 'running')
-  await world.api.delete(PersistentVolumeClaim, { name: 'data' })
-  await world.settle()
-  expect((await world.get(PersistentVolumeClaim, 'data'))?.metadata.deletionTimestamp).toBeDefined()
-  await world.api.delete(Pod, { name: 'pod' })
-  await world.until(async () => (await world.get(PersistentVolumeClaim, 'data')) === undefined, 'gone')
+  await fixture.until(async () => (await fixture.get(Pod, 'pod'))?.status?.phase === 'Running', 'running')
+  await fixture.api.delete(PersistentVolumeClaim, { name: 'data' })
+  await fixture.settle()
+  expect((await fixture.get(PersistentVolumeClaim, 'data'))?.metadata.deletionTimestamp).toBeDefined()
+  await fixture.api.delete(Pod, { name: 'pod' })
+  await fixture.until(async () => (await fixture.get(PersistentVolumeClaim, 'data')) === undefined, 'gone')
 })

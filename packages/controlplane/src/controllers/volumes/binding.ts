@@ -3,7 +3,7 @@ import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/k
 import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { compareQuantities } from '../../kinds/common/quantity.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { updateStatus } from '../common/status.ts'
 import { PROVISIONER } from '../namespaces/bootstrap.ts'
 import { VOLUME_PROTECTION } from './protection.ts'
@@ -14,28 +14,28 @@ const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 
 type Context = ReconcileContext<PersistentVolumeClaim>
 
-/** Binds claims to volumes: to one that is there and fits, or to one made for it. */
-export const claimBinding = builtIn('persistentvolume-binder', (around) => {
-  const events = around.events('persistentvolume-controller')
+/** Binds claims to fitting existing volumes or to newly provisioned ones. */
+export const claimBinding = builtIn('persistentvolume-binder', (context) => {
+  const events = context.recorderFor('persistentvolume-controller')
   return controller(PersistentVolumeClaim, {
     name: 'persistentvolume-binder',
     watches: [
       watch(PersistentVolume, (volume, claims) => {
         const { claimRef } = volume.spec ?? {}
         if (claimRef?.name) return [{ name: claimRef.name, namespace: claimRef.namespace }]
-        return waitingFor(claims.list())
+        return unboundClaims(claims.list())
       }),
-      watch(StorageClass, (_, claims) => waitingFor(claims.list())),
+      watch(StorageClass, (_, claims) => unboundClaims(claims.list())),
     ],
     reconcile: (context) => reconcile(context, events),
   })
 })
 
-function waitingFor(claims: readonly Stored<PersistentVolumeClaim>[]): readonly ObjectRef[] {
+function unboundClaims(claims: readonly Stored<PersistentVolumeClaim>[]): readonly ObjectRef[] {
   return claims.filter(({ status }) => status?.phase !== 'Bound').map(({ metadata }) => metadata)
 }
 
-async function reconcile(context: Context, events: Events): Promise<void> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<void> {
   const { api, object: claim, signal } = context
   if (claim.status?.phase === 'Bound') {
     const volume = context.read(PersistentVolume, { name: claim.spec?.volumeName ?? '' })
@@ -47,7 +47,7 @@ async function reconcile(context: Context, events: Events): Promise<void> {
     if (chosen !== undefined) {
       const { resourceVersion } = claim.metadata
       const patch = mergePatch({ metadata: { resourceVersion }, spec: { storageClassName: chosen } })
-      // Its change brings us back.
+      // The change causes another reconcile.
       await api.patch(PersistentVolumeClaim, claim.metadata, patch, { signal })
       return
     }
@@ -56,7 +56,7 @@ async function reconcile(context: Context, events: Events): Promise<void> {
   if (volume) await bind(context, volume)
 }
 
-/** Of several default classes the newest counts. */
+/** The newest of the default classes. */
 function defaultClass({ list }: Context): string | undefined {
   return list(StorageClass)
     .filter(({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true')
@@ -99,8 +99,8 @@ function isFor(volume: PersistentVolume, claim: Stored<PersistentVolumeClaim>): 
   return claimRef?.name === name && claimRef.namespace === namespace && (!claimRef.uid || claimRef.uid === uid)
 }
 
-/** Makes a volume if the claim's class is one of ours. */
-async function provision(context: Context, events: Events): Promise<Stored<PersistentVolume> | undefined> {
+/** Creates a volume if the claim's class has the simulated provisioner. */
+async function provision(context: Context, events: ObjectEvents): Promise<Stored<PersistentVolume> | undefined> {
   const { api, object: claim, read, signal } = context
   const className = claim.spec?.storageClassName ?? ''
   const storageClass = className ? read(StorageClass, { name: className }) : undefined
@@ -132,9 +132,9 @@ async function provision(context: Context, events: Events): Promise<Stored<Persi
     },
   }
   try {
-    const made = await api.create(PersistentVolume, volume, { signal })
+    const created = await api.create(PersistentVolume, volume, { signal })
     events.record(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`)
-    return made
+    return created
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
     return api.get(PersistentVolume, { name }, { signal })
@@ -162,7 +162,7 @@ async function bind({ api, now, object: claim, signal }: Context, volume: Stored
   const annotations = claim.metadata.annotations ?? {}
   if (claim.spec?.volumeName !== volume.metadata.name || annotations[BIND_COMPLETED] !== 'yes') {
     const provisioner = volume.metadata.annotations?.[PROVISIONED_BY]
-    const marks = {
+    const bindAnnotations = {
       [BIND_COMPLETED]: 'yes',
       ...(!claim.spec?.volumeName && { [BOUND_BY_CONTROLLER]: 'yes' }),
       ...(provisioner && {
@@ -172,7 +172,7 @@ async function bind({ api, now, object: claim, signal }: Context, volume: Stored
     }
     const { resourceVersion } = claim.metadata
     const patch = mergePatch({
-      metadata: { resourceVersion, annotations: marks },
+      metadata: { resourceVersion, annotations: bindAnnotations },
       spec: { volumeName: volume.metadata.name },
     })
     bound = await api.patch(PersistentVolumeClaim, claim.metadata, patch, { signal })
@@ -198,7 +198,7 @@ async function setVolumePhase(
   await updateStatus(api, PersistentVolume, volume, status, signal)
 }
 
-/** Volumes whose claim is gone are released, and go if that is their policy. New ones are available. */
+/** Marks unclaimed volumes as available, and releases or deletes volumes whose claim is gone. */
 export const volumeRelease = builtIn('persistentvolume-release', () =>
   controller(PersistentVolume, {
     name: 'persistentvolume-release',
@@ -213,7 +213,7 @@ export const volumeRelease = builtIn('persistentvolume-release', () =>
       if (!claimRef.uid) return
       const claim = read(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace })
       if (claim?.metadata.uid === claimRef.uid) return
-      // One that was just made for a claim is not released, unless the server says the claim is gone.
+      // The cache may lag behind a new claim, so a live read decides whether the claim is gone.
       const live = await api
         .get(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace }, { signal })
         .catch((error: unknown) => {

@@ -3,12 +3,12 @@ import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds
 import type { Component } from '@tenure/runtime'
 import { isFinished } from '../common/pods.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 
 const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'
 
-/** Index: pods by the claims they use. */
+/** Index of pods by claim. */
 const PODS_BY_CLAIM = 'claim'
 
 function podsByClaim(pod: Stored<Pod>): readonly string[] {
@@ -17,9 +17,9 @@ function podsByClaim(pod: Stored<Pod>): readonly string[] {
   )
 }
 
-/** A claim that a pod uses, and a volume that is bound, go only when that is over. */
-export function volumeProtection(around: Surroundings): Component {
-  const { clock, controllers: api, informers, log, metrics } = around
+/** Delays the deletion of claims that pods use and of bound volumes with a finalizer. */
+export function volumeProtection(context: ControlPlaneContext): Component {
+  const { clock, controllers: api, informers, log, metrics } = context
   const claims = informers.informer(PersistentVolumeClaim)
   const volumes = informers.informer(PersistentVolume)
   const pods = informers.informer(Pod)
@@ -31,7 +31,7 @@ export function volumeProtection(around: Surroundings): Component {
     metrics,
     informers: [claims, volumes, pods],
     begin: () => {
-      const ends = [
+      const unsubscribes = [
         claims.subscribe(({ object, type }) => {
           if (type !== 'deleted' && needsWork(object, CLAIM_PROTECTION)) worker.add(`claim ${keyOf(object.metadata)}`)
           if (type === 'deleted' && object.spec?.volumeName) worker.add(`volume ${object.spec.volumeName}`)
@@ -45,12 +45,12 @@ export function volumeProtection(around: Surroundings): Component {
         }),
       ]
       return () => {
-        for (const end of ends) end()
+        for (const unsubscribe of unsubscribes) unsubscribe()
       }
     },
     work: async (key, signal) => {
-      const [what = '', name = ''] = key.split(' ')
-      if (what === 'claim') {
+      const [type = '', name = ''] = key.split(' ')
+      if (type === 'claim') {
         const claim = claims.cache.getByKey(name)
         const isUsed = pods.cache.byIndex(PODS_BY_CLAIM, name).some((pod) => !isFinished(pod) && pod.spec?.nodeName)
         if (claim) await protect(PersistentVolumeClaim, claim, CLAIM_PROTECTION, isUsed, signal)
@@ -62,7 +62,7 @@ export function volumeProtection(around: Surroundings): Component {
   })
   return worker
 
-  /** What is there has the finalizer; what is going, and no longer in use, has it no more. */
+  /** Adds the finalizer, and removes it from a deleted object that is no longer in use. */
   async function protect<T extends KubeObject>(
     kind: Kind<T>,
     object: Stored<T>,

@@ -12,11 +12,11 @@ import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch 
 import { builtIn } from '../component.ts'
 import { scaled } from '../common/amounts.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { isAvailable, isFinished, isReady, nextAvailable, podFromTemplate } from '../common/pods.ts'
 import { count, updateStatus } from '../common/status.ts'
-import { obstacle } from '../nodes/placement.ts'
+import { unschedulableReason } from '../nodes/placement.ts'
 import { currentRevision, truncateHistory } from './revisions.ts'
 
 const HASH = 'controller-revision-hash'
@@ -25,9 +25,9 @@ const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation'
 
 type Context = ReconcileContext<DaemonSet>
 
-/** Keeps one pod of a DaemonSet on every node that it fits. */
-export const daemonSets = builtIn('daemonset', (around) => {
-  const events = around.events('daemonset-controller')
+/** Runs one pod of a DaemonSet on every fitting node. */
+export const daemonSets = builtIn('daemonset', (context) => {
+  const events = context.recorderFor('daemonset-controller')
   return controller(DaemonSet, {
     name: 'daemonset',
     owns: [Pod, ControllerRevision],
@@ -39,14 +39,14 @@ export const daemonSets = builtIn('daemonset', (around) => {
   })
 })
 
-/** The node that a pod is on, or is meant for. */
+/** The node that a pod is bound to or required to run on. */
 function targetNode(pod: Pod): string | undefined {
   if (pod.spec?.nodeName) return pod.spec.nodeName
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   return terms?.[0]?.matchFields?.find(({ key }) => key === 'metadata.name')?.values?.[0]
 }
 
-async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, byIndex, list, object: set, owned, signal } = context
   const selector = matcherOf(set.spec?.selector)
   if (!selector || !set.spec) return []
@@ -91,7 +91,7 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
 function isFor(set: DaemonSet, node: Node): boolean {
   const spec = specFor(set.spec?.template.spec, node.metadata?.name ?? '')
   return (
-    obstacle(
+    unschedulableReason(
       { spec: { ...spec, ...(set.spec?.template.spec?.affinity && { affinity: set.spec.template.spec.affinity }) } },
       node,
     ) === undefined
@@ -108,7 +108,7 @@ interface Managed {
 async function manage(
   context: Context,
   { claimed, generation, hash, wanted }: Managed,
-  events: Events,
+  events: ObjectEvents,
 ): Promise<unknown> {
   const { api, object: set, signal } = context
   const byNode = Map.groupBy(claimed, (pod) => targetNode(pod) ?? '')
@@ -158,7 +158,7 @@ async function manage(
   return undefined
 }
 
-/** Pods of an older template that may go now. */
+/** Pods of an older template that may be deleted now. */
 function toUpdate(
   { now, object: set }: Context,
   pods: readonly Stored<Pod>[],
@@ -167,12 +167,12 @@ function toUpdate(
 ): readonly Stored<Pod>[] {
   const strategy = set.spec?.updateStrategy
   if ((strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return []
-  const most = Math.max(scaled(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
+  const maxUnavailable = Math.max(scaled(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
   const isUp = (pod: Stored<Pod>): boolean =>
     !pod.metadata.deletionTimestamp && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
   const old = pods.filter(({ metadata }) => metadata.labels?.[HASH] !== hash && !metadata.deletionTimestamp)
-  let room = most - (total - pods.filter(isUp).length)
-  return old.filter((pod) => !isUp(pod) || room-- > 0)
+  let budget = maxUnavailable - (total - pods.filter(isUp).length)
+  return old.filter((pod) => !isUp(pod) || budget-- > 0)
 }
 
 function newPod(set: Stored<DaemonSet>, node: string, hash: string, generation: string | undefined): Pod {
@@ -196,7 +196,7 @@ const TOLERATED: readonly Toleration[] = [
   { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
 ]
 
-/** Tied to a node, and not put off by what is wrong with it. */
+/** The pod spec with a node affinity and tolerations for node problems. */
 function specFor(spec: PodSpec | undefined, node: string): PodSpec {
   const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In' as const, values: [node] }] }]
   const network: Toleration[] = spec?.hostNetwork

@@ -1,7 +1,7 @@
 import type { Stored } from '@tenure/kube'
 import type { Deployment, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { planDeployment, type Step } from './deployment-plan.ts'
+import { planDeployment, type DeploymentStep } from './deployment-plan.ts'
 import { maxSurge, maxUnavailable } from './deployment-sets.ts'
 
 let counter = 0
@@ -56,7 +56,7 @@ function set(
   }
 }
 
-const brief = (steps: readonly Step[]): readonly string[] =>
+const brief = (steps: readonly DeploymentStep[]): readonly string[] =>
   steps.map((step) =>
     step.type === 'create'
       ? `create ${step.replicas} r${step.revision}`
@@ -81,43 +81,43 @@ test.each([
   expect([maxSurge(of), maxUnavailable(of)]).toEqual([surge, unavailable])
 })
 
-test('the first set is made whole; a new one as large as the surge allows', () => {
+test('the first set is created with all replicas, a later one with maxSurge', () => {
   expect(plan(deployment(10), [])).toEqual(['create 10 r1'])
   expect(plan(deployment(10), [set('old', 10, 10, 1, 10, 13)])).toEqual(['create 3 r2'])
   expect(plan(deployment(10), [set('old', 13, 13, 4, 10, 13)])).toEqual(['create 0 r5'])
 })
 
-test('old pods go as new ones become available, those that do not work first', () => {
+test('old sets scale down as new pods become available, unhealthy pods first', () => {
   expect(plan(deployment(10), [set('old', 10, 10, 1, 10, 13), set('new', 3, 0, 2, 10, 13)])).toEqual(['old 8'])
   expect(plan(deployment(10), [set('old', 8, 8, 1, 10, 13), set('new', 5, 0, 2, 10, 13)])).toEqual([])
   expect(plan(deployment(10), [set('old', 8, 8, 1, 10, 13), set('new', 5, 5, 2, 10, 13)])).toEqual(['old 3'])
-  // Half of the old ones never worked: they can go although nothing new is up.
+  // Half of the old pods are unhealthy, so they are removed before new pods are available.
   expect(plan(deployment(10), [set('old', 10, 5, 1, 10, 13), set('new', 3, 0, 2, 10, 13)])).toEqual(['old 8'])
 })
 
-test('a Deployment scaled in mid-rollout grows and shrinks all its sets in proportion', () => {
+test('scaling during a rollout resizes all sets in proportion', () => {
   const sets = [set('old', 8, 8, 1, 10, 13), set('new', 5, 5, 2, 10, 13)]
   expect(plan(deployment(20), sets)).toEqual(['old 15', 'new 10'])
   expect(plan(deployment(5), sets)).toEqual(['old 4', 'new 3'])
   expect(plan(deployment(0), sets)).toEqual(['old 0', 'new 0'])
 })
 
-test('Recreate waits until the last old pod is gone', () => {
+test('Recreate waits for the last old pod', () => {
   const of = deployment(3, { strategy: { type: 'Recreate' } })
   expect(plan(of, [set('old', 3, 3, 1)])).toEqual(['old 0'])
-  const going = { metadata: {}, status: { phase: 'Running' } } as Stored<Pod>
-  expect(plan(of, [set('old', 0, 0, 1, 3, 3)], [going])).toEqual([])
+  const running = { metadata: {}, status: { phase: 'Running' } } as Stored<Pod>
+  expect(plan(of, [set('old', 0, 0, 1, 3, 3)], [running])).toEqual([])
   expect(plan(of, [set('old', 0, 0, 1, 3, 3)])).toEqual(['create 3 r2'])
 })
 
-test('a set used again gets a new revision before anything else happens', () => {
+test('a reused set gets a new revision first', () => {
   const [step] = planDeployment({
     deployment: deployment(3),
     sets: [set('new', 0, 0, 1, 3, 4), set('old', 3, 3, 2, 3, 4)],
     podsOf: () => [],
   })
   expect(step).toMatchObject({
-    type: 'copy',
+    type: 'sync',
     annotations: { 'deployment.kubernetes.io/revision': '3', 'deployment.kubernetes.io/revision-history': '1' },
   })
 })

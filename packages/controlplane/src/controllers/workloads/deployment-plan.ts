@@ -4,7 +4,7 @@ import { isFinished } from '../common/pods.ts'
 import { sameJson } from '../common/json.ts'
 import {
   annotationsFor,
-  bySizeOf,
+  totalReplicas,
   DESIRED_REPLICAS,
   isRolling,
   MAX_REPLICAS,
@@ -19,49 +19,49 @@ import {
   type Sets,
 } from './deployment-sets.ts'
 
-/** What is to be done for a Deployment, one API call each. */
-export type Step =
-  /** Make the set of the current template, with so many pods. */
+/** A planned change; each is one API call. */
+export type DeploymentStep =
+  /** Creates the set of the current template. */
   | { readonly type: 'create'; readonly replicas: number; readonly revision: number }
   | { readonly type: 'resize'; readonly set: Stored<ReplicaSet>; readonly replicas: number }
-  /** Bring what the set of the current template copies from the Deployment up to date. */
-  | { readonly type: 'copy'; readonly set: Stored<ReplicaSet>; readonly annotations: Readonly<Record<string, string>> }
+  /** Updates the annotations and minReadySeconds that the current set takes from the Deployment. */
+  | { readonly type: 'sync'; readonly set: Stored<ReplicaSet>; readonly annotations: Readonly<Record<string, string>> }
   | { readonly type: 'remove'; readonly set: Stored<ReplicaSet> }
 
-export interface Seen {
+export interface DeploymentState {
   readonly deployment: Stored<Deployment>
   readonly sets: Sets
-  /** The pods of a set. Asked only for Recreate. */
+  /** The pods of a set; used only for Recreate. */
   readonly podsOf: (set: Stored<ReplicaSet>) => readonly Stored<Pod>[]
 }
 
-/** The next steps of a rollout; none if there is nothing to do now. */
-export function planDeployment(seen: Seen): readonly Step[] {
-  const { deployment, sets } = seen
+/** Plans the next steps of a rollout. */
+export function planDeployment(state: DeploymentState): readonly DeploymentStep[] {
+  const { deployment, sets } = state
   const newSet = newSetOf(deployment, sets)
   const old = sets.filter((set) => set !== newSet)
-  const copy = newSet && copyStep(deployment, newSet, old)
-  if (copy) return [copy]
+  const sync = newSet && syncStep(deployment, newSet, old)
+  if (sync) return [sync]
   if (deployment.spec?.paused) {
     return [...scaleSteps(deployment, newSet, old), ...cleanUp(deployment, old)]
   }
   if (isScaled(deployment, sets)) return scaleSteps(deployment, newSet, old)
-  return isRolling(deployment) ? roll(deployment, newSet, old) : recreate(seen, newSet, old)
+  return isRolling(deployment) ? roll(deployment, newSet, old) : recreate(state, newSet, old)
 }
 
-function copyStep(deployment: Deployment, set: Stored<ReplicaSet>, old: Sets): Step | undefined {
+function syncStep(deployment: Deployment, set: Stored<ReplicaSet>, old: Sets): DeploymentStep | undefined {
   const annotations = annotationsFor(deployment, set, newRevision(old))
   const isSame =
     sameJson(annotations, set.metadata.annotations ?? {}) &&
     (set.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
-  return isSame ? undefined : { type: 'copy', set, annotations }
+  return isSame ? undefined : { type: 'sync', set, annotations }
 }
 
 function newRevision(old: Sets): number {
   return Math.max(0, ...old.map(revisionOf)) + 1
 }
 
-/** Whether the Deployment was scaled since its sets were last sized. */
+/** True if the Deployment was scaled after its sets were sized. */
 function isScaled(deployment: Deployment, sets: Sets): boolean {
   return sets.some((set) => {
     const desired = set.metadata.annotations?.[DESIRED_REPLICAS]
@@ -69,13 +69,17 @@ function isScaled(deployment: Deployment, sets: Sets): boolean {
   })
 }
 
-function resize(set: Stored<ReplicaSet>, replicas: number): Step[] {
+function resize(set: Stored<ReplicaSet>, replicas: number): DeploymentStep[] {
   return replicasOf(set) === replicas ? [] : [{ type: 'resize', set, replicas }]
 }
 
-// ---- scaling, in proportion while a rollout is under way ----
+// ---- scaling, in proportion during a rollout ----
 
-function scaleSteps(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
+function scaleSteps(
+  deployment: Stored<Deployment>,
+  newSet: Stored<ReplicaSet> | undefined,
+  old: Sets,
+): DeploymentStep[] {
   const all = newSet ? [...old, newSet] : old
   const active = all.filter((set) => replicasOf(set) > 0)
   const only = active.length > 1 ? undefined : (active[0] ?? newSet ?? oldestFirst(old).at(-1))
@@ -105,9 +109,9 @@ function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
   )
 }
 
-function proportional(deployment: Stored<Deployment>, active: Sets): Step[] {
+function proportional(deployment: Stored<Deployment>, active: Sets): DeploymentStep[] {
   const wanted = replicasOf(deployment)
-  const toAdd = (wanted > 0 ? wanted + maxSurge(deployment) : 0) - bySizeOf(active)
+  const toAdd = (wanted > 0 ? wanted + maxSurge(deployment) : 0) - totalReplicas(active)
   const ordered = toAdd > 0 ? oldestFirst(active).toReversed() : [...oldestFirst(active)]
   const bySize = ordered.toSorted((a, b) => replicasOf(b) - replicasOf(a))
   let added = 0
@@ -117,9 +121,9 @@ function proportional(deployment: Stored<Deployment>, active: Sets): Step[] {
     added += proportion
     return replicasOf(set) + proportion
   })
-  // What rounding left over goes to the largest.
+  // The largest set takes the rounding remainder.
   if (sizes[0] !== undefined) sizes[0] = Math.max(sizes[0] + toAdd - added, 0)
-  return bySize.flatMap((set, index): Step[] => {
+  return bySize.flatMap((set, index): DeploymentStep[] => {
     const replicas = sizes[index] ?? 0
     return replicas === replicasOf(set) && !needsAnnotations(deployment, set) ? [] : [{ type: 'resize', set, replicas }]
   })
@@ -135,7 +139,7 @@ function shareOf(deployment: Deployment, set: ReplicaSet): number {
 
 // ---- rolling ----
 
-function roll(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
+function roll(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undefined, old: Sets): DeploymentStep[] {
   if (!newSet) return [{ type: 'create', replicas: newSetSize(deployment, old, 0), revision: newRevision(old) }]
   const all = [...old, newSet]
   const wanted = replicasOf(deployment)
@@ -146,14 +150,14 @@ function roll(deployment: Stored<Deployment>, newSet: Stored<ReplicaSet> | undef
   return shrink.length > 0 ? shrink : isComplete(deployment) ? cleanUp(deployment, old) : []
 }
 
-/** Old sets lose first what does not work anyway, then as much as availability allows. */
-function shrinkOld(deployment: Deployment, newSet: Stored<ReplicaSet>, old: Sets): Step[] {
+/** Scales old sets down: unhealthy pods first, then as many as availability permits. */
+function shrinkOld(deployment: Deployment, newSet: Stored<ReplicaSet>, old: Sets): DeploymentStep[] {
   const sizes = new Map(
     oldestFirst(old).flatMap((set) => (replicasOf(set) > 0 ? [[set, replicasOf(set)] as const] : [])),
   )
   const minAvailable = replicasOf(deployment) - maxUnavailable(deployment)
   const newUnavailable = replicasOf(newSet) - available(newSet)
-  let unhealthy = bySizeOf([...old, newSet]) - minAvailable - newUnavailable
+  let unhealthy = totalReplicas([...old, newSet]) - minAvailable - newUnavailable
   if (unhealthy <= 0) return []
   for (const [set, size] of sizes) {
     const gone = Math.min(unhealthy, Math.max(size - available(set), 0))
@@ -176,8 +180,8 @@ function available(set: ReplicaSet): number {
 
 // ---- recreating ----
 
-function recreate(seen: Seen, newSet: Stored<ReplicaSet> | undefined, old: Sets): Step[] {
-  const { deployment, podsOf } = seen
+function recreate(state: DeploymentState, newSet: Stored<ReplicaSet> | undefined, old: Sets): DeploymentStep[] {
+  const { deployment, podsOf } = state
   const running = old.filter((set) => replicasOf(set) > 0)
   if (running.length > 0) return running.flatMap((set) => resize(set, 0))
   if (old.some((set) => podsOf(set).some((pod) => !isFinished(pod)))) return []
@@ -186,7 +190,7 @@ function recreate(seen: Seen, newSet: Stored<ReplicaSet> | undefined, old: Sets)
   return grow.length > 0 ? grow : isComplete(deployment) ? cleanUp(deployment, old) : []
 }
 
-/** All that is wanted is there, up to date and available. */
+/** True if all replicas exist, are up to date and available. */
 export function isComplete(deployment: Deployment, status = deployment.status): boolean {
   const wanted = replicasOf(deployment)
   return (
@@ -197,8 +201,8 @@ export function isComplete(deployment: Deployment, status = deployment.status): 
   )
 }
 
-/** Old sets beyond the history that is to be kept, oldest revision first. */
-function cleanUp(deployment: Deployment, old: Sets): Step[] {
+/** Removes old sets beyond revisionHistoryLimit, oldest revision first. */
+function cleanUp(deployment: Deployment, old: Sets): DeploymentStep[] {
   const limit = deployment.spec?.revisionHistoryLimit ?? 10
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp)
   return alive

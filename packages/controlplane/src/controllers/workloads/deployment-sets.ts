@@ -9,8 +9,8 @@ export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
 export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
 export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
 
-/** Annotations of a Deployment that are its own and not its ReplicaSets'. */
-const NOT_COPIED = new Set([
+/** Annotations of a Deployment that its ReplicaSets do not inherit. */
+const NOT_INHERITED = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   REVISION,
   REVISION_HISTORY,
@@ -18,7 +18,8 @@ const NOT_COPIED = new Set([
   MAX_REPLICAS,
   'deprecated.deployment.rollback.to',
 ])
-const LONGEST_HISTORY = 2_000
+/** Maximum length of the revision history annotation in characters. */
+const MAX_HISTORY_LENGTH = 2_000
 
 export type Sets = readonly Stored<ReplicaSet>[]
 
@@ -30,22 +31,22 @@ export function isRolling(deployment: Deployment): boolean {
   return (deployment.spec?.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate'
 }
 
-/** How many pods there may be beyond the wanted ones while rolling. */
+/** Maximum number of additional pods during a rolling update. */
 export function maxSurge(deployment: Deployment): number {
   if (!isRolling(deployment)) return 0
   return scaled(deployment.spec?.strategy?.rollingUpdate?.maxSurge ?? '25%', replicasOf(deployment), 'up')
 }
 
-/** How many of the wanted pods may be missing while rolling. */
+/** Maximum number of missing pods during a rolling update. */
 export function maxUnavailable(deployment: Deployment): number {
   const replicas = replicasOf(deployment)
   if (!isRolling(deployment) || replicas === 0) return 0
   const unavailable = scaled(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable ?? '25%', replicas, 'down')
-  // Both zero would never make progress.
+  // With both at zero the rollout would not progress.
   return Math.min(unavailable === 0 && maxSurge(deployment) === 0 ? 1 : unavailable, replicas)
 }
 
-export function bySizeOf(sets: Sets): number {
+export function totalReplicas(sets: Sets): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0)
 }
 
@@ -62,7 +63,7 @@ export function revisionOf(object: Deployment | ReplicaSet): number {
   return Number.isInteger(revision) ? revision : 0
 }
 
-/** The set made from the Deployment's current template, if there is one; of several, the oldest. */
+/** The oldest set of the Deployment's current template. */
 export function newSetOf(deployment: Deployment, sets: Sets): Stored<ReplicaSet> | undefined {
   return oldestFirst(sets).find((set) => isSameTemplate(deployment.spec?.template, set.spec?.template))
 }
@@ -77,7 +78,7 @@ function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | u
   return { ...template, metadata: { ...metadata, labels: rest } }
 }
 
-/** The annotations that the set of the current template is to have. */
+/** The desired annotations of the current set. */
 export function annotationsFor(
   deployment: Deployment,
   set: ReplicaSet | undefined,
@@ -85,7 +86,7 @@ export function annotationsFor(
 ): Readonly<Record<string, string>> {
   const annotations: Record<string, string> = { ...set?.metadata?.annotations }
   for (const [key, value] of Object.entries(deployment.metadata?.annotations ?? {})) {
-    if (!NOT_COPIED.has(key)) annotations[key] = value
+    if (!NOT_INHERITED.has(key)) annotations[key] = value
   }
   const before = set ? revisionOf(set) : 0
   if (before < newRevision) {
@@ -97,7 +98,7 @@ export function annotationsFor(
 
 function history(before: string | undefined, revision: number): string {
   const revisions = before ? [...before.split(','), String(revision)] : [String(revision)]
-  while (revisions.join(',').length > LONGEST_HISTORY) revisions.shift()
+  while (revisions.join(',').length > MAX_HISTORY_LENGTH) revisions.shift()
   return revisions.join(',')
 }
 
@@ -106,10 +107,10 @@ export function replicasAnnotations(deployment: Deployment): Readonly<Record<str
   return { [DESIRED_REPLICAS]: String(replicas), [MAX_REPLICAS]: String(replicas + maxSurge(deployment)) }
 }
 
-/** How large the new set may be now. */
+/** The size that the new set may have now. */
 export function newSetSize(deployment: Deployment, all: Sets, current: number): number {
   const wanted = replicasOf(deployment)
   if (!isRolling(deployment)) return wanted
-  const room = wanted + maxSurge(deployment) - bySizeOf(all)
-  return room <= 0 ? current : current + Math.min(room, wanted - current)
+  const remaining = wanted + maxSurge(deployment) - totalReplicas(all)
+  return remaining <= 0 ? current : current + Math.min(remaining, wanted - current)
 }

@@ -4,23 +4,23 @@ import { rfc3339 } from '@tenure/runtime'
 import { conditionOf, withoutCondition } from '../common/conditions.ts'
 import { count } from '../common/status.ts'
 import { isComplete } from './deployment-plan.ts'
-import { bySizeOf, maxUnavailable, newSetOf, replicasOf, type Sets } from './deployment-sets.ts'
+import { totalReplicas, maxUnavailable, newSetOf, replicasOf, type Sets } from './deployment-sets.ts'
 
 type Conditions = readonly DeploymentCondition[]
 
-export interface StatusSeen {
+export interface DeploymentStatusInput {
   readonly deployment: Stored<Deployment>
   readonly sets: Sets
-  /** The set that was made just now. */
+  /** The set that this reconcile created. */
   readonly created?: Stored<ReplicaSet> | undefined
-  /** Why it could not be made. */
+  /** Message of a failed creation. */
   readonly failure?: string | undefined
   readonly now: number
 }
 
-/** What a Deployment's status is to say, from what its sets say. */
-export function deploymentStatus(seen: StatusSeen): DeploymentStatus {
-  const { deployment, sets, now } = seen
+/** Computes the status of a Deployment from its sets. */
+export function deploymentStatus(input: DeploymentStatusInput): DeploymentStatus {
+  const { deployment, sets, now } = input
   const newSet = newSetOf(deployment, sets)
   const sum = (of: (set: ReplicaSet) => number | undefined): number =>
     sets.reduce((total, set) => total + (of(set) ?? 0), 0)
@@ -38,7 +38,7 @@ export function deploymentStatus(seen: StatusSeen): DeploymentStatus {
       sum(({ status }) => status?.readyReplicas),
     ),
     ...count('availableReplicas', available),
-    ...count('unavailableReplicas', Math.max(bySizeOf(sets) - available, 0)),
+    ...count('unavailableReplicas', Math.max(totalReplicas(sets) - available, 0)),
     terminatingReplicas: sum(({ status }) => status?.terminatingReplicas),
     ...(collisionCount !== undefined && { collisionCount }),
   }
@@ -47,9 +47,9 @@ export function deploymentStatus(seen: StatusSeen): DeploymentStatus {
     ? condition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
     : condition('Available', 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.')
   const withProgress = (before: Conditions): Conditions =>
-    hasDeadline(deployment) ? progress(seen, counts, newSet, before) : withoutCondition(before, 'Progressing')
+    hasDeadline(deployment) ? progress(input, counts, newSet, before) : withoutCondition(before, 'Progressing')
   const before = deployment.status?.conditions ?? []
-  // A pause is noted before anything else is looked at, and conditions stand in the order in which they were written.
+  // Upstream writes a pause before the other conditions, and conditions keep the order of their writes.
   let conditions = deployment.spec?.paused
     ? set(withProgress(before), availability, now)
     : withProgress(set(before, availability, now))
@@ -63,7 +63,7 @@ export function deploymentStatus(seen: StatusSeen): DeploymentStatus {
 }
 
 function progress(
-  { created, deployment, failure, now }: StatusSeen,
+  { created, deployment, failure, now }: DeploymentStatusInput,
   status: DeploymentStatus,
   newSet: Stored<ReplicaSet> | undefined,
   before: Conditions,
@@ -110,7 +110,7 @@ function progress(
   return before
 }
 
-/** Pods of older templates. */
+/** Number of pods of older templates. */
 function old(status: DeploymentStatus | undefined): number {
   return (status?.replicas ?? 0) - (status?.updatedReplicas ?? 0)
 }
@@ -124,7 +124,7 @@ function hasProgressed(before: DeploymentStatus | undefined, now: DeploymentStat
   )
 }
 
-/** When a rollout that makes no progress has failed, in milliseconds; undefined if there is nothing to wait for. */
+/** The time at which a rollout without progress fails, in milliseconds; undefined without a deadline. */
 export function progressDeadline(deployment: Deployment, conditions: Conditions | undefined): number | undefined {
   const current = conditionOf(conditions, 'Progressing')
   const isWaiting = current?.reason !== 'NewReplicaSetAvailable' && current?.reason !== 'ProgressDeadlineExceeded'
@@ -144,7 +144,7 @@ function condition(type: string, status: string, reason: string, message: string
   return { type, status, reason, message }
 }
 
-/** The condition goes last, as the real controller has it, unless it says nothing new. */
+/** Moves a changed condition to the end, as upstream does. */
 function set(conditions: Conditions | undefined, next: DeploymentCondition, now: number): Conditions {
   const before = conditionOf(conditions, next.type)
   if (before && before.status === next.status && before.reason === next.reason) return conditions ?? []

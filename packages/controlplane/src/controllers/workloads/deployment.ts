@@ -10,11 +10,11 @@ import {
 } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { shortHash } from '../common/hash.ts'
 import { controllerOf, controllerReference, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
-import { planDeployment, type Step } from './deployment-plan.ts'
+import { planDeployment, type DeploymentStep } from './deployment-plan.ts'
 import {
   annotationsFor,
   isRolling,
@@ -30,27 +30,33 @@ import { deploymentStatus, progressDeadline } from './deployment-status.ts'
 
 type Context = ReconcileContext<Deployment>
 
-/** Rolls Deployments out: one ReplicaSet for each template, sized step by step. */
-export const deployments = builtIn('deployment', (around) => {
-  const events = around.events('deployment-controller')
-  const sets = around.informers.informer(ReplicaSet)
-  const pods = around.informers.informer(Pod)
-  /** A pod that goes lets a Deployment that recreates go on. */
-  const ofPod = (pod: Stored<Pod>, primaries: { get(ref: ObjectRef): unknown }): readonly ObjectRef[] => {
+/** Rolls out Deployments: one ReplicaSet per template, scaled step by step. */
+export const deployments = builtIn('deployment', (context) => {
+  const events = context.recorderFor('deployment-controller')
+  const sets = context.informers.informer(ReplicaSet)
+  const pods = context.informers.informer(Pod)
+  /** Maps a pod to its Deployment if the strategy is Recreate, which waits for old pods. */
+  const toRecreatingDeployment = (
+    pod: Stored<Pod>,
+    primaries: { get(ref: ObjectRef): unknown },
+  ): readonly ObjectRef[] => {
     const owner = controllerOf(pod)
     if (owner?.kind !== 'ReplicaSet') return []
     const { namespace } = pod.metadata
     const set = sets.cache.get({ name: owner.name, namespace })
-    const above = set && controllerOf(set)
-    if (above?.kind !== 'Deployment') return []
-    const ref = { name: above.name, namespace }
+    const deploymentRef = set && controllerOf(set)
+    if (deploymentRef?.kind !== 'Deployment') return []
+    const ref = { name: deploymentRef.name, namespace }
     const deployment = primaries.get(ref) as Deployment | undefined
     return deployment && !isRolling(deployment) ? [ref] : []
   }
   return controller(Deployment, {
     name: 'deployment',
     owns: [ReplicaSet],
-    watches: [watch(ReplicaSet, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } }), watch(Pod, ofPod)],
+    watches: [
+      watch(ReplicaSet, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } }),
+      watch(Pod, toRecreatingDeployment),
+    ],
     concurrency: 8,
     reconcile: (context) =>
       reconcile(context, events, (set) =>
@@ -63,7 +69,7 @@ export const deployments = builtIn('deployment', (around) => {
 
 async function reconcile(
   context: Context,
-  events: Events,
+  events: ObjectEvents,
   podsOf: (set: Stored<ReplicaSet>) => readonly Stored<Pod>[],
 ): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, byIndex, object: deployment, owned, signal } = context
@@ -79,7 +85,7 @@ async function reconcile(
     orphans: byIndex(ReplicaSet, ORPHANS, deployment.metadata.namespace ?? ''),
     signal,
   })
-  const done = await carryOut(context, planDeployment({ deployment, sets, podsOf }), events)
+  const done = await execute(context, planDeployment({ deployment, sets, podsOf }), events)
   const current = done.changed
     ? owned(ReplicaSet).filter((set) => controllerOf(set)?.uid === deployment.metadata.uid)
     : sets
@@ -95,7 +101,7 @@ async function reconcile(
   return deadline === undefined ? [] : [requeueAt(deadline + 1000)]
 }
 
-interface Done {
+interface Outcome {
   readonly changed: boolean
   readonly created?: Stored<ReplicaSet>
   readonly collided?: boolean
@@ -103,9 +109,9 @@ interface Done {
   readonly error?: unknown
 }
 
-async function carryOut(context: Context, steps: readonly Step[], events: Events): Promise<Done> {
+async function execute(context: Context, steps: readonly DeploymentStep[], events: ObjectEvents): Promise<Outcome> {
   const { api, object: deployment, signal } = context
-  let created: Done = { changed: steps.length > 0 }
+  let created: Outcome = { changed: steps.length > 0 }
   for (const step of steps) {
     switch (step.type) {
       case 'create':
@@ -114,7 +120,7 @@ async function carryOut(context: Context, steps: readonly Step[], events: Events
       case 'resize':
         await resizeSet(context, step.set, step.replicas, events)
         break
-      case 'copy': {
+      case 'sync': {
         const { spec } = step.set
         const { minReadySeconds } = deployment.spec ?? {}
         await api.update<ReplicaSet>(
@@ -131,17 +137,22 @@ async function carryOut(context: Context, steps: readonly Step[], events: Events
       case 'remove':
         await api
           .delete(ReplicaSet, step.set.metadata, { preconditions: { uid: step.set.metadata.uid }, signal })
-          .catch(unlessGone)
+          .catch(ignoreNotFound)
     }
   }
   return created
 }
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
-async function resizeSet(context: Context, set: Stored<ReplicaSet>, replicas: number, events: Events): Promise<void> {
+async function resizeSet(
+  context: Context,
+  set: Stored<ReplicaSet>,
+  replicas: number,
+  events: ObjectEvents,
+): Promise<void> {
   const { api, object: deployment, signal } = context
   if (!set.spec) return
   const before = replicasOf(set)
@@ -159,9 +170,9 @@ async function resizeSet(context: Context, set: Stored<ReplicaSet>, replicas: nu
 
 async function createSet(
   context: Context,
-  { replicas, revision }: Extract<Step, { type: 'create' }>,
-  events: Events,
-): Promise<Done> {
+  { replicas, revision }: Extract<DeploymentStep, { type: 'create' }>,
+  events: ObjectEvents,
+): Promise<Outcome> {
   const { api, object: deployment, signal } = context
   const set = newSet(deployment, replicas, revision)
   const { name, namespace } = set.metadata ?? {}
@@ -174,11 +185,11 @@ async function createSet(
   } catch (error) {
     if (isNamespaceEnding(error)) return { changed: false }
     if (isAlreadyExists(error) && name) {
-      const there = await api.get(ReplicaSet, { name, namespace }, { signal })
-      const isOurs =
-        controllerOf(there)?.uid === deployment.metadata.uid &&
-        isSameTemplate(deployment.spec?.template, there.spec?.template)
-      return isOurs ? { changed: true } : { changed: false, collided: true }
+      const existing = await api.get(ReplicaSet, { name, namespace }, { signal })
+      const isOwnSet =
+        controllerOf(existing)?.uid === deployment.metadata.uid &&
+        isSameTemplate(deployment.spec?.template, existing.spec?.template)
+      return isOwnSet ? { changed: true } : { changed: false, collided: true }
     }
     const failure = `Failed to create new replica set "${name}": ${asError(error).message}`
     events.record(deployment, 'Warning', 'ReplicaSetCreateError', failure)
@@ -209,8 +220,8 @@ function newSet(deployment: Stored<Deployment>, replicas: number, revision: numb
 }
 
 /**
- * Writes the status, and the revision of the current set as an annotation with it: alone, it would count as a change
- * of the Deployment and raise its generation. A server that keeps annotations out of status updates gets it apart.
+ * Writes the status together with the revision annotation: a separate write would raise the generation of the
+ * Deployment. An API server that ignores annotations in status updates gets a separate patch.
  */
 async function write(context: Context, sets: Sets, status: DeploymentStatus): Promise<void> {
   const { api, object: deployment, signal } = context

@@ -15,16 +15,16 @@ import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues
 import { controllerOf } from '../common/owners.ts'
 import { isActive, isReady } from '../common/pods.ts'
 import { updateStatus } from '../common/status.ts'
-import type { Surroundings } from '../context.ts'
+import type { ControlPlaneContext } from '../context.ts'
 
-/** Milliseconds after which a pod that was to be evicted, and is still there, is taken to stay. */
-const EVICTION_TIMEOUT = 120_000
+/** Milliseconds after which an evicted pod that still exists counts as not disrupted. */
+const DELETION_TIMEOUT_MS = 120_000
 
 const budgetIndex = selectorIndex((budget) => (budget as PodDisruptionBudget).spec?.selector)
 
-/** Says how many pods may be evicted now. */
-export const disruptionBudgets = builtIn('disruption', (around) => {
-  const sizes = expectedSizes(around)
+/** Reports the number of allowed disruptions. */
+export const disruptionBudgets = builtIn('disruption', (context) => {
+  const sizes = expectedSizes(context)
   return controller(PodDisruptionBudget, {
     name: 'disruption',
     watches: [
@@ -47,7 +47,7 @@ interface Selector {
   matches(labels: Readonly<Record<string, string>> | undefined): boolean
 }
 
-/** Of a budget, an empty selector selects every pod. */
+/** An empty selector of a budget selects every pod. */
 function selectorOf(budget: PodDisruptionBudget): Selector | undefined {
   const { selector } = budget.spec ?? {}
   if (!selector) return undefined
@@ -79,7 +79,7 @@ async function reconcile(
     conditions: conditionFor(budget, isAllowed, generation, now),
   }
   await updateStatus(api, PodDisruptionBudget, budget, status, signal)
-  const times = Object.values(disrupted).map((time) => Date.parse(time) + EVICTION_TIMEOUT)
+  const times = Object.values(disrupted).map((time) => Date.parse(time) + DELETION_TIMEOUT_MS)
   return times.length > 0 ? [requeueAt(Math.min(...times))] : []
 }
 
@@ -119,7 +119,7 @@ function figures(
   return { expected: pods.length, desired: minAvailable ?? 0 }
 }
 
-/** Pods that an eviction was allowed for and that are not going yet; old ones are forgotten. */
+/** Evicted pods that are not deleted yet, within the timeout. */
 function stillDisrupted(
   budget: PodDisruptionBudget,
   pods: readonly Stored<Pod>[],
@@ -128,7 +128,7 @@ function stillDisrupted(
   const names = new Set(pods.map(({ metadata }) => metadata.name))
   return Object.fromEntries(
     Object.entries(budget.status?.disruptedPods ?? {}).filter(
-      ([name, time]) => names.has(name) && Date.parse(time) + EVICTION_TIMEOUT > now,
+      ([name, time]) => names.has(name) && Date.parse(time) + DELETION_TIMEOUT_MS > now,
     ),
   )
 }
@@ -137,8 +137,8 @@ interface Scaled extends KubeObject {
   readonly spec?: { readonly replicas?: number }
 }
 
-/** How many pods the owners of these pods want, all together. */
-function expectedSizes({ informers }: Surroundings): (pods: readonly Stored<Pod>[]) => number {
+/** Returns the total replicas of the owners of these pods. */
+function expectedSizes({ informers }: ControlPlaneContext): (pods: readonly Stored<Pod>[]) => number {
   const kinds = new Map<string, Kind<Scaled>>()
   for (const kind of [ReplicaSet, StatefulSet, Deployment]) kinds.set(kind.kind, kind)
   const find = (object: KubeObject): Stored<Scaled> | undefined => {
@@ -153,7 +153,7 @@ function expectedSizes({ informers }: Surroundings): (pods: readonly Stored<Pod>
     let without = 0
     for (const pod of pods) {
       const owner = find(pod)
-      // Above a ReplicaSet stands its Deployment.
+      // A ReplicaSet counts as its Deployment.
       const top = owner && (find(owner) ?? owner)
       if (top) owners.set(top.metadata.uid, top.spec?.replicas ?? 1)
       else without++

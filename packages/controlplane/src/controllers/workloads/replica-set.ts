@@ -4,7 +4,7 @@ import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch 
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import { conditionOf, withCondition, withoutCondition } from '../common/conditions.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import {
   compareForDeletion,
@@ -18,12 +18,12 @@ import {
 import { slowStart } from '../common/slow-start.ts'
 import { count, updateStatus } from '../common/status.ts'
 
-/** As many pods as one look at a ReplicaSet makes or deletes at most. */
-const MOST_AT_ONCE = 500
+/** Maximum number of pods that one reconcile creates or deletes. */
+const MAX_BURST_REPLICAS = 500
 
-/** Keeps as many pods as a ReplicaSet asks for. */
-export const replicaSets = builtIn('replicaset', (around) => {
-  const events = around.events('replicaset-controller')
+/** Creates and deletes the pods of ReplicaSets. */
+export const replicaSets = builtIn('replicaset', (context) => {
+  const events = context.recorderFor('replicaset-controller')
   return controller(ReplicaSet, {
     name: 'replicaset',
     owns: [Pod],
@@ -35,7 +35,7 @@ export const replicaSets = builtIn('replicaset', (around) => {
 
 type Context = ReconcileContext<ReplicaSet>
 
-async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, object: set, signal } = context
   const claimed = await claimPods(context)
   const active = claimed.filter(isActive)
@@ -66,7 +66,7 @@ function claimPods({ api, byIndex, object: set, owned, signal }: Context): Promi
   })
 }
 
-/** As the cache has them now, with what was just made and deleted. */
+/** Pods of the cache, which already shows this reconcile's writes. */
 function podsOf({ object: set, owned }: Context): readonly Stored<Pod>[] {
   const selector = matcherOf(set.spec?.selector)
   return owned(Pod).filter(
@@ -79,40 +79,42 @@ interface Failure {
   readonly error: Error
 }
 
-async function scale(context: Context, active: Stored<Pod>[], events: Events): Promise<Failure | undefined> {
+async function scale(context: Context, active: Stored<Pod>[], events: ObjectEvents): Promise<Failure | undefined> {
   const { api, object: set, signal } = context
   const missing = wanted(set) - active.length
   if (missing > 0) {
     const pod = podFromTemplate({ ownerKind: ReplicaSet, owner: set, template: set.spec?.template })
-    const { error } = await slowStart(Math.min(missing, MOST_AT_ONCE), () => createPod(api, set, pod, events, signal))
+    const { error } = await slowStart(Math.min(missing, MAX_BURST_REPLICAS), () =>
+      createPod(api, set, pod, events, signal),
+    )
     if (error === undefined || isNamespaceEnding(error)) return undefined
     return { reason: 'FailedCreate', error: asError(error) }
   }
   if (missing === 0) return undefined
-  const excess = choose(context, active, Math.min(-missing, MOST_AT_ONCE))
+  const excess = choose(context, active, Math.min(-missing, MAX_BURST_REPLICAS))
   const results = await Promise.allSettled(excess.map((pod) => deletePod(api, set, pod, events, signal)))
   const failed = results.find((result) => result.status === 'rejected')
   return failed && { reason: 'FailedDelete', error: asError(failed.reason) }
 }
 
-/** The ones to delete. Pods on nodes that are crowded with pods of the same owner go before others. */
+/** Chooses the pods to delete. Pods on nodes with many pods of the same owner come first. */
 function choose({ object: set, owned }: Context, active: Stored<Pod>[], excess: number): Stored<Pod>[] {
   if (excess >= active.length) return active
-  const crowds = new Map<string, number>()
+  const podsByNode = new Map<string, number>()
   for (const pod of owned(Pod)) {
     if (!isActive(pod) || controllerOf(pod)?.uid !== set.metadata.uid) continue
     const node = pod.spec?.nodeName ?? ''
-    crowds.set(node, (crowds.get(node) ?? 0) + 1)
+    podsByNode.set(node, (podsByNode.get(node) ?? 0) + 1)
   }
-  const crowd = (pod: Pod): number => crowds.get(pod.spec?.nodeName ?? '') ?? 0
-  return active.toSorted((a, b) => compareForDeletion(a, b, crowd)).slice(0, excess)
+  const onNode = (pod: Pod): number => podsByNode.get(pod.spec?.nodeName ?? '') ?? 0
+  return active.toSorted((a, b) => compareForDeletion(a, b, onNode)).slice(0, excess)
 }
 
 async function createPod(
   api: KubeApi,
   owner: Stored<ReplicaSet>,
   pod: Pod,
-  events: Events,
+  events: ObjectEvents,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -130,7 +132,7 @@ async function deletePod(
   api: KubeApi,
   owner: Stored<ReplicaSet>,
   pod: Stored<Pod>,
-  events: Events,
+  events: ObjectEvents,
   signal: AbortSignal,
 ): Promise<void> {
   try {

@@ -9,9 +9,9 @@ export interface RevisionsOptions {
   readonly ownerKind: Kind
   readonly owner: Stored<KubeObject>
   readonly template: PodTemplateSpec
-  /** Those that belong to the owner. */
+  /** Revisions of the owner. */
   readonly revisions: readonly Stored<ControllerRevision>[]
-  /** The label that holds the hash. */
+  /** Label of the hash. */
   readonly hashLabel: string
   readonly annotations?: Readonly<Record<string, string>> | undefined
   readonly signal: AbortSignal
@@ -19,15 +19,15 @@ export interface RevisionsOptions {
 
 export type Revision = Stored<ControllerRevision>
 
-export function inOrder(revisions: readonly Revision[]): readonly Revision[] {
+export function byRevision(revisions: readonly Revision[]): readonly Revision[] {
   return revisions.toSorted((a, b) => a.revision - b.revision || (a.metadata.name < b.metadata.name ? -1 : 1))
 }
 
-/** The revision of the current template: found, brought to the front again, or made. */
+/** Finds or creates the revision of the current template; an older equal revision becomes the latest. */
 export async function currentRevision(options: RevisionsOptions): Promise<Revision> {
   const { api, signal, template } = options
   const data = { spec: { template: { ...template, $patch: 'replace' } } }
-  const sorted = inOrder(options.revisions)
+  const sorted = byRevision(options.revisions)
   const latest = sorted.at(-1)
   const same = sorted.findLast((revision) => sameJson(revision.data, data))
   if (same && same === latest) return same
@@ -40,8 +40,8 @@ export async function currentRevision(options: RevisionsOptions): Promise<Revisi
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
       const { name = '', namespace } = wanted.metadata ?? {}
-      const there = await api.get(ControllerRevision, { name, namespace }, { signal })
-      if (sameJson(there.data, data)) return there
+      const existing = await api.get(ControllerRevision, { name, namespace }, { signal })
+      if (sameJson(existing.data, data)) return existing
     }
   }
 }
@@ -74,7 +74,7 @@ export function templateOf(revision: ControllerRevision): PodTemplateSpec {
   return rest
 }
 
-/** Deletes the oldest revisions that nothing uses, beyond those to be kept. */
+/** Deletes the oldest unused revisions beyond the limit. */
 export async function truncateHistory(
   api: KubeApi,
   revisions: readonly Revision[],
@@ -82,7 +82,7 @@ export async function truncateHistory(
   limit: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const unused = inOrder(revisions).filter(({ metadata }) => !used.has(metadata.name))
+  const unused = byRevision(revisions).filter(({ metadata }) => !used.has(metadata.name))
   for (const { metadata } of unused.slice(0, Math.max(unused.length - limit, 0))) {
     await api
       .delete(ControllerRevision, metadata, { preconditions: { uid: metadata.uid }, signal })

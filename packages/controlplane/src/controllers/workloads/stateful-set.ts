@@ -3,7 +3,7 @@ import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type State
 import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, patchOwners, toPossibleAdopters } from '../common/claim.ts'
-import type { Events } from '../common/core-events.ts'
+import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, controllerReference, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { isAvailable, isReady, nextAvailable, podFromTemplate } from '../common/pods.ts'
 import { count, updateStatus } from '../common/status.ts'
@@ -13,15 +13,15 @@ import {
   ordinals,
   planStatefulSet,
   REVISION_LABEL,
-  type StatefulSeen,
+  type StatefulSetState,
   type StatefulStep,
 } from './stateful-set-plan.ts'
 
 type Context = ReconcileContext<StatefulSet>
 
-/** Keeps the numbered pods of StatefulSets, each with claims of its own. */
-export const statefulSets = builtIn('statefulset', (around) => {
-  const events = around.events('statefulset-controller')
+/** Manages the ordinal pods of StatefulSets and their claims. */
+export const statefulSets = builtIn('statefulset', (context) => {
+  const events = context.recorderFor('statefulset-controller')
   return controller(StatefulSet, {
     name: 'statefulset',
     owns: [Pod, ControllerRevision],
@@ -33,7 +33,7 @@ export const statefulSets = builtIn('statefulset', (around) => {
   })
 })
 
-async function reconcile(context: Context, events: Events): Promise<ReturnType<typeof requeueAt>[]> {
+async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {
   const { api, byIndex, object: set, owned, signal } = context
   const selector = matcherOf(set.spec?.selector)
   if (!selector || !set.spec) return []
@@ -60,24 +60,24 @@ async function reconcile(context: Context, events: Events): Promise<ReturnType<t
     signal,
   })
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update
-  const seen: StatefulSeen = {
+  const state: StatefulSetState = {
     set,
     pods: claimed,
     currentRevision: current.metadata.name,
     updateRevision: update.metadata.name,
     now: context.now,
   }
-  await keepRetention(context, claimed)
+  await updateClaimOwners(context, claimed)
   let failure: unknown
   try {
-    for (const step of planStatefulSet(seen)) await carryOut(context, step, current, update, events)
+    for (const step of planStatefulSet(state)) await execute(context, step, current, update, events)
   } catch (error) {
     failure = error
   }
   const pods = owned(Pod).filter(
     (pod) => controllerOf(pod)?.uid === set.metadata.uid && selector.matches(pod.metadata.labels),
   )
-  const status = statusOf({ ...seen, pods })
+  const status = statusOf({ ...state, pods })
   await updateStatus(api, StatefulSet, set, status, signal)
   if (failure !== undefined && !isNamespaceEnding(failure)) throw asError(failure)
   const used = new Set([current.metadata.name, update.metadata.name, ...pods.map(revisionOf)])
@@ -90,12 +90,12 @@ function revisionOf(pod: Pod): string {
   return pod.metadata?.labels?.[REVISION_LABEL] ?? ''
 }
 
-async function carryOut(
+async function execute(
   context: Context,
   step: StatefulStep,
   current: Revision,
   update: Revision,
-  events: Events,
+  events: ObjectEvents,
 ): Promise<void> {
   const { api, object: set, signal } = context
   const { name } = set.metadata
@@ -159,7 +159,7 @@ function newPod(set: Stored<StatefulSet>, ordinal: number, revision: Revision): 
   }
 }
 
-async function createClaims(context: Context, ordinal: number, podName: string, events: Events): Promise<void> {
+async function createClaims(context: Context, ordinal: number, podName: string, events: ObjectEvents): Promise<void> {
   const { api, object: set, read, signal } = context
   const { name, namespace } = set.metadata
   for (const template of set.spec?.volumeClaimTemplates ?? []) {
@@ -193,8 +193,8 @@ function retention(set: StatefulSet): { readonly whenDeleted: string; readonly w
   return { whenDeleted: 'Retain', whenScaled: 'Retain', ...set.spec?.persistentVolumeClaimRetentionPolicy }
 }
 
-/** Claims belong to the set, to a pod that is scaled away, or to nobody: as the policy says. */
-async function keepRetention(context: Context, pods: readonly Stored<Pod>[]): Promise<void> {
+/** Sets the owners of claims by persistentVolumeClaimRetentionPolicy: the set, the pod that is scaled down, or none. */
+async function updateClaimOwners(context: Context, pods: readonly Stored<Pod>[]): Promise<void> {
   const { api, object: set, read, signal } = context
   const { end, start } = ordinals(set)
   const { whenDeleted, whenScaled } = retention(set)
@@ -212,9 +212,9 @@ async function keepRetention(context: Context, pods: readonly Stored<Pod>[]): Pr
     for (const template of set.spec?.volumeClaimTemplates ?? []) {
       const found = read(PersistentVolumeClaim, `${template.metadata?.name}-${pod.metadata.name}`)
       if (!found) continue
-      const ours = new Set([set.metadata.uid, pod.metadata.uid])
+      const managedOwners = new Set([set.metadata.uid, pod.metadata.uid])
       const references = found.metadata.ownerReferences ?? []
-      const others = references.filter(({ uid }) => !ours.has(uid))
+      const others = references.filter(({ uid }) => !managedOwners.has(uid))
       const isRight = wanted
         ? references.some(({ uid }) => uid === wanted.uid) && references.length === others.length + 1
         : references.length === others.length
@@ -227,8 +227,8 @@ function isRunning(pod: Pod): boolean {
   return pod.status?.phase === 'Running' && isReady(pod)
 }
 
-function statusOf(seen: StatefulSeen): StatefulSetStatus {
-  const { currentRevision: current, now, pods, set, updateRevision } = seen
+function statusOf(state: StatefulSetState): StatefulSetStatus {
+  const { currentRevision: current, now, pods, set, updateRevision } = state
   const minReady = set.spec?.minReadySeconds ?? 0
   const staying = pods.filter(({ metadata }) => !metadata.deletionTimestamp)
   const updated = staying.filter((pod) => revisionOf(pod) === updateRevision).length
