@@ -8,9 +8,9 @@ import { startConfiguration } from '../packages/tenure/src/start.ts'
 
 const INTRODUCTION = `# Configuration
 
-Printed from the tables that the commands themselves read, by \`npm run reference\`: do not edit. \`--help\` shows the same.
-A flag wins over the environment, that over the file that \`--config\` names, that over the default. One dash does as
-well as two. Everything that is wrong is said at once, and nothing is started.
+Generated from the commands' configuration tables by \`npm run reference\`: do not edit. \`--help\` prints the same.
+A flag overrides the environment, the environment overrides the file of \`--config\`, and the file overrides the default. One dash
+works like two. If settings are invalid, the command reports all of them and does not start.
 `
 
 /** Returns the reference page of all settings. */

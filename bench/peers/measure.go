@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// processStart is when whoever runs this program began to start it, which it says as milliseconds since 1970: what
-// happens before the first line of main, Go's runtime and the initialisers of packages, is part of a start. Without
-// that it is this line.
+// processStart is when the parent began to start this program, passed as milliseconds since 1970: Go's runtime and the
+// initialisers of packages, which run before main, are part of the start. Without that value it is this line.
 var processStart = startedAt()
 
 func startedAt() time.Time {

@@ -4,7 +4,7 @@ import { Deployment } from '@tenure/kube/kinds'
 
 const labels = { app: 'web' }
 
-/** Resolves with how many replicas became ready, on a Kubernetes API that lives as long as this function. */
+/** Resolves with the number of ready replicas, on a Kubernetes API that exists only during this call. */
 export async function rollOut(replicas: number): Promise<number> {
   const controlPlane = await startControlPlane({ port: false })
   try {

@@ -1,5 +1,5 @@
-// Follows the ConfigMaps of a cluster with client-go's informers and says what they show, one JSON object a line: first
-// "synced" with what the cache holds, then every change, until standard input ends.
+// Watches the ConfigMaps of a cluster with client-go's informers and prints one JSON object per line: first "synced" with
+// the content of the cache, then every change, until standard input ends.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A line of the output. Data is what only the typed informer can know.
+// A line of the output. Only the typed informer has Data.
 type line struct {
 	Informer string            `json:"informer"`
 	Event    string            `json:"event"`
@@ -35,7 +35,7 @@ type line struct {
 	Names    []string          `json:"names,omitempty"`
 }
 
-// Informers call their handlers from goroutines of their own.
+// Informers call their handlers from their own goroutines.
 var output struct {
 	sync.Mutex
 	*json.Encoder
@@ -79,7 +79,7 @@ func follow(kubeconfig, namespace, selector string, protobuf bool) error {
 	if err != nil {
 		return err
 	}
-	// It ends with whoever started it, however that ended.
+	// Exits when its parent exits.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
