@@ -1,8 +1,8 @@
-import type { Json } from '../model/json.ts'
-import { asJson, asList, asText, at, isSemanticallyEqual, withField } from '../model/json.ts'
 import type { Condition } from '../model/conditions.ts'
 import { conditionOf, hasCondition, withCondition } from '../model/conditions.ts'
 import { namesOf } from '../model/custom-resource-definition.ts'
+import type { Json } from '../model/json.ts'
+import { asJson, asList, asText, at, isSemanticallyEqual, withField } from '../model/json.ts'
 
 /**
  * What a CRD's status should say of its names, given the other CRDs of its group: names that others hold are not

@@ -1,9 +1,9 @@
+import { BUCKET } from '../model/custom-resource-definition.ts'
 import type { Json } from '../model/json.ts'
 import { asText, at } from '../model/json.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import { definitionsOf } from './definition.ts'
-import { BUCKET } from '../model/custom-resource-definition.ts'
 import type { Era } from './reading.ts'
 
 const keyOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`

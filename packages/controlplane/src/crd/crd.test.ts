@@ -4,12 +4,12 @@ import { silentLogger } from '@tenure/runtime/testing'
 import { expect, test } from 'vitest'
 
 import { builtInCatalog } from '../kinds/catalog.ts'
+import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
 import type { Json } from '../model/json.ts'
 import { asJson, asJsons, asText, at } from '../model/json.ts'
-import { openStorage } from '../storage/index.ts'
 import type { Storage } from '../storage/index.ts'
+import { openStorage } from '../storage/index.ts'
 import { CrdCatalog } from './catalog.ts'
-import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
 import { CrdReconciler } from './reconcile.ts'
 
 const builtIns = builtInCatalog()

@@ -1,23 +1,23 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
+import { hasCondition } from '../model/conditions.ts'
+import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import type { Json } from '../model/json.ts'
 import { asJson, asJsons, asList, asText, at, isJson } from '../model/json.ts'
 import { valueAt } from '../registry/json.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
-import { schemaFromOpenApi } from '../schema/openapi/convert.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
-import { process } from '../schema/validation/process.ts'
+import { schemaFromOpenApi } from '../schema/openapi/convert.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
+import { process } from '../schema/validation/process.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
-import { noRefs, readingOf } from './reading.ts'
-import type { Era, Schemas } from './reading.ts'
-import { hasCondition } from '../model/conditions.ts'
-import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import { customPrinter } from './printer.ts'
+import type { Era, Schemas } from './reading.ts'
+import { noRefs, readingOf } from './reading.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 /** What discovery lists while it is on its way out. */
-const LAST_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
+const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 /** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
 export function definitionsOf(crd: Json, era: Era): readonly ResourceDefinition[] {
@@ -47,7 +47,7 @@ function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceD
     shortNames: asList(names['shortNames']).map(asText),
     categories: asList(names['categories']).map(asText),
     namespaced: spec['scope'] === 'Namespaced',
-    verbs: isLeaving ? LAST_VERBS : VERBS,
+    verbs: isLeaving ? TERMINATING_VERBS : VERBS,
     ...(version['deprecated'] === true && { deprecation: deprecationOf(version, group, kind) }),
     ...(isLeaving && { isLeaving }),
     schema,

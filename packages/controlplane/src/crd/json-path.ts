@@ -17,12 +17,12 @@ type Operand = { readonly path: JsonPath } | { readonly value: unknown }
 
 export type JsonPath = readonly Step[]
 
-const MOST_LETTERS = 4096
+const MAX_PATH_LENGTH = 4096
 const FILTER = /^\?\(([^=!<>]+?)(?:\s*(==|!=|<=|>=|<|>)\s*(.+?))?\)$/
 
 /** Undefined if it can not be read. */
 export function parseJsonPath(text: string): JsonPath | undefined {
-  if (text.length > MOST_LETTERS) return undefined
+  if (text.length > MAX_PATH_LENGTH) return undefined
   const steps: Step[] = []
   let position = 0
   while (position < text.length) {

@@ -1,34 +1,32 @@
 import type { KubeObject } from '@tenure/kube'
 
-import { ageOf } from '../printing/age.ts'
-import { asNumber, asText } from '../model/json.ts'
 import type { Json } from '../model/json.ts'
-import { COLUMNS, DESCRIPTIONS } from '../printing/generated/columns.ts'
+import { asNumber, asText } from '../model/json.ts'
+import { ageOf } from '../printing/age.ts'
+import { builtInColumns } from '../printing/built-in-columns.ts'
 import type { Column, Printer } from '../registry/types.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 
 const AGE = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-/** The real server's words for metadata.name and metadata.creationTimestamp, as its tables have them. */
-const described = (column: string): string => {
-  const found = COLUMNS['configmaps./v1']?.find(([name]) => name === column)
-  return DESCRIPTIONS[found?.[4] ?? -1] ?? ''
-}
+/** kube-apiserver's description of a column that every resource has, such as `Name` and `Age`. */
+const descriptionOf = (column: string): string =>
+  builtInColumns('configmaps./v1').find(({ name }) => name === column)?.description ?? ''
 
-/** The table of a custom resource: its name, and the columns that its definition names. Without any, its age. */
+/** Prints a custom resource: its name and the columns of its definition, or its age if the definition has none. */
 export function customPrinter(given: readonly Json[]): Printer {
-  const columns: readonly Json[] = given.length > 0 ? given : [{ ...AGE, description: described('Age') }]
+  const columns: readonly Json[] = given.length > 0 ? given : [{ ...AGE, description: descriptionOf('Age') }]
   const paths = columns.map(({ jsonPath }) => parseJsonPath(asText(jsonPath)) ?? [])
   return {
     columns: [
-      { name: 'Name', type: 'string', format: 'name', priority: 0, description: described('Name') },
+      { name: 'Name', type: 'string', format: 'name', priority: 0, description: descriptionOf('Name') },
       ...columns.map(columnOf),
     ],
     cells: (object: KubeObject, now: number) => [
       object.metadata?.name ?? '',
       ...paths.map((path, index) => {
         const [value] = path.length === 0 ? [] : findAll(path, object)
-        return value === undefined || value === null ? null : cellOf(asText(columns[index]?.['type']), value, now)
+        return value === undefined || value === null ? null : columnValue(asText(columns[index]?.['type']), value, now)
       }),
     ],
   }
@@ -44,7 +42,7 @@ function columnOf({ name, type, format, priority, description, jsonPath }: Json)
   }
 }
 
-function cellOf(type: string, value: unknown, now: number): unknown {
+function columnValue(type: string, value: unknown, now: number): unknown {
   switch (type) {
     case 'string':
       return typeof value === 'string' ? value : JSON.stringify(value)

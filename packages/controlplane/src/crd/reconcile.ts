@@ -1,11 +1,11 @@
 import type { Clock } from '@tenure/kube'
 
+import { hasCondition, withCondition } from '../model/conditions.ts'
+import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
 import type { Json } from '../model/json.ts'
 import { asText, at } from '../model/json.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
 import { withAcceptedNames } from './accepted-names.ts'
-import { hasCondition, withCondition } from '../model/conditions.ts'
-import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
 
 export interface CrdReconcilerOptions {
   readonly storage: Storage

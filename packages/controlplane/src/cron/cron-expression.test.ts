@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { CronSchedule } from './cron-schedule.ts'
 import { cronError } from './cron-expression.ts'
+import { CronSchedule } from './cron-schedule.ts'
 import { isTimeZone } from './time-zone.ts'
 
 test.each(['* * * * *', '*/5 1-2 ? JAN mon', '5/15 * * * *', '@hourly', '@every 1h30m', '1,, * * * *', '*-5 * * * *'])(

@@ -1,6 +1,10 @@
 import type { KubeObject } from '@tenure/kube'
 import { systemClock, systemRandom } from '@tenure/kube'
 
+import { ageOf } from '../printing/age.ts'
+import { builtInColumns } from '../printing/built-in-columns.ts'
+import type { Column, Printer, ResourceDefinition } from '../registry/types.ts'
+import { resolveBuiltIn } from '../schema/openapi/builtin.ts'
 import { ADMISSION_REGISTRATION } from './admissionregistration/webhook-configurations.ts'
 import { API_EXTENSIONS } from './apiextensions/custom-resource-definition.ts'
 import { API_REGISTRATION } from './apiregistration/api-service.ts'
@@ -9,33 +13,29 @@ import { AUTOSCALING } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { BATCH } from './batch/batch.ts'
 import type { BuiltInResource } from './built-in-resource.ts'
 import { CERTIFICATES } from './certificates/certificate-signing-request.ts'
-import { COLUMNS, DESCRIPTIONS } from '../printing/generated/columns.ts'
+import { createdAt, nameOf } from './common/columns.ts'
+import type { ColumnValues, KindEntry, KindTable } from './common/kind-table.ts'
+import { composeStrategy, fieldsOf } from './common/strategy.ts'
 import { COORDINATION } from './coordination/lease.ts'
 import { CORE } from './core/index.ts'
-import type { Cells, KindEntry, KindTable } from './common/kind-table.ts'
-import type { Column, Printer, ResourceDefinition } from '../registry/types.ts'
+import type { ServiceAddressAllocator } from './core/service/service-addresses.ts'
+import { ServiceAddresses } from './core/service/service-addresses.ts'
+import { serviceKinds } from './core/service/service.ts'
 import { DISCOVERY } from './discovery/endpoint-slice.ts'
 import { EVENTS } from './events/events.ts'
 import { FLOW_CONTROL } from './flowcontrol/flowcontrol.ts'
+import { RESOURCES } from './generated/resources.ts'
 import { NETWORKING } from './networking/index.ts'
 import { NODE } from './node/runtime-class.ts'
 import { POLICY } from './policy/pod-disruption-budget.ts'
 import { RBAC } from './rbac/rbac.ts'
 import { RESOURCE } from './resource/resource.ts'
-import { RESOURCES } from './generated/resources.ts'
 import { SCHEDULING } from './scheduling/priority-class.ts'
 import { STORAGE } from './storage/index.ts'
-import type { ServiceAddressBook } from './core/service/service-addresses.ts'
-import { ServiceAddresses } from './core/service/service-addresses.ts'
-import { ageOf } from '../printing/age.ts'
-import { composeStrategy, fieldsOf } from './common/strategy.ts'
-import { createdAt, nameOf } from './common/columns.ts'
-import { resolveBuiltIn } from '../schema/openapi/builtin.ts'
-import { serviceKinds } from './core/service/service.ts'
 
 export interface BuiltInCatalogOptions {
   /** Who gives services their addresses. Default: a book of its own, that knows of no stored service. */
-  readonly addresses?: ServiceAddressBook
+  readonly addresses?: ServiceAddressAllocator
 }
 
 /** Every resource that is built in, as the real server has it, in the order of its discovery. */
@@ -91,7 +91,7 @@ function define(resource: BuiltInResource, table: KindTable): ResourceDefinition
     hasStatus,
     scale: entry.scale,
     strategy: composeStrategy(hasStatus, entry.rules),
-    printer: printerOf(`${plural}.${group}/${version}`, entry.cells),
+    printer: printerOf(`${plural}.${group}/${version}`, entry.columns),
     isBuiltIn: true,
     bucket: entry.bucket ?? name,
     ...(entry.conversion && { conversion: entry.conversion }),
@@ -99,30 +99,19 @@ function define(resource: BuiltInResource, table: KindTable): ResourceDefinition
   }
 }
 
-const createdCells: Cells = (object) => [nameOf(object), createdAt(object)]
+const nameAndCreation: ColumnValues = (object) => [nameOf(object), createdAt(object)]
 
-function printerOf(key: string, given: Cells | undefined): Printer {
-  const columns = columnsOf(key)
-  // Without cells of its own a kind has these two columns, here and there.
-  const cells = given ?? createdCells
-  const shown = given || columns.length <= 2 ? columns : FALLBACK
+function printerOf(key: string, given: ColumnValues | undefined): Printer {
+  const recorded = builtInColumns(key)
+  const values = given ?? nameAndCreation
   return {
-    columns: shown,
-    cells: (object: KubeObject, now: number) => cells(fieldsOf(object), (time) => ageOf(time, now), now),
+    // Without column values of its own, a kind prints its name and creation time.
+    columns: given || recorded.length <= 2 ? recorded : NAME_AND_CREATION,
+    cells: (object: KubeObject, now: number) => values(fieldsOf(object), (time) => ageOf(time, now), now),
   }
 }
 
-const FALLBACK: readonly Column[] = [
+const NAME_AND_CREATION: readonly Column[] = [
   { name: 'Name', type: 'string', format: 'name', priority: 0, description: '' },
   { name: 'Created At', type: 'date', format: '', priority: 0, description: '' },
 ]
-
-function columnsOf(key: string): readonly Column[] {
-  return (COLUMNS[key] ?? []).map(([name, type, format, priority, description]) => ({
-    name,
-    type,
-    format,
-    priority,
-    description: DESCRIPTIONS[description] ?? '',
-  }))
-}

@@ -1,13 +1,13 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test } from 'vitest'
 
-import type { ResourceDefinition } from '../registry/types.ts'
-import { humanDuration } from '../printing/age.ts'
-import { builtInCatalog } from './catalog.ts'
 import { cronError } from '../cron/cron-expression.ts'
 import { isTimeZone } from '../cron/time-zone.ts'
 import type { Json } from '../model/json.ts'
 import { asJson, at, isEqual, isSemanticallyEqual } from '../model/json.ts'
+import { humanDuration } from '../printing/age.ts'
+import type { ResourceDefinition } from '../registry/types.ts'
+import { builtInCatalog } from './catalog.ts'
 import { imageTag } from './core/pod/pod-defaults.ts'
 
 const catalog = builtInCatalog()

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test, describe } from 'vitest'
 
+import type { Json } from '../model/json.ts'
+import { asJson, asText, at, isJson } from '../model/json.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { decodeBuiltIn } from '../schema/decode/decode.ts'
 import { builtInCatalog } from './catalog.ts'
-import type { Json } from '../model/json.ts'
-import { asJson, asText, at, isJson } from '../model/json.ts'
-import { CHANGED, CREATED, REFUSED } from './testdata/cases.ts'
 import type { Body } from './testdata/cases.ts'
+import { CHANGED, CREATED, REFUSED } from './testdata/cases.ts'
 
 interface Status {
   readonly code: number

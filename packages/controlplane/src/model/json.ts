@@ -126,7 +126,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
   return true
 }
 
-const isNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   (Array.isArray(value) && value.length === 0) ||
@@ -134,7 +134,7 @@ const isNothing = (value: unknown): boolean =>
 
 /** As Kubernetes compares: also nothing, null, an empty list and an empty object are equal. */
 export function isSemanticallyEqual(a: unknown, b: unknown): boolean {
-  if (a === b || (isNothing(a) && isNothing(b))) return true
+  if (a === b || (isEmptyValue(a) && isEmptyValue(b))) return true
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSemanticallyEqual(item, b[index]))
   }

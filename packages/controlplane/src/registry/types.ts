@@ -43,7 +43,7 @@ export interface Strategy {
   /** A write of the status is checked by this alone, and is not prepared. Default: as any other update. */
   validateStatus?(object: KubeObject): readonly FieldError[]
   /** What its sender should know, though it is taken. Without `old` it is new. */
-  advise?(object: KubeObject, old: Stored<KubeObject> | undefined): readonly string[]
+  warnings?(object: KubeObject, old: Stored<KubeObject> | undefined): readonly string[]
   /** Field selectors beyond metadata.name and metadata.namespace: path → value. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
   /** Default propagation of a delete without one. Default `Background`. */

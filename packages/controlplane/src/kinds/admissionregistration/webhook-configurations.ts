@@ -1,9 +1,5 @@
 import type { LabelSelector } from '@tenure/kube'
 
-import { compileCondition } from '../../schema/cel/conditions.ts'
-import type { FieldError } from '../../schema/types.ts'
-import { createdAt, nameOf } from '../common/columns.ts'
-import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import {
   asJson,
@@ -18,6 +14,10 @@ import {
   withinField,
   withinItems,
 } from '../../model/json.ts'
+import { compileCondition } from '../../schema/cel/conditions.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from '../common/names.ts'
 import { validateSelector } from '../common/selectors.ts'
@@ -29,7 +29,7 @@ export const ADMISSION_REGISTRATION: KindTable = {
   [`mutatingwebhookconfigurations.${GROUP}`]: entry(true),
   [`validatingwebhookconfigurations.${GROUP}`]: entry(false),
   [`validatingadmissionpolicies.${GROUP}`]: {
-    cells: (policy, age) => [
+    columns: (policy, age) => [
       nameOf(policy),
       asList(at(policy, 'spec', 'validations')).length,
       paramKind(policy),
@@ -38,7 +38,7 @@ export const ADMISSION_REGISTRATION: KindTable = {
     rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy) },
   },
   [`mutatingadmissionpolicies.${GROUP}`]: {
-    cells: (policy, age) => [
+    columns: (policy, age) => [
       nameOf(policy),
       asList(at(policy, 'spec', 'mutations')).length,
       paramKind(policy),
@@ -46,8 +46,8 @@ export const ADMISSION_REGISTRATION: KindTable = {
     ],
     rules: { defaults: (policy) => withinField(policy, 'spec', defaultPolicy) },
   },
-  [`validatingadmissionpolicybindings.${GROUP}`]: { cells: bindingCells, rules: { defaults: defaultBinding } },
-  [`mutatingadmissionpolicybindings.${GROUP}`]: { cells: bindingCells, rules: { defaults: defaultBinding } },
+  [`validatingadmissionpolicybindings.${GROUP}`]: { columns: bindingColumns, rules: { defaults: defaultBinding } },
+  [`mutatingadmissionpolicybindings.${GROUP}`]: { columns: bindingColumns, rules: { defaults: defaultBinding } },
 }
 
 function paramKind(policy: Json): string {
@@ -55,7 +55,7 @@ function paramKind(policy: Json): string {
   return isJson(kind) ? `${asText(kind['apiVersion'])}/${asText(kind['kind'])}` : '<unset>'
 }
 
-function bindingCells(binding: Json, age: (time: unknown) => string): readonly unknown[] {
+function bindingColumns(binding: Json, age: (time: unknown) => string): readonly unknown[] {
   const param = at(binding, 'spec', 'paramRef')
   const namespace = asText(at(param, 'namespace')) || '*'
   const shown = isJson(param) ? (param['name'] ? `${namespace}/${asText(param['name'])}` : namespace) : '<unset>'
@@ -79,7 +79,7 @@ function defaultBinding(binding: Json): Json {
 
 function entry(isMutating: boolean): KindTable[string] {
   return {
-    cells: (object, age) => [nameOf(object), asList(object['webhooks']).length, age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), asList(object['webhooks']).length, age(createdAt(object))],
     rules: {
       defaults: (object) => withinItems(object, 'webhooks', (webhook) => defaultWebhook(webhook, isMutating)),
       validate: (object) => validateWebhooks(object, isMutating),
@@ -106,12 +106,12 @@ function validateWebhooks(object: Json, isMutating: boolean): FieldError[] {
   const names = new Set<string>()
   return asJsons(object['webhooks']).flatMap((webhook, index) => {
     const field = `webhooks[${index}]`
-    const wrong = validateWebhook(webhook, field, isMutating)
-    wrong.push(...validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
+    const errors = validateWebhook(webhook, field, isMutating)
+    errors.push(...validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
     const name = asText(webhook['name'])
-    if (name && names.has(name)) wrong.push(duplicate(`${field}.name`, name))
+    if (name && names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)
-    return wrong
+    return errors
   })
 }
 
@@ -121,89 +121,89 @@ function choice(value: unknown, field: string, values: readonly string[]): Field
 
 function validateWebhook(webhook: Json, field: string, isMutating: boolean): FieldError[] {
   const { name, sideEffects, timeoutSeconds, clientConfig } = webhook
-  const wrong = validateQualified(asText(name), `${field}.name`)
-  asJsons(webhook['rules']).forEach((rule, index) => wrong.push(...validateRule(rule, `${field}.rules[${index}]`)))
-  wrong.push(...choice(webhook['failurePolicy'], `${field}.failurePolicy`, ['Fail', 'Ignore']))
-  wrong.push(...choice(webhook['matchPolicy'], `${field}.matchPolicy`, ['Equivalent', 'Exact']))
+  const errors = validateQualified(asText(name), `${field}.name`)
+  asJsons(webhook['rules']).forEach((rule, index) => errors.push(...validateRule(rule, `${field}.rules[${index}]`)))
+  errors.push(...choice(webhook['failurePolicy'], `${field}.failurePolicy`, ['Fail', 'Ignore']))
+  errors.push(...choice(webhook['matchPolicy'], `${field}.matchPolicy`, ['Equivalent', 'Exact']))
   const effects = ['None', 'NoneOnDryRun']
-  if (isUnset(sideEffects)) wrong.push(required(`${field}.sideEffects`, `must specify one of ${effects.join(', ')}`))
-  else wrong.push(...choice(sideEffects, `${field}.sideEffects`, effects))
+  if (isUnset(sideEffects)) errors.push(required(`${field}.sideEffects`, `must specify one of ${effects.join(', ')}`))
+  else errors.push(...choice(sideEffects, `${field}.sideEffects`, effects))
   if (typeof timeoutSeconds === 'number' && (timeoutSeconds > 30 || timeoutSeconds < 1)) {
     const detail = 'the timeout value must be between 1 and 30 seconds'
-    wrong.push(invalidValue(`${field}.timeoutSeconds`, timeoutSeconds, detail))
+    errors.push(invalidValue(`${field}.timeoutSeconds`, timeoutSeconds, detail))
   }
   for (const selector of ['namespaceSelector', 'objectSelector']) {
-    wrong.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
+    errors.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
   }
-  wrong.push(...validateConditions(asJsons(webhook['matchConditions']), `${field}.matchConditions`))
+  errors.push(...validateConditions(asJsons(webhook['matchConditions']), `${field}.matchConditions`))
   if (isMutating) {
-    wrong.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
+    errors.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   }
-  return [...wrong, ...validateClientConfig(asJson(clientConfig), `${field}.clientConfig`)]
+  return [...errors, ...validateClientConfig(asJson(clientConfig), `${field}.clientConfig`)]
 }
 
-const MOST_CONDITIONS = 64
+const MAX_MATCH_CONDITIONS = 64
 
 function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
-  const wrong: FieldError[] = []
-  if (conditions.length > MOST_CONDITIONS) wrong.push(tooMany(field, conditions.length, MOST_CONDITIONS))
+  const errors: FieldError[] = []
+  if (conditions.length > MAX_MATCH_CONDITIONS) errors.push(tooMany(field, conditions.length, MAX_MATCH_CONDITIONS))
   const names = new Set<string>()
   for (const [index, condition] of conditions.entries()) {
     const at = `${field}[${index}]`
     const [name, expression] = [asText(condition['name']), asText(condition['expression']).trim()]
     const { error } = expression ? compileCondition(expression) : {}
-    if (!expression) wrong.push(required(`${at}.expression`))
-    else if (error !== undefined) wrong.push(invalidValue(`${at}.expression`, expression, error))
-    if (!name) wrong.push(required(`${at}.name`))
-    else wrong.push(...invalidEach(`${at}.name`, name, qualifiedName(name)))
-    if (name && names.has(name)) wrong.push(duplicate(`${at}.name`, name))
+    if (!expression) errors.push(required(`${at}.expression`))
+    else if (error !== undefined) errors.push(invalidValue(`${at}.expression`, expression, error))
+    if (!name) errors.push(required(`${at}.name`))
+    else errors.push(...invalidEach(`${at}.name`, name, qualifiedName(name)))
+    if (name && names.has(name)) errors.push(duplicate(`${at}.name`, name))
     names.add(name)
   }
-  return wrong
+  return errors
 }
 
 function validateQualified(name: string, field: string): FieldError[] {
   if (!name) return [required(field)]
-  const wrong = invalidEach(field, name, dnsSubdomain(name))
-  if (wrong.length === 0 && name.split('.').length < 3) {
-    wrong.push(invalidValue(field, name, 'should be a domain with at least three segments separated by dots'))
+  const errors = invalidEach(field, name, dnsSubdomain(name))
+  if (errors.length === 0 && name.split('.').length < 3) {
+    errors.push(invalidValue(field, name, 'should be a domain with at least three segments separated by dots'))
   }
-  return wrong
+  return errors
 }
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 function validateRule(rule: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const list = (name: string): readonly string[] => asList(rule[name]).map(asText)
   const alone = (name: string, what: string): void => {
     const values = list(name)
-    if (values.length === 0) wrong.push(required(`${field}.${name}`))
+    if (values.length === 0) errors.push(required(`${field}.${name}`))
     if (values.length > 1 && values.includes('*')) {
-      wrong.push(invalidValue(`${field}.${name}`, values, `if '*' is present, must not specify other ${what}`))
+      errors.push(invalidValue(`${field}.${name}`, values, `if '*' is present, must not specify other ${what}`))
     }
   }
   alone('operations', 'operations')
   list('operations').forEach((operation, index) => {
     if (!OPERATIONS.includes(operation))
-      wrong.push(notSupported(`${field}.operations[${index}]`, operation, OPERATIONS))
+      errors.push(notSupported(`${field}.operations[${index}]`, operation, OPERATIONS))
   })
   alone('apiGroups', 'API groups')
   alone('apiVersions', 'API versions')
   list('apiVersions').forEach((version, index) => {
-    if (!version) wrong.push(required(`${field}.apiVersions[${index}]`))
+    if (!version) errors.push(required(`${field}.apiVersions[${index}]`))
   })
-  wrong.push(...validateResources(list('resources'), `${field}.resources`))
-  return [...wrong, ...choice(rule['scope'], `${field}.scope`, ['*', 'Cluster', 'Namespaced'])]
+  errors.push(...validateResources(list('resources'), `${field}.resources`))
+  return [...errors, ...choice(rule['scope'], `${field}.scope`, ['*', 'Cluster', 'Namespaced'])]
 }
 
 function validateResources(resources: readonly string[], field: string): FieldError[] {
-  const wrong: FieldError[] = resources.length === 0 ? [required(field)] : []
+  const errors: FieldError[] = resources.length === 0 ? [required(field)] : []
   const [wholeResources, wholeSubresources] = [new Set<string>(), new Set<string>()]
   let hasPlain = false
   resources.forEach((resource, index) => {
     if (!resource) {
-      wrong.push(required(`${field}[${index}]`))
+      errors.push(required(`${field}[${index}]`))
       return
     }
     const slash = resource.indexOf('/')
@@ -213,7 +213,7 @@ function validateResources(resources: readonly string[], field: string): FieldEr
     }
     const [name, sub] = [resource.slice(0, slash), resource.slice(slash + 1)]
     const complain = (pattern: string): number =>
-      wrong.push(
+      errors.push(
         invalidValue(`${field}[${index}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
       )
     if (wholeResources.has(name)) complain(`${name}/*`)
@@ -222,60 +222,60 @@ function validateResources(resources: readonly string[], field: string): FieldEr
     if (name === '*') wholeSubresources.add(sub)
   })
   if (resources.length > 1 && resources.includes('*/*')) {
-    wrong.push(invalidValue(field, resources, "if '*/*' is present, must not specify other resources"))
+    errors.push(invalidValue(field, resources, "if '*/*' is present, must not specify other resources"))
   }
   if (resources.includes('*') && hasPlain) {
     const detail = "if '*' is present, must not specify other resources without subresources"
-    wrong.push(invalidValue(field, resources, detail))
+    errors.push(invalidValue(field, resources, detail))
   }
-  return wrong
+  return errors
 }
 
-const FORM = '; desired format: https://host[/path]'
+const URL_FORMAT = '; desired format: https://host[/path]'
 
 /** Where a webhook is: also for the conversion webhooks of CRDs. */
 export function validateClientConfig({ url, service }: Json, field: string): FieldError[] {
   if (isUnset(url) === !isJson(service)) return [required(field, 'exactly one of url or service is required')]
   if (!isJson(service)) return validateUrl(asText(url), `${field}.url`)
   const { name, namespace, port, path } = service
-  const wrong: FieldError[] = []
-  if (!name) wrong.push(required(`${field}.service.name`))
-  if (!namespace) wrong.push(required(`${field}.service.namespace`))
+  const errors: FieldError[] = []
+  if (!name) errors.push(required(`${field}.service.name`))
+  if (!namespace) errors.push(required(`${field}.service.namespace`))
   const number = typeof port === 'number' ? port : 443
   const found = portNumber(number)
   if (found.length > 0)
-    wrong.push(invalidValue(`${field}.service.port`, number, `port is not valid: ${found.join(', ')}`))
+    errors.push(invalidValue(`${field}.service.port`, number, `port is not valid: ${found.join(', ')}`))
   if (path && !asText(path).startsWith('/')) {
-    wrong.push(invalidValue(`${field}.service.path`, path, "must start with a '/'"))
+    errors.push(invalidValue(`${field}.service.path`, path, "must start with a '/'"))
   }
-  return wrong
+  return errors
 }
 
 function validateUrl(text: string, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const [, scheme = ''] = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text) ?? []
   const url = URL.parse(text)
   if (scheme.toLowerCase() !== 'https')
-    wrong.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme${FORM}`))
-  if (!url?.host) wrong.push(invalidValue(field, '', `host must be specified${FORM}`))
-  if (!url) return wrong
-  if (url.username) wrong.push(invalidValue(field, url.username, 'user information is not permitted in the URL'))
-  if (url.hash) wrong.push(invalidValue(field, url.hash.slice(1), 'fragments are not permitted in the URL'))
-  if (url.search) wrong.push(invalidValue(field, url.search.slice(1), 'query parameters are not permitted in the URL'))
-  return wrong
+    errors.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme${URL_FORMAT}`))
+  if (!url?.host) errors.push(invalidValue(field, '', `host must be specified${URL_FORMAT}`))
+  if (!url) return errors
+  if (url.username) errors.push(invalidValue(field, url.username, 'user information is not permitted in the URL'))
+  if (url.hash) errors.push(invalidValue(field, url.hash.slice(1), 'fragments are not permitted in the URL'))
+  if (url.search) errors.push(invalidValue(field, url.search.slice(1), 'query parameters are not permitted in the URL'))
+  return errors
 }
 
 function validateReviewVersions(given: unknown, field: string): FieldError[] {
   const versions = asList(given).map(asText)
   if (versions.length === 0) return [required(field, 'must specify one of v1, v1beta1')]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const repeated = repeats(versions)
   versions.forEach((version, index) => {
-    if (repeated.has(index)) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
-    else wrong.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
+    if (repeated.has(index)) errors.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
+    else errors.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
   })
   if (!versions.includes('v1') && !versions.includes('v1beta1')) {
-    wrong.push(invalidValue(field, versions, 'must include at least one of v1, v1beta1'))
+    errors.push(invalidValue(field, versions, 'must include at least one of v1, v1beta1'))
   }
-  return wrong
+  return errors
 }

@@ -1,8 +1,8 @@
-import { invalidValue, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import { asList, asText } from '../../model/json.ts'
-import { dns1035Label } from '../common/names.ts'
+import { invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
+import { dns1035Label } from '../common/names.ts'
 
 /** What a definition wants its resource to be called. */
 export function validateNewNames(names: Json): FieldError[] {
@@ -14,10 +14,10 @@ const MIXED = 'may have mixed case, but should otherwise match: '
 
 /** Names that are wanted, or that were given. */
 export function validateNames(names: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const check = (name: string, value: string, prefix = ''): void => {
     const found = value ? dns1035Label(prefix ? value.toLowerCase() : value) : []
-    if (found.length > 0) wrong.push(invalidValue(`${field}.${name}`, value, prefix + found.join(',')))
+    if (found.length > 0) errors.push(invalidValue(`${field}.${name}`, value, prefix + found.join(',')))
   }
   check('plural', asText(names['plural']))
   check('singular', asText(names['singular']))
@@ -25,8 +25,8 @@ export function validateNames(names: Json, field: string): FieldError[] {
   check('listKind', asText(names['listKind']), MIXED)
   asList(names['shortNames']).forEach((name, index) => check(`shortNames[${index}]`, asText(name)))
   if (names['kind'] && names['kind'] === names['listKind']) {
-    wrong.push(invalidValue(`${field}.listKind`, names['listKind'], 'kind and listKind may not be the same'))
+    errors.push(invalidValue(`${field}.listKind`, names['listKind'], 'kind and listKind may not be the same'))
   }
   asList(names['categories']).forEach((name, index) => check(`categories[${index}]`, asText(name)))
-  return wrong
+  return errors
 }

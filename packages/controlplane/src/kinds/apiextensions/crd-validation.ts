@@ -1,54 +1,54 @@
+import { namesOf, specOf, versionsOf } from '../../model/custom-resource-definition.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText, at, isJson, isSemanticallyEqual, isUnset, repeats } from '../../model/json.ts'
+import { checkRules } from '../../schema/cel/check-rules.ts'
 import {
   duplicate,
-  forbiddenField,
+  forbidden,
   invalidEach,
   invalidStruct,
   invalidValue,
   notSupported,
   required,
-} from '../common/field-errors.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson, isSemanticallyEqual, isUnset, repeats } from '../../model/json.ts'
-import { dns1035Label, dnsSubdomain } from '../common/names.ts'
-import { validateClientConfig } from '../admissionregistration/webhook-configurations.ts'
-import { checkRules } from '../../schema/cel/check-rules.ts'
+  tooMany,
+} from '../../schema/field-errors.ts'
 import { schemaFromOpenApi } from '../../schema/openapi/convert.ts'
-import { tooMany } from '../../schema/field-errors.ts'
 import { checkStructural } from '../../schema/structural/structural.ts'
 import type { FieldError } from '../../schema/types.ts'
+import { validateClientConfig } from '../admissionregistration/webhook-configurations.ts'
+import { dns1035Label, dnsSubdomain } from '../common/names.ts'
 import { validateNewNames } from './crd-names-validation.ts'
-import { namesOf, specOf, versionsOf } from '../../model/custom-resource-definition.ts'
 
-const MOST_SELECTABLE = 8
+const MAX_SELECTABLE_FIELDS = 8
 
 /** What is wrong with a CustomResourceDefinition; `old` is what an update replaces. */
 export function validateCrd(crd: Json, old: Json | undefined): FieldError[] {
   const spec = specOf(crd)
   const [group, plural] = [asText(spec['group']), asText(namesOf(crd)['plural'])]
   const name = asText(at(crd, 'metadata', 'name'))
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (name !== `${plural}.${group}`) {
-    wrong.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
+    errors.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
   }
-  wrong.push(...validateGroup(group))
+  errors.push(...validateGroup(group))
   const scope = spec['scope']
   const scopes = ['Cluster', 'Namespaced']
-  if (isUnset(scope)) wrong.push(required('spec.scope'))
-  else if (!scopes.includes(asText(scope))) wrong.push(notSupported('spec.scope', scope, scopes))
-  wrong.push(...validateVersions(crd))
-  wrong.push(
+  if (isUnset(scope)) errors.push(required('spec.scope'))
+  else if (!scopes.includes(asText(scope))) errors.push(notSupported('spec.scope', scope, scopes))
+  errors.push(...validateVersions(crd))
+  errors.push(
     ...validateNewNames(namesOf(crd)),
     ...validateDetails(crd),
     ...validateConversion(asJson(spec['conversion'])),
   )
-  wrong.push(...validateStored(crd))
-  wrong.push(...validateApproval(crd, group))
+  errors.push(...validateStored(crd))
+  errors.push(...validateApproval(crd, group))
   if (spec['preserveUnknownFields'] === true && at(old, 'spec', 'preserveUnknownFields') !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
-    wrong.push(invalidValue('spec.preserveUnknownFields', true, detail))
+    errors.push(invalidValue('spec.preserveUnknownFields', true, detail))
   }
-  return wrong
+  return errors
 }
 
 function validateGroup(group: string): FieldError[] {
@@ -60,33 +60,33 @@ function validateGroup(group: string): FieldError[] {
 
 function validateVersions(crd: Json): FieldError[] {
   const versions = versionsOf(crd)
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   versions.forEach((version, index) => {
     if (!isJson(at(version, 'schema', 'openAPIV3Schema'))) {
-      wrong.push(required(`spec.versions[${index}].schema.openAPIV3Schema`))
+      errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`))
     }
     const { deprecated, deprecationWarning } = version
     if (!isUnset(deprecationWarning) && deprecated !== true) {
       const field = `spec.versions[${index}].deprecationWarning`
-      wrong.push(invalidValue(field, deprecationWarning, 'can only be set for deprecated versions'))
+      errors.push(invalidValue(field, deprecationWarning, 'can only be set for deprecated versions'))
     }
   })
   const names = versions.map(({ name }) => asText(name))
   names.forEach((name, index) => {
     const found = dns1035Label(name)
-    if (found.length > 0) wrong.push(invalidValue(`spec.versions[${index}].name`, name, found.join(',')))
+    if (found.length > 0) errors.push(invalidValue(`spec.versions[${index}].name`, name, found.join(',')))
   })
   const shown = versions.map(shownVersion)
   if (new Set(names).size !== names.length) {
-    wrong.push(invalidStruct('spec.versions', shown, 'must contain unique version names'))
+    errors.push(invalidStruct('spec.versions', shown, 'must contain unique version names'))
   }
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
-    wrong.push(invalidStruct('spec.versions', shown, 'must have exactly one version marked as storage version'))
+    errors.push(invalidStruct('spec.versions', shown, 'must have exactly one version marked as storage version'))
   }
   const [first = ''] = names
   const found = first ? dns1035Label(first) : []
-  if (found.length > 0) wrong.push(invalidValue('spec.version', first, found.join(',')))
-  return wrong
+  if (found.length > 0) errors.push(invalidValue('spec.version', first, found.join(',')))
+  return errors
 }
 
 /** As the server's own struct prints, what all versions share apart. */
@@ -116,16 +116,16 @@ function validateDetails(crd: Json): FieldError[] {
     first[field] !== undefined &&
     versions.every((version) => isSemanticallyEqual(version[field], first[field]))
   const hasStatus = versions.some((version) => isJson(at(version, 'subresources', 'status')))
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const each = (
     field: string,
     shared: string,
     validate: (version: Json, path: string, isOwn: boolean) => FieldError[],
   ): void => {
-    if (isShared(field) && first) wrong.push(...validate(first, `spec.${shared}`, false))
+    if (isShared(field) && first) errors.push(...validate(first, `spec.${shared}`, false))
     else {
       versions.forEach((version, index) => {
-        if (version[field] !== undefined) wrong.push(...validate(version, `spec.versions[${index}].${field}`, true))
+        if (version[field] !== undefined) errors.push(...validate(version, `spec.versions[${index}].${field}`, true))
       })
     }
   }
@@ -145,7 +145,7 @@ function validateDetails(crd: Json): FieldError[] {
     ),
   )
   each('selectableFields', 'selectableFields', (version, path) => validateSelectable(version, path))
-  return wrong
+  return errors
 }
 
 const isSimplePath = (path: string): boolean => path.startsWith('.')
@@ -153,63 +153,63 @@ const SIMPLE_PATH = 'must be a simple json path starting with .'
 
 function validateScale(scale: unknown, field: string): FieldError[] {
   if (!isJson(scale)) return []
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const check = (name: string, isRequired: boolean, roots: readonly string[], detail: string): void => {
     const path = asText(scale[name])
     if (!path) {
-      if (isRequired) wrong.push(required(`${field}.${name}`))
-    } else if (!isSimplePath(path)) wrong.push(invalidValue(`${field}.${name}`, path, SIMPLE_PATH))
-    else if (!roots.some((root) => path.startsWith(root))) wrong.push(invalidValue(`${field}.${name}`, path, detail))
+      if (isRequired) errors.push(required(`${field}.${name}`))
+    } else if (!isSimplePath(path)) errors.push(invalidValue(`${field}.${name}`, path, SIMPLE_PATH))
+    else if (!roots.some((root) => path.startsWith(root))) errors.push(invalidValue(`${field}.${name}`, path, detail))
   }
   check('specReplicasPath', true, ['.spec.'], 'should be a json path under .spec')
   check('statusReplicasPath', true, ['.status.'], 'should be a json path under .status')
   check('labelSelectorPath', false, ['.spec.', '.status.'], 'should be a json path under either .spec or .status')
-  return wrong
+  return errors
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
 function validateColumn({ name, type, format, jsonPath }: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
-  if (!name) wrong.push(required(`${field}.name`))
+  const errors: FieldError[] = []
+  if (!name) errors.push(required(`${field}.name`))
   const types = `must be one of ${COLUMN_TYPES.join(',')}`
-  if (!type) wrong.push(required(`${field}.type`, types))
-  else if (!COLUMN_TYPES.includes(asText(type))) wrong.push(invalidValue(`${field}.type`, type, types))
+  if (!type) errors.push(required(`${field}.type`, types))
+  else if (!COLUMN_TYPES.includes(asText(type))) errors.push(invalidValue(`${field}.type`, type, types))
   if (format && !COLUMN_FORMATS.includes(asText(format))) {
-    wrong.push(invalidValue(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`))
+    errors.push(invalidValue(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`))
   }
-  if (!jsonPath) wrong.push(required(`${field}.JSONPath`))
-  else if (!isSimplePath(asText(jsonPath))) wrong.push(invalidValue(`${field}.JSONPath`, jsonPath, SIMPLE_PATH))
-  return wrong
+  if (!jsonPath) errors.push(required(`${field}.JSONPath`))
+  else if (!isSimplePath(asText(jsonPath))) errors.push(invalidValue(`${field}.JSONPath`, jsonPath, SIMPLE_PATH))
+  return errors
 }
 
 function validateSelectable(version: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const seen = new Set<string>()
   asJsons(version['selectableFields']).forEach(({ jsonPath }, index) => {
     const path = asText(jsonPath)
     const at = `${field}[${index}].jsonPath`
     if (!path) {
-      wrong.push(required(at))
+      errors.push(required(at))
       return
     }
     const schema = fieldAt(version, path)
     if (!schema) {
-      wrong.push(invalidValue(at, path, 'is an invalid path: does not refer to a valid field'))
+      errors.push(invalidValue(at, path, 'is an invalid path: does not refer to a valid field'))
       return
     }
-    if (path.startsWith('.metadata')) wrong.push(invalidValue(at, path, 'must not point to fields in metadata'))
+    if (path.startsWith('.metadata')) errors.push(invalidValue(at, path, 'must not point to fields in metadata'))
     if (!['string', 'boolean', 'integer'].includes(asText(schema['type']))) {
       const detail =
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
-      wrong.push(invalidValue(at, path, detail))
+      errors.push(invalidValue(at, path, detail))
     }
-    if (seen.has(path)) wrong.push(duplicate(at, path))
+    if (seen.has(path)) errors.push(duplicate(at, path))
     seen.add(path)
   })
-  if (seen.size > MOST_SELECTABLE) wrong.push(tooMany(field, seen.size, MOST_SELECTABLE))
-  return wrong
+  if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(tooMany(field, seen.size, MAX_SELECTABLE_FIELDS))
+  return errors
 }
 
 /** The schema that a dotted path leads to. */
@@ -224,32 +224,32 @@ function validateConversion({ strategy, webhook }: Json): FieldError[] {
   const field = 'spec.conversion'
   const strategies = ['None', 'Webhook']
   if (isUnset(strategy)) return [required(`${field}.strategy`)]
-  const wrong = strategies.includes(asText(strategy)) ? [] : [notSupported(`${field}.strategy`, strategy, strategies)]
+  const errors = strategies.includes(asText(strategy)) ? [] : [notSupported(`${field}.strategy`, strategy, strategies)]
   const config = at(webhook, 'clientConfig')
   const versions = asList(at(webhook, 'conversionReviewVersions')).map(asText)
   if (strategy !== 'Webhook') {
     const detail = 'should not be set when strategy is not set to Webhook'
-    if (isJson(config)) wrong.push(forbiddenField(`${field}.webhookClientConfig`, detail))
-    if (versions.length > 0) wrong.push(forbiddenField(`${field}.conversionReviewVersions`, detail))
-    return wrong
+    if (isJson(config)) errors.push(forbidden(`${field}.webhookClientConfig`, detail))
+    if (versions.length > 0) errors.push(forbidden(`${field}.conversionReviewVersions`, detail))
+    return errors
   }
-  if (isJson(config)) wrong.push(...validateClientConfig(config, `${field}.webhookClientConfig`))
-  else wrong.push(required(`${field}.webhookClientConfig`, 'required when strategy is set to Webhook'))
-  return [...wrong, ...validateReviewVersions(versions, `${field}.conversionReviewVersions`)]
+  if (isJson(config)) errors.push(...validateClientConfig(config, `${field}.webhookClientConfig`))
+  else errors.push(required(`${field}.webhookClientConfig`, 'required when strategy is set to Webhook'))
+  return [...errors, ...validateReviewVersions(versions, `${field}.conversionReviewVersions`)]
 }
 
 function validateReviewVersions(versions: readonly string[], field: string): FieldError[] {
   if (versions.length === 0) return [required(field)]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const repeated = repeats(versions)
   versions.forEach((version, index) => {
-    if (repeated.has(index)) wrong.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
-    else wrong.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
+    if (repeated.has(index)) errors.push(invalidValue(`${field}[${index}]`, version, 'duplicate version'))
+    else errors.push(...invalidEach(`${field}[${index}]`, version, dns1035Label(version)))
   })
   if (!versions.includes('v1') && !versions.includes('v1beta1')) {
-    wrong.push(invalidValue(field, versions, 'must include at least one of v1, v1beta1'))
+    errors.push(invalidValue(field, versions, 'must include at least one of v1, v1beta1'))
   }
-  return wrong
+  return errors
 }
 
 function validateStored(crd: Json): FieldError[] {
@@ -258,15 +258,15 @@ function validateStored(crd: Json): FieldError[] {
   const list = asList(stored).map(asText)
   if (list.length === 0) return [invalidValue(field, null, 'must have at least one stored version')]
   const versions = versionsOf(crd)
-  const wrong = versions
+  const errors = versions
     .filter(({ name, storage }) => storage === true && !list.includes(asText(name)))
     .map(({ name }) => invalidValue(field, list, `must have the storage version ${asText(name)}`))
   list.forEach((version, index) => {
     if (versions.some(({ name }) => name === version)) return
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`
-    wrong.push(invalidValue(`${field}[${index}]`, version, detail))
+    errors.push(invalidValue(`${field}[${index}]`, version, detail))
   })
-  return wrong
+  return errors
 }
 
 const APPROVED = 'api-approved.kubernetes.io'

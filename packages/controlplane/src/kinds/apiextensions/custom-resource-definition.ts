@@ -1,18 +1,18 @@
-import { createdAt, nameOf } from '../common/columns.ts'
-import { unchanged } from '../common/labels.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { adviseOnFormats } from './format-warnings.ts'
 import { hasCondition, withCondition } from '../../model/conditions.ts'
 import { BUCKET, FINALIZER, namesOf, storageVersionOf } from '../../model/custom-resource-definition.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { unchanged } from '../common/labels.ts'
 import { validateNames } from './crd-names-validation.ts'
 import { validateCrd } from './crd-validation.ts'
+import { warningsForFormats } from './format-warnings.ts'
 
 /** CustomResourceDefinitions themselves. */
 export const API_EXTENSIONS: KindTable = {
   [BUCKET]: {
-    cells: (crd) => [nameOf(crd), createdAt(crd)],
+    columns: (crd) => [nameOf(crd), createdAt(crd)],
     rules: {
       defaults: (crd) =>
         withinField(withinField(crd, 'spec', defaultSpec), 'status', (status) => defaultStored(status, crd)),
@@ -32,7 +32,7 @@ export const API_EXTENSIONS: KindTable = {
         if (storage === undefined || stored.includes(storage)) return crd
         return withinField(crd, 'status', (status) => withField(status, 'storedVersions', [...stored, storage]))
       },
-      advise: adviseOnFormats,
+      warnings: warningsForFormats,
       validate: (crd) => validateCrd(crd, undefined),
       // Only of the definition itself is it asked whether it has the versions that objects are stored in.
       validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),

@@ -1,11 +1,11 @@
+import { versionsOf } from '../../model/custom-resource-definition.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, isJson } from '../../model/json.ts'
 import { isKnownFormat } from '../../schema/formats/formats.ts'
 import { goQuote } from '../../schema/go-text.ts'
-import { versionsOf } from '../../model/custom-resource-definition.ts'
 
 /** New formats that nothing is checked for: what has one may be anything. */
-export function adviseOnFormats(crd: Json, old: Json | undefined): readonly string[] {
+export function warningsForFormats(crd: Json, old: Json | undefined): readonly string[] {
   const found = formatsOf(crd).difference(old ? formatsOf(old) : new Set<string>())
   return [...found].toSorted().map((format) => `unrecognized format ${goQuote(format)}`)
 }

@@ -1,12 +1,12 @@
 import { conditionOf } from '../../model/conditions.ts'
 import { asJson, asText, at, filled, withinField } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
+import { invalidValue } from '../../schema/field-errors.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidValue } from '../common/field-errors.ts'
+import type { KindTable } from '../common/kind-table.ts'
 
 export const API_REGISTRATION: KindTable = {
   'apiservices.apiregistration.k8s.io': {
-    cells: (service, age) => {
+    columns: (service, age) => {
       const { namespace, name } = asJson(at(service, 'spec', 'service'))
       const available = conditionOf(service, 'Available')
       const isAvailable = available?.['status'] === 'True'

@@ -1,12 +1,12 @@
 import { asJsons, asNumber, asText, at } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
+import { notNegative } from '../../schema/field-errors.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { notNegative } from '../common/field-errors.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 
 export const CONTROLLER_REVISIONS: KindTable = {
   'controllerrevisions.apps': {
-    cells: (object, age) => {
+    columns: (object, age) => {
       const owner = asJsons(at(object, 'metadata', 'ownerReferences')).find(({ controller }) => controller === true)
       const [, group = ''] = asText(owner?.['apiVersion']).split('/').toReversed()
       const kind = asText(owner?.['kind']).toLowerCase()

@@ -1,8 +1,3 @@
-import type { FieldError } from '../../schema/types.ts'
-import { adviseOnDaemonSet } from '../core/pod/pod-warnings.ts'
-import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidValue, notNegative, notSupportedStruct, required } from '../common/field-errors.ts'
-import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from '../common/int-or-percent.ts'
 import type { Json } from '../../model/json.ts'
 import {
   asJson,
@@ -14,24 +9,29 @@ import {
   withField,
   withinField,
 } from '../../model/json.ts'
+import { invalidValue, notNegative, notSupportedStruct, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from '../common/int-or-percent.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
-import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
-import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import {
   count,
   inSpec,
-  NOT_MATCHING,
+  SELECTOR_MISMATCH,
   selectorOf,
   specOf,
-  templateCells,
+  templateColumns,
   validateAlwaysRestarts,
 } from '../common/pod-template.ts'
 import { formatLabels, formatSelector, isEmptySelector, matcherOf, validateSelector } from '../common/selectors.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { validatePodTemplate } from '../core/pod/pod-validation.ts'
+import { warningsForDaemonSet } from '../core/pod/pod-warnings.ts'
 
 export const DAEMON_SETS: KindTable = {
   'daemonsets.apps': {
-    cells: (object, age) => [
+    columns: (object, age) => [
       nameOf(object),
       ...[
         'desiredNumberScheduled',
@@ -42,7 +42,7 @@ export const DAEMON_SETS: KindTable = {
       ].map((field) => count(object, field)),
       formatLabels(at(object, 'spec', 'template', 'spec', 'nodeSelector')),
       age(createdAt(object)),
-      ...templateCells(object),
+      ...templateColumns(object),
       formatSelector(at(object, 'spec', 'selector')),
     ],
     rules: {
@@ -59,7 +59,7 @@ export const DAEMON_SETS: KindTable = {
         const isSame = isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
         return withTemplateGeneration(object, isSame ? before : before + 1)
       },
-      advise: adviseOnDaemonSet,
+      warnings: warningsForDaemonSet,
       validate: validateDaemonSet,
       validateUpdate: (object, old) => [
         ...unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
@@ -92,18 +92,18 @@ function validateDaemonSet(object: Json): FieldError[] {
   const spec = specOf(object)
   const selector = selectorOf(spec)
   const template = asJson(spec['template'])
-  const wrong = validateSelector(selector, 'spec.selector')
+  const errors = validateSelector(selector, 'spec.selector')
   const labels = at(template, 'metadata', 'labels')
   if (matcherOf(selector)?.(labels) === false) {
-    wrong.push(invalidValue('spec.template.metadata.labels', labels ?? null, NOT_MATCHING))
+    errors.push(invalidValue('spec.template.metadata.labels', labels ?? null, SELECTOR_MISMATCH))
   }
   if (selector && isEmptySelector(selector)) {
-    wrong.push(invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset'))
+    errors.push(invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset'))
   }
-  wrong.push(...validatePodTemplate(template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'))
-  wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
-  wrong.push(...validateDaemonSetStrategy(asJson(spec['updateStrategy'])))
-  return [...wrong, ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit'])]
+  errors.push(...validatePodTemplate(template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'))
+  errors.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
+  errors.push(...validateDaemonSetStrategy(asJson(spec['updateStrategy'])))
+  return [...errors, ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit'])]
 }
 
 function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] {
@@ -114,7 +114,7 @@ function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] 
     const update = isJson(rollingUpdate) ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 } : null
     return [notSupportedStruct(field, { Type: type ?? '', RollingUpdate: update }, ['RollingUpdate', 'OnDelete'])]
   }
-  const wrong = [
+  const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
     ...validateNotAbove100(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
     ...validateIntOrPercent(maxSurge, `${field}.rollingUpdate.maxSurge`),
@@ -123,9 +123,9 @@ function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] 
   const [unavailable, surge] = [valueOfIntOrPercent(maxUnavailable), valueOfIntOrPercent(maxSurge)]
   if (unavailable > 0 && surge > 0) {
     const detail = 'may not be set when maxUnavailable is non-zero'
-    wrong.push(invalidValue(`${field}.rollingUpdate.maxSurge`, maxSurge, detail))
+    errors.push(invalidValue(`${field}.rollingUpdate.maxSurge`, maxSurge, detail))
   } else if (unavailable === 0 && surge === 0) {
-    wrong.push(required(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+    errors.push(required(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
   }
-  return wrong
+  return errors
 }

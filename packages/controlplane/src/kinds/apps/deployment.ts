@@ -1,31 +1,31 @@
-import { asJson, asNumber, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
-import type { FieldError } from '../../schema/types.ts'
 import type { Json } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { REPLICAS, count, inSpec, specOf, templateCells, validateSelection } from '../common/pod-template.ts'
-import { adviseOnTemplate } from '../core/pod/pod-warnings.ts'
+import { asJson, asNumber, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import { forbidden, invalidValue, notNegative, notSupportedStruct } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
-import { forbiddenField, invalidValue, notNegative, notSupportedStruct } from '../common/field-errors.ts'
-import { formatSelector } from '../common/selectors.ts'
-import { unchanged } from '../common/labels.ts'
 import { validateIntOrPercent, validateNotAbove100, valueOfIntOrPercent } from '../common/int-or-percent.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { unchanged } from '../common/labels.ts'
+import { REPLICAS, count, inSpec, specOf, templateColumns, validateSelection } from '../common/pod-template.ts'
+import { formatSelector } from '../common/selectors.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { warningsForTemplate } from '../core/pod/pod-warnings.ts'
 
 export const DEPLOYMENTS: KindTable = {
   'deployments.apps': {
     scale: REPLICAS,
-    cells: (object, age) => [
+    columns: (object, age) => [
       nameOf(object),
       `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
       count(object, 'updatedReplicas'),
       count(object, 'availableReplicas'),
       age(createdAt(object)),
-      ...templateCells(object),
+      ...templateColumns(object),
       formatSelector(at(object, 'spec', 'selector')),
     ],
     rules: {
       defaults: inSpec(defaultDeployment),
-      advise: adviseOnTemplate('spec', 'template'),
+      warnings: warningsForTemplate('spec', 'template'),
       validate: (object) => validateDeployment(specOf(object)),
       validateChange: (object, old) =>
         unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
@@ -43,7 +43,7 @@ function defaultDeployment(given: Json): Json {
 }
 
 function validateDeployment(spec: Json): FieldError[] {
-  const wrong = [
+  const errors = [
     ...notNegative('spec.replicas', spec['replicas']),
     ...validateSelection(spec, 'Deployment', 'invalid label selector'),
     ...validateDeploymentStrategy(asJson(spec['strategy'])),
@@ -53,28 +53,28 @@ function validateDeployment(spec: Json): FieldError[] {
   ]
   const deadline = spec['progressDeadlineSeconds']
   if (typeof deadline === 'number' && deadline <= asNumber(spec['minReadySeconds'])) {
-    wrong.push(invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'))
+    errors.push(invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'))
   }
-  return wrong
+  return errors
 }
 
 function validateDeploymentStrategy({ type, rollingUpdate }: Json): FieldError[] {
   const field = 'spec.strategy.rollingUpdate'
   if (type === 'Recreate') {
     const detail = "may not be specified when strategy `type` is 'Recreate'"
-    return isJson(rollingUpdate) ? [forbiddenField(field, detail)] : []
+    return isJson(rollingUpdate) ? [forbidden(field, detail)] : []
   }
   if (type !== 'RollingUpdate') {
     const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
     return [notSupportedStruct('spec.strategy', shown, ['Recreate', 'RollingUpdate'])]
   }
   const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
-  const wrong = [
+  const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),
     ...validateIntOrPercent(maxSurge, `${field}.maxSurge`),
   ]
   if (valueOfIntOrPercent(maxUnavailable) === 0 && valueOfIntOrPercent(maxSurge) === 0) {
-    wrong.push(invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'))
+    errors.push(invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'))
   }
-  return [...wrong, ...validateNotAbove100(maxUnavailable, `${field}.maxUnavailable`)]
+  return [...errors, ...validateNotAbove100(maxUnavailable, `${field}.maxUnavailable`)]
 }

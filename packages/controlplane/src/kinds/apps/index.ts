@@ -1,7 +1,7 @@
+import type { KindTable } from '../common/kind-table.ts'
 import { CONTROLLER_REVISIONS } from './controller-revision.ts'
 import { DAEMON_SETS } from './daemon-set.ts'
 import { DEPLOYMENTS } from './deployment.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { REPLICA_SETS } from './replica-set.ts'
 import { STATEFUL_SETS } from './stateful-set.ts'
 

@@ -1,24 +1,24 @@
 import { specOf } from '../../model/custom-resource-definition.ts'
 import { asNumber, at, filled, withinField } from '../../model/json.ts'
+import { notNegative } from '../../schema/field-errors.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { REPLICAS, inSpec, replicaCells, templateCells, validateSelection } from '../common/pod-template.ts'
-import { adviseOnTemplate } from '../core/pod/pod-warnings.ts'
-import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
-import { formatSelector } from '../common/selectors.ts'
-import { notNegative } from '../common/field-errors.ts'
 import { unchanged } from '../common/labels.ts'
+import { REPLICAS, inSpec, replicaColumns, templateColumns, validateSelection } from '../common/pod-template.ts'
+import { formatSelector } from '../common/selectors.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { warningsForTemplate } from '../core/pod/pod-warnings.ts'
 
 export const REPLICA_SETS: KindTable = {
   'replicasets.apps': {
     scale: REPLICAS,
-    cells: (object, age) => [
-      ...replicaCells(object, age),
-      ...templateCells(object),
+    columns: (object, age) => [
+      ...replicaColumns(object, age),
+      ...templateColumns(object),
       formatSelector(at(object, 'spec', 'selector')),
     ],
     rules: {
       newStatus: { replicas: 0 },
-      advise: adviseOnTemplate('spec', 'template'),
+      warnings: warningsForTemplate('spec', 'template'),
       defaults: inSpec((spec) => filled(withinField(spec, 'template', defaultPodTemplate), { replicas: 1 })),
       validate: (object) => {
         const spec = specOf(object)

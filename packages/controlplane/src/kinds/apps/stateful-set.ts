@@ -1,8 +1,3 @@
-import type { FieldError } from '../../schema/types.ts'
-import { adviseOnPods } from '../core/pod/pod-warnings.ts'
-import { createdAt, nameOf } from '../common/columns.ts'
-import { forbiddenField, invalidEach, invalidStruct, invalidValue, notNegative } from '../common/field-errors.ts'
-import { validateIntOrPercent } from '../common/int-or-percent.ts'
 import type { Json } from '../../model/json.ts'
 import {
   asJson,
@@ -19,26 +14,31 @@ import {
   withinField,
   withinItems,
 } from '../../model/json.ts'
+import { forbidden, invalidEach, invalidStruct, invalidValue, notNegative } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import { validateIntOrPercent } from '../common/int-or-percent.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { dnsLabel } from '../common/names.ts'
+import { count, inSpec, REPLICAS, specOf, templateColumns, validateSelection } from '../common/pod-template.ts'
 import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
-import { count, inSpec, REPLICAS, specOf, templateCells, validateSelection } from '../common/pod-template.ts'
-import { claimAdvice } from '../core/volume/volume-warnings.ts'
+import { warningsForPods } from '../core/pod/pod-warnings.ts'
 import { defaultClaim } from '../core/volume/persistent-volume-claim.ts'
+import { claimWarnings } from '../core/volume/volume-warnings.ts'
 
 export const STATEFUL_SETS: KindTable = {
   'statefulsets.apps': {
     scale: REPLICAS,
-    cells: (object, age) => [
+    columns: (object, age) => [
       nameOf(object),
       `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
       age(createdAt(object)),
-      ...templateCells(object),
+      ...templateColumns(object),
     ],
     rules: {
       newStatus: { replicas: 0, availableReplicas: 0 },
       defaults: inSpec(defaultStatefulSet),
-      advise: adviseOnStatefulSet,
+      warnings: warningsForStatefulSet,
       validate: validateStatefulSet,
       validateUpdate: validateStatefulSetUpdate,
     },
@@ -47,15 +47,15 @@ export const STATEFUL_SETS: KindTable = {
 
 const ALL_REVISIONS =
   'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
-const adviseOnPodsOfSet = adviseOnPods('spec', 'template')
+const warningsForPodsOfSet = warningsForPods('spec', 'template')
 
-function adviseOnStatefulSet(object: Json, old: Json | undefined): readonly string[] {
+function warningsForStatefulSet(object: Json, old: Json | undefined): readonly string[] {
   const spec = specOf(object)
   return [
-    ...adviseOnPodsOfSet(object, old),
+    ...warningsForPodsOfSet(object, old),
     // The real server calls the field otherwise when it changes.
     ...asJsons(spec['volumeClaimTemplates']).flatMap((claim, index) =>
-      claimAdvice(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
+      claimWarnings(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
     ),
     ...(asNumber(spec['revisionHistoryLimit']) < 0 ? [ALL_REVISIONS] : []),
   ]
@@ -83,17 +83,17 @@ function defaultStatefulSet(given: Json): Json {
 }
 
 /** It is part of the host names of its pods. */
-const LONGEST_NAME = 63
+const MAX_NAME_LENGTH = 63
 
 function validateStatefulSet(object: Json): FieldError[] {
   const spec = specOf(object)
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const name = nameOf(object)
   const found = dnsLabel(name)
   // The registry sees to the rest of the name.
-  if (found.includes('must not contain dots') || name.length > LONGEST_NAME)
-    wrong.push(...invalidEach('metadata.name', name, found))
-  return [...wrong, ...validateSet(spec, validateServiceName(spec))]
+  if (found.includes('must not contain dots') || name.length > MAX_NAME_LENGTH)
+    errors.push(...invalidEach('metadata.name', name, found))
+  return [...errors, ...validateSet(spec, validateServiceName(spec))]
 }
 
 function validateServiceName({ serviceName }: Json): FieldError[] {
@@ -103,10 +103,10 @@ function validateServiceName({ serviceName }: Json): FieldError[] {
 /** Its name and its service's can not change, and are not looked at again when it does. */
 function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldError[] {
   const { podManagementPolicy, updateStrategy } = spec
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
     const detail = "must be 'OrderedReady' or 'Parallel'"
-    wrong.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
+    errors.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
   }
   const { type, rollingUpdate } = asJson(updateStrategy)
   if (type === 'OnDelete') {
@@ -116,21 +116,21 @@ function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldEr
         MaxUnavailable: rollingUpdate['maxUnavailable'] ?? null,
       }
       const detail = "only allowed for updateStrategy 'RollingUpdate'"
-      wrong.push(invalidStruct('spec.updateStrategy.rollingUpdate', shown, detail))
+      errors.push(invalidStruct('spec.updateStrategy.rollingUpdate', shown, detail))
     }
   } else if (type === 'RollingUpdate') {
     const { partition, maxUnavailable } = asJson(rollingUpdate)
-    wrong.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
+    errors.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
     if (maxUnavailable !== undefined) {
-      wrong.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
+      errors.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
     }
   } else {
     const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
-    wrong.push(invalidStruct('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"))
+    errors.push(invalidStruct('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"))
   }
-  wrong.push(...notNegative('spec.replicas', spec['replicas']))
-  wrong.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
-  return [...wrong, ...ofService, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
+  errors.push(...notNegative('spec.replicas', spec['replicas']))
+  errors.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
+  return [...errors, ...ofService, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
 }
 
 /** Claims become volumes that containers may mount. */
@@ -160,9 +160,9 @@ const STATEFUL_SET_CHANGES = [
 function validateStatefulSetUpdate(object: Json, old: Json): FieldError[] {
   const [spec, before] = [specOf(object), specOf(old)]
   const fixed = Object.fromEntries(STATEFUL_SET_CHANGES.map((field) => [field, before[field]]))
-  const wrong = validateSet(spec)
-  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return wrong
+  const errors = validateSet(spec)
+  if (isSemanticallyEqual({ ...spec, ...fixed }, before)) return errors
   const fields = STATEFUL_SET_CHANGES.map((field) => `'${field}'`)
   const list = `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`
-  return [...wrong, forbiddenField('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
+  return [...errors, forbidden('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)]
 }

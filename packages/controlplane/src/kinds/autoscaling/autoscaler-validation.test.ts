@@ -2,26 +2,26 @@ import { expect, test } from 'vitest'
 import { validateAutoscaler } from './autoscaler-validation.ts'
 
 const base = { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } }
-const wrong = (spec: object): readonly string[] =>
+const errors = (spec: object): readonly string[] =>
   validateAutoscaler({ spec: { ...base, ...spec } }).map(({ field, message }) => `${field}: ${message}`)
 
 test('a metric has the one source that it says it has', () => {
   const target = { type: 'Utilization', averageUtilization: 50 }
-  expect(wrong({ metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] })).toEqual([])
-  expect(wrong({ metrics: [{ type: 'Pods', resource: { name: 'cpu', target } }] })).toEqual([
+  expect(errors({ metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] })).toEqual([])
+  expect(errors({ metrics: [{ type: 'Pods', resource: { name: 'cpu', target } }] })).toEqual([
     'spec.metrics[0].pods: Required value: must populate information for the given metric source',
   ])
 })
 
 test('only what is measured elsewhere can wake what has no replicas', () => {
-  expect(wrong({ minReplicas: 0 })).toContain(
+  expect(errors({ minReplicas: 0 })).toContain(
     'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
   )
 })
 
 test('scaling has limits', () => {
   const scaleDown = { stabilizationWindowSeconds: 3601, policies: [{ type: 'Pods', value: 0, periodSeconds: 1801 }] }
-  expect(wrong({ behavior: { scaleDown } })).toEqual([
+  expect(errors({ behavior: { scaleDown } })).toEqual([
     'spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',
     'spec.behavior.scaleDown.policies[0].value: Invalid value: 0: must be greater than zero',
     'spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800',

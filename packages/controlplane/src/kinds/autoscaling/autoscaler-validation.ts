@@ -1,7 +1,7 @@
-import type { FieldError } from '../../schema/types.ts'
-import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asNumber, asText, isAbsent, isJson } from '../../model/json.ts'
+import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { dnsLabel, pathSegment } from '../common/names.ts'
 import { nanosOf } from '../common/quantity.ts'
 
@@ -9,55 +9,55 @@ import { nanosOf } from '../common/quantity.ts'
 export function validateAutoscaler(object: Json): FieldError[] {
   const spec = asJson(object['spec'])
   const { minReplicas, behavior } = spec
-  const wrong = [...validateCounts(spec), ...validateTarget(asJson(spec['scaleTargetRef']))]
+  const errors = [...validateCounts(spec), ...validateTarget(asJson(spec['scaleTargetRef']))]
   const metrics = asJsons(spec['metrics'])
-  metrics.forEach((metric, index) => wrong.push(...validateMetric(metric, `spec.metrics[${index}]`)))
+  metrics.forEach((metric, index) => errors.push(...validateMetric(metric, `spec.metrics[${index}]`)))
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     const detail = 'must specify at least one Object or External metric to support scaling to zero replicas'
-    wrong.push(forbiddenField('spec.metrics', detail))
+    errors.push(forbidden('spec.metrics', detail))
   }
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = asJson(behavior)[direction]
-    if (isJson(rules)) wrong.push(...validateRules(rules, `spec.behavior.${direction}`))
+    if (isJson(rules)) errors.push(...validateRules(rules, `spec.behavior.${direction}`))
   }
-  return wrong
+  return errors
 }
 
 function validateCounts({ minReplicas, maxReplicas }: Json): FieldError[] {
   const most = asNumber(maxReplicas)
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (typeof minReplicas === 'number' && minReplicas < 1) {
-    wrong.push(invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'))
+    errors.push(invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'))
   }
-  if (most === 0) wrong.push(required('spec.maxReplicas', 'must be set and greater than 0'))
-  else if (most < 0) wrong.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to 1'))
+  if (most === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'))
+  else if (most < 0) errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to 1'))
   if (typeof minReplicas === 'number' && most < minReplicas) {
-    wrong.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'))
+    errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'))
   }
-  return wrong
+  return errors
 }
 
 function validateTarget(target: Json): FieldError[] {
   const field = 'spec.scaleTargetRef'
-  const wrong = validateReference(target, field)
+  const errors = validateReference(target, field)
   const version = asText(target['apiVersion'])
   // Only what the core group scales goes without a group.
   if (!version.includes('/') && !(version === 'v1' && target['kind'] === 'ReplicationController')) {
-    wrong.push(invalidValue(`${field}.apiVersion`, version, 'apiVersion must specify API group'))
+    errors.push(invalidValue(`${field}.apiVersion`, version, 'apiVersion must specify API group'))
   }
-  return wrong
+  return errors
 }
 
 function validateReference(reference: Json, field: string): FieldError[] {
-  const wrong = ['kind', 'name'].flatMap((name) => {
+  const errors = ['kind', 'name'].flatMap((name) => {
     const text = asText(reference[name])
     return text ? invalidEach(`${field}.${name}`, text, pathSegment(text)) : [required(`${field}.${name}`)]
   })
   const version = asText(reference['apiVersion'])
   if (version.split('/').length > 2) {
-    wrong.push(invalidValue(`${field}.apiVersion`, version, `unexpected GroupVersion string: ${version}`))
+    errors.push(invalidValue(`${field}.apiVersion`, version, `unexpected GroupVersion string: ${version}`))
   }
-  return wrong
+  return errors
 }
 
 const TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
@@ -79,58 +79,58 @@ const SOURCES: readonly Source[] = [
 
 function validateMetric(metric: Json, field: string): FieldError[] {
   const type = asText(metric['type'])
-  const wrong: FieldError[] = []
-  if (type === '') wrong.push(required(`${field}.type`, 'must specify a metric source type'))
-  if (!TYPES.includes(type)) wrong.push(notSupported(`${field}.type`, type, TYPES))
+  const errors: FieldError[] = []
+  if (type === '') errors.push(required(`${field}.type`, 'must specify a metric source type'))
+  if (!TYPES.includes(type)) errors.push(notSupported(`${field}.type`, type, TYPES))
   const present = SOURCES.filter((source) => isJson(metric[source.field]))
   // Of several only the first is looked at: more than one is wrong anyway.
   const [first] = present
-  if (first) wrong.push(...first.validate(asJson(metric[first.field]), `${field}.${first.field}`))
+  if (first) errors.push(...first.validate(asJson(metric[first.field]), `${field}.${first.field}`))
   const expected = SOURCES.find((source) => source.type === type)
   if (expected && !present.includes(expected)) {
-    wrong.push(required(`${field}.${expected.field}`, 'must populate information for the given metric source'))
+    errors.push(required(`${field}.${expected.field}`, 'must populate information for the given metric source'))
   }
-  if (present.length === 1) return wrong
+  if (present.length === 1) return errors
   const others = present.filter((source) => source !== expected)
   const detail = 'must populate the given metric source only'
-  return [...wrong, ...others.map((source) => forbiddenField(`${field}.${source.field}`, detail))]
+  return [...errors, ...others.map((source) => forbidden(`${field}.${source.field}`, detail))]
 }
 
 function validateObjectSource({ describedObject, metric, target }: Json, field: string): FieldError[] {
   const { value, averageValue } = asJson(target)
-  const wrong = [
+  const errors = [
     ...validateReference(asJson(describedObject), `${field}.describedObject`),
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
-  if (!isAbsent(value) || !isAbsent(averageValue)) return wrong
-  return [...wrong, required(`${field}.target.averageValue`, 'must set either a target value or averageValue')]
+  if (!isAbsent(value) || !isAbsent(averageValue)) return errors
+  return [...errors, required(`${field}.target.averageValue`, 'must set either a target value or averageValue')]
 }
 
 function validateExternalSource({ metric, target }: Json, field: string): FieldError[] {
   const { value, averageValue } = asJson(target)
-  const wrong = [
+  const errors = [
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
   if (isAbsent(value) && isAbsent(averageValue)) {
     const detail = 'must set either a target value for metric or a per-pod target'
-    wrong.push(required(`${field}.target.averageValue`, detail))
+    errors.push(required(`${field}.target.averageValue`, detail))
   }
   if (!isAbsent(value) && !isAbsent(averageValue)) {
     const detail = 'may not set both a target value for metric and a per-pod target'
-    wrong.push(forbiddenField(`${field}.target.value`, detail))
+    errors.push(forbidden(`${field}.target.value`, detail))
   }
-  return wrong
+  return errors
 }
 
 function validatePodsSource({ metric, target }: Json, field: string): FieldError[] {
-  const wrong = [
+  const errors = [
     ...validateIdentifier(asJson(metric), `${field}.metric`),
     ...validateMetricTarget(asJson(target), `${field}.target`),
   ]
-  if (!isAbsent(asJson(target)['averageValue'])) return wrong
-  return [...wrong, required(`${field}.target.averageValue`, 'must specify a positive target averageValue')]
+  if (!isAbsent(asJson(target)['averageValue'])) return errors
+  return [...errors, required(`${field}.target.averageValue`, 'must specify a positive target averageValue')]
 }
 
 function validateContainerSource(source: Json, field: string): FieldError[] {
@@ -150,16 +150,16 @@ const resourceName = ({ name }: Json, field: string): FieldError[] =>
 
 function resourceTarget(target: Json, field: string): FieldError[] {
   const { averageUtilization, averageValue } = target
-  const wrong = validateMetricTarget(target, field)
+  const errors = validateMetricTarget(target, field)
   if (isAbsent(averageUtilization) && isAbsent(averageValue)) {
     const detail = 'must set either a target raw value or a target utilization'
-    wrong.push(required(`${field}.averageUtilization`, detail))
+    errors.push(required(`${field}.averageUtilization`, detail))
   }
   if (!isAbsent(averageUtilization) && !isAbsent(averageValue)) {
     const detail = 'may not set both a target raw value and a target utilization'
-    wrong.push(forbiddenField(`${field}.averageValue`, detail))
+    errors.push(forbidden(`${field}.averageValue`, detail))
   }
-  return wrong
+  return errors
 }
 
 function validateIdentifier({ name }: Json, field: string): FieldError[] {
@@ -172,58 +172,60 @@ const TARGETS = ['Utilization', 'Value', 'AverageValue']
 
 function validateMetricTarget(target: Json, field: string): FieldError[] {
   const type = asText(target['type'])
-  const wrong: FieldError[] = []
-  if (type === '') wrong.push(required(`${field}.type`, 'must specify a metric target type'))
+  const errors: FieldError[] = []
+  if (type === '') errors.push(required(`${field}.type`, 'must specify a metric target type'))
   if (!TARGETS.includes(type)) {
-    wrong.push(invalidValue(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue'))
+    errors.push(invalidValue(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue'))
   }
   for (const name of ['value', 'averageValue']) {
     if (!isAbsent(target[name]) && nanosOf(target[name]) <= 0n) {
-      wrong.push(invalidValue(`${field}.${name}`, target[name], 'must be positive'))
+      errors.push(invalidValue(`${field}.${name}`, target[name], 'must be positive'))
     }
   }
   const utilization = target['averageUtilization']
   if (typeof utilization === 'number' && utilization < 1) {
-    wrong.push(invalidValue(`${field}.averageUtilization`, utilization, 'must be greater than 0'))
+    errors.push(invalidValue(`${field}.averageUtilization`, utilization, 'must be greater than 0'))
   }
-  return wrong
+  return errors
 }
 
 const SELECT_POLICIES = ['Disabled', 'Max', 'Min']
 const POLICIES = ['Percent', 'Pods']
-const LONGEST_WINDOW = 3600
-const LONGEST_PERIOD = 1800
+const MAX_STABILIZATION_WINDOW_SECONDS = 3600
+const MAX_POLICY_PERIOD_SECONDS = 1800
 
 function validateRules(rules: Json, field: string): FieldError[] {
   const { stabilizationWindowSeconds: seconds, selectPolicy, policies, tolerance } = rules
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (typeof seconds === 'number') {
     const place = `${field}.stabilizationWindowSeconds`
-    if (seconds < 0) wrong.push(invalidValue(place, seconds, 'must be greater than or equal to zero'))
-    if (seconds > LONGEST_WINDOW) {
-      wrong.push(invalidValue(place, seconds, `must be less than or equal to ${LONGEST_WINDOW}`))
+    if (seconds < 0) errors.push(invalidValue(place, seconds, 'must be greater than or equal to zero'))
+    if (seconds > MAX_STABILIZATION_WINDOW_SECONDS) {
+      errors.push(invalidValue(place, seconds, `must be less than or equal to ${MAX_STABILIZATION_WINDOW_SECONDS}`))
     }
   }
   if (!isAbsent(selectPolicy) && !SELECT_POLICIES.includes(asText(selectPolicy))) {
-    wrong.push(notSupported(`${field}.selectPolicy`, selectPolicy, SELECT_POLICIES))
+    errors.push(notSupported(`${field}.selectPolicy`, selectPolicy, SELECT_POLICIES))
   }
   const list = asJsons(policies)
-  if (list.length === 0) wrong.push(required(`${field}.policies`, 'must specify at least one Policy'))
-  list.forEach((policy, index) => wrong.push(...validateScalingPolicy(policy, `${field}.policies[${index}]`)))
+  if (list.length === 0) errors.push(required(`${field}.policies`, 'must specify at least one Policy'))
+  list.forEach((policy, index) => errors.push(...validateScalingPolicy(policy, `${field}.policies[${index}]`)))
   if (!isAbsent(tolerance) && nanosOf(tolerance) < 0n) {
-    wrong.push(invalidValue(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0'))
+    errors.push(invalidValue(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0'))
   }
-  return wrong
+  return errors
 }
 
 function validateScalingPolicy({ type, value, periodSeconds }: Json, field: string): FieldError[] {
   const [amount, period] = [asNumber(value), asNumber(periodSeconds)]
-  const wrong: FieldError[] = []
-  if (!POLICIES.includes(asText(type))) wrong.push(notSupported(`${field}.type`, type ?? '', POLICIES))
-  if (amount <= 0) wrong.push(invalidValue(`${field}.value`, amount, 'must be greater than zero'))
-  if (period <= 0) wrong.push(invalidValue(`${field}.periodSeconds`, period, 'must be greater than zero'))
-  if (period > LONGEST_PERIOD) {
-    wrong.push(invalidValue(`${field}.periodSeconds`, period, `must be less than or equal to ${LONGEST_PERIOD}`))
+  const errors: FieldError[] = []
+  if (!POLICIES.includes(asText(type))) errors.push(notSupported(`${field}.type`, type ?? '', POLICIES))
+  if (amount <= 0) errors.push(invalidValue(`${field}.value`, amount, 'must be greater than zero'))
+  if (period <= 0) errors.push(invalidValue(`${field}.periodSeconds`, period, 'must be greater than zero'))
+  if (period > MAX_POLICY_PERIOD_SECONDS) {
+    errors.push(
+      invalidValue(`${field}.periodSeconds`, period, `must be less than or equal to ${MAX_POLICY_PERIOD_SECONDS}`),
+    )
   }
-  return wrong
+  return errors
 }

@@ -1,11 +1,11 @@
 import type { KubeObject } from '@tenure/kube'
 
-import type { Conversion } from '../../registry/types.ts'
-import { validateAutoscaler } from './autoscaler-validation.ts'
-import { createdAt, nameOf } from '../common/columns.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asNumber, asText, at, filled, isJson, withField, withinField } from '../../model/json.ts'
-import type { Cells, KindTable } from '../common/kind-table.ts'
+import type { Conversion } from '../../registry/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import type { ColumnValues, KindTable } from '../common/kind-table.ts'
+import { validateAutoscaler } from './autoscaler-validation.ts'
 
 const CPU = {
   type: 'Resource',
@@ -31,12 +31,12 @@ function defaultSpec(given: Json): Json {
   }))
 }
 
-const cells: Cells = (object, age) => {
+const columns: ColumnValues = (object, age) => {
   const spec = asJson(object['spec'])
   return [
     nameOf(object),
     `${asText(at(spec, 'scaleTargetRef', 'kind'))}/${asText(at(spec, 'scaleTargetRef', 'name'))}`,
-    metricsCell(asJsons(spec['metrics']), asJsons(at(object, 'status', 'currentMetrics'))),
+    metricsColumn(asJsons(spec['metrics']), asJsons(at(object, 'status', 'currentMetrics'))),
     typeof spec['minReplicas'] === 'number' ? String(spec['minReplicas']) : '<unset>',
     asNumber(spec['maxReplicas']),
     asNumber(at(object, 'status', 'currentReplicas')),
@@ -55,7 +55,7 @@ const SOURCE_FIELDS = new Map([
 
 const percent = (value: unknown, none: string): string => (typeof value === 'number' ? `${value}%` : none)
 
-function metricsCell(metrics: readonly Json[], current: readonly Json[]): string {
+function metricsColumn(metrics: readonly Json[], current: readonly Json[]): string {
   if (metrics.length === 0) return '<none>'
   const list = metrics.map((metric, index) => {
     const type = asText(metric['type'])
@@ -154,7 +154,7 @@ function parsed(text: unknown): unknown {
 /** Autoscalers: stored as v2. */
 export const AUTOSCALING: KindTable = {
   'horizontalpodautoscalers.autoscaling/v2': {
-    cells,
+    columns,
     rules: {
       generation: false,
       newStatus: { desiredReplicas: 0, currentMetrics: null },
@@ -163,7 +163,7 @@ export const AUTOSCALING: KindTable = {
     },
   },
   'horizontalpodautoscalers.autoscaling/v1': {
-    cells: (object, age, now) => cells(conversion.toStored(object) as unknown as Json, age, now),
+    columns: (object, age, now) => columns(conversion.toStored(object) as unknown as Json, age, now),
     conversion,
     rules: {
       generation: false,

@@ -1,9 +1,4 @@
-import { adviseOnName, isSameGeneration, templateAdvice } from '../core/pod/pod-warnings.ts'
-import { humanDuration } from '../../printing/age.ts'
-import { containerCells, createdAt, isBeingDeleted, nameOf } from '../common/columns.ts'
-import { validateCronJob } from './cron-job-validation.ts'
-import { validateJobChange } from './job-changes.ts'
-import { NAME, UID, validateJob } from './job-validation.ts'
+import { hasCondition } from '../../model/conditions.ts'
 import type { Json } from '../../model/json.ts'
 import {
   asJson,
@@ -19,48 +14,53 @@ import {
   withinField,
   withinItems,
 } from '../../model/json.ts'
+import { humanDuration } from '../../printing/age.ts'
+import { containerColumns, createdAt, isBeingDeleted, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
 import { formatSelector } from '../common/selectors.ts'
-import { hasCondition } from '../../model/conditions.ts'
+import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
+import { warningsForName, isSameGeneration, templateWarnings } from '../core/pod/pod-warnings.ts'
+import { validateCronJob } from './cron-job-validation.ts'
+import { validateJobChange } from './job-changes.ts'
+import { NAME, UID, validateJob } from './job-validation.ts'
 
 const MAX_INT32 = 2_147_483_647
 
-const MANY_COMPLETIONS = 100_000
-const MANY_AT_ONCE = 10_000
-const UNTRACKED =
+const TRACKED_COMPLETIONS = 100_000
+const TRACKED_PARALLELISM = 10_000
+const TRACKING_WARNING =
   'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
 
 /** Of a job, or of the template of one. */
-const adviseOnJob =
+const warningsForJob =
   (...path: readonly string[]) =>
   (object: Json, old: Json | undefined): readonly string[] => {
     if (old && isSameGeneration(object, old)) return []
     const { completionMode, completions: all, parallelism } = asJson(at(object, ...path))
-    const isMuch = asNumber(all) > MANY_COMPLETIONS && asNumber(parallelism) > MANY_AT_ONCE
+    const isMuch = asNumber(all) > TRACKED_COMPLETIONS && asNumber(parallelism) > TRACKED_PARALLELISM
     return [
-      ...(old ? [] : adviseOnName(object)),
-      ...(completionMode === 'Indexed' && isMuch ? [`${path.join('.')}: ${UNTRACKED}`] : []),
-      ...templateAdvice(object, ...path, 'template'),
+      ...(old ? [] : warningsForName(object)),
+      ...(completionMode === 'Indexed' && isMuch ? [`${path.join('.')}: ${TRACKING_WARNING}`] : []),
+      ...templateWarnings(object, ...path, 'template'),
     ]
   }
 
 /** Jobs. */
 export const BATCH: KindTable = {
   'jobs.batch': {
-    cells: (job, age, now) => [
+    columns: (job, age, now) => [
       nameOf(job),
       jobStatus(job),
       completions(job),
       jobDuration(job, now),
       age(createdAt(job)),
-      ...containerCells(at(job, 'spec', 'template', 'spec')),
+      ...containerColumns(at(job, 'spec', 'template', 'spec')),
       formatSelector(at(job, 'spec', 'selector')),
     ],
     rules: {
       defaults: defaultJob,
       prepareForCreate: generateSelector,
-      advise: adviseOnJob('spec'),
+      warnings: warningsForJob('spec'),
       validate: validateJob,
       validateChange: validateJobChange,
       selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
@@ -69,7 +69,7 @@ export const BATCH: KindTable = {
     },
   },
   'cronjobs.batch': {
-    cells: (cron, age) => [
+    columns: (cron, age) => [
       nameOf(cron),
       asText(at(cron, 'spec', 'schedule')),
       asText(at(cron, 'spec', 'timeZone')) || '<none>',
@@ -77,12 +77,12 @@ export const BATCH: KindTable = {
       asJsons(at(cron, 'status', 'active')).length,
       at(cron, 'status', 'lastScheduleTime') === undefined ? '<none>' : age(at(cron, 'status', 'lastScheduleTime')),
       age(createdAt(cron)),
-      ...containerCells(at(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
+      ...containerColumns(at(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
       formatSelector(at(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
     ],
     rules: {
       defaults: defaultCronJob,
-      advise: adviseOnJob('spec', 'jobTemplate', 'spec'),
+      warnings: warningsForJob('spec', 'jobTemplate', 'spec'),
       validate: validateCronJob,
       validateChange: () => [],
     },
@@ -142,7 +142,7 @@ function defaultJobSpec(spec: Json): Json {
   )
 }
 
-const LONGEST_LABEL = 63
+const MAX_LABEL_LENGTH = 63
 
 /** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
 function generateSelector(job: Json): Json {
@@ -165,7 +165,7 @@ function generateSelector(job: Json): Json {
     ? isAbsent(metadata['labels'])
     : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
   // Of a name that is too long for a label only the template's are complained of.
-  const isLabel = asText(metadata['name']).length <= LONGEST_LABEL
+  const isLabel = asText(metadata['name']).length <= MAX_LABEL_LENGTH
   return {
     ...job,
     metadata: isShared && isLabel ? { ...metadata, labels } : metadata,

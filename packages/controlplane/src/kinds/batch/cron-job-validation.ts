@@ -1,43 +1,43 @@
-import type { FieldError } from '../../schema/types.ts'
-import { nameOf } from '../common/columns.ts'
-import { invalidStruct, invalidValue, notNegative, notSupported, required } from '../common/field-errors.ts'
 import { cronError } from '../../cron/cron-expression.ts'
 import { isTimeZone } from '../../cron/time-zone.ts'
-import { validateJobSpec } from './job-validation.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asText, at, isJson } from '../../model/json.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { nameOf } from '../common/columns.ts'
 import { oneOf } from '../core/pod/pod-validation.ts'
+import { validateJobSpec } from './job-validation.ts'
 
 export function validateCronJob(cron: Json): FieldError[] {
   const spec = asJson(cron['spec'])
   const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = spec
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const text = asText(schedule)
-  if (!text) wrong.push(required('spec.schedule'))
+  if (!text) errors.push(required('spec.schedule'))
   else {
     const error = cronError(text)
-    if (error !== undefined) wrong.push(invalidValue('spec.schedule', text, error))
+    if (error !== undefined) errors.push(invalidValue('spec.schedule', text, error))
     if (text.includes('TZ')) {
       const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
-      wrong.push(invalidValue('spec.schedule', text, detail))
+      errors.push(invalidValue('spec.schedule', text, detail))
     }
   }
-  wrong.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
-  if (typeof timeZone === 'string') wrong.push(...validateTimeZone(timeZone))
-  wrong.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
+  errors.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
+  if (typeof timeZone === 'string') errors.push(...validateTimeZone(timeZone))
+  errors.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
   const job = asJson(at(spec, 'jobTemplate', 'spec'))
-  wrong.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
+  errors.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
   if (isJson(job['selector'])) {
-    wrong.push(invalidStruct('spec.jobTemplate.spec.selector', job['selector'], '`selector` will be auto-generated'))
+    errors.push(invalidStruct('spec.jobTemplate.spec.selector', job['selector'], '`selector` will be auto-generated'))
   }
   if (job['manualSelector'] === true) {
-    wrong.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
+    errors.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
   }
-  wrong.push(...notNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']))
-  wrong.push(...notNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']))
+  errors.push(...notNegative('spec.successfulJobsHistoryLimit', spec['successfulJobsHistoryLimit']))
+  errors.push(...notNegative('spec.failedJobsHistoryLimit', spec['failedJobsHistoryLimit']))
   const name = nameOf(cron)
-  if (name.length > 52) wrong.push(invalidValue('metadata.name', name, 'must be no more than 52 characters'))
-  return wrong
+  if (name.length > 52) errors.push(invalidValue('metadata.name', name, 'must be no more than 52 characters'))
+  return errors
 }
 
 function validateTimeZone(zone: string): FieldError[] {

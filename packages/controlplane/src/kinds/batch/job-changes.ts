@@ -1,12 +1,12 @@
 /** What of a job may change. */
-import type { FieldError } from '../../schema/types.ts'
 import { hasCondition } from '../../model/conditions.ts'
-import { immutable, invalidStruct, invalidValue } from '../common/field-errors.ts'
-import { shownFailurePolicy, shownSuccessPolicy } from './job-policies.ts'
-import { validateJobSpec } from './job-validation.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, at, isAbsent, isJson, isSemanticallyEqual, withField } from '../../model/json.ts'
+import { immutable, invalidStruct, invalidValue } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { unchanged } from '../common/labels.ts'
+import { shownFailurePolicy, shownSuccessPolicy } from './job-policies.ts'
+import { validateJobSpec } from './job-validation.ts'
 
 export function validateJobChange(job: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(job['spec']), asJson(old['spec'])]

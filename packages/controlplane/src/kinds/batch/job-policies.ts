@@ -1,26 +1,26 @@
 /** When a job fails or succeeds other than by counting its pods. */
-import type { FieldError } from '../../schema/types.ts'
-import { invalidOmitted } from '../../schema/field-errors.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asNumber, asText, at, isAbsent, isJson, isUnset } from '../../model/json.ts'
 import {
   duplicate,
   invalidEach,
+  invalidOmitted,
   invalidStruct,
   invalidValue,
   notSupported,
   required,
   tooMany,
-} from '../common/field-errors.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asNumber, asText, at, isAbsent, isJson, isUnset } from '../../model/json.ts'
+} from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { qualifiedName } from '../common/names.ts'
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const OPERATORS = ['In', 'NotIn']
 const STATUSES = ['False', 'True', 'Unknown']
 const REPLACEMENTS = ['Failed', 'TerminatingOrFailed']
-const MOST_RULES = 20
-const MOST_CONDITIONS = 20
-const MOST_CODES = 255
+const MAX_RULES = 20
+const MAX_CONDITIONS = 20
+const MAX_EXIT_CODES = 255
 
 const listed = (values: readonly string[]): string => `valid values: [${values.map((value) => `"${value}"`).join(' ')}]`
 
@@ -32,55 +32,55 @@ function validateWord(value: unknown, field: string, words: readonly string[]): 
 
 export function validateFailurePolicy(spec: Json, field: string): FieldError[] {
   const rules = asJsons(at(spec, 'podFailurePolicy', 'rules'))
-  if (rules.length > MOST_RULES) return [tooMany(`${field}.rules`, rules.length, MOST_RULES)]
+  if (rules.length > MAX_RULES) return [tooMany(`${field}.rules`, rules.length, MAX_RULES)]
   const pod = asJson(at(spec, 'template', 'spec'))
   const names = new Set([...asJsons(pod['containers']), ...asJsons(pod['initContainers'])].map(({ name }) => name))
   return rules.flatMap((rule, index) => {
     const place = `${field}.rules[${index}]`
-    const wrong = validateWord(rule['action'], `${place}.action`, ACTIONS)
+    const errors = validateWord(rule['action'], `${place}.action`, ACTIONS)
     if (rule['action'] === 'FailIndex' && isAbsent(spec['backoffLimitPerIndex'])) {
-      wrong.push(invalidValue(`${place}.action`, 'FailIndex', 'requires the backoffLimitPerIndex to be set'))
+      errors.push(invalidValue(`${place}.action`, 'FailIndex', 'requires the backoffLimitPerIndex to be set'))
     }
     const { onExitCodes: codes, onPodConditions: conditions } = rule
     const hasConditions = asList(conditions).length > 0
-    if (isJson(codes)) wrong.push(...validateExitCodes(codes, `${place}.onExitCodes`, names))
-    if (hasConditions) wrong.push(...validateConditions(asJsons(conditions), `${place}.onPodConditions`))
+    if (isJson(codes)) errors.push(...validateExitCodes(codes, `${place}.onExitCodes`, names))
+    if (hasConditions) errors.push(...validateConditions(asJsons(conditions), `${place}.onPodConditions`))
     if (isJson(codes) && hasConditions) {
-      wrong.push(invalidOmitted(place, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+      errors.push(invalidOmitted(place, 'specifying both OnExitCodes and OnPodConditions is not supported'))
     }
     if (!isJson(codes) && !hasConditions) {
-      wrong.push(invalidOmitted(place, 'specifying one of OnExitCodes and OnPodConditions is required'))
+      errors.push(invalidOmitted(place, 'specifying one of OnExitCodes and OnPodConditions is required'))
     }
-    return wrong
+    return errors
   })
 }
 
 function validateExitCodes(codes: Json, field: string, names: ReadonlySet<unknown>): FieldError[] {
   const { operator, containerName } = codes
-  const wrong = validateWord(operator, `${field}.operator`, OPERATORS)
+  const errors = validateWord(operator, `${field}.operator`, OPERATORS)
   if (!isAbsent(containerName) && !names.has(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template'
-    wrong.push(invalidValue(`${field}.containerName`, containerName, detail))
+    errors.push(invalidValue(`${field}.containerName`, containerName, detail))
   }
   const values = asList(codes['values']).map(asNumber)
   const place = `${field}.values`
-  if (values.length === 0) wrong.push(invalidValue(place, values, 'at least one value is required'))
-  else if (values.length > MOST_CODES) wrong.push(tooMany(place, values.length, MOST_CODES))
+  if (values.length === 0) errors.push(invalidValue(place, values, 'at least one value is required'))
+  else if (values.length > MAX_EXIT_CODES) errors.push(tooMany(place, values.length, MAX_EXIT_CODES))
   const seen = new Set<number>()
   values.forEach((value, index) => {
     if (operator === 'In' && value === 0) {
-      wrong.push(invalidValue(`${place}[${index}]`, value, 'must not be 0 for the In operator'))
+      errors.push(invalidValue(`${place}[${index}]`, value, 'must not be 0 for the In operator'))
     }
-    if (seen.has(value)) wrong.push(duplicate(`${place}[${index}]`, value))
+    if (seen.has(value)) errors.push(duplicate(`${place}[${index}]`, value))
     seen.add(value)
   })
   const isOrdered = values.every((value, index) => index === 0 || (values[index - 1] ?? 0) <= value)
-  if (!isOrdered) wrong.push(invalidValue(place, values, 'must be ordered'))
-  return wrong
+  if (!isOrdered) errors.push(invalidValue(place, values, 'must be ordered'))
+  return errors
 }
 
 function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
-  if (conditions.length > MOST_CONDITIONS) return [tooMany(field, conditions.length, MOST_CONDITIONS)]
+  if (conditions.length > MAX_CONDITIONS) return [tooMany(field, conditions.length, MAX_CONDITIONS)]
   return conditions.flatMap(({ type, status }, index) => [
     ...invalidEach(`${field}[${index}].type`, asText(type), qualifiedName(asText(type))),
     ...validateWord(status, `${field}[${index}].status`, STATUSES),
@@ -122,7 +122,7 @@ export function validateSuccessPolicy(spec: Json, field: string): FieldError[] {
   if (rules.length === 0) {
     return [required(`${field}.rules`, 'at least one rules must be specified when the successPolicy is specified')]
   }
-  if (rules.length > MOST_RULES) return [tooMany(`${field}.rules`, rules.length, MOST_RULES)]
+  if (rules.length > MAX_RULES) return [tooMany(`${field}.rules`, rules.length, MAX_RULES)]
   const completions = asNumber(spec['completions'])
   return rules.flatMap((rule, index) => validateSuccessRule(rule, `${field}.rules[${index}]`, completions))
 }
@@ -132,28 +132,28 @@ function validateSuccessRule(rule: Json, field: string, completions: number): Fi
   if (isAbsent(count) && isAbsent(indexes)) {
     return [required(field, 'at least one of succeededCount or succeededIndexes must be specified')]
   }
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   let total: number | undefined
   if (!isAbsent(indexes)) {
     const counted = countIndexes(asText(indexes), completions)
     if (typeof counted === 'number') total = counted
     else {
       const detail = `error parsing succeededIndexes: ${counted}`
-      wrong.push(invalidValue(`${field}.succeededIndexes`, indexes, detail))
+      errors.push(invalidValue(`${field}.succeededIndexes`, indexes, detail))
     }
   }
-  if (typeof count !== 'number') return wrong
+  if (typeof count !== 'number') return errors
   const place = `${field}.succeededCount`
-  if (count < 0) wrong.push(invalidValue(place, count, 'must be greater than or equal to 0'))
+  if (count < 0) errors.push(invalidValue(place, count, 'must be greater than or equal to 0'))
   if (count > completions) {
     const detail = `must be less than or equal to ${completions} (the number of specified completions)`
-    wrong.push(invalidValue(place, count, detail))
+    errors.push(invalidValue(place, count, detail))
   }
   if (total !== undefined && count > total) {
     const detail = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`
-    wrong.push(invalidValue(place, count, detail))
+    errors.push(invalidValue(place, count, detail))
   }
-  return wrong
+  return errors
 }
 
 /** How many indexes a text like `1,3-5` names, or what is wrong with it. */

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { validateJobSpec } from './job-validation.ts'
 import type { Json } from '../../model/json.ts'
+import { validateJobSpec } from './job-validation.ts'
 
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } }
 
 /** What is said of the job itself: its pods have tests of their own. */
-const wrong = (spec: Json): readonly string[] =>
+const errors = (spec: Json): readonly string[] =>
   validateJobSpec({ template, ...spec }, 'spec', false)
     .map(({ field, message }) => `${field}: ${message}`)
     .filter((line) => !line.startsWith('spec.template'))
 
-const rules = (...list: readonly object[]): readonly string[] => wrong({ podFailurePolicy: { rules: list } })
+const rules = (...list: readonly object[]): readonly string[] => errors({ podFailurePolicy: { rules: list } })
 
 test('a rule of failure is about codes or conditions', () => {
   expect(rules({ action: 'Ignore', onPodConditions: [{ type: 'A', status: 'True' }] })).toEqual([])
@@ -24,7 +24,7 @@ test('a rule of failure is about codes or conditions', () => {
 })
 
 const indexes = (succeededIndexes: string): readonly string[] =>
-  wrong({ completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{ succeededIndexes }] } })
+  errors({ completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{ succeededIndexes }] } })
 
 test('indexes are numbers and ranges, in order and not too large', () => {
   expect(['0,2', '0-2', ''].flatMap(indexes)).toEqual([])
@@ -37,8 +37,8 @@ test('indexes are numbers and ranges, in order and not too large', () => {
 
 test('many indexes may not all fail', () => {
   const many = { completionMode: 'Indexed', completions: 200_000, backoffLimitPerIndex: 1 }
-  expect(wrong({ ...many, maxFailedIndexes: 10 })).toEqual([])
-  expect(wrong(many)).toEqual([
+  expect(errors({ ...many, maxFailedIndexes: 10 })).toEqual([])
+  expect(errors(many)).toEqual([
     'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
   ])
 })

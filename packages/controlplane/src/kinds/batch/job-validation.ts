@@ -1,15 +1,15 @@
 import type { LabelSelector } from '@tenure/kube'
 
-import type { FieldError } from '../../schema/types.ts'
-import { nameOf } from '../common/columns.ts'
-import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from '../common/field-errors.ts'
-import { validateDomainPath } from '../common/domain-path.ts'
-import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asNumber, asText, at, isAbsent, isJson, isUnset, withField } from '../../model/json.ts'
+import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { nameOf } from '../common/columns.ts'
+import { validateDomainPath } from '../common/domain-path.ts'
 import { dnsLabel } from '../common/names.ts'
-import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import { matcherOf, validateSelector } from '../common/selectors.ts'
+import { validatePodTemplate } from '../core/pod/pod-validation.ts'
+import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
 
 export const UID = 'batch.kubernetes.io/controller-uid'
 export const NAME = 'batch.kubernetes.io/job-name'
@@ -36,13 +36,13 @@ function validateGenerated(job: Json): FieldError[] {
   const { name, uid } = asJson(job['metadata'])
   const expected: Json = { 'controller-uid': uid, 'job-name': name, [UID]: uid, [NAME]: name }
   const labels = asJson(at(job, 'spec', 'template', 'metadata', 'labels'))
-  const wrong = Object.entries(expected).flatMap(([key, value]) => {
+  const errors = Object.entries(expected).flatMap(([key, value]) => {
     const field = `spec.template.metadata.labels[${key}]`
     if (!Object.hasOwn(labels, key)) return [required(field, `must be '${asText(value)}'`)]
     return labels[key] === value ? [] : [invalidValue(field, labels, `must be '${asText(value)}'`)]
   })
-  if (matcherOf(selector)?.(expected) !== false) return wrong
-  return [...wrong, invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
+  if (matcherOf(selector)?.(expected) !== false) return errors
+  return [...errors, invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
 }
 
 /** As Go writes a selector: its labels by name. */
@@ -62,76 +62,76 @@ const COUNTS = [
 ]
 
 /** More indexes than these, and there are limits to what may go wrong with them. */
-const MANY_COMPLETIONS = 100_000
-const MOST_PARALLEL = 100_000
-const MOST_FAILED = 100_000
-const MOST_OF_MANY = 10_000
-const LONGEST_MANAGER = 63
+const MAX_COMPLETIONS_UNLIMITED = 100_000
+const MAX_PARALLELISM = 100_000
+const MAX_FAILED_INDEXES = 100_000
+const MAX_LIMITED = 10_000
+const MAX_MANAGER_LENGTH = 63
 
 function validateIndexed(spec: Json, field: string): FieldError[] {
   const { completions, parallelism, backoffLimitPerIndex, maxFailedIndexes } = spec
   const [all, parallel, failed] = [asNumber(completions), asNumber(parallelism), asNumber(maxFailedIndexes)]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const atMost = (name: string, value: number, most: number | 'completions', when = ''): void => {
     if (value <= (most === 'completions' ? all : most)) return
-    wrong.push(invalidValue(`${field}.${name}`, value, `must be less than or equal to ${most}${when}`))
+    errors.push(invalidValue(`${field}.${name}`, value, `must be less than or equal to ${most}${when}`))
   }
-  if (isAbsent(completions)) wrong.push(required(`${field}.completions`, 'when completion mode is Indexed'))
-  atMost('parallelism', parallel, MOST_PARALLEL, ' when completion mode is Indexed')
+  if (isAbsent(completions)) errors.push(required(`${field}.completions`, 'when completion mode is Indexed'))
+  atMost('parallelism', parallel, MAX_PARALLELISM, ' when completion mode is Indexed')
   if (!isAbsent(completions)) atMost('maxFailedIndexes', failed, 'completions')
-  atMost('maxFailedIndexes', failed, MOST_FAILED)
-  if (all <= MANY_COMPLETIONS || isAbsent(backoffLimitPerIndex)) return wrong
+  atMost('maxFailedIndexes', failed, MAX_FAILED_INDEXES)
+  if (all <= MAX_COMPLETIONS_UNLIMITED || isAbsent(backoffLimitPerIndex)) return errors
   if (isAbsent(maxFailedIndexes)) {
-    const detail = `must be specified when completions is above ${MANY_COMPLETIONS}`
-    wrong.push(required(`${field}.maxFailedIndexes`, detail))
+    const detail = `must be specified when completions is above ${MAX_COMPLETIONS_UNLIMITED}`
+    errors.push(required(`${field}.maxFailedIndexes`, detail))
   }
-  const when = ` when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`
-  atMost('parallelism', parallel, MOST_OF_MANY, when)
-  atMost('maxFailedIndexes', failed, MOST_OF_MANY, when)
-  return wrong
+  const when = ` when completions are above ${MAX_COMPLETIONS_UNLIMITED} and used with backoff limit per index`
+  atMost('parallelism', parallel, MAX_LIMITED, when)
+  atMost('maxFailedIndexes', failed, MAX_LIMITED, when)
+  return errors
 }
 
 export function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
-  const wrong = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
+  const errors = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
   const { completionMode, backoffLimitPerIndex, maxFailedIndexes, managedBy } = spec
   if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
-    wrong.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+    errors.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   }
   if (typeof managedBy === 'string') {
-    wrong.push(...validateDomainPath(managedBy, `${field}.managedBy`))
-    if (managedBy.length > LONGEST_MANAGER) wrong.push(tooLong(`${field}.managedBy`, LONGEST_MANAGER))
+    errors.push(...validateDomainPath(managedBy, `${field}.managedBy`))
+    if (managedBy.length > MAX_MANAGER_LENGTH) errors.push(tooLong(`${field}.managedBy`, MAX_MANAGER_LENGTH))
   }
   const modes = ['NonIndexed', 'Indexed']
   if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
-    wrong.push(notSupported(`${field}.completionMode`, completionMode, modes))
+    errors.push(notSupported(`${field}.completionMode`, completionMode, modes))
   }
-  if (completionMode === 'Indexed') wrong.push(...validateIndexed(spec, field))
+  if (completionMode === 'Indexed') errors.push(...validateIndexed(spec, field))
   if (isAbsent(completionMode) || completionMode === 'NonIndexed') {
     for (const [name, value] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
-      if (!isAbsent(value)) wrong.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
+      if (!isAbsent(value)) errors.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
     }
   }
-  if (isJson(spec['podFailurePolicy'])) wrong.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
-  if (isJson(spec['successPolicy'])) wrong.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
-  wrong.push(...validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
+  if (isJson(spec['podFailurePolicy'])) errors.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
+  if (isJson(spec['successPolicy'])) errors.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
+  errors.push(...validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
   const template = asJson(spec['template'])
-  wrong.push(...validatePodTemplate(template, `${field}.template`))
+  errors.push(...validatePodTemplate(template, `${field}.template`))
   const policyField = `${field}.template.spec.restartPolicy`
   const policy = at(template, 'spec', 'restartPolicy')
   const policies = ['OnFailure', 'Never']
-  if (isUnset(policy) || policy === 'Always') wrong.push(required(policyField, 'valid values: "OnFailure", "Never"'))
-  else if (!policies.includes(asText(policy))) wrong.push(notSupported(policyField, policy, policies))
+  if (isUnset(policy) || policy === 'Always') errors.push(required(policyField, 'valid values: "OnFailure", "Never"'))
+  else if (!policies.includes(asText(policy))) errors.push(notSupported(policyField, policy, policies))
   else if (isJson(spec['podFailurePolicy']) && policy !== 'Never') {
-    wrong.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+    errors.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
   }
-  if (!hasSelector) return wrong
+  if (!hasSelector) return errors
   const selector = isJson(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
-  if (!selector) wrong.push(required(`${field}.selector`))
-  else wrong.push(...validateSelector(selector, `${field}.selector`))
+  if (!selector) errors.push(required(`${field}.selector`))
+  else errors.push(...validateSelector(selector, `${field}.selector`))
   const labels = at(template, 'metadata', 'labels')
   if (matcherOf(selector)?.(labels) === false) {
     const detail = '`selector` does not match template `labels`'
-    wrong.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))
+    errors.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))
   }
-  return wrong
+  return errors
 }

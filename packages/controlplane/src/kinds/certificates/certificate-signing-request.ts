@@ -1,10 +1,10 @@
 import { asJson, asJsons, asText, at } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
 
 export const CERTIFICATES: KindTable = {
   'certificatesigningrequests.certificates.k8s.io': {
-    cells: (request, age) => {
+    columns: (request, age) => {
       const { signerName, username, expirationSeconds } = asJson(request['spec'])
       const conditions = asJsons(at(request, 'status', 'conditions')).map(({ type }) => asText(type))
       const state = ['Approved', 'Denied', 'Failed'].filter((type) => conditions.includes(type))

@@ -1,6 +1,6 @@
 import type { Json } from '../../model/json.ts'
 import { asJsons, asText, at } from '../../model/json.ts'
-import type { Cells } from './kind-table.ts'
+import type { ColumnValues } from './kind-table.ts'
 
 /** What many kinds' rows have. */
 
@@ -13,7 +13,7 @@ export const isBeingDeleted = (object: Json): boolean => at(object, 'metadata', 
 export const orNone = (value: unknown): string => asText(value) || '<none>'
 
 /** Names and images of a pod's containers. */
-export function containerCells(podSpec: unknown): [string, string] {
+export function containerColumns(podSpec: unknown): [string, string] {
   const containers = asJsons(at(podSpec, 'containers'))
   return [containers.map(({ name }) => asText(name)).join(','), containers.map(({ image }) => asText(image)).join(',')]
 }
@@ -24,4 +24,4 @@ export function listWithMore(all: readonly string[], most: number, separator = '
   return all.length > most ? `${list} + ${all.length - most} more...` : list
 }
 
-export const nameAndAge: Cells = (object, age) => [nameOf(object), age(createdAt(object))]
+export const nameAndAge: ColumnValues = (object, age) => [nameOf(object), age(createdAt(object))]

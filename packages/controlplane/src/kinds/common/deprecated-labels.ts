@@ -3,7 +3,7 @@ import { asJsons, asList, asText } from '../../model/json.ts'
 import { labelValue } from './names.ts'
 
 /** Labels that nodes had before, since when they have others, and which. */
-const RENAMED: ReadonlyMap<string, readonly [since: string, now: string]> = new Map([
+const RENAMED_LABELS: ReadonlyMap<string, readonly [since: string, now: string]> = new Map([
   ['beta.kubernetes.io/arch', ['v1.14', 'kubernetes.io/arch']],
   ['beta.kubernetes.io/os', ['v1.14', 'kubernetes.io/os']],
   ['failure-domain.beta.kubernetes.io/region', ['v1.17', 'topology.kubernetes.io/region']],
@@ -11,25 +11,25 @@ const RENAMED: ReadonlyMap<string, readonly [since: string, now: string]> = new 
   ['beta.kubernetes.io/instance-type', ['v1.17', 'node.kubernetes.io/instance-type']],
 ])
 
-const GIVEN_UP: ReadonlyMap<string, string> = new Map([
+const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ['app.kubernetes.io/created-by', 'deprecated since v1.9'],
   ['scheduler.alpha.kubernetes.io/preferAvoidPods', 'deprecated since v1.22; use Taints and Tolerations instead'],
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ])
 
 /** The label that took its place; undefined of one that is in use. */
-export const successorOf = (name: string): string | undefined => RENAMED.get(name)?.[1]
+export const replacementLabel = (name: string): string | undefined => RENAMED_LABELS.get(name)?.[1]
 
-export function formerLabel(name: string): string | undefined {
-  const renamed = RENAMED.get(name)
-  return renamed ? `deprecated since ${renamed[0]}; use "${renamed[1]}" instead` : GIVEN_UP.get(name)
+export function deprecatedLabel(name: string): string | undefined {
+  const renamed = RENAMED_LABELS.get(name)
+  return renamed ? `deprecated since ${renamed[0]}; use "${renamed[1]}" instead` : DEPRECATED_LABELS.get(name)
 }
 
 /** Of one of the terms that select nodes. Values that no label can have are only wished for in vain, not refused. */
-export function termAdvice(term: Json, field: string, looksAtValues: boolean): readonly string[] {
+export function termWarnings(term: Json, field: string, looksAtValues: boolean): readonly string[] {
   return asJsons(term['matchExpressions']).flatMap((expression, index) => {
     const [key, place] = [asText(expression['key']), `${field}.matchExpressions[${index}]`]
-    const former = formerLabel(key)
+    const former = deprecatedLabel(key)
     const values = looksAtValues ? asList(expression['values']).map(asText) : []
     return [
       ...(former === undefined ? [] : [`${place}.key: ${key} is ${former}`]),

@@ -1,5 +1,5 @@
+import { invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { invalidEach, invalidValue, required } from './field-errors.ts'
 import { dnsSubdomain } from './names.ts'
 
 const PATH = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
@@ -13,7 +13,7 @@ export function validateDomainPath(text: string, field: string): FieldError[] {
     return [invalidValue(field, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
   }
   const [domain, rest] = [text.slice(0, slash), text.slice(slash + 1)]
-  const wrong = invalidEach(field, domain, dnsSubdomain(domain))
-  if (path.test(rest)) return wrong
-  return [...wrong, invalidValue(field, rest, `Invalid path (regex used for validation is '${PATH}')`)]
+  const errors = invalidEach(field, domain, dnsSubdomain(domain))
+  if (path.test(rest)) return errors
+  return [...errors, invalidValue(field, rest, `Invalid path (regex used for validation is '${PATH}')`)]
 }

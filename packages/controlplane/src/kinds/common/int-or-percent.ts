@@ -1,5 +1,5 @@
+import { invalidEach, invalidValue, notNegative } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { invalidEach, invalidValue, notNegative } from './field-errors.ts'
 import { percentage } from './names.ts'
 
 /** `5`, or `25%`. */

@@ -1,7 +1,7 @@
-import { isMapped, maskAddress, parseAddress, parseNetwork } from '../../schema/formats/addresses.ts'
+import { invalidValue } from '../../schema/field-errors.ts'
 import type { Network } from '../../schema/formats/addresses.ts'
+import { isMapped, maskAddress, parseAddress, parseNetwork } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { invalidValue } from './field-errors.ts'
 
 /** What is wrong with an IP address. Endpoints complain twice of what is none. */
 export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
@@ -11,16 +11,16 @@ export function validateAddress(address: string, field: string, isEndpoint = fal
   if (parseAddress(address, { allowLeadingZeros: true })) {
     return [invalidValue(field, address, 'must not have leading 0s')]
   }
-  const wrong = [invalidValue(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
-  if (isEndpoint) wrong.push(invalidValue(field, address, 'must be a valid IP address'))
-  return wrong
+  const errors = [invalidValue(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
+  if (isEndpoint) errors.push(invalidValue(field, address, 'must be a valid IP address'))
+  return errors
 }
 
 /** Addresses that no endpoint has. */
 function validateReach(parsed: readonly number[], address: string, field: string): FieldError[] {
   const isV4 = parsed.length === 4
-  const wrong: FieldError[] = []
-  const is = (detail: string): number => wrong.push(invalidValue(field, address, detail))
+  const errors: FieldError[] = []
+  const is = (detail: string): number => errors.push(invalidValue(field, address, detail))
   if (parsed.every((byte) => byte === 0)) is(`may not be unspecified (${isV4 ? '0.0.0.0' : '::'})`)
   if (isV4 ? parsed[0] === 127 : parsed.every((byte, index) => byte === (index === 15 ? 1 : 0))) {
     is('may not be in the loopback range (127.0.0.0/8, ::1/128)')
@@ -31,7 +31,7 @@ function validateReach(parsed: readonly number[], address: string, field: string
   if (isV4 ? parsed[0] === 224 && parsed[1] === 0 && parsed[2] === 0 : parsed[0] === 0xff && parsed[1] === 2) {
     is('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
   }
-  return wrong
+  return errors
 }
 
 /** A network as older servers read it: zeros may lead. */
@@ -46,11 +46,11 @@ export function validateNetwork(text: string, field: string): FieldError[] {
     return [invalidValue(field, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]
   }
   const { address, bits } = network
-  const wrong: FieldError[] = []
-  if (!parseNetwork(text)) wrong.push(invalidValue(field, text, 'must not have leading 0s in IP or prefix length'))
-  if (isMapped(address)) wrong.push(invalidValue(field, text, 'must not have an IPv4-mapped IPv6 address'))
+  const errors: FieldError[] = []
+  if (!parseNetwork(text)) errors.push(invalidValue(field, text, 'must not have leading 0s in IP or prefix length'))
+  if (isMapped(address)) errors.push(invalidValue(field, text, 'must not have an IPv4-mapped IPv6 address'))
   else if (!maskAddress(address, bits).every((byte, index) => byte === address[index])) {
-    wrong.push(invalidValue(field, text, 'must not have bits set beyond the prefix length'))
+    errors.push(invalidValue(field, text, 'must not have bits set beyond the prefix length'))
   }
-  return wrong
+  return errors
 }

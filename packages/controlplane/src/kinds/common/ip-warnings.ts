@@ -6,7 +6,7 @@ import { looseNetwork } from './ip-validation.ts'
 /** As an address of four bytes, if it is one in disguise. */
 const plain = (address: Address): Address => (isMapped(address) ? address.slice(12) : address)
 
-export function addressAdvice(text: string, field: string): readonly string[] {
+export function addressWarnings(text: string, field: string): readonly string[] {
   const parsed = parseAddress(text, { allowLeadingZeros: true })
   if (!parsed) return []
   const proper = formatAddress(plain(parsed))
@@ -17,21 +17,21 @@ export function addressAdvice(text: string, field: string): readonly string[] {
   return [`${field}: IPv6 address "${text}" should be in RFC 5952 canonical format ("${proper}")`]
 }
 
-export function networkAdvice(text: string, field: string): readonly string[] {
+export function networkWarnings(text: string, field: string): readonly string[] {
   const parsed = looseNetwork(text)
   if (!parsed) return []
   const address = plain(parsed.address)
   const bits = parsed.bits - (parsed.address.length - address.length) * 8
   const masked = maskAddress(address, bits)
   const proper = `${formatAddress(masked)}/${bits}`
-  const advice: string[] = []
+  const warnings: string[] = []
   if (masked.some((byte, index) => byte !== address[index])) {
     const single = `${formatAddress(address)}/${address.length * 8}`
-    advice.push(`${field}: CIDR value "${text}" is ambiguous in this context (should be "${proper}" or "${single}"?)`)
+    warnings.push(`${field}: CIDR value "${text}" is ambiguous in this context (should be "${proper}" or "${single}"?)`)
   }
   if (!parseNetwork(text) || isMapped(parsed.address)) {
-    advice.push(`${field}: non-standard CIDR value "${text}" is invalid: use "${proper}"`)
+    warnings.push(`${field}: non-standard CIDR value "${text}" is invalid: use "${proper}"`)
   }
-  if (advice.length > 0 || address.length === 4 || proper === text) return advice
+  if (warnings.length > 0 || address.length === 4 || proper === text) return warnings
   return [`${field}: IPv6 CIDR value "${text}" should be in RFC 5952 canonical format ("${proper}")`]
 }

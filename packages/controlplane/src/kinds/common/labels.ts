@@ -1,9 +1,9 @@
-import type { FieldError } from '../../schema/types.ts'
-import { immutable, invalidEach, tooLong } from './field-errors.ts'
 import { isSemanticallyEqual } from '../../model/json.ts'
+import { immutable, invalidEach, tooLong } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { labelValue, qualifiedName } from './names.ts'
 
-const ANNOTATIONS_LIMIT = 256 * 1024
+const MAX_ANNOTATIONS_BYTES = 256 * 1024
 
 /** What is wrong with labels that are not an object's own: of templates, of selectors. */
 export function validateLabels(labels: unknown, field: string): FieldError[] {
@@ -16,14 +16,14 @@ export function validateLabels(labels: unknown, field: string): FieldError[] {
 
 export function validateAnnotations(annotations: unknown, field: string): FieldError[] {
   if (!annotations) return []
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   let size = 0
   for (const [key, value] of Object.entries(annotations)) {
-    wrong.push(...invalidEach(field, key, qualifiedName(key.toLowerCase())))
+    errors.push(...invalidEach(field, key, qualifiedName(key.toLowerCase())))
     size += Buffer.byteLength(key) + Buffer.byteLength(String(value))
   }
-  if (size > ANNOTATIONS_LIMIT) wrong.push(tooLong(field, ANNOTATIONS_LIMIT))
-  return wrong
+  if (size > MAX_ANNOTATIONS_BYTES) errors.push(tooLong(field, MAX_ANNOTATIONS_BYTES))
+  return errors
 }
 
 /** A complaint if the field changed. */

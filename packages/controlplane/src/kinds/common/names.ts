@@ -44,27 +44,27 @@ const fits = (pattern: RegExp, value: string, limit = 1024): boolean => value.le
 
 export const dnsSubdomain: NameRule = (value) => {
   if (value.length <= 253 && subdomain.test(value)) return NONE
-  const wrong: string[] = []
-  if (value.length > 253) wrong.push(mustBeShorter(253))
-  if (!fits(subdomain, value)) wrong.push(regexRule(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com'))
-  return wrong
+  const errors: string[] = []
+  if (value.length > 253) errors.push(mustBeShorter(253))
+  if (!fits(subdomain, value)) errors.push(regexRule(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com'))
+  return errors
 }
 
 export const dnsLabel: NameRule = (value) => {
   if (value.length <= 63 && label.test(value)) return NONE
-  const wrong: string[] = []
-  if (value.length > 63) wrong.push(mustBeShorter(63))
+  const errors: string[] = []
+  if (value.length > 63) errors.push(mustBeShorter(63))
   if (!fits(label, value)) {
-    wrong.push(fits(subdomain, value) ? 'must not contain dots' : regexRule(LABEL_RULE, LABEL, 'my-name', '123-abc'))
+    errors.push(fits(subdomain, value) ? 'must not contain dots' : regexRule(LABEL_RULE, LABEL, 'my-name', '123-abc'))
   }
-  return wrong
+  return errors
 }
 
 export const dns1035Label: NameRule = (value) => {
-  const wrong: string[] = []
-  if (value.length > 63) wrong.push(mustBeShorter(63))
+  const errors: string[] = []
+  if (value.length > 63) errors.push(mustBeShorter(63))
   if (!fits(label1035, value)) {
-    wrong.push(
+    errors.push(
       regexRule(
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
         LABEL_1035,
@@ -73,14 +73,14 @@ export const dns1035Label: NameRule = (value) => {
       ),
     )
   }
-  return wrong
+  return errors
 }
 
 export const wildcardSubdomain: NameRule = (value) => {
-  const wrong: string[] = []
-  if (value.length > 253) wrong.push(mustBeShorter(253))
+  const errors: string[] = []
+  if (value.length > 253) errors.push(mustBeShorter(253))
   if (!fits(wildcard, value)) {
-    wrong.push(
+    errors.push(
       regexRule(
         "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
         WILDCARD,
@@ -88,7 +88,7 @@ export const wildcardSubdomain: NameRule = (value) => {
       ),
     )
   }
-  return wrong
+  return errors
 }
 
 /** What every name must be, since it stands in paths. */
@@ -101,36 +101,36 @@ export const pathSegment: NameRule = (value) => {
 /** Keys of labels, and most other qualified names. */
 export const qualifiedName: NameRule = (value) => {
   const parts = value.split('/')
-  const wrong: string[] = []
+  const errors: string[] = []
   let name = parts[0] ?? ''
   if (parts.length === 2) {
     const prefix = name
     name = parts[1] ?? ''
-    if (prefix === '') wrong.push('prefix part must be non-empty')
-    else wrong.push(...prefixRule(prefix))
+    if (prefix === '') errors.push('prefix part must be non-empty')
+    else errors.push(...prefixRule(prefix))
   } else if (parts.length > 2) {
     const rule = regexRule(KEY_RULE, KEY, 'MyName', 'my.name', '123-abc')
     return [`a valid label key ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   }
-  if (name === '') wrong.push('name part must be non-empty')
-  else if (name.length > 63) wrong.push(`name part ${mustBeFewerBytes(63)}`)
-  if (!fits(key, name)) wrong.push(`name part ${regexRule(KEY_RULE, KEY, 'MyName', 'my.name', '123-abc')}`)
-  return wrong.length > 0 ? wrong : NONE
+  if (name === '') errors.push('name part must be non-empty')
+  else if (name.length > 63) errors.push(`name part ${mustBeFewerBytes(63)}`)
+  if (!fits(key, name)) errors.push(`name part ${regexRule(KEY_RULE, KEY, 'MyName', 'my.name', '123-abc')}`)
+  return errors.length > 0 ? errors : NONE
 }
 
 function prefixRule(prefix: string): readonly string[] {
-  const wrong: string[] = []
-  if (prefix.length > 253) wrong.push(`prefix part ${mustBeFewerBytes(253)}`)
-  if (!fits(subdomain, prefix)) wrong.push(`prefix part ${regexRule(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com')}`)
-  return wrong
+  const errors: string[] = []
+  if (prefix.length > 253) errors.push(`prefix part ${mustBeFewerBytes(253)}`)
+  if (!fits(subdomain, prefix)) errors.push(`prefix part ${regexRule(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com')}`)
+  return errors
 }
 
 export const labelValue: NameRule = (value) => {
   if (value === '' || (value.length <= 63 && key.test(value))) return NONE
-  const wrong: string[] = []
-  if (value.length > 63) wrong.push(mustBeFewerBytes(63))
+  const errors: string[] = []
+  if (value.length > 63) errors.push(mustBeFewerBytes(63))
   if (!fits(key, value)) {
-    wrong.push(
+    errors.push(
       regexRule(
         `a valid label must be an empty string or ${KEY_RULE.slice(5)}`,
         `(${KEY})?`,
@@ -140,15 +140,15 @@ export const labelValue: NameRule = (value) => {
       ),
     )
   }
-  return wrong
+  return errors
 }
 
 export const configMapKey: NameRule = (value) => {
   if (value.length <= 253 && configKey.test(value) && !value.startsWith('.')) return NONE
-  const wrong: string[] = []
-  if (value.length > 253) wrong.push(mustBeShorter(253))
+  const errors: string[] = []
+  if (value.length > 253) errors.push(mustBeShorter(253))
   if (!configKey.test(value)) {
-    wrong.push(
+    errors.push(
       regexRule(
         "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
         CONFIG_KEY,
@@ -158,9 +158,9 @@ export const configMapKey: NameRule = (value) => {
       ),
     )
   }
-  if (value === '.' || value === '..') wrong.push(`must not be '${value}'`)
-  else if (value.startsWith('..')) wrong.push(`must not start with '..'`)
-  return wrong
+  if (value === '.' || value === '..') errors.push(`must not be '${value}'`)
+  else if (value.startsWith('..')) errors.push(`must not start with '..'`)
+  return errors
 }
 
 export const envName: NameRule = (value) =>
@@ -170,13 +170,13 @@ export const envName: NameRule = (value) =>
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
 
 export const portName: NameRule = (value) => {
-  const wrong: string[] = []
-  if (value.length > 15) wrong.push(mustBeShorter(15))
-  if (!/^[-a-z0-9]+$/.test(value)) wrong.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
-  if (!/[a-z]/.test(value)) wrong.push('must contain at least one letter (a-z)')
-  if (value.includes('--')) wrong.push('must not contain consecutive hyphens')
-  if (value.startsWith('-') || value.endsWith('-')) wrong.push('must not begin or end with a hyphen')
-  return wrong
+  const errors: string[] = []
+  if (value.length > 15) errors.push(mustBeShorter(15))
+  if (!/^[-a-z0-9]+$/.test(value)) errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter (a-z)')
+  if (value.includes('--')) errors.push('must not contain consecutive hyphens')
+  if (value.startsWith('-') || value.endsWith('-')) errors.push('must not begin or end with a hyphen')
+  return errors
 }
 
 export const portNumber = (value: number): readonly string[] =>

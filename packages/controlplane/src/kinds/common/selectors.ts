@@ -1,32 +1,32 @@
 import { LabelMatcher } from '@tenure/kube'
 import type { LabelSelector } from '@tenure/kube'
 
-import type { FieldError } from '../../schema/types.ts'
-import { forbiddenField, invalidEach, invalidValue, required } from './field-errors.ts'
 import { asJson } from '../../model/json.ts'
+import { forbidden, invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { validateLabels } from './labels.ts'
 import { labelValue, qualifiedName } from './names.ts'
 
 /** What is wrong with a label selector; nothing with none. */
 export function validateSelector(selector: LabelSelector | undefined, field: string): FieldError[] {
   if (!selector) return []
-  const wrong = validateLabels(selector.matchLabels, `${field}.matchLabels`)
+  const errors = validateLabels(selector.matchLabels, `${field}.matchLabels`)
   selector.matchExpressions?.forEach(({ key, operator, values = [] }, index) => {
     const path = `${field}.matchExpressions[${index}]`
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0) {
-        wrong.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+        errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
       }
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
       if (values.length > 0) {
         const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        wrong.push(forbiddenField(`${path}.values`, detail))
+        errors.push(forbidden(`${path}.values`, detail))
       }
-    } else wrong.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
-    wrong.push(...invalidEach(`${path}.key`, key, qualifiedName(key)))
-    values.forEach((value, at) => wrong.push(...invalidEach(`${path}.values[${at}]`, value, labelValue(value))))
+    } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
+    errors.push(...invalidEach(`${path}.key`, key, qualifiedName(key)))
+    values.forEach((value, at) => errors.push(...invalidEach(`${path}.values[${at}]`, value, labelValue(value))))
   })
-  return wrong
+  return errors
 }
 
 export function isEmptySelector(selector: LabelSelector): boolean {

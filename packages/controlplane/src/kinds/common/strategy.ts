@@ -1,14 +1,14 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
-import type { Strategy } from '../../registry/types.ts'
-import type { FieldError } from '../../schema/types.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, withField } from '../../model/json.ts'
+import type { Strategy } from '../../registry/types.ts'
+import type { FieldError } from '../../schema/types.ts'
 
 /** What a kind of the table says of itself, on its fields; the rest is the same for all. */
 export interface KindRules extends Omit<
   Strategy,
-  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'validateStatus' | 'advise'
+  'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'validateStatus' | 'warnings'
 > {
   defaults?(object: Json): Json
   prepareForCreate?(object: Json): Json
@@ -24,7 +24,7 @@ export interface KindRules extends Omit<
   /** What else a new one may not be. Only next to `validateChange`. */
   validateNew?(object: Json): FieldError[]
   /** What its sender should know, though it is taken. Without `old` it is new. */
-  advise?(object: Json, old: Json | undefined): readonly string[]
+  warnings?(object: Json, old: Json | undefined): readonly string[]
   /** Its status when it is new. Default: an empty one, if it has a status subresource. */
   readonly newStatus?: Json
 }
@@ -32,7 +32,7 @@ export interface KindRules extends Omit<
 /** The whole strategy of a kind: what it says of itself, and what all do. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
   const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
-  const { newStatus: isNew = {}, advise, validateUpdate, validateStatus, ...rest } = others
+  const { newStatus: isNew = {}, warnings, validateUpdate, validateStatus, ...rest } = others
   return {
     ...rest,
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
@@ -46,9 +46,9 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
       prepareForUpdate: (object: KubeObject, old: Stored<KubeObject>) =>
         prepareForUpdate(fieldsOf(object), fieldsOf(old)),
     }),
-    ...(advise && {
-      advise: (object: KubeObject, old: Stored<KubeObject> | undefined) =>
-        advise(fieldsOf(object), old && fieldsOf(old)),
+    ...(warnings && {
+      warnings: (object: KubeObject, old: Stored<KubeObject> | undefined) =>
+        warnings(fieldsOf(object), old && fieldsOf(old)),
     }),
     ...(validate && {
       validate: (object: KubeObject) => [...validate(fieldsOf(object)), ...(validateNew?.(fieldsOf(object)) ?? [])],

@@ -1,16 +1,16 @@
 import type { Json } from '../../model/json.ts'
 import { asJsons, asNumber, asText, filledUnset, withinItems } from '../../model/json.ts'
+import { invalidEach, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, listWithMore, nameOf } from '../common/columns.ts'
-import { dnsLabel, portNumber } from '../common/names.ts'
-import { invalidEach, notSupported, required } from '../common/field-errors.ts'
 import { validateAddress } from '../common/ip-validation.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { dnsLabel, portNumber } from '../common/names.ts'
 
 export const ENDPOINTS: KindTable = {
   endpoints: {
     deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
-    cells: (object, age) => [nameOf(object), formatEndpoints(object), age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), formatEndpoints(object), age(createdAt(object))],
     rules: {
       generation: false,
       defaults: (object) =>
@@ -40,22 +40,22 @@ function validateEndpoints(object: Json): FieldError[] {
     const field = `subsets[${index}]`
     const [addresses, notReady] = [asJsons(subset['addresses']), asJsons(subset['notReadyAddresses'])]
     const ports = asJsons(subset['ports'])
-    const wrong: FieldError[] = []
+    const errors: FieldError[] = []
     if (addresses.length + notReady.length === 0) {
-      wrong.push(required(field, 'must specify `addresses` or `notReadyAddresses`'))
+      errors.push(required(field, 'must specify `addresses` or `notReadyAddresses`'))
     }
     for (const [name, list] of Object.entries({ addresses, notReadyAddresses: notReady })) {
-      list.forEach(({ ip }, at) => wrong.push(...validateAddress(asText(ip), `${field}.${name}[${at}].ip`, true)))
+      list.forEach(({ ip }, at) => errors.push(...validateAddress(asText(ip), `${field}.${name}[${at}].ip`, true)))
     }
     ports.forEach(({ name, port, protocol }, at) => {
       const path = `${field}.ports[${at}]`
-      if (name) wrong.push(...invalidEach(`${path}.name`, name, dnsLabel(asText(name))))
-      else if (ports.length > 1) wrong.push(required(`${path}.name`))
-      wrong.push(...invalidEach(`${path}.port`, port ?? 0, portNumber(asNumber(port))))
+      if (name) errors.push(...invalidEach(`${path}.name`, name, dnsLabel(asText(name))))
+      else if (ports.length > 1) errors.push(required(`${path}.name`))
+      errors.push(...invalidEach(`${path}.port`, port ?? 0, portNumber(asNumber(port))))
       const protocols = ['SCTP', 'TCP', 'UDP']
-      if (!protocol) wrong.push(required(`${path}.protocol`))
-      else if (!protocols.includes(asText(protocol))) wrong.push(notSupported(`${path}.protocol`, protocol, protocols))
+      if (!protocol) errors.push(required(`${path}.protocol`))
+      else if (!protocols.includes(asText(protocol))) errors.push(notSupported(`${path}.protocol`, protocol, protocols))
     })
-    return wrong
+    return errors
   })
 }

@@ -1,18 +1,18 @@
 import { asJsons, asText } from '../../model/json.ts'
+import { nameAndAge, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { CONFIG_MAPS } from './config-map.ts'
 import { ENDPOINTS } from './endpoints.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { LIMIT_RANGES } from './limit-range.ts'
 import { NAMESPACES } from './namespace.ts'
 import { NODES } from './node.ts'
-import { PERSISTENT_VOLUMES } from './volume/persistent-volume.ts'
-import { PERSISTENT_VOLUME_CLAIMS } from './volume/persistent-volume-claim.ts'
-import { PODS } from './pod/pod.ts'
 import { POD_TEMPLATES } from './pod-template.ts'
+import { PODS } from './pod/pod.ts'
 import { REPLICATION_CONTROLLERS } from './replication-controller.ts'
 import { RESOURCE_QUOTAS } from './resource-quota.ts'
 import { SECRETS } from './secret.ts'
-import { nameAndAge, nameOf } from '../common/columns.ts'
+import { PERSISTENT_VOLUME_CLAIMS } from './volume/persistent-volume-claim.ts'
+import { PERSISTENT_VOLUMES } from './volume/persistent-volume.ts'
 
 /** Kinds of the core group. */
 export const CORE: KindTable = {
@@ -29,12 +29,12 @@ export const CORE: KindTable = {
   ...PERSISTENT_VOLUMES,
   ...PERSISTENT_VOLUME_CLAIMS,
   serviceaccounts: {
-    cells: nameAndAge,
+    columns: nameAndAge,
     rules: { generation: false, returnsDeletedObject: true },
   },
   componentstatuses: {
     deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
-    cells: (object) => {
+    columns: (object) => {
       const [condition = {}] = asJsons(object['conditions'])
       const status = condition['status'] === 'True' ? 'Healthy' : 'Unhealthy'
       return [nameOf(object), status, asText(condition['message']), asText(condition['error'])]

@@ -1,12 +1,12 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, filled, withField, withinField, withinItems } from '../../model/json.ts'
+import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { compareQuantities, nanosOf } from '../common/quantity.ts'
-import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../common/field-errors.ts'
-import { isOvercommittable, validateContainerResourceName, validateResourceName } from './resource-names.ts'
-import { qualifiedName } from '../common/names.ts'
 import { size } from '../common/data-keys.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { qualifiedName } from '../common/names.ts'
+import { compareQuantities, nanosOf } from '../common/quantity.ts'
+import { isOvercommittable, validateContainerResourceName, validateResourceName } from './resource-names.ts'
 
 export const LIMIT_RANGES: KindTable = {
   limitranges: {
@@ -34,40 +34,40 @@ export function validateLimitRange(range: Json): FieldError[] {
   return asJsons(asJson(range['spec'])['limits']).flatMap((limit, index) => {
     const field = `spec.limits[${index}]`
     const type = asText(limit['type'])
-    const wrong = validateType(type, `${field}.type`)
-    if (types.has(type)) wrong.push(duplicate(`${field}.type`, type))
+    const errors = validateType(type, `${field}.type`)
+    if (types.has(type)) errors.push(duplicate(`${field}.type`, type))
     types.add(type)
-    wrong.push(...validateNames(limit, type, field))
-    return [...wrong, ...resourcesOf(limit).flatMap((name) => validateOrder(limit, name, field))]
+    errors.push(...validateNames(limit, type, field))
+    return [...errors, ...resourcesOf(limit).flatMap((name) => validateOrder(limit, name, field))]
   })
 }
 
 function validateType(type: string, field: string): FieldError[] {
-  const wrong = invalidEach(field, type, qualifiedName(type))
-  if (wrong.length > 0 || type.includes('/') || TYPES.includes(type)) return wrong
+  const errors = invalidEach(field, type, qualifiedName(type))
+  if (errors.length > 0 || type.includes('/') || TYPES.includes(type)) return errors
   return [invalidValue(field, type, 'must be a standard limit type or fully qualified')]
 }
 
-const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
+const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
 
 const resourcesOf = (limit: Json): readonly string[] => [
-  ...new Set(LISTS.flatMap((list) => Object.keys(asJson(limit[list])))),
+  ...new Set(LIMIT_FIELDS.flatMap((list) => Object.keys(asJson(limit[list])))),
 ]
 
 function validateNames(limit: Json, type: string, field: string): FieldError[] {
   const isOfPods = type === 'Pod' || type === 'Container'
   const check = isOfPods ? validateContainerResourceName : validateResourceName
-  const wrong: FieldError[] = []
-  for (const list of LISTS) {
+  const errors: FieldError[] = []
+  for (const list of LIMIT_FIELDS) {
     const names = Object.keys(asJson(limit[list]))
     if (type === 'Pod' && list.startsWith('default')) {
-      if (names.length > 0) wrong.push(forbiddenField(`${field}.${list}`, "may not be specified when `type` is 'Pod'"))
+      if (names.length > 0) errors.push(forbidden(`${field}.${list}`, "may not be specified when `type` is 'Pod'"))
       continue
     }
-    if (list === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim') wrong.push(...needsStorage(limit, field))
-    wrong.push(...names.flatMap((name) => check(name, `${field}.${list}[${name}]`)))
+    if (list === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim') errors.push(...needsStorage(limit, field))
+    errors.push(...names.flatMap((name) => check(name, `${field}.${list}[${name}]`)))
   }
-  return wrong
+  return errors
 }
 
 function needsStorage({ min, max }: Json, field: string): FieldError[] {
@@ -83,10 +83,10 @@ const text = (what: string, a: unknown, other: string, b: unknown): string =>
 
 /** Of one resource: the least, what is given without asking, and the most must be in this order. */
 function validateOrder(limit: Json, name: string, field: string): FieldError[] {
-  const [max, min, given, request, ratio] = LISTS.map((list) => asJson(limit[list])[name])
-  const wrong: FieldError[] = []
+  const [max, min, given, request, ratio] = LIMIT_FIELDS.map((list) => asJson(limit[list])[name])
+  const errors: FieldError[] = []
   const say = (list: string, value: unknown, detail: string): void =>
-    void wrong.push(invalidValue(`${field}.${list}[${name}]`, value, detail))
+    void errors.push(invalidValue(`${field}.${list}[${name}]`, value, detail))
   if (exceeds(min, max)) say('min', min, text('min value', min, 'max value', max))
   if (exceeds(min, request)) say('defaultRequest', request, text('min value', min, 'default request value', request))
   if (exceeds(request, max)) say('defaultRequest', request, text('default request value', request, 'max value', max))
@@ -96,22 +96,22 @@ function validateOrder(limit: Json, name: string, field: string): FieldError[] {
   // The real server shows the other one of the two.
   if (exceeds(min, given)) say('default', min, text('min value', min, 'default value', given))
   if (exceeds(given, max)) say('default', max, text('default value', given, 'max value', max))
-  wrong.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
-  if (isOvercommittable(name) || given === undefined || request === undefined) return wrong
+  errors.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
+  if (isOvercommittable(name) || given === undefined || request === undefined) return errors
   if (compareQuantities(given, request) !== 0) {
     const detail = `default value ${asText(given)} must equal to defaultRequest value ${asText(request)} in ${name}`
     say('defaultRequest', request, detail)
   }
-  return wrong
+  return errors
 }
 
-const ONE = 1_000_000_000n
+const ONE_IN_NANOS = 1_000_000_000n
 
 function validateRatio(ratio: unknown, { min, max }: Json, field: string): FieldError[] {
   if (ratio === undefined) return []
-  if (nanosOf(ratio) < ONE) return [invalidValue(field, ratio, `ratio ${asText(ratio)} is less than 1`)]
+  if (nanosOf(ratio) < ONE_IN_NANOS) return [invalidValue(field, ratio, `ratio ${asText(ratio)} is less than 1`)]
   if (min === undefined || max === undefined) return []
   const most = Number(nanosOf(max)) / Number(nanosOf(min))
-  if (Number(nanosOf(ratio)) / Number(ONE) <= most) return []
+  if (Number(nanosOf(ratio)) / Number(ONE_IN_NANOS) <= most) return []
   return [invalidValue(field, ratio, `ratio ${asText(ratio)} is greater than max/min = ${most.toFixed(6)}`)]
 }

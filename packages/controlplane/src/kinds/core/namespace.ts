@@ -1,17 +1,17 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asList, asText, at, withField, withinField } from '../../model/json.ts'
-import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { STANDARD_FINALIZERS } from '../../registry/metadata/metadata.ts'
+import { invalidEach, invalidValue } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidEach, invalidValue } from '../common/field-errors.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { qualifiedName } from '../common/names.ts'
 
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 
 export const NAMESPACES: KindTable = {
   namespaces: {
-    cells: (object, age) => [nameOf(object), asText(at(object, 'status', 'phase')), age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), asText(at(object, 'status', 'phase')), age(createdAt(object))],
     rules: {
       generation: false,
       defaults: (object) => {
@@ -42,8 +42,8 @@ function validateNamespaceFinalizers(object: Json): FieldError[] {
   return asList(at(object, 'spec', 'finalizers')).flatMap((finalizer, index) => {
     const field = `spec.finalizers[${index}]`
     const name = asText(finalizer)
-    const wrong = qualifiedName(name)
-    if (wrong.length > 0) return invalidEach(field, name, wrong)
+    const errors = qualifiedName(name)
+    if (errors.length > 0) return invalidEach(field, name, errors)
     if (name.includes('/') || STANDARD_FINALIZERS.has(name)) return []
     return [invalidValue(field, name, 'name is neither a standard finalizer name nor is it fully qualified')]
   })

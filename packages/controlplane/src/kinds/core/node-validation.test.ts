@@ -13,8 +13,8 @@ test('one network and several networks of a node are the same', () => {
 test('a node has a network of each family, and a taint of each kind', () => {
   const taint = { key: 'a', effect: 'NoSchedule' }
   expect(validateNode({ spec: { podCIDRs: ['10.0.0.0/24', '::/64'], taints: [taint] } })).toEqual([])
-  const wrong = validateNode({ spec: { podCIDRs: ['10.0.0.0/24', '10.1.0.0/24'], taints: [taint, taint] } })
-  expect(wrong.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+  const errors = validateNode({ spec: { podCIDRs: ['10.0.0.0/24', '10.1.0.0/24'], taints: [taint, taint] } })
+  expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
     'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
     'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one CIDR for each IP family',
   ])

@@ -1,17 +1,17 @@
-import { parseNetwork } from '../../schema/formats/addresses.ts'
-import type { FieldError } from '../../schema/types.ts'
-import { networkAdvice } from '../common/ip-warnings.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson, asJsons, asList, asText, filled, isJson, withField, withinField } from '../../model/json.ts'
 import {
   duplicateStruct,
-  forbiddenField,
+  forbidden,
   invalidEach,
   invalidValue,
   notSupported,
   required,
-} from '../common/field-errors.ts'
+} from '../../schema/field-errors.ts'
+import { parseNetwork } from '../../schema/formats/addresses.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { validateNetwork } from '../common/ip-validation.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, filled, isJson, withField, withinField } from '../../model/json.ts'
+import { networkWarnings } from '../common/ip-warnings.ts'
 import { labelValue, qualifiedName } from '../common/names.ts'
 import { isNegative } from '../common/quantity.ts'
 
@@ -44,15 +44,15 @@ export function validateNode(node: Json): FieldError[] {
 export const withoutConfigSource = (node: Json): Json =>
   withinField(node, 'spec', (spec) => withField(spec, 'configSource', undefined))
 
-export function adviseOnNode(node: Json): readonly string[] {
+export function warningsForNode(node: Json): readonly string[] {
   const { externalID, podCIDRs } = asJson(node['spec'])
   return [
     ...(externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
-    ...asList(podCIDRs).flatMap((network, index) => networkAdvice(asText(network), `spec.podCIDRs[${index}]`)),
+    ...asList(podCIDRs).flatMap((network, index) => networkWarnings(asText(network), `spec.podCIDRs[${index}]`)),
   ]
 }
 
-const FIXED = 'except from "" to valid'
+const IMMUTABLE_DETAIL = 'except from "" to valid'
 
 /** What a node is once told, its networks and who provides it, stays. */
 export function validateNodeChange(node: Json, old: Json): FieldError[] {
@@ -63,8 +63,8 @@ export function validateNodeChange(node: Json, old: Json): FieldError[] {
   const moved = isAsMany ? held.filter((network, index) => network !== networks[index]) : held.slice(0, 1)
   const isOther = Boolean(before['providerID']) && before['providerID'] !== spec['providerID']
   return [
-    ...moved.map(() => forbiddenField('spec.podCIDRs', `node updates may not change podCIDR ${FIXED}`)),
-    ...(isOther ? [forbiddenField('spec.providerID', `node updates may not change providerID ${FIXED}`)] : []),
+    ...moved.map(() => forbidden('spec.podCIDRs', `node updates may not change podCIDR ${IMMUTABLE_DETAIL}`)),
+    ...(isOther ? [forbidden('spec.providerID', `node updates may not change providerID ${IMMUTABLE_DETAIL}`)] : []),
     // The real server looks at them twice.
     ...validateTaints(asJsons(spec['taints'])),
   ]
@@ -83,26 +83,26 @@ function validateTaints(taints: readonly Json[]): FieldError[] {
   const seen = new Set<string>()
   return taints.flatMap(({ key, value, effect, timeAdded }, index) => {
     const field = `metadata.taints[${index}]`
-    const wrong = [
+    const errors = [
       ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key))),
       ...invalidEach(`${field}.value`, value ?? '', labelValue(asText(value))),
     ]
-    if (!effect) wrong.push(required(`${field}.effect`))
-    else if (!EFFECTS.includes(asText(effect))) wrong.push(notSupported(`${field}.effect`, effect, EFFECTS))
+    if (!effect) errors.push(required(`${field}.effect`))
+    else if (!EFFECTS.includes(asText(effect))) errors.push(notSupported(`${field}.effect`, effect, EFFECTS))
     const id = `${asText(key)}\n${asText(effect)}`
     if (seen.has(id)) {
       const shown = { Key: key, Value: value ?? '', Effect: effect, TimeAdded: timeAdded ?? null }
       const { message, ...rest } = duplicateStruct(field, shown)
-      wrong.push({ ...rest, message: `${message}: taints must be unique by key and effect pair` })
+      errors.push({ ...rest, message: `${message}: taints must be unique by key and effect pair` })
     }
     seen.add(id)
-    return wrong
+    return errors
   })
 }
 
 function validateNetworks(networks: readonly string[]): FieldError[] {
-  const wrong = networks.flatMap((network, index) => validateNetwork(network, `spec.podCIDRs[${index}]`))
-  if (wrong.length > 0 || networks.length < 2) return wrong
+  const errors = networks.flatMap((network, index) => validateNetwork(network, `spec.podCIDRs[${index}]`))
+  if (errors.length > 0 || networks.length < 2) return errors
   const families = new Set(networks.map((network) => parseNetwork(network)?.address.length))
   if (networks.length === 2 && families.size === 2) return []
   return [invalidValue('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family')]

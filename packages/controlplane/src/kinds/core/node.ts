@@ -1,14 +1,20 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, at } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { adviseOnNode, defaultNode, validateNode, validateNodeChange, withoutConfigSource } from './node-validation.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import {
+  warningsForNode,
+  defaultNode,
+  validateNode,
+  validateNodeChange,
+  withoutConfigSource,
+} from './node-validation.ts'
 
 const ROLE = 'node-role.kubernetes.io/'
 
 export const NODES: KindTable = {
   nodes: {
-    cells: (node, age) => nodeCells(node, age),
+    columns: (node, age) => nodeColumns(node, age),
     rules: {
       generation: false,
       newStatus: {
@@ -33,7 +39,7 @@ export const NODES: KindTable = {
       defaults: defaultNode,
       prepareForCreate: withoutConfigSource,
       prepareForUpdate: withoutConfigSource,
-      advise: adviseOnNode,
+      warnings: warningsForNode,
       validate: validateNode,
       validateChange: validateNodeChange,
       selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },
@@ -41,7 +47,7 @@ export const NODES: KindTable = {
   },
 }
 
-function nodeCells(node: Json, age: (time: unknown) => string): readonly unknown[] {
+function nodeColumns(node: Json, age: (time: unknown) => string): readonly unknown[] {
   const ready = asJsons(at(node, 'status', 'conditions')).find(({ type }) => type === 'Ready')
   const status = [ready ? (ready['status'] === 'True' ? 'Ready' : 'NotReady') : 'Unknown']
   if (at(node, 'spec', 'unschedulable') === true) status.push('SchedulingDisabled')

@@ -1,33 +1,32 @@
 import { specOf } from '../../model/custom-resource-definition.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asNumber, at, filled, isJson, withinField } from '../../model/json.ts'
-import { required } from '../../schema/field-errors.ts'
+import { notNegative, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import {
   REPLICAS,
-  replicaCells,
-  templateCells,
+  replicaColumns,
+  templateColumns,
   validateAlwaysRestarts,
   validateSelectedTemplate,
 } from '../common/pod-template.ts'
-import { adviseOnTemplate, isSameGeneration, templateAdvice } from './pod/pod-warnings.ts'
-import { defaultPodTemplate } from './pod/pod-defaults.ts'
 import { formatLabels } from '../common/selectors.ts'
-import { notNegative } from '../common/field-errors.ts'
+import { defaultPodTemplate } from './pod/pod-defaults.ts'
+import { warningsForTemplate, isSameGeneration, templateWarnings } from './pod/pod-warnings.ts'
 
 export const REPLICATION_CONTROLLERS: KindTable = {
   replicationcontrollers: {
     scale: REPLICAS,
-    cells: (object, age) => [
-      ...replicaCells(object, age),
-      ...templateCells(object),
+    columns: (object, age) => [
+      ...replicaColumns(object, age),
+      ...templateColumns(object),
       formatLabels(at(object, 'spec', 'selector')),
     ],
     rules: {
       newStatus: { replicas: 0 },
       defaults: defaultReplicationController,
-      advise: adviseOnReplicationController,
+      warnings: warningsForReplicationController,
       validate: validateReplicationController,
       validateChange: () => [],
       selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
@@ -47,20 +46,20 @@ function defaultReplicationController(given: Json): Json {
 }
 
 /** When it changes, the real server has the new template and the old one mixed up. */
-function adviseOnReplicationController(object: Json, old: Json | undefined): readonly string[] {
-  if (old && !isSameGeneration(object, old)) return templateAdvice(old, 'spec', 'template')
-  return adviseOnTemplate('spec', 'template')(object, old)
+function warningsForReplicationController(object: Json, old: Json | undefined): readonly string[] {
+  if (old && !isSameGeneration(object, old)) return templateWarnings(old, 'spec', 'template')
+  return warningsForTemplate('spec', 'template')(object, old)
 }
 
 function validateReplicationController(object: Json): FieldError[] {
   const spec = specOf(object)
   const selector = asJson(spec['selector'])
-  const wrong = notNegative('spec.minReadySeconds', spec['minReadySeconds'])
-  if (Object.keys(selector).length === 0) wrong.push(required('spec.selector'))
-  wrong.push(...notNegative('spec.replicas', spec['replicas']))
-  if (!isJson(spec['template'])) return [...wrong, required('spec.template')]
+  const errors = notNegative('spec.minReadySeconds', spec['minReadySeconds'])
+  if (Object.keys(selector).length === 0) errors.push(required('spec.selector'))
+  errors.push(...notNegative('spec.replicas', spec['replicas']))
+  if (!isJson(spec['template'])) return [...errors, required('spec.template')]
   const labels = asJson(at(spec, 'template', 'metadata', 'labels'))
   const matches = Object.entries(selector).every(([key, value]) => labels[key] === value)
-  wrong.push(...validateSelectedTemplate(spec['template'], () => matches, 'spec.template'))
-  return [...wrong, ...validateAlwaysRestarts(spec, 'ReplicationController')]
+  errors.push(...validateSelectedTemplate(spec['template'], () => matches, 'spec.template'))
+  return [...errors, ...validateAlwaysRestarts(spec, 'ReplicationController')]
 }

@@ -1,10 +1,10 @@
 /** Names of what can be requested, limited and counted: CPU, memory, kinds of objects, devices of vendors. */
+import { invalidEach, invalidValue } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { invalidEach, invalidValue } from '../common/field-errors.ts'
 import { qualifiedName } from '../common/names.ts'
 
-const OF_CONTAINERS = ['cpu', 'memory', 'ephemeral-storage']
-const COUNTED = [
+const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
+const COUNTED_RESOURCES = [
   'pods',
   'resourcequotas',
   'services',
@@ -15,40 +15,40 @@ const COUNTED = [
   'services.nodeports',
   'services.loadbalancers',
 ]
-const OF_QUOTAS = new Set([
-  ...OF_CONTAINERS,
-  ...OF_CONTAINERS.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
-  ...COUNTED,
+const QUOTA_RESOURCES = new Set([
+  ...CONTAINER_RESOURCES,
+  ...CONTAINER_RESOURCES.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  ...COUNTED_RESOURCES,
   'requests.storage',
 ])
-const STANDARD = new Set([...OF_QUOTAS, 'storage'])
+const STANDARD_RESOURCES = new Set([...QUOTA_RESOURCES, 'storage'])
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.')
 export const isOvercommittable = (name: string): boolean => isNative(name) && !isHugePages(name)
 /** What comes in whole pieces only. */
-export const isCounted = (name: string): boolean => COUNTED.includes(name) || isExtended(name)
+export const isCounted = (name: string): boolean => COUNTED_RESOURCES.includes(name) || isExtended(name)
 
-const isOfContainers = (name: string): boolean => OF_CONTAINERS.includes(name) || isHugePages(name)
-export const isOfQuotas = (name: string): boolean =>
-  OF_QUOTAS.has(name) || isHugePages(name.startsWith('requests.') ? name.slice('requests.'.length) : name)
+const isContainerResource = (name: string): boolean => CONTAINER_RESOURCES.includes(name) || isHugePages(name)
+export const isQuotaResource = (name: string): boolean =>
+  QUOTA_RESOURCES.has(name) || isHugePages(name.startsWith('requests.') ? name.slice('requests.'.length) : name)
 
 /** What is wrong with the name of any resource. */
 export function validateResourceName(name: string, field: string): FieldError[] {
-  const wrong = invalidEach(field, name, qualifiedName(name))
-  if (wrong.length > 0 || name.includes('/') || STANDARD.has(name) || isOfQuotas(name)) return wrong
+  const errors = invalidEach(field, name, qualifiedName(name))
+  if (errors.length > 0 || name.includes('/') || STANDARD_RESOURCES.has(name) || isQuotaResource(name)) return errors
   return [invalidValue(field, name, 'must be a standard resource type or fully qualified')]
 }
 
 export function validateContainerResourceName(name: string, field: string): FieldError[] {
-  const wrong = validateResourceName(name, field)
-  if (name.includes('/') || isOfContainers(name)) return wrong
-  return [...wrong, invalidValue(field, name, 'must be a standard resource for containers')]
+  const errors = validateResourceName(name, field)
+  if (name.includes('/') || isContainerResource(name)) return errors
+  return [...errors, invalidValue(field, name, 'must be a standard resource for containers')]
 }
 
 export function validateQuotaResourceName(name: string, field: string): FieldError[] {
-  const wrong = validateResourceName(name, field)
-  if (name.includes('/') || isOfQuotas(name)) return wrong
-  return [...wrong, invalidValue(field, name, 'must be a standard resource for quota')]
+  const errors = validateResourceName(name, field)
+  if (name.includes('/') || isQuotaResource(name)) return errors
+  return [...errors, invalidValue(field, name, 'must be a standard resource for quota')]
 }

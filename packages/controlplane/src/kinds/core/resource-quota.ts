@@ -1,16 +1,15 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asList, asText, at } from '../../model/json.ts'
-import { invalidValue } from '../../schema/field-errors.ts'
+import { immutable, invalidStruct, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { immutable, invalidStruct, required } from '../common/field-errors.ts'
-import { isCounted, isOfQuotas, validateQuotaResourceName } from './resource-names.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { isNegative, isWhole } from '../common/quantity.ts'
+import { isCounted, isQuotaResource, validateQuotaResourceName } from './resource-names.ts'
 
 export const RESOURCE_QUOTAS: KindTable = {
   resourcequotas: {
-    cells: quotaCells,
+    columns: quotaColumns,
     rules: {
       generation: false,
       validate: validateQuota,
@@ -20,7 +19,7 @@ export const RESOURCE_QUOTAS: KindTable = {
   },
 }
 
-function quotaCells(quota: Json, age: (time: unknown) => string): readonly unknown[] {
+function quotaColumns(quota: Json, age: (time: unknown) => string): readonly unknown[] {
   const [hard, used] = [asJson(at(quota, 'status', 'hard')), asJson(at(quota, 'status', 'used'))]
   const names = Object.keys(hard).toSorted()
   const show = (list: readonly string[]): string =>
@@ -34,8 +33,8 @@ function quotaCells(quota: Json, age: (time: unknown) => string): readonly unkno
 }
 
 /** Scopes that a pod is in or not: nothing is compared. */
-const EXISTING = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']
-const SCOPES = [...EXISTING, 'PriorityClass', 'VolumeAttributesClass']
+const POD_SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']
+const SCOPES = [...POD_SCOPES, 'PriorityClass', 'VolumeAttributesClass']
 const CONFLICTS = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -44,14 +43,14 @@ const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu',
 
 export function validateQuota(quota: Json): FieldError[] {
   const spec = asJson(quota['spec'])
-  const wrong = Object.entries(asJson(spec['hard'])).flatMap(([name, quantity]) => {
+  const errors = Object.entries(asJson(spec['hard'])).flatMap(([name, quantity]) => {
     const field = `spec.hard[${name}]`
     const found = validateQuotaResourceName(name, field)
     if (isNegative(quantity)) found.push(invalidValue(field, quantity, 'must be greater than or equal to 0'))
     if (isCounted(name) && !isWhole(quantity)) found.push(invalidValue(field, quantity, 'must be an integer'))
     return found
   })
-  return [...wrong, ...validateScopes(spec), ...validateScopeSelector(spec)]
+  return [...errors, ...validateScopes(spec), ...validateScopeSelector(spec)]
 }
 
 /** What a quota applies to is decided once. */
@@ -65,11 +64,11 @@ export function validateQuotaChange(quota: Json, old: Json): FieldError[] {
 function validateScopes(spec: Json): FieldError[] {
   const scopes = asList(spec['scopes']).map(asText)
   const is = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
-  const wrong = scopes.flatMap((scope) => [
+  const errors = scopes.flatMap((scope) => [
     ...(SCOPES.includes(scope) ? [] : [is('unsupported scope')]),
     ...misapplied(spec, scope).map(() => is('unsupported scope applied to resource')),
   ])
-  return isConflicting(scopes) ? [...wrong, is('conflicting scopes')] : wrong
+  return isConflicting(scopes) ? [...errors, is('conflicting scopes')] : errors
 }
 
 function validateScopeSelector(spec: Json): FieldError[] {
@@ -83,7 +82,7 @@ function validateScopeSelector(spec: Json): FieldError[] {
       Values: values ?? null,
     })),
   }
-  const wrong = expressions.flatMap((expression) => {
+  const errors = expressions.flatMap((expression) => {
     const scope = asText(expression['scopeName'])
     return [
       ...(SCOPES.includes(scope) ? [] : [invalidValue(`${field}.scopeName`, scope, 'unsupported scope')]),
@@ -92,29 +91,29 @@ function validateScopeSelector(spec: Json): FieldError[] {
     ]
   })
   const names = expressions.map(({ scopeName }) => asText(scopeName))
-  if (isConflicting(names)) wrong.push(invalidValue(field, spec['scopes'] ?? null, 'conflicting scopes'))
-  return wrong
+  if (isConflicting(names)) errors.push(invalidValue(field, spec['scopes'] ?? null, 'conflicting scopes'))
+  return errors
 }
 
 function validateRequirement({ scopeName, operator, values }: Json, field: string): FieldError[] {
   const place = `${field}.operator`
-  const wrong: FieldError[] = []
-  if (EXISTING.includes(asText(scopeName)) && operator !== 'Exists') {
+  const errors: FieldError[] = []
+  if (POD_SCOPES.includes(asText(scopeName)) && operator !== 'Exists') {
     const detail = `must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`
-    wrong.push(invalidValue(place, operator ?? '', detail))
+    errors.push(invalidValue(place, operator ?? '', detail))
   }
   const list = asList(values)
   if (operator === 'In' || operator === 'NotIn') {
-    if (list.length > 0) return wrong
+    if (list.length > 0) return errors
     const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
-    return [...wrong, required(`${field}.values`, detail)]
+    return [...errors, required(`${field}.values`, detail)]
   }
   if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (list.length === 0) return wrong
+    if (list.length === 0) return errors
     const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
-    return [...wrong, invalidValue(`${field}.values`, list, detail)]
+    return [...errors, invalidValue(`${field}.values`, list, detail)]
   }
-  return [...wrong, invalidValue(place, operator ?? '', 'not a valid selector operator')]
+  return [...errors, invalidValue(place, operator ?? '', 'not a valid selector operator')]
 }
 
 const isConflicting = (scopes: readonly string[]): boolean =>
@@ -122,7 +121,7 @@ const isConflicting = (scopes: readonly string[]): boolean =>
 
 /** The resources of a quota that can not be told apart by this scope. */
 function misapplied(spec: Json, scope: string): readonly string[] {
-  return Object.keys(asJson(spec['hard'])).filter((name) => isOfQuotas(name) && !applies(scope, name))
+  return Object.keys(asJson(spec['hard'])).filter((name) => isQuotaResource(name) && !applies(scope, name))
 }
 
 function applies(scope: string, resource: string): boolean {

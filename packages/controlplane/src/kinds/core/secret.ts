@@ -1,16 +1,15 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asText, at, filledUnset, isJson, withField } from '../../model/json.ts'
-import { required, tooLong } from '../../schema/field-errors.ts'
+import { invalidValue, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { MAX_DATA_BYTES, size, validateDataKey, validateImmutable } from '../common/data-keys.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidValue } from '../common/field-errors.ts'
+import { MAX_DATA_BYTES, size, validateDataKey, validateImmutable } from '../common/data-keys.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 
 export const SECRETS: KindTable = {
   secrets: {
-    cells: (object, age) => [nameOf(object), asText(object['type']), size(object['data']), age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), asText(object['type']), size(object['data']), age(createdAt(object))],
     rules: {
       generation: false,
       defaults: defaultSecret,
@@ -37,7 +36,7 @@ function defaultSecret(given: Json): Json {
 }
 
 /** Types of secrets that are good for something only with these keys. */
-const NEEDED_KEYS = new Map([
+const REQUIRED_KEYS = new Map([
   ['kubernetes.io/dockercfg', ['.dockercfg']],
   ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
   ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
@@ -47,25 +46,25 @@ const NEEDED_KEYS = new Map([
 function validateSecret(object: Json): FieldError[] {
   const data = asJson(object['data'])
   const type = asText(object['type'])
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   let bytes = 0
   for (const [key, value] of Object.entries(data)) {
-    wrong.push(...validateDataKey('data', key))
+    errors.push(...validateDataKey('data', key))
     bytes += Buffer.byteLength(asText(value), 'base64')
   }
-  if (bytes > MAX_DATA_BYTES) wrong.push(tooLong('data', MAX_DATA_BYTES))
-  for (const key of NEEDED_KEYS.get(type) ?? []) {
-    if (!Object.hasOwn(data, key)) wrong.push(required(`data[${key}]`))
-    else if (type.startsWith('kubernetes.io/docker')) wrong.push(...validateDockerConfig(key, asText(data[key])))
+  if (bytes > MAX_DATA_BYTES) errors.push(tooLong('data', MAX_DATA_BYTES))
+  for (const key of REQUIRED_KEYS.get(type) ?? []) {
+    if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`))
+    else if (type.startsWith('kubernetes.io/docker')) errors.push(...validateDockerConfig(key, asText(data[key])))
   }
   if (type === 'kubernetes.io/basic-auth' && !Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) {
-    wrong.push(required('data[username]'), required('data[password]'))
+    errors.push(required('data[username]'), required('data[password]'))
   }
   if (type === 'kubernetes.io/service-account-token') {
     const key = 'kubernetes.io/service-account.name'
-    if (!at(object, 'metadata', 'annotations', key)) wrong.push(required(`metadata.annotations[${key}]`))
+    if (!at(object, 'metadata', 'annotations', key)) errors.push(required(`metadata.annotations[${key}]`))
   }
-  return wrong
+  return errors
 }
 
 function validateDockerConfig(key: string, encoded: string): FieldError[] {

@@ -1,18 +1,18 @@
 import type { Json } from '../../model/json.ts'
 import { asJsons, asList, asText, filled, isUnset, withinItems } from '../../model/json.ts'
-import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { addressAdvice } from '../common/ip-warnings.ts'
-import { createdAt, listWithMore, nameOf } from '../common/columns.ts'
-import { dnsLabel } from '../common/names.ts'
-import { duplicate, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { formatAddress, isMapped, parseAddress } from '../../schema/formats/addresses.ts'
-import { unchanged } from '../common/labels.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, listWithMore, nameOf } from '../common/columns.ts'
 import { validateAddress } from '../common/ip-validation.ts'
+import { addressWarnings } from '../common/ip-warnings.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { unchanged } from '../common/labels.ts'
+import { dnsLabel } from '../common/names.ts'
 
 export const DISCOVERY: KindTable = {
   'endpointslices.discovery.k8s.io': {
-    cells: (slice, age) => [
+    columns: (slice, age) => [
       nameOf(slice),
       asText(slice['addressType']),
       moreOrUnset(
@@ -28,7 +28,7 @@ export const DISCOVERY: KindTable = {
         const withPorts = withinItems(slice, 'ports', (port) => filled(port, { name: '', protocol: 'TCP' }))
         return withinItems(withPorts, 'endpoints', (endpoint) => filled(endpoint, { conditions: {} }))
       },
-      advise: adviseOnSlice,
+      warnings: warningsForSlice,
       validate: validateSlice,
       validateChange: (slice, old) => unchanged('addressType', slice['addressType'], old['addressType']),
     },
@@ -37,12 +37,12 @@ export const DISCOVERY: KindTable = {
 
 const moreOrUnset = (list: readonly string[]): string => listWithMore(list, 3) || '<unset>'
 
-function adviseOnSlice(slice: Json, old: Json | undefined): readonly string[] {
+function warningsForSlice(slice: Json, old: Json | undefined): readonly string[] {
   return [
     ...(!old && slice['addressType'] === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     ...asJsons(slice['endpoints']).flatMap(({ addresses }, index) =>
       asList(addresses).flatMap((address, place) =>
-        addressAdvice(asText(address), `endpoints[${index}].addresses[${place}]`),
+        addressWarnings(asText(address), `endpoints[${index}].addresses[${place}]`),
       ),
     ),
   ]
@@ -52,29 +52,29 @@ const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
 
 function validateSlice(slice: Json): FieldError[] {
   const { addressType } = slice
-  const wrong: FieldError[] = []
-  if (isUnset(addressType)) wrong.push(required('addressType'))
+  const errors: FieldError[] = []
+  if (isUnset(addressType)) errors.push(required('addressType'))
   else if (!ADDRESS_TYPES.includes(asText(addressType))) {
-    wrong.push(notSupported('addressType', addressType, ADDRESS_TYPES))
+    errors.push(notSupported('addressType', addressType, ADDRESS_TYPES))
   }
   const names = new Set<string>()
   asJsons(slice['ports']).forEach(({ name, protocol }, index) => {
     const text = asText(name)
-    if (text) wrong.push(...invalidEach(`ports[${index}].name`, text, dnsLabel(text)))
-    if (names.has(text)) wrong.push(duplicate(`ports[${index}].name`, text))
+    if (text) errors.push(...invalidEach(`ports[${index}].name`, text, dnsLabel(text)))
+    if (names.has(text)) errors.push(duplicate(`ports[${index}].name`, text))
     names.add(text)
     const protocols = ['SCTP', 'TCP', 'UDP']
     if (!protocols.includes(asText(protocol)))
-      wrong.push(notSupported(`ports[${index}].protocol`, protocol ?? '', protocols))
+      errors.push(notSupported(`ports[${index}].protocol`, protocol ?? '', protocols))
   })
   asJsons(slice['endpoints']).forEach(({ addresses }, index) => {
     const list = asList(addresses).map(asText)
     const field = `endpoints[${index}].addresses`
-    if (list.length === 0) wrong.push(required(field, 'must contain at least 1 address'))
+    if (list.length === 0) errors.push(required(field, 'must contain at least 1 address'))
     if (addressType === 'FQDN') return
-    list.forEach((address, at) => wrong.push(...validateEndpoint(address, addressType, field, `${field}[${at}]`)))
+    list.forEach((address, at) => errors.push(...validateEndpoint(address, addressType, field, `${field}[${at}]`)))
   })
-  return wrong
+  return errors
 }
 
 function validateEndpoint(address: string, type: unknown, list: string, field: string): FieldError[] {

@@ -1,12 +1,12 @@
 import type { KubeObject } from '@tenure/kube'
 
-import type { Conversion } from '../../registry/types.ts'
-import type { FieldError } from '../../schema/types.ts'
-import { nameOf } from '../common/columns.ts'
-import { invalidEach, invalidValue, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asNumber, asText, at, isJson, isUnset } from '../../model/json.ts'
-import type { Cells, KindTable } from '../common/kind-table.ts'
+import type { Conversion } from '../../registry/types.ts'
+import { invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { nameOf } from '../common/columns.ts'
+import type { ColumnValues, KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 import { qualifiedName } from '../common/names.ts'
 
@@ -21,7 +21,7 @@ const RENAMED: readonly (readonly [string, string])[] = [
   ['deprecatedCount', 'count'],
 ]
 const TO_CORE = new Map(RENAMED)
-const FROM_CORE = new Map(RENAMED.map(([renamed, core]) => [core, renamed]))
+const CORE_TO_EVENTS = new Map(RENAMED.map(([renamed, core]) => [core, renamed]))
 
 function renamed(event: Json, names: ReadonlyMap<string, string>, apiVersion: string): Json {
   const result: Record<string, unknown> = {}
@@ -31,13 +31,13 @@ function renamed(event: Json, names: ReadonlyMap<string, string>, apiVersion: st
 
 const conversion: Conversion = {
   toStored: (object) => renamed(object as unknown as Json, TO_CORE, 'v1'),
-  fromStored: (object) => renamed(object as unknown as Json, FROM_CORE, 'events.k8s.io/v1'),
+  fromStored: (object) => renamed(object as unknown as Json, CORE_TO_EVENTS, 'events.k8s.io/v1'),
 }
 
 const asCore = (event: Json): Json =>
   event['apiVersion'] === 'events.k8s.io/v1' ? renamed(event, TO_CORE, 'v1') : event
 
-const eventCells: Cells = (given, age) => {
+const eventColumns: ColumnValues = (given, age) => {
   const event = asCore(given)
   const { firstTimestamp, lastTimestamp, eventTime, series, count } = event
   const first = age(firstTimestamp ?? eventTime)
@@ -62,7 +62,7 @@ const eventCells: Cells = (given, age) => {
   ]
 }
 
-const MISPLACED = 'does not match event.namespace'
+const NAMESPACE_MISMATCH = 'does not match event.namespace'
 
 /** What holds for events of both groups; `controller` is the name of the reporting controller's field. */
 function validateEvent(event: Json, controller: string): FieldError[] {
@@ -71,46 +71,55 @@ function validateEvent(event: Json, controller: string): FieldError[] {
   const field = 'involvedObject.namespace'
   if (isUnset(event['eventTime'])) {
     const fits = involved ? involved === namespace : namespace === '' || namespace === 'default'
-    return fits ? [] : [invalidValue(field, involved, MISPLACED)]
+    return fits ? [] : [invalidValue(field, involved, NAMESPACE_MISMATCH)]
   }
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (!involved && namespace !== 'default' && namespace !== 'kube-system') {
-    wrong.push(invalidValue(field, involved, MISPLACED))
+    errors.push(invalidValue(field, involved, NAMESPACE_MISMATCH))
   }
   const reporter = asText(event['reportingComponent'])
-  if (!reporter) wrong.push(required(controller))
-  wrong.push(...invalidEach(controller, reporter, qualifiedName(reporter)))
+  if (!reporter) errors.push(required(controller))
+  errors.push(...invalidEach(controller, reporter, qualifiedName(reporter)))
   for (const name of ['reportingInstance', 'action', 'reason']) {
     const text = asText(event[name])
-    if (!text) wrong.push(required(name))
-    if (text.length > 128) wrong.push(invalidValue(name, '', 'can have at most 128 characters'))
+    if (!text) errors.push(required(name))
+    if (text.length > 128) errors.push(invalidValue(name, '', 'can have at most 128 characters'))
   }
   if (asText(event['message']).length > 1024) {
-    wrong.push(invalidValue('message', '', 'can have at most 1024 characters'))
+    errors.push(invalidValue('message', '', 'can have at most 1024 characters'))
   }
-  return wrong
+  return errors
 }
 
 function validateNewEvent(event: Json): FieldError[] {
-  const wrong = validateEvent(event, 'reportingController')
+  const errors = validateEvent(event, 'reportingController')
   const { series, type, eventTime } = event
   if (isJson(series)) {
-    if (asNumber(series['count']) < 2) wrong.push(invalidValue('series.count', '', 'should be at least 2'))
-    if (isUnset(series['lastObservedTime'])) wrong.push(required('series.lastObservedTime'))
+    if (asNumber(series['count']) < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'))
+    if (isUnset(series['lastObservedTime'])) errors.push(required('series.lastObservedTime'))
   }
-  if (isUnset(eventTime)) wrong.push(required('eventTime'))
+  if (isUnset(eventTime)) errors.push(required('eventTime'))
   if (type !== 'Normal' && type !== 'Warning') {
-    wrong.push(invalidValue('type', '', `has invalid value: ${asText(type)}`))
+    errors.push(invalidValue('type', '', `has invalid value: ${asText(type)}`))
   }
   for (const field of ['firstTimestamp', 'lastTimestamp', 'count']) {
-    if (!isUnset(event[field])) wrong.push(invalidValue(field, '', 'needs to be unset'))
+    if (!isUnset(event[field])) errors.push(invalidValue(field, '', 'needs to be unset'))
   }
-  if (Object.keys(asJson(event['source'])).length > 0) wrong.push(invalidValue('source', '', 'needs to be unset'))
-  return wrong
+  if (Object.keys(asJson(event['source'])).length > 0) errors.push(invalidValue('source', '', 'needs to be unset'))
+  return errors
 }
 
-const FIXED = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type']
-const FIXED_TOO = ['eventTime', 'action', 'related', 'reportingInstance']
+const IMMUTABLE_FIELDS = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'type',
+]
+const IMMUTABLE_NEW_FIELDS = ['eventTime', 'action', 'related', 'reportingInstance']
 
 const involved =
   (field: string) =>
@@ -146,20 +155,22 @@ const shared = { generation: false, allowsCreateOnUpdate: true } as const
 /** Events of both groups: one storage. */
 export const EVENTS: KindTable = {
   events: {
-    cells: eventCells,
+    columns: eventColumns,
     rules: { ...shared, selectableFields, validate: (event) => validateEvent(event, 'reportingComponent') },
   },
   'events.events.k8s.io': {
     bucket: 'events',
     conversion,
-    cells: eventCells,
+    columns: eventColumns,
     rules: {
       ...shared,
       selectableFields: newerSelectableFields,
       validate: (event) => validateNewEvent(asCore(event)),
       validateChange: (event, old) => {
         const [next, before] = [asCore(event), asCore(old)]
-        const fields = [...FIXED, ...FIXED_TOO].flatMap((field) => unchanged(field, next[field], before[field]))
+        const fields = [...IMMUTABLE_FIELDS, ...IMMUTABLE_NEW_FIELDS].flatMap((field) =>
+          unchanged(field, next[field], before[field]),
+        )
         return [
           ...fields,
           ...unchanged('reportingController', next['reportingComponent'], before['reportingComponent']),

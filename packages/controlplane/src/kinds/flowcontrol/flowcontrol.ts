@@ -1,11 +1,11 @@
 import { conditionOf } from '../../model/conditions.ts'
 import { asJson, asNumber, asText, at, isJson } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
 
 export const FLOW_CONTROL: KindTable = {
   'flowschemas.flowcontrol.apiserver.k8s.io': {
-    cells: (flow, age) => {
+    columns: (flow, age) => {
       const dangling = conditionOf(flow, 'Dangling')?.['status']
       return [
         nameOf(flow),
@@ -18,7 +18,7 @@ export const FLOW_CONTROL: KindTable = {
     },
   },
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': {
-    cells: (level, age) => {
+    columns: (level, age) => {
       const limited = asJson(at(level, 'spec', 'limited'))
       const queuing = at(limited, 'limitResponse', 'queuing')
       const queue = (field: string): unknown => (isJson(queuing) ? asNumber(queuing[field]) : '<none>')

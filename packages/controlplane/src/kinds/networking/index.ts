@@ -1,9 +1,9 @@
 import { asJson, asList, asText, at } from '../../model/json.ts'
-import { INGRESSES } from './ingress.ts'
-import { INGRESS_CLASSES } from './ingress-class.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { NETWORK_POLICIES } from './network-policy.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { INGRESS_CLASSES } from './ingress-class.ts'
+import { INGRESSES } from './ingress.ts'
+import { NETWORK_POLICIES } from './network-policy.ts'
 
 /** Kinds of networking.k8s.io. */
 export const NETWORKING: KindTable = {
@@ -11,7 +11,7 @@ export const NETWORKING: KindTable = {
   ...INGRESS_CLASSES,
   ...NETWORK_POLICIES,
   'servicecidrs.networking.k8s.io': {
-    cells: (cidr, age) => [
+    columns: (cidr, age) => [
       nameOf(cidr),
       asList(at(cidr, 'spec', 'cidrs'))
         .map(asText)
@@ -20,7 +20,7 @@ export const NETWORKING: KindTable = {
     ],
   },
   'ipaddresses.networking.k8s.io': {
-    cells: (address) => {
+    columns: (address) => {
       const { resource, group, namespace, name } = asJson(at(address, 'spec', 'parentRef'))
       const kind = group ? `${asText(resource)}.${asText(group)}` : asText(resource)
       return [nameOf(address), [kind, namespace, name].filter(Boolean).map(asText).join('/')]

@@ -1,17 +1,17 @@
-import { asJson, asText, at, filled, isAbsent, isJson, withinField } from '../../model/json.ts'
-import type { FieldError } from '../../schema/types.ts'
 import type { Json } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
+import { asJson, asText, at, filled, isAbsent, isJson, withinField } from '../../model/json.ts'
+import { forbidden, invalidEach, notSupported, required, tooLong } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { dnsLabel } from '../common/names.ts'
-import { forbiddenField, invalidEach, notSupported, required, tooLong } from '../common/field-errors.ts'
-import { unchanged } from '../common/labels.ts'
 import { validateDomainPath } from '../common/domain-path.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { unchanged } from '../common/labels.ts'
+import { dnsLabel } from '../common/names.ts'
 import { validateReference } from './ingress-validation.ts'
 
 export const INGRESS_CLASSES: KindTable = {
   'ingressclasses.networking.k8s.io': {
-    cells: (ingressClass, age) => {
+    columns: (ingressClass, age) => {
       const isDefault =
         at(ingressClass, 'metadata', 'annotations', 'ingressclass.kubernetes.io/is-default-class') === 'true'
       const { apiGroup, kind, name } = asJson(at(ingressClass, 'spec', 'parameters'))
@@ -28,35 +28,35 @@ export const INGRESS_CLASSES: KindTable = {
         withinField(ingressClass, 'spec', (spec) =>
           withinField(spec, 'parameters', (parameters) => filled(parameters, { scope: 'Cluster' })),
         ),
-      validate: validateClassOfIngresses,
+      validate: validateIngressClass,
       validateUpdate: (next, old) => [
         ...unchanged('spec.controller', at(next, 'spec', 'controller') ?? '', at(old, 'spec', 'controller')),
-        ...validateClassOfIngresses(next),
+        ...validateIngressClass(next),
       ],
     },
   },
 }
 
-const LONGEST_CONTROLLER = 250
+const MAX_CONTROLLER_LENGTH = 250
 const SCOPES = ['Cluster', 'Namespace']
 
 /** Who serves the ingresses of a class, and where it is told how. */
-function validateClassOfIngresses(object: Json): FieldError[] {
+function validateIngressClass(object: Json): FieldError[] {
   const { controller, parameters } = asJson(object['spec'])
   const name = asText(controller)
-  const wrong = name.length > LONGEST_CONTROLLER ? [tooLong('spec.controller', LONGEST_CONTROLLER)] : []
-  wrong.push(...validateDomainPath(name, 'spec.controller'))
-  return isJson(parameters) ? [...wrong, ...validateParameters(parameters, 'spec.parameters')] : wrong
+  const errors = name.length > MAX_CONTROLLER_LENGTH ? [tooLong('spec.controller', MAX_CONTROLLER_LENGTH)] : []
+  errors.push(...validateDomainPath(name, 'spec.controller'))
+  return isJson(parameters) ? [...errors, ...validateParameters(parameters, 'spec.parameters')] : errors
 }
 
 function validateParameters(parameters: Json, field: string): FieldError[] {
   const { scope, namespace } = parameters
-  const wrong = validateReference(parameters, field)
-  if (!SCOPES.includes(asText(scope))) return [...wrong, notSupported(`${field}.scope`, scope, SCOPES)]
+  const errors = validateReference(parameters, field)
+  if (!SCOPES.includes(asText(scope))) return [...errors, notSupported(`${field}.scope`, scope, SCOPES)]
   const place = `${field}.namespace`
   if (scope === 'Cluster') {
-    return isAbsent(namespace) ? wrong : [...wrong, forbiddenField(place, "`parameters.scope` is set to 'Cluster'")]
+    return isAbsent(namespace) ? errors : [...errors, forbidden(place, "`parameters.scope` is set to 'Cluster'")]
   }
-  if (isAbsent(namespace)) return [...wrong, required(place, "`parameters.scope` is set to 'Namespace'")]
-  return [...wrong, ...invalidEach(place, namespace, dnsLabel(asText(namespace)))]
+  if (isAbsent(namespace)) return [...errors, required(place, "`parameters.scope` is set to 'Namespace'")]
+  return [...errors, ...invalidEach(place, namespace, dnsLabel(asText(namespace)))]
 }

@@ -1,42 +1,42 @@
-import { parseAddress } from '../../schema/formats/addresses.ts'
-import type { FieldError } from '../../schema/types.ts'
-import { invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asList, asText, at, isJson, isUnset } from '../../model/json.ts'
+import { invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
+import { parseAddress } from '../../schema/formats/addresses.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber, wildcardSubdomain } from '../common/names.ts'
 
 export function validateIngress(spec: Json): FieldError[] {
   const rules = asJsons(spec['rules'])
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (rules.length === 0 && !isJson(spec['defaultBackend'])) {
-    wrong.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'))
+    errors.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'))
   }
-  if (isJson(spec['defaultBackend'])) wrong.push(...validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
+  if (isJson(spec['defaultBackend'])) errors.push(...validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
   rules.forEach(({ host, http }, index) => {
     const field = `spec.rules[${index}]`
     const name = asText(host)
     if (name) {
-      if (parseAddress(name)) wrong.push(invalidValue(`${field}.host`, name, 'must be a DNS name, not an IP address'))
+      if (parseAddress(name)) errors.push(invalidValue(`${field}.host`, name, 'must be a DNS name, not an IP address'))
       const rule = name.includes('*') ? wildcardSubdomain : dnsSubdomain
-      wrong.push(...invalidEach(`${field}.host`, name, rule(name)))
+      errors.push(...invalidEach(`${field}.host`, name, rule(name)))
     }
     if (!isJson(http)) return
     const paths = asJsons(http['paths'])
-    if (paths.length === 0) wrong.push(required(`${field}.http.paths`))
-    paths.forEach((path, at) => wrong.push(...validatePath(path, `${field}.http.paths[${at}]`)))
+    if (paths.length === 0) errors.push(required(`${field}.http.paths`))
+    paths.forEach((path, at) => errors.push(...validatePath(path, `${field}.http.paths[${at}]`)))
   })
-  asJsons(spec['tls']).forEach((tls, index) => wrong.push(...validateTls(tls, `spec.tls[${index}]`)))
+  asJsons(spec['tls']).forEach((tls, index) => errors.push(...validateTls(tls, `spec.tls[${index}]`)))
   const { ingressClassName } = spec
   if (typeof ingressClassName === 'string') {
-    wrong.push(...invalidEach('spec.ingressClassName', ingressClassName, dnsSubdomain(ingressClassName)))
+    errors.push(...invalidEach('spec.ingressClassName', ingressClassName, dnsSubdomain(ingressClassName)))
   }
-  return wrong
+  return errors
 }
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 
 /** The old way to name a class must not say something else. */
-export function validateIngressClass(ingress: Json): FieldError[] {
+export function validateClassAnnotation(ingress: Json): FieldError[] {
   const name = at(ingress, 'spec', 'ingressClassName')
   const old = at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION)
   if (typeof name !== 'string' || typeof old !== 'string' || name === old) return []
@@ -44,20 +44,20 @@ export function validateIngressClass(ingress: Json): FieldError[] {
   return [invalidValue(`annotations.${CLASS_ANNOTATION}`, old, detail)]
 }
 
-export function adviseOnIngressClass(ingress: Json, old: Json | undefined): readonly string[] {
+export function warningsForIngressClass(ingress: Json, old: Json | undefined): readonly string[] {
   if (old || at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION) === undefined) return []
   return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
 }
 
 function validateTls({ hosts, secretName }: Json, field: string): FieldError[] {
-  const wrong = asList(hosts)
+  const errors = asList(hosts)
     .map(asText)
     .flatMap((host, index) => {
       const rule = host.includes('*') ? wildcardSubdomain : dnsSubdomain
       return invalidEach(`${field}.hosts[${index}]`, host, rule(host))
     })
   const secret = asText(secretName)
-  return secret ? [...wrong, ...invalidEach(`${field}.secretName`, secret, dnsSubdomain(secret))] : wrong
+  return secret ? [...errors, ...invalidEach(`${field}.secretName`, secret, dnsSubdomain(secret))] : errors
 }
 
 export function validateReference(reference: Json, field: string): FieldError[] {
@@ -71,25 +71,25 @@ export function validateReference(reference: Json, field: string): FieldError[] 
   ]
 }
 
-const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
-const BAD_ENDS = ['/..', '/.']
+const INVALID_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
+const INVALID_SUFFIXES = ['/..', '/.']
 
 function validatePath(entry: Json, field: string): FieldError[] {
   const { pathType, backend } = entry
   if (isUnset(pathType)) return [required(`${field}.pathType`, 'pathType must be specified')]
   const path = asText(entry['path'])
-  const wrong: FieldError[] = []
-  const complain = (detail: string): number => wrong.push(invalidValue(`${field}.path`, path, detail))
+  const errors: FieldError[] = []
+  const complain = (detail: string): number => errors.push(invalidValue(`${field}.path`, path, detail))
   if (pathType === 'Exact' || pathType === 'Prefix') {
     if (!path.startsWith('/')) complain('must be an absolute path')
-    for (const sequence of BAD_SEQUENCES) if (path.includes(sequence)) complain(`must not contain '${sequence}'`)
-    for (const end of BAD_ENDS) if (path.endsWith(end)) complain(`cannot end with '${end}'`)
+    for (const sequence of INVALID_SEQUENCES) if (path.includes(sequence)) complain(`must not contain '${sequence}'`)
+    for (const end of INVALID_SUFFIXES) if (path.endsWith(end)) complain(`cannot end with '${end}'`)
   } else if (pathType === 'ImplementationSpecific') {
     if (path && !path.startsWith('/')) complain('must be an absolute path')
   } else {
-    wrong.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
+    errors.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
   }
-  return [...wrong, ...validateBackend(asJson(backend), `${field}.backend`)]
+  return [...errors, ...validateBackend(asJson(backend), `${field}.backend`)]
 }
 
 function validateBackend({ resource, service }: Json, field: string): FieldError[] {
@@ -98,14 +98,14 @@ function validateBackend({ resource, service }: Json, field: string): FieldError
   }
   if (isJson(resource)) return validateReference(resource, `${field}.resource`)
   if (!isJson(service)) return [invalidValue(field, '', 'resource or service backend is required')]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const name = asText(service['name'])
-  if (name) wrong.push(...invalidEach(`${field}.service.name`, name, dnsLabel(name)))
-  else wrong.push(required(`${field}.service.name`))
+  if (name) errors.push(...invalidEach(`${field}.service.name`, name, dnsLabel(name)))
+  else errors.push(required(`${field}.service.name`))
   const { name: portText, number } = asJson(service['port'])
-  if (portText && !isUnset(number)) wrong.push(invalidValue(field, '', 'cannot set both port name & port number'))
-  else if (portText) wrong.push(...invalidEach(`${field}.service.port.name`, portText, portName(asText(portText))))
-  else if (isUnset(number)) wrong.push(required(field, 'port name or number is required'))
-  else wrong.push(...invalidEach(`${field}.service.port.number`, number, portNumber(Number(number))))
-  return wrong
+  if (portText && !isUnset(number)) errors.push(invalidValue(field, '', 'cannot set both port name & port number'))
+  else if (portText) errors.push(...invalidEach(`${field}.service.port.name`, portText, portName(asText(portText))))
+  else if (isUnset(number)) errors.push(required(field, 'port name or number is required'))
+  else errors.push(...invalidEach(`${field}.service.port.number`, number, portNumber(Number(number))))
+  return errors
 }

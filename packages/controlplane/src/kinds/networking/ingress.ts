@@ -1,11 +1,11 @@
 import { asJson, asJsons, asList, asText, at } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
-import { adviseOnIngressClass, validateIngress, validateIngressClass } from './ingress-validation.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
+import { warningsForIngressClass, validateIngress, validateClassAnnotation } from './ingress-validation.ts'
 
 export const INGRESSES: KindTable = {
   'ingresses.networking.k8s.io': {
-    cells: (ingress, age) => {
+    columns: (ingress, age) => {
       const rules = asJsons(at(ingress, 'spec', 'rules'))
       const balanced = asJsons(at(ingress, 'status', 'loadBalancer', 'ingress'))
         .map(({ ip, hostname }) => asText(ip) || asText(hostname))
@@ -13,7 +13,7 @@ export const INGRESSES: KindTable = {
       return [
         nameOf(ingress),
         asText(at(ingress, 'spec', 'ingressClassName')) || '<none>',
-        hostsCell(rules.map(({ host }) => asText(host)).filter(Boolean), rules.length),
+        hostsColumn(rules.map(({ host }) => asText(host)).filter(Boolean), rules.length),
         [...new Set(balanced.toSorted())].join(','),
         asList(at(ingress, 'spec', 'tls')).length > 0 ? '80, 443' : '80',
         age(createdAt(ingress)),
@@ -22,14 +22,14 @@ export const INGRESSES: KindTable = {
     rules: {
       newStatus: { loadBalancer: {} },
       validate: (ingress) => validateIngress(asJson(ingress['spec'])),
-      advise: adviseOnIngressClass,
-      validateNew: validateIngressClass,
+      warnings: warningsForIngressClass,
+      validateNew: validateClassAnnotation,
       validateChange: () => [],
     },
   },
 }
 
-function hostsCell(hosts: readonly string[], rules: number): string {
+function hostsColumn(hosts: readonly string[], rules: number): string {
   if (hosts.length === 0) return '*'
   const list = hosts.slice(0, 3).join(',')
   return hosts.length > 3 ? `${list} + ${rules - 3} more...` : list

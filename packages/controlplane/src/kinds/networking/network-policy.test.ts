@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 import { validatePolicy } from './network-policy.ts'
 
-const wrong = (spec: object): readonly string[] =>
+const errors = (spec: object): readonly string[] =>
   validatePolicy({ spec }).map(({ field, message }) => `${field}: ${message}`)
 
 test('a peer is selected or a network, and not both', () => {
-  expect(wrong({ ingress: [{ from: [{}, { podSelector: {}, namespaceSelector: {} }] }] })).toEqual([
+  expect(errors({ ingress: [{ from: [{}, { podSelector: {}, namespaceSelector: {} }] }] })).toEqual([
     'spec.ingress[0].from[0]: Required value: must specify a peer',
   ])
-  expect(wrong({ egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }] }] })).toEqual([
+  expect(errors({ egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }] }] })).toEqual([
     'spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer',
   ])
 })
 
 const block = (cidr: string, ...except: readonly string[]): readonly string[] =>
-  wrong({ ingress: [{ from: [{ ipBlock: { cidr, except } }] }] })
-const ports = (...list: readonly object[]): readonly string[] => wrong({ ingress: [{ ports: list }] })
+  errors({ ingress: [{ from: [{ ipBlock: { cidr, except } }] }] })
+const ports = (...list: readonly object[]): readonly string[] => errors({ ingress: [{ ports: list }] })
 
 test('what is excepted is a part of the network', () => {
   expect(block('10.0.0.0/8', '10.1.0.0/16')).toEqual([])

@@ -14,23 +14,27 @@ import {
   withinField,
   withinItems,
 } from '../../model/json.ts'
+import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { contains, maskAddress } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../common/field-errors.ts'
-import { formatSelector, validateSelector } from '../common/selectors.ts'
 import { looseNetwork, validateNetwork } from '../common/ip-validation.ts'
-import { networkAdvice } from '../common/ip-warnings.ts'
+import { networkWarnings } from '../common/ip-warnings.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { portName, portNumber } from '../common/names.ts'
+import { formatSelector, validateSelector } from '../common/selectors.ts'
 
 export const NETWORK_POLICIES: KindTable = {
   'networkpolicies.networking.k8s.io': {
-    cells: (policy, age) => [nameOf(policy), formatSelector(at(policy, 'spec', 'podSelector')), age(createdAt(policy))],
+    columns: (policy, age) => [
+      nameOf(policy),
+      formatSelector(at(policy, 'spec', 'podSelector')),
+      age(createdAt(policy)),
+    ],
     rules: {
       defaults: (policy) => withinField(policy, 'spec', defaultPolicy),
       validate: validatePolicy,
-      advise: adviseOnPolicy,
+      warnings: warningsForPolicy,
     },
   },
 }
@@ -50,28 +54,28 @@ const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 /** What is wrong with whom a policy lets pods talk to. */
 export function validatePolicy(policy: Json): FieldError[] {
   const spec = asJson(policy['spec'])
-  const wrong = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
+  const errors = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
   for (const [rules, peers] of [
     ['ingress', 'from'],
     ['egress', 'to'],
   ] as const) {
     asJsons(spec[rules]).forEach((rule, index) => {
       const field = `spec.${rules}[${index}]`
-      asJsons(rule['ports']).forEach((port, at) => wrong.push(...validatePort(port, `${field}.ports[${at}]`)))
-      asJsons(rule[peers]).forEach((peer, at) => wrong.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
+      asJsons(rule['ports']).forEach((port, at) => errors.push(...validatePort(port, `${field}.ports[${at}]`)))
+      asJsons(rule[peers]).forEach((peer, at) => errors.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
     })
   }
   const types = asList(spec['policyTypes'])
   if (types.length > 2) {
-    return [...wrong, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+    return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
   }
   types.forEach((type, index) => {
-    if (!TYPES.includes(asText(type))) wrong.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
+    if (!TYPES.includes(asText(type))) errors.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
   })
-  return wrong
+  return errors
 }
 
-export function adviseOnPolicy(policy: Json): readonly string[] {
+export function warningsForPolicy(policy: Json): readonly string[] {
   return [
     ['ingress', 'from'],
     ['egress', 'to'],
@@ -81,8 +85,8 @@ export function adviseOnPolicy(policy: Json): readonly string[] {
         const field = `spec.${rules}[${index}].${peers}[${place}].ipBlock`
         const { cidr, except } = asJson(ipBlock)
         return [
-          ...networkAdvice(asText(cidr), `${field}.cidr`),
-          ...asList(except).flatMap((one, which) => networkAdvice(asText(one), `${field}.except[${which}]`)),
+          ...networkWarnings(asText(cidr), `${field}.cidr`),
+          ...asList(except).flatMap((one, which) => networkWarnings(asText(one), `${field}.except[${which}]`)),
         ]
       }),
     ),
@@ -90,51 +94,51 @@ export function adviseOnPolicy(policy: Json): readonly string[] {
 }
 
 function validatePort({ protocol, port, endPort }: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (!isUnset(protocol) && !PROTOCOLS.includes(asText(protocol))) {
-    wrong.push(notSupported(`${field}.protocol`, protocol, PROTOCOLS))
+    errors.push(notSupported(`${field}.protocol`, protocol, PROTOCOLS))
   }
   const hasEnd = typeof endPort === 'number'
   const endField = `${field}.endPort`
   if (typeof port === 'number') {
-    wrong.push(...invalidEach(`${field}.port`, port, portNumber(port)))
-    if (!hasEnd) return wrong
+    errors.push(...invalidEach(`${field}.port`, port, portNumber(port)))
+    if (!hasEnd) return errors
     // The real server shows the wrong one of the two.
-    if (endPort < port) wrong.push(invalidValue(endField, port, 'must be greater than or equal to `port`'))
-    return [...wrong, ...invalidEach(endField, endPort, portNumber(endPort))]
+    if (endPort < port) errors.push(invalidValue(endField, port, 'must be greater than or equal to `port`'))
+    return [...errors, ...invalidEach(endField, endPort, portNumber(endPort))]
   }
   const why = typeof port === 'string' ? 'non-numeric' : 'not specified'
-  if (hasEnd) wrong.push(invalidValue(endField, endPort, `may not be specified when \`port\` is ${why}`))
-  return typeof port === 'string' ? [...wrong, ...invalidEach(`${field}.port`, port, portName(port))] : wrong
+  if (hasEnd) errors.push(invalidValue(endField, endPort, `may not be specified when \`port\` is ${why}`))
+  return typeof port === 'string' ? [...errors, ...invalidEach(`${field}.port`, port, portName(port))] : errors
 }
 
 function validatePeer({ podSelector, namespaceSelector, ipBlock }: Json, field: string): FieldError[] {
-  const wrong = [
+  const errors = [
     ...validateSelector(podSelector as LabelSelector | undefined, `${field}.podSelector`),
     ...validateSelector(namespaceSelector as LabelSelector | undefined, `${field}.namespaceSelector`),
   ]
   const selects = isJson(podSelector) || isJson(namespaceSelector)
-  if (!isJson(ipBlock)) return selects ? wrong : [...wrong, required(field, 'must specify a peer')]
-  wrong.push(...validateBlock(ipBlock, `${field}.ipBlock`))
-  if (selects) wrong.push(forbiddenField(field, 'may not specify both ipBlock and another peer'))
-  return wrong
+  if (!isJson(ipBlock)) return selects ? errors : [...errors, required(field, 'must specify a peer')]
+  errors.push(...validateBlock(ipBlock, `${field}.ipBlock`))
+  if (selects) errors.push(forbidden(field, 'may not specify both ipBlock and another peer'))
+  return errors
 }
 
 function validateBlock({ cidr, except }: Json, field: string): FieldError[] {
   const text = asText(cidr)
   if (text === '') return [required(`${field}.cidr`)]
-  const wrong = validateNetwork(text, `${field}.cidr`)
+  const errors = validateNetwork(text, `${field}.cidr`)
   const whole = looseNetwork(text)
-  if (!whole) return wrong
+  if (!whole) return errors
   asList(except)
     .map(asText)
     .forEach((one, index) => {
       const place = `${field}.except[${index}]`
-      wrong.push(...validateNetwork(one, place))
+      errors.push(...validateNetwork(one, place))
       const part = looseNetwork(one)
       if (!part) return
       const isWithin = part.bits > whole.bits && contains(whole, maskAddress(part.address, part.bits))
-      if (!isWithin) wrong.push(invalidValue(place, one, 'must be a strict subset of `cidr`'))
+      if (!isWithin) errors.push(invalidValue(place, one, 'must be a strict subset of `cidr`'))
     })
-  return wrong
+  return errors
 }

@@ -1,23 +1,22 @@
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, at, isJson, repeats } from '../../model/json.ts'
-import { required } from '../../schema/field-errors.ts'
+import { duplicateStruct, invalidEach, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { dnsLabel } from '../common/names.ts'
-import { duplicateStruct, invalidEach } from '../common/field-errors.ts'
-import { formerLabel } from '../common/deprecated-labels.ts'
+import { deprecatedLabel } from '../common/deprecated-labels.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged, validateLabels } from '../common/labels.ts'
+import { dnsLabel } from '../common/names.ts'
 import { validateResources } from '../core/pod/container-validation.ts'
 import { validateTolerations } from '../core/pod/pod-validation.ts'
 
 export const NODE: KindTable = {
   'runtimeclasses.node.k8s.io': {
-    cells: (runtime, age) => [nameOf(runtime), asText(runtime['handler']), age(createdAt(runtime))],
+    columns: (runtime, age) => [nameOf(runtime), asText(runtime['handler']), age(createdAt(runtime))],
     rules: {
       generation: false,
       allowsCreateOnUpdate: true,
-      advise: adviseOnRuntimeClass,
+      warnings: warningsForRuntimeClass,
       validate: validateRuntimeClass,
       validateChange: (runtime, old) => unchanged('handler', runtime['handler'] ?? '', old['handler']),
     },
@@ -35,9 +34,9 @@ function validateRuntimeClass(runtime: Json): FieldError[] {
   ]
 }
 
-function adviseOnRuntimeClass(runtime: Json): readonly string[] {
+function warningsForRuntimeClass(runtime: Json): readonly string[] {
   return Object.keys(asJson(at(runtime, 'scheduling', 'nodeSelector'))).flatMap((name) => {
-    const former = formerLabel(name)
+    const former = deprecatedLabel(name)
     return former === undefined ? [] : [`scheduling.nodeSelector: ${former}`]
   })
 }

@@ -2,19 +2,18 @@ import type { LabelSelector } from '@tenure/kube'
 
 import type { Json } from '../../model/json.ts'
 import { asJson, asNumber, asText, at, isUnset } from '../../model/json.ts'
-import { notSupported } from '../../schema/field-errors.ts'
+import { invalidStruct, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidStruct } from '../common/field-errors.ts'
 import { validateIntOrPercent, validateNotAbove100 } from '../common/int-or-percent.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { validateSelector } from '../common/selectors.ts'
 
 const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : asText(value) || 'N/A')
 
 export const POLICY: KindTable = {
   'poddisruptionbudgets.policy': {
-    cells: (budget, age) => {
+    columns: (budget, age) => {
       const { minAvailable, maxUnavailable } = asJson(budget['spec'])
       const allowed = asNumber(at(budget, 'status', 'disruptionsAllowed'))
       return [nameOf(budget), shown(minAvailable), shown(maxUnavailable), allowed, age(createdAt(budget))]
@@ -28,7 +27,7 @@ export const POLICY: KindTable = {
 
 function validateBudget(spec: Json): FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
     const shown = {
       MinAvailable: minAvailable,
@@ -36,16 +35,16 @@ function validateBudget(spec: Json): FieldError[] {
       MaxUnavailable: maxUnavailable,
       UnhealthyPodEvictionPolicy: policy ?? null,
     }
-    wrong.push(invalidStruct('spec', shown, 'minAvailable and maxUnavailable cannot be both set'))
+    errors.push(invalidStruct('spec', shown, 'minAvailable and maxUnavailable cannot be both set'))
   }
   for (const [name, value] of Object.entries({ minAvailable, maxUnavailable })) {
     if (value === undefined) continue
-    wrong.push(...validateIntOrPercent(value, `spec.${name}`), ...validateNotAbove100(value, `spec.${name}`))
+    errors.push(...validateIntOrPercent(value, `spec.${name}`), ...validateNotAbove100(value, `spec.${name}`))
   }
-  wrong.push(...validateSelector(selector as LabelSelector | undefined, 'spec.selector'))
+  errors.push(...validateSelector(selector as LabelSelector | undefined, 'spec.selector'))
   const policies = ['AlwaysAllow', 'IfHealthyBudget']
   if (!isUnset(policy) && !policies.includes(asText(policy))) {
-    wrong.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, policies))
+    errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, policies))
   }
-  return wrong
+  return errors
 }

@@ -1,6 +1,3 @@
-import type { FieldError } from '../../schema/types.ts'
-import { createdAt, nameOf } from '../common/columns.ts'
-import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../common/field-errors.ts'
 import type { Json } from '../../model/json.ts'
 import {
   asJson,
@@ -12,7 +9,10 @@ import {
   withinField,
   withinItems,
 } from '../../model/json.ts'
-import type { Cells, KindTable } from '../common/kind-table.ts'
+import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
+import { createdAt, nameOf } from '../common/columns.ts'
+import type { ColumnValues, KindTable } from '../common/kind-table.ts'
 import { dnsSubdomain, pathSegment } from '../common/names.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -29,7 +29,7 @@ export const RBAC: KindTable = {
 
 function bindingEntry(isNamespaced: boolean): KindTable[string] {
   return {
-    cells: bindingCells,
+    columns: bindingColumns,
     rules: {
       ...shared,
       defaults: (binding) => {
@@ -52,7 +52,7 @@ function bindingEntry(isNamespaced: boolean): KindTable[string] {
 
 const account = (subject: Json): string => `${asText(subject['namespace'])}/${asText(subject['name'])}`
 
-function bindingCells(binding: Json, age: Parameters<Cells>[1]): readonly unknown[] {
+function bindingColumns(binding: Json, age: Parameters<ColumnValues>[1]): readonly unknown[] {
   const { kind, name } = asJson(binding['roleRef'])
   const subjects = asJsons(binding['subjects'])
   const named = (of: string, show = (subject: Json): string => asText(subject['name'])): string =>
@@ -73,55 +73,55 @@ function bindingCells(binding: Json, age: Parameters<Cells>[1]): readonly unknow
 function validateRules(role: Json, isNamespaced: boolean): FieldError[] {
   return asJsons(role['rules']).flatMap((rule, index) => {
     const field = `rules[${index}]`
-    const wrong: FieldError[] = []
+    const errors: FieldError[] = []
     const has = (name: string): boolean => asList(rule[name]).length > 0
-    if (!has('verbs')) wrong.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
+    if (!has('verbs')) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
     if (has('nonResourceURLs')) {
       const complain = (detail: string): number =>
-        wrong.push(invalidValue(`${field}.nonResourceURLs`, rule['nonResourceURLs'], detail))
+        errors.push(invalidValue(`${field}.nonResourceURLs`, rule['nonResourceURLs'], detail))
       if (isNamespaced) complain('namespaced rules cannot apply to non-resource URLs')
       if (has('apiGroups') || has('resources') || has('resourceNames')) {
         complain('rules cannot apply to both regular resources and non-resource URLs')
       }
-      return wrong
+      return errors
     }
     if (!has('apiGroups'))
-      wrong.push(required(`${field}.apiGroups`, 'resource rules must supply at least one api group'))
+      errors.push(required(`${field}.apiGroups`, 'resource rules must supply at least one api group'))
     if (!has('resources'))
-      wrong.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
-    return wrong
+      errors.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
+    return errors
   })
 }
 
 function validateBinding(binding: Json, isNamespaced: boolean): FieldError[] {
   const { apiGroup, kind, name } = asJson(binding['roleRef'])
-  const wrong: FieldError[] = []
-  if (apiGroup !== GROUP) wrong.push(notSupported('roleRef.apiGroup', apiGroup ?? '', [GROUP]))
+  const errors: FieldError[] = []
+  if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup ?? '', [GROUP]))
   const kinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
-  if (!kinds.includes(asText(kind))) wrong.push(notSupported('roleRef.kind', kind ?? '', kinds))
-  if (name) wrong.push(...invalidEach('roleRef.name', name, pathSegment(asText(name))))
-  else wrong.push(required('roleRef.name'))
+  if (!kinds.includes(asText(kind))) errors.push(notSupported('roleRef.kind', kind ?? '', kinds))
+  if (name) errors.push(...invalidEach('roleRef.name', name, pathSegment(asText(name))))
+  else errors.push(required('roleRef.name'))
   asJsons(binding['subjects']).forEach((subject, index) => {
-    wrong.push(...validateSubject(subject, isNamespaced, `subjects[${index}]`))
+    errors.push(...validateSubject(subject, isNamespaced, `subjects[${index}]`))
   })
-  return wrong
+  return errors
 }
 
 function validateSubject(subject: Json, isNamespaced: boolean, field: string): FieldError[] {
   const { kind, name, apiGroup, namespace } = subject
-  const wrong: FieldError[] = name ? [] : [required(`${field}.name`)]
+  const errors: FieldError[] = name ? [] : [required(`${field}.name`)]
   switch (kind) {
     case 'ServiceAccount':
-      if (name) wrong.push(...invalidEach(`${field}.name`, name, dnsSubdomain(asText(name))))
-      if (apiGroup) wrong.push(notSupported(`${field}.apiGroup`, apiGroup, ['']))
-      if (!isNamespaced && !namespace) wrong.push(required(`${field}.namespace`))
+      if (name) errors.push(...invalidEach(`${field}.name`, name, dnsSubdomain(asText(name))))
+      if (apiGroup) errors.push(notSupported(`${field}.apiGroup`, apiGroup, ['']))
+      if (!isNamespaced && !namespace) errors.push(required(`${field}.namespace`))
       break
     case 'User':
     case 'Group':
-      if (apiGroup !== GROUP) wrong.push(notSupported(`${field}.apiGroup`, apiGroup ?? '', [GROUP]))
+      if (apiGroup !== GROUP) errors.push(notSupported(`${field}.apiGroup`, apiGroup ?? '', [GROUP]))
       break
     default:
-      wrong.push(notSupported(`${field}.kind`, kind ?? '', ['ServiceAccount', 'User', 'Group']))
+      errors.push(notSupported(`${field}.kind`, kind ?? '', ['ServiceAccount', 'User', 'Group']))
   }
-  return wrong
+  return errors
 }

@@ -1,11 +1,11 @@
 import { asList, asText, at } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameAndAge, nameOf } from '../common/columns.ts'
+import type { KindTable } from '../common/kind-table.ts'
 
 export const RESOURCE: KindTable = {
-  'deviceclasses.resource.k8s.io': { cells: nameAndAge, rules: { returnsDeletedObject: true } },
+  'deviceclasses.resource.k8s.io': { columns: nameAndAge, rules: { returnsDeletedObject: true } },
   'resourceclaims.resource.k8s.io': {
-    cells: (claim, age) => {
+    columns: (claim, age) => {
       const states = []
       if (at(claim, 'metadata', 'deletionTimestamp') !== undefined) states.push('deleted')
       if (at(claim, 'status', 'allocation') === undefined) states.push('pending')
@@ -15,11 +15,11 @@ export const RESOURCE: KindTable = {
     rules: { generation: false, returnsDeletedObject: true },
   },
   'resourceclaimtemplates.resource.k8s.io': {
-    cells: nameAndAge,
+    columns: nameAndAge,
     rules: { generation: false, returnsDeletedObject: true },
   },
   'resourceslices.resource.k8s.io': {
-    cells: (slice, age) => [
+    columns: (slice, age) => [
       nameOf(slice),
       asText(at(slice, 'spec', 'nodeName')) || '<unset>',
       asText(at(slice, 'spec', 'driver')),

@@ -1,12 +1,12 @@
 import type { Json } from '../../model/json.ts'
 import { asNumber, asText, filled } from '../../model/json.ts'
+import { forbidden, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { forbiddenField, notSupported, required } from '../common/field-errors.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 
-const HIGHEST_PRIORITY = 1_000_000_000
+const MAX_USER_PRIORITY = 1_000_000_000
 
 /** These exist in every cluster. */
 export const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
@@ -17,7 +17,7 @@ const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never']
 
 export const SCHEDULING: KindTable = {
   'priorityclasses.scheduling.k8s.io': {
-    cells: (priority, age) => [
+    columns: (priority, age) => [
       nameOf(priority),
       asNumber(priority['value']),
       priority['globalDefault'] === true,
@@ -28,7 +28,7 @@ export const SCHEDULING: KindTable = {
       defaults: (priority) => filled(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
       validate: validatePriority,
       validateUpdate: (priority, old) => [
-        ...(priority['value'] === old['value'] ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
+        ...(priority['value'] === old['value'] ? [] : [forbidden('value', 'may not be changed in an update.')]),
         ...unchanged('preemptionPolicy', priority['preemptionPolicy'], old['preemptionPolicy']),
       ],
     },
@@ -37,17 +37,17 @@ export const SCHEDULING: KindTable = {
 
 function validatePriority(priority: Json): FieldError[] {
   const { value, preemptionPolicy: policy } = priority
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const name = nameOf(priority)
-  if (name.startsWith('system-')) wrong.push(...validateSystemPriority(name, asNumber(value)))
-  else if (asNumber(value) > HIGHEST_PRIORITY) {
-    wrong.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`))
+  if (name.startsWith('system-')) errors.push(...validateSystemPriority(name, asNumber(value)))
+  else if (asNumber(value) > MAX_USER_PRIORITY) {
+    errors.push(forbidden('value', `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`))
   }
-  if (policy === '') wrong.push(required('preemptionPolicy'))
+  if (policy === '') errors.push(required('preemptionPolicy'))
   else if (typeof policy === 'string' && !PREEMPTION_POLICIES.includes(policy)) {
-    wrong.push(notSupported('preemptionPolicy', policy, PREEMPTION_POLICIES))
+    errors.push(notSupported('preemptionPolicy', policy, PREEMPTION_POLICIES))
   }
-  return wrong
+  return errors
 }
 
 function validateSystemPriority(name: string, value: number): FieldError[] {
@@ -58,5 +58,5 @@ function validateSystemPriority(name: string, value: number): FieldError[] {
       ? `${name} is not a known system priority class`
       : `value of ${name} PriorityClass must be ${known}`
   const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`
-  return [forbiddenField('metadata.name', detail)]
+  return [forbidden('metadata.name', detail)]
 }

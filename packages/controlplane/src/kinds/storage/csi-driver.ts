@@ -10,16 +10,15 @@ import {
   isUnset,
   withinField,
 } from '../../model/json.ts'
-import { notSupported } from '../../schema/field-errors.ts'
+import { duplicate, invalidValue, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import type { KindTable } from '../common/kind-table.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { duplicate, invalidValue } from '../common/field-errors.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 
 export const CSI_DRIVERS: KindTable = {
   'csidrivers.storage.k8s.io': {
-    cells: (driver, age) => {
+    columns: (driver, age) => {
       const spec = asJson(driver['spec'])
       const tokens = asJsons(spec['tokenRequests']).map(({ audience }) => asText(audience))
       return [
@@ -47,7 +46,7 @@ export const CSI_DRIVERS: KindTable = {
             seLinuxMount: false,
           }),
         ),
-      advise: adviseOnDriver,
+      warnings: warningsForDriver,
       validate: validateDriver,
       validateChange: validateDriverChange,
       returnsDeletedObject: true,
@@ -57,41 +56,41 @@ export const CSI_DRIVERS: KindTable = {
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
 const LIFECYCLES = ['Persistent', 'Ephemeral']
-const SHORTEST_PERIOD = 10
-const SHORTEST_TOKEN = 600
-const LONGEST_TOKEN = 2 ** 32
+const MIN_UPDATE_PERIOD_SECONDS = 10
+const MIN_TOKEN_SECONDS = 600
+const MAX_TOKEN_SECONDS = 2 ** 32
 
 function validateDriver(driver: Json): FieldError[] {
   const spec = asJson(driver['spec'])
   const { fsGroupPolicy, nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (!isAbsent(fsGroupPolicy) && !GROUP_POLICIES.includes(asText(fsGroupPolicy))) {
-    wrong.push(notSupported('spec.fsGroupPolicy', fsGroupPolicy, GROUP_POLICIES))
+    errors.push(notSupported('spec.fsGroupPolicy', fsGroupPolicy, GROUP_POLICIES))
   }
   const requests = asJsons(spec['tokenRequests'])
-  wrong.push(...validateTokens(requests, 'spec.tokenRequests'))
+  errors.push(...validateTokens(requests, 'spec.tokenRequests'))
   for (const mode of asList(spec['volumeLifecycleModes'])) {
-    if (!LIFECYCLES.includes(asText(mode))) wrong.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
+    if (!LIFECYCLES.includes(asText(mode))) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
   }
-  if (typeof period === 'number' && period < SHORTEST_PERIOD) {
-    const detail = `must be greater than or equal to ${SHORTEST_PERIOD} seconds`
-    wrong.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, detail))
+  if (typeof period === 'number' && period < MIN_UPDATE_PERIOD_SECONDS) {
+    const detail = `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`
+    errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, detail))
   }
   if (!isAbsent(inSecrets) && requests.length === 0) {
     const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'
-    wrong.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail))
+    errors.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, detail))
   }
-  return wrong
+  return errors
 }
 
-const IN_SECRETS =
+const TOKEN_IN_SECRETS_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
 /** When it begins to ask for tokens, or asks for others. */
-function adviseOnDriver(driver: Json, old: Json | undefined): readonly string[] {
+function warningsForDriver(driver: Json, old: Json | undefined): readonly string[] {
   const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
   const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
-  return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [IN_SECRETS]
+  return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [TOKEN_IN_SECRETS_WARNING]
 }
 
 /** For whom tokens are made, and for how long they are good. */
@@ -104,8 +103,8 @@ function validateTokens(requests: readonly Json[], field: string): FieldError[] 
     if (isUnset(seconds) && seconds !== 0) return []
     const is = (what: string): FieldError =>
       invalidValue(`${place}.expirationSeconds`, seconds, `may not specify a duration ${what}`)
-    if (Number(seconds) < SHORTEST_TOKEN) return [is('less than 10 minutes')]
-    return Number(seconds) > LONGEST_TOKEN ? [is('larger than 2^32 seconds')] : []
+    if (Number(seconds) < MIN_TOKEN_SECONDS) return [is('less than 10 minutes')]
+    return Number(seconds) > MAX_TOKEN_SECONDS ? [is('larger than 2^32 seconds')] : []
   })
 }
 

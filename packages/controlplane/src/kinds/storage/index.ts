@@ -1,5 +1,5 @@
-import { CSI_DRIVERS } from './csi-driver.ts'
 import type { KindTable } from '../common/kind-table.ts'
+import { CSI_DRIVERS } from './csi-driver.ts'
 import { STORAGE_CLASSES } from './storage-class.ts'
 
 /** Kinds of storage.k8s.io. */

@@ -1,16 +1,16 @@
-import { asJson, asJsons, asList, asText, at, filled, isUnset, repeats } from '../../model/json.ts'
-import type { FieldError } from '../../schema/types.ts'
 import type { Json } from '../../model/json.ts'
-import type { KindTable } from '../common/kind-table.ts'
+import { asJson, asJsons, asList, asText, at, filled, isUnset, repeats } from '../../model/json.ts'
+import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../../schema/field-errors.ts'
+import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
-import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../common/field-errors.ts'
-import { formerLabel } from '../common/deprecated-labels.ts'
-import { qualifiedName } from '../common/names.ts'
+import { deprecatedLabel } from '../common/deprecated-labels.ts'
+import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
+import { qualifiedName } from '../common/names.ts'
 
 export const STORAGE_CLASSES: KindTable = {
   'storageclasses.storage.k8s.io': {
-    cells: (storage, age) => {
+    columns: (storage, age) => {
       const annotations = asJson(at(storage, 'metadata', 'annotations'))
       const isDefault = [
         'storageclass.kubernetes.io/is-default-class',
@@ -28,7 +28,7 @@ export const STORAGE_CLASSES: KindTable = {
     rules: {
       generation: false,
       defaults: (storage) => filled(storage, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
-      advise: adviseOnStorageClass,
+      warnings: warningsForStorageClass,
       validate: validateStorageClass,
       validateChange: (storage, old) =>
         ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'].flatMap((field) =>
@@ -41,45 +41,45 @@ export const STORAGE_CLASSES: KindTable = {
 
 function validateStorageClass(storage: Json): FieldError[] {
   const { provisioner, reclaimPolicy, volumeBindingMode } = storage
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   // Shown as it is looked at.
   const name = asText(provisioner).toLowerCase()
-  if (name) wrong.push(...invalidEach('provisioner', name, qualifiedName(name)))
-  else wrong.push(required('provisioner'))
-  wrong.push(...validateParameters(Object.entries(asJson(storage['parameters']))))
+  if (name) errors.push(...invalidEach('provisioner', name, qualifiedName(name)))
+  else errors.push(required('provisioner'))
+  errors.push(...validateParameters(Object.entries(asJson(storage['parameters']))))
   const policies = ['Delete', 'Retain']
   if (!isUnset(reclaimPolicy) && !policies.includes(asText(reclaimPolicy))) {
-    wrong.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
+    errors.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
   }
   const modes = ['Immediate', 'WaitForFirstConsumer']
   if (!modes.includes(asText(volumeBindingMode)))
-    wrong.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
-  return [...wrong, ...validateTopologies(asJsons(storage['allowedTopologies']))]
+    errors.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
+  return [...errors, ...validateTopologies(asJsons(storage['allowedTopologies']))]
 }
 
 /** A label that nodes no longer have keeps its volumes away from them. */
-function adviseOnStorageClass(storage: Json): readonly string[] {
+function warningsForStorageClass(storage: Json): readonly string[] {
   return asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
     asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
-      const former = formerLabel(asText(key))
+      const former = deprecatedLabel(asText(key))
       const field = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`
       return former === undefined ? [] : [`${field}: ${former}`]
     }),
   )
 }
 
-const MOST_PARAMETERS = 512
-const LARGEST_PARAMETERS = 256 * 1024
+const MAX_PARAMETERS = 512
+const MAX_PARAMETERS_BYTES = 256 * 1024
 
 function validateParameters(parameters: readonly (readonly [string, unknown])[]): FieldError[] {
-  if (parameters.length > MOST_PARAMETERS) return [tooLong('parameters', MOST_PARAMETERS)]
+  if (parameters.length > MAX_PARAMETERS) return [tooLong('parameters', MAX_PARAMETERS)]
   const size = parameters.reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
     0,
   )
   return [
     ...parameters.flatMap(([key]) => (key === '' ? [invalidValue('parameters', key, 'field can not be empty.')] : [])),
-    ...(size > LARGEST_PARAMETERS ? [tooLong('parameters', LARGEST_PARAMETERS)] : []),
+    ...(size > MAX_PARAMETERS_BYTES ? [tooLong('parameters', MAX_PARAMETERS_BYTES)] : []),
   ]
 }
 
@@ -89,11 +89,11 @@ function validateTopologies(topologies: readonly Json[]): FieldError[] {
   return topologies.flatMap((topology, index) => {
     const field = `allowedTopologies[${index}].matchLabelExpressions`
     const expressions = asJsons(topology['matchLabelExpressions'])
-    const wrong = validateExpressions(expressions, field)
+    const errors = validateExpressions(expressions, field)
     const id = idOf(expressions)
-    if (seen.has(id)) wrong.push(duplicate(field, ''))
+    if (seen.has(id)) errors.push(duplicate(field, ''))
     seen.add(id)
-    return wrong
+    return errors
   })
 }
 
@@ -109,11 +109,11 @@ function validateExpressions(expressions: readonly Json[], field: string): Field
   return expressions.flatMap((expression, index) => {
     const place = `${field}[${index}]`
     const [key, values] = [asText(expression['key']), asList(expression['values']).map(asText)]
-    const wrong: FieldError[] = values.length === 0 ? [required(`${place}.values`)] : []
-    for (const at of repeats(values)) wrong.push(duplicate(`${place}.values[${at}]`, values[at]))
-    wrong.push(...invalidEach(`${place}.key`, key, qualifiedName(key)))
-    if (keys.has(key)) wrong.push(duplicate(`${place}.key`, key))
+    const errors: FieldError[] = values.length === 0 ? [required(`${place}.values`)] : []
+    for (const at of repeats(values)) errors.push(duplicate(`${place}.values[${at}]`, values[at]))
+    errors.push(...invalidEach(`${place}.key`, key, qualifiedName(key)))
+    if (keys.has(key)) errors.push(duplicate(`${place}.key`, key))
     keys.add(key)
-    return wrong
+    return errors
   })
 }

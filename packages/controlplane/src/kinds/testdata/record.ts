@@ -10,8 +10,8 @@ import { HttpTransport, loadConfig } from '@tenure/kube'
 import type { TransportRequest } from '@tenure/kube'
 
 import { RESOURCES } from '../generated/resources.ts'
-import { CHANGED, CREATED, REFUSED } from './cases.ts'
 import type { Body, Case } from './cases.ts'
+import { CHANGED, CREATED, REFUSED } from './cases.ts'
 
 const NAMESPACE = 'kinds'
 

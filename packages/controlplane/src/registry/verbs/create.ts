@@ -97,7 +97,7 @@ async function createNamed(
       const named = isNameless ? { ...fit, metadata: { ...fit.metadata, name: drawn } } : fit
       const next = finishCreate(context, request, named, errors)
       if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, undefined).forEach(warn)
-      definition.strategy.advise?.(next, undefined).forEach(warn)
+      definition.strategy.warnings?.(next, undefined).forEach(warn)
       return next
     },
     keyOf: ({ metadata }) => keyFor(namespace, metadata?.name ?? ''),

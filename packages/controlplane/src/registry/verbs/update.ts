@@ -90,7 +90,7 @@ async function changeWarning(
         ? finishUpdate(request, placed(request, fit.object, old), old, fit.errors)
         : finishCreate(context, request, withoutSystemFields(fit.object), fit.errors)
       if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, old?.metadata).forEach(warn)
-      if (!request.subresource) definition.strategy.advise?.(next, old).forEach(warn)
+      if (!request.subresource) definition.strategy.warnings?.(next, old).forEach(warn)
       return next
     },
     decide({ old }, object) {

@@ -1,7 +1,7 @@
 import { invalidValue } from '../field-errors.ts'
 import type { FieldError, Rule, Schema } from '../types.ts'
-import { validatorOf } from './compile.ts'
 import type { Validator } from './compile.ts'
+import { validatorOf } from './compile.ts'
 
 /**
  * What is wrong with the rules of a CRD's schema. To be asked when `checkStructural` has nothing to say; `path` is the

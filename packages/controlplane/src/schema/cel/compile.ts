@@ -2,12 +2,12 @@ import type { Environment } from '@marcbachmann/cel-js'
 
 import { fieldPathOf } from '../field-path.ts'
 import type { Rule, Schema } from '../types.ts'
-import { CelProblem, compileExpression } from './engine.ts'
 import type { Program } from './engine.ts'
+import { CelProblem, compileExpression } from './engine.ts'
 import { hasRules } from './has-rules.ts'
 import { baseEnvironment } from './library/library.ts'
-import { TypeFactory } from './types.ts'
 import type { CelType } from './types.ts'
+import { TypeFactory } from './types.ts'
 
 /** Rules compiled for one place of a schema, and for all below it. Only places with rules below are there. */
 export interface Validator {

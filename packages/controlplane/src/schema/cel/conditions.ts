@@ -1,11 +1,11 @@
 import type { Schema } from '../types.ts'
-import { CelAuthorizer, registerAuthorizer } from './library/authorizer.ts'
-import type { AskAccess } from './library/authorizer.ts'
 import { tryCompile } from './compile.ts'
 import type { Program } from './engine.ts'
+import type { AskAccess } from './library/authorizer.ts'
+import { CelAuthorizer, registerAuthorizer } from './library/authorizer.ts'
 import { baseEnvironment } from './library/library.ts'
-import { TypeFactory } from './types.ts'
 import type { CelType } from './types.ts'
+import { TypeFactory } from './types.ts'
 
 const TEXT: Schema = { type: 'string' }
 const named = (...names: readonly string[]): Schema => ({

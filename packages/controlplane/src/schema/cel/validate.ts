@@ -1,9 +1,9 @@
 import { duplicate, forbidden, invalidOmitted, invalidValue, required } from '../field-errors.ts'
-import { deepEqual, isObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
+import { deepEqual, isObject } from '../json.ts'
 import type { FieldError, Rule, Schema } from '../types.ts'
-import { validatorOf } from './compile.ts'
 import type { CompiledRule, Validator } from './compile.ts'
+import { validatorOf } from './compile.ts'
 import { CostExceeded, metered, OBJECT_LIMIT, RULE_LIMIT } from './cost.ts'
 import { Optional } from '@marcbachmann/cel-js'
 

@@ -1,6 +1,6 @@
 import { OBJECT_META, resolveBuiltIn } from '../openapi/builtin.ts'
-import { decodeBuiltIn } from './decode.ts'
 import type { Decoded } from './decode.ts'
+import { decodeBuiltIn } from './decode.ts'
 
 /** Every resource's metadata, custom or not, is the server's own type. */
 export function decodeMetadata(metadata: unknown): Decoded {

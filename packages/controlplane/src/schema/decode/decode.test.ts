@@ -4,8 +4,8 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { builtInNames, builtInSchema, resolveBuiltIn } from '../openapi/builtin.ts'
-import { cannotBeHandled, decodeBuiltIn, strictDecodingError } from './decode.ts'
 import type { Decoded } from './decode.ts'
+import { cannotBeHandled, decodeBuiltIn, strictDecodingError } from './decode.ts'
 import { hasDuplicateFields, strictComplaints } from './strict.ts'
 
 interface Answer {

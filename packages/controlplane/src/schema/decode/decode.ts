@@ -1,14 +1,14 @@
-import { badRequest } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
-import { structOf } from './decode-type.ts'
-import type { Field, Struct } from './decode-type.ts'
+import { badRequest } from '../../errors.ts'
 import { base64Error } from '../formats/base64.ts'
 import { canonicalMicroTime, canonicalTime, TimeError } from '../formats/go-time.ts'
-import { goQuote } from '../go-text.ts'
-import { isObject, put } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { canonicalQuantity, QuantityError } from '../formats/quantity.ts'
+import { goQuote } from '../go-text.ts'
+import type { JsonObject } from '../json.ts'
+import { isObject, put } from '../json.ts'
 import type { Schema } from '../types.ts'
+import type { Field, Struct } from './decode-type.ts'
+import { structOf } from './decode-type.ts'
 
 export interface Decoded {
   /** As the server would answer it: unknown fields, nulls and empty optional fields gone, quantities and times canonical. */

@@ -1,5 +1,5 @@
-import { isDay } from './formats.ts'
 import { goQuote } from '../go-text.ts'
+import { isDay } from './formats.ts'
 
 /** Times as Go reads them: what is wrong is said in its words. */
 

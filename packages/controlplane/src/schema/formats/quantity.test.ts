@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
+import { goJson, goQuote } from '../go-text.ts'
 import { base64Error } from './base64.ts'
 import { canonicalMicroTime, canonicalTime } from './go-time.ts'
-import { goJson, goQuote } from '../go-text.ts'
 import { canonicalQuantity } from './quantity.ts'
 
 describe('a quantity', () => {

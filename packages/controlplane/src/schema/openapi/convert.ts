@@ -1,5 +1,5 @@
-import { isObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
+import { isObject } from '../json.ts'
 import type { Schema } from '../types.ts'
 
 /** Between a CRD's `openAPIV3Schema` and `Schema`: the same, but for the names of Kubernetes' extensions. */

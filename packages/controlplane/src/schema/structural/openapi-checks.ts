@@ -1,7 +1,7 @@
 import { forbidden, invalidValue, notSupported, required } from '../field-errors.ts'
 import { fieldPathOf } from '../field-path.ts'
-import { isObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
+import { isObject } from '../json.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError } from '../types.ts'
 

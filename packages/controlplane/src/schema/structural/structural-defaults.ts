@@ -1,9 +1,9 @@
-import { schemaFromOpenApi } from '../openapi/convert.ts'
 import { invalidValue } from '../field-errors.ts'
-import { isObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
-import { process } from '../validation/process.ts'
+import { isObject } from '../json.ts'
+import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
+import { process } from '../validation/process.ts'
 
 const noRefs = (ref: string): Schema => {
   throw new Error(`a custom resource's schema has no references: ${ref}`)

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { schemaFromOpenApi, schemaToOpenApi } from '../openapi/convert.ts'
-import { checkStructural } from './structural.ts'
 import type { FieldError } from '../types.ts'
+import { checkStructural } from './structural.ts'
 
 interface Answer {
   readonly schema: unknown

@@ -1,10 +1,10 @@
+import { forbidden, invalidValue, required } from '../field-errors.ts'
+import { compileRe2 } from '../formats/regexp.ts'
+import type { JsonObject } from '../json.ts'
+import { deepEqual, isObject } from '../json.ts'
+import type { FieldError } from '../types.ts'
 import { checkOpenApi } from './openapi-checks.ts'
 import { checkDefaults } from './structural-defaults.ts'
-import { forbidden, invalidValue, required } from '../field-errors.ts'
-import { deepEqual, isObject } from '../json.ts'
-import type { JsonObject } from '../json.ts'
-import { compileRe2 } from '../formats/regexp.ts'
-import type { FieldError } from '../types.ts'
 
 export interface StructuralOptions {
   /** The version has a status subresource, which allows less at the root. Default false. */

@@ -1,9 +1,9 @@
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-errors.ts'
 import { goJson, goQuote } from '../go-text.ts'
-import { deepEqual } from '../json.ts'
 import type { JsonObject } from '../json.ts'
-import type { Node } from './node.ts'
+import { deepEqual } from '../json.ts'
 import type { FieldError } from '../types.ts'
+import type { Node } from './node.ts'
 
 /**
  * The checks of one value, children apart, in the order and words of the API server's validator (kube-openapi): before

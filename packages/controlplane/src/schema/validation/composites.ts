@@ -1,10 +1,10 @@
-import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
 import { invalidValue } from '../field-errors.ts'
 import { goQuote } from '../go-text.ts'
-import { correlate } from './correlate.ts'
 import { deepEqual, isObject } from '../json.ts'
-import type { Node } from './node.ts'
 import type { FieldError } from '../types.ts'
+import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
+import { correlate } from './correlate.ts'
+import type { Node } from './node.ts'
 
 /**
  * allOf, anyOf, oneOf and not. Of alternatives that all fail, the complaints of the one that got furthest are told; how

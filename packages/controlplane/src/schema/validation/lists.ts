@@ -1,8 +1,8 @@
 import { duplicate, invalidValue } from '../field-errors.ts'
 import { goJson } from '../go-text.ts'
 import { isObject } from '../json.ts'
-import type { Node } from './node.ts'
 import type { FieldError } from '../types.ts'
+import type { Node } from './node.ts'
 
 /** Duplicates in lists that are sets or maps. Each is told once, at its second place. */
 export function checkListType(node: Node, value: readonly unknown[], path: string, errors: FieldError[]): void {

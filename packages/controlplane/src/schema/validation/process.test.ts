@@ -4,9 +4,9 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { schemaFromOpenApi } from '../openapi/convert.ts'
-import { process } from './process.ts'
-import type { Processed } from './process.ts'
 import type { FieldError } from '../types.ts'
+import type { Processed } from './process.ts'
+import { process } from './process.ts'
 
 /** What kube-apiserver 1.36.3 answered to these objects. */
 interface Answer {

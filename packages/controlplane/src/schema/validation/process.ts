@@ -1,3 +1,8 @@
+import { decodeMetadata } from '../decode/decode-metadata.ts'
+import { invalidValue } from '../field-errors.ts'
+import type { JsonObject } from '../json.ts'
+import { deepEqual, isObject, put } from '../json.ts'
+import type { FieldError, Schema } from '../types.ts'
 import {
   checkEnum,
   checkList,
@@ -10,15 +15,10 @@ import {
 } from './checks.ts'
 import { checkComposites } from './composites.ts'
 import { correlate } from './correlate.ts'
-import { decodeMetadata } from '../decode/decode-metadata.ts'
 import { checkEmbedded } from './embedded.ts'
-import { invalidValue } from '../field-errors.ts'
-import { deepEqual, isObject, put } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { checkListType } from './lists.ts'
-import { nodeOf } from './node.ts'
 import type { Node } from './node.ts'
-import type { FieldError, Schema } from '../types.ts'
+import { nodeOf } from './node.ts'
 
 export interface Processed {
   /** Pruned and defaulted: a new object, or the one given if nothing had to be done. */

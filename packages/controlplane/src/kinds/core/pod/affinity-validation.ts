@@ -1,9 +1,9 @@
 import type { LabelSelector } from '@tenure/kube'
 
-import type { FieldError } from '../../../schema/types.ts'
-import { forbiddenField, invalidEach, invalidValue, required } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asList, asText, isJson } from '../../../model/json.ts'
+import { forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { dnsLabel, qualifiedName } from '../../common/names.ts'
 import { validateSelector } from '../../common/selectors.ts'
 
@@ -20,14 +20,14 @@ export function validateAffinity(affinity: Json, field: string): FieldError[] {
 }
 
 function validateNodeAffinity(affinity: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const needed = affinity[REQUIRED]
-  if (isJson(needed)) wrong.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
+  if (isJson(needed)) errors.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
   asJsons(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
-    wrong.push(...validateWeight(weight, path), ...validateTerm(asJson(preference), `${path}.preference`))
+    errors.push(...validateWeight(weight, path), ...validateTerm(asJson(preference), `${path}.preference`))
   })
-  return wrong
+  return errors
 }
 
 /** Which nodes are meant: one of the terms must fit. */
@@ -55,54 +55,54 @@ function validateTerm(term: Json, field: string): FieldError[] {
 function validateExpression(expression: Json, field: string): FieldError[] {
   const { key, operator } = expression
   const count = asList(expression['values']).length
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   switch (operator) {
     case 'In':
     case 'NotIn':
-      if (count === 0) wrong.push(required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+      if (count === 0) errors.push(required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
       break
     case 'Exists':
     case 'DoesNotExist':
       if (count > 0) {
         const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        wrong.push(forbiddenField(`${field}.values`, detail))
+        errors.push(forbidden(`${field}.values`, detail))
       }
       break
     case 'Gt':
     case 'Lt':
       if (count !== 1) {
-        wrong.push(required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+        errors.push(required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
       }
       break
     default:
-      wrong.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
+      errors.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
   }
-  return [...wrong, ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key)))]
+  return [...errors, ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key)))]
 }
 
 function validateFieldMatch(match: Json, field: string): FieldError[] {
   const { key, operator } = match
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (operator !== 'In' && operator !== 'NotIn') {
-    wrong.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
+    errors.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
   } else if (asList(match['values']).length !== 1) {
     const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-    wrong.push(required(`${field}.values`, detail))
+    errors.push(required(`${field}.values`, detail))
   }
-  if (key !== 'metadata.name') wrong.push(invalidValue(`${field}.key`, key ?? '', 'not a valid field selector key'))
-  return wrong
+  if (key !== 'metadata.name') errors.push(invalidValue(`${field}.key`, key ?? '', 'not a valid field selector key'))
+  return errors
 }
 
 function validatePodAffinity(affinity: Json, field: string): FieldError[] {
-  const wrong = asJsons(affinity[REQUIRED]).flatMap((term, index) =>
+  const errors = asJsons(affinity[REQUIRED]).flatMap((term, index) =>
     validatePodTerm(term, `${field}.${REQUIRED}[${index}]`),
   )
   asJsons(affinity[PREFERRED]).forEach(({ weight, podAffinityTerm }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
-    wrong.push(...validateWeight(weight, path))
-    wrong.push(...validatePodTerm(asJson(podAffinityTerm), `${path}.podAffinityTerm`))
+    errors.push(...validateWeight(weight, path))
+    errors.push(...validatePodTerm(asJson(podAffinityTerm), `${path}.podAffinityTerm`))
   })
-  return wrong
+  return errors
 }
 
 function validatePodTerm(term: Json, field: string): FieldError[] {

@@ -1,16 +1,16 @@
-import type { FieldError } from '../../../schema/types.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
-  forbiddenField,
+  forbidden,
   invalidEach,
   invalidValue,
   notFoundValue,
   notNegative,
   notSupported,
   required,
-} from '../../common/field-errors.ts'
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
+} from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import {
   configMapKey,
   dnsLabel,
@@ -21,9 +21,9 @@ import {
   portNumber,
   qualifiedName,
 } from '../../common/names.ts'
-import { validateContainerSecurity } from './pod-settings-validation.ts'
 import { compareQuantities, isNegative, isWhole } from '../../common/quantity.ts'
 import { isExtended, isOvercommittable, validateContainerResourceName } from '../resource-names.ts'
+import { validateContainerSecurity } from './pod-settings-validation.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const NOT_FOR_INIT = 'may not be set for init containers without restartPolicy=Always'
@@ -32,33 +32,33 @@ const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
 /** What is wrong with the containers of a pod's spec; `volumes` are those that may be mounted. */
 export function validateContainers(spec: Json, volumes: ReadonlySet<string>, field: string): FieldError[] {
   const containers = asJsons(spec['containers'])
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const names = new Set<string>()
-  if (containers.length === 0) wrong.push(required(`${field}.containers`))
+  if (containers.length === 0) errors.push(required(`${field}.containers`))
   containers.forEach((container, index) => {
     const path = `${field}.containers[${index}]`
-    wrong.push(...validateContainer(container, volumes, path), ...validateUnique(container, names, path))
-    wrong.push(...validateLifecycle(container, path), ...validateProbes(container, path))
+    errors.push(...validateContainer(container, volumes, path), ...validateUnique(container, names, path))
+    errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
   })
-  wrong.push(...validateHostPorts(containers, `${field}.containers`))
+  errors.push(...validateHostPorts(containers, `${field}.containers`))
   asJsons(spec['initContainers']).forEach((container, index) => {
     const path = `${field}.initContainers[${index}]`
-    wrong.push(...validateContainer(container, volumes, path))
+    errors.push(...validateContainer(container, volumes, path))
     const policy = container['restartPolicy']
     const policies = ['Always', 'Never', 'OnFailure']
     if (!isUnset(policy) && !policies.includes(asText(policy))) {
-      wrong.push(notSupported(`${path}.restartPolicy`, policy, policies))
+      errors.push(notSupported(`${path}.restartPolicy`, policy, policies))
     }
-    wrong.push(...validateUnique(container, names, path))
-    wrong.push(...validateHostPorts([container], `${field}.initContainers`))
-    if (policy === 'Always') wrong.push(...validateLifecycle(container, path), ...validateProbes(container, path))
+    errors.push(...validateUnique(container, names, path))
+    errors.push(...validateHostPorts([container], `${field}.initContainers`))
+    if (policy === 'Always') errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
     else {
       for (const name of ['lifecycle', ...PROBES]) {
-        if (isJson(container[name])) wrong.push(forbiddenField(`${path}.${name}`, NOT_FOR_INIT))
+        if (isJson(container[name])) errors.push(forbidden(`${path}.${name}`, NOT_FOR_INIT))
       }
     }
   })
-  return wrong
+  return errors
 }
 
 function validateUnique({ name }: Json, names: Set<string>, field: string): FieldError[] {
@@ -70,21 +70,21 @@ function validateUnique({ name }: Json, names: Set<string>, field: string): Fiel
 
 function validateContainer(container: Json, volumes: ReadonlySet<string>, field: string): FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
-  const wrong: FieldError[] = []
-  if (name) wrong.push(...invalidEach(`${field}.name`, name, dnsLabel(asText(name))))
-  else wrong.push(required(`${field}.name`))
-  if (!image) wrong.push(required(`${field}.image`))
-  wrong.push(
+  const errors: FieldError[] = []
+  if (name) errors.push(...invalidEach(`${field}.name`, name, dnsLabel(asText(name))))
+  else errors.push(required(`${field}.name`))
+  if (!image) errors.push(required(`${field}.image`))
+  errors.push(
     ...choice(terminationMessagePolicy, `${field}.terminationMessagePolicy`, ['File', 'FallbackToLogsOnError']),
   )
-  wrong.push(...validatePorts(asJsons(container['ports']), `${field}.ports`))
-  wrong.push(...validateEnv(asJsons(container['env']), `${field}.env`))
-  wrong.push(...validateEnvFrom(asJsons(container['envFrom']), `${field}.envFrom`))
-  wrong.push(...validateMounts(asJsons(container['volumeMounts']), volumes, `${field}.volumeMounts`))
-  wrong.push(...choice(imagePullPolicy, `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']))
-  wrong.push(...validateResources(asJson(container['resources']), `${field}.resources`))
-  wrong.push(...validateContainerSecurity(asJson(container['securityContext']), `${field}.securityContext`))
-  return wrong
+  errors.push(...validatePorts(asJsons(container['ports']), `${field}.ports`))
+  errors.push(...validateEnv(asJsons(container['env']), `${field}.env`))
+  errors.push(...validateEnvFrom(asJsons(container['envFrom']), `${field}.envFrom`))
+  errors.push(...validateMounts(asJsons(container['volumeMounts']), volumes, `${field}.volumeMounts`))
+  errors.push(...choice(imagePullPolicy, `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']))
+  errors.push(...validateResources(asJson(container['resources']), `${field}.resources`))
+  errors.push(...validateContainerSecurity(asJson(container['securityContext']), `${field}.securityContext`))
+  return errors
 }
 
 function choice(value: unknown, field: string, values: readonly string[]): FieldError[] {
@@ -96,18 +96,18 @@ function validatePorts(ports: readonly Json[], field: string): FieldError[] {
   const names = new Set<string>()
   return ports.flatMap(({ name, containerPort, hostPort, protocol }, index) => {
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
+    const errors: FieldError[] = []
     if (name) {
       const found = portName(asText(name))
-      if (found.length > 0) wrong.push(...invalidEach(`${path}.name`, name, found))
-      else if (names.has(asText(name))) wrong.push(duplicate(`${path}.name`, name))
+      if (found.length > 0) errors.push(...invalidEach(`${path}.name`, name, found))
+      else if (names.has(asText(name))) errors.push(duplicate(`${path}.name`, name))
       else names.add(asText(name))
     }
-    if (isUnset(containerPort)) wrong.push(required(`${path}.containerPort`))
-    else wrong.push(...invalidEach(`${path}.containerPort`, containerPort, portNumber(Number(containerPort))))
-    if (!isUnset(hostPort)) wrong.push(...invalidEach(`${path}.hostPort`, hostPort, portNumber(Number(hostPort))))
-    wrong.push(...choice(protocol, `${path}.protocol`, PROTOCOLS))
-    return wrong
+    if (isUnset(containerPort)) errors.push(required(`${path}.containerPort`))
+    else errors.push(...invalidEach(`${path}.containerPort`, containerPort, portNumber(Number(containerPort))))
+    if (!isUnset(hostPort)) errors.push(...invalidEach(`${path}.hostPort`, hostPort, portNumber(Number(hostPort))))
+    errors.push(...choice(protocol, `${path}.protocol`, PROTOCOLS))
+    return errors
   })
 }
 
@@ -152,37 +152,38 @@ const KNOWN_FIELDS = new Set([
 function validateEnv(variables: readonly Json[], field: string): FieldError[] {
   return variables.flatMap(({ name, value, valueFrom }, index) => {
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
-    if (name) wrong.push(...invalidEach(`${path}.name`, name, envName(asText(name))))
-    else wrong.push(required(`${path}.name`))
-    if (isJson(valueFrom)) wrong.push(...validateEnvSource(valueFrom, asText(value), `${path}.valueFrom`))
-    return wrong
+    const errors: FieldError[] = []
+    if (name) errors.push(...invalidEach(`${path}.name`, name, envName(asText(name))))
+    else errors.push(required(`${path}.name`))
+    if (isJson(valueFrom)) errors.push(...validateEnvSource(valueFrom, asText(value), `${path}.valueFrom`))
+    return errors
   })
 }
 
 function validateEnvSource(source: Json, value: string, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const names = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
   const given = names.filter((name) => isJson(source[name]))
-  if (isJson(source['fieldRef'])) wrong.push(...validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
+  if (isJson(source['fieldRef'])) errors.push(...validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
   if (isJson(source['resourceFieldRef']) && !source['resourceFieldRef']['resource']) {
-    wrong.push(required(`${field}.resourceFieldRef.resource`))
+    errors.push(required(`${field}.resourceFieldRef.resource`))
   }
   for (const ref of ['configMapKeyRef', 'secretKeyRef']) {
     const selector = source[ref]
     if (!isJson(selector)) continue
     const { name, key } = selector
-    wrong.push(...invalidEach(`${field}.${ref}.name`, name ?? '', dnsSubdomain(asText(name))))
-    if (key) wrong.push(...invalidEach(`${field}.${ref}.key`, key, configMapKey(asText(key))))
-    else wrong.push(required(`${field}.${ref}.key`))
+    errors.push(...invalidEach(`${field}.${ref}.name`, name ?? '', dnsSubdomain(asText(name))))
+    if (key) errors.push(...invalidEach(`${field}.${ref}.key`, key, configMapKey(asText(key))))
+    else errors.push(required(`${field}.${ref}.key`))
   }
   if (given.length === 0) {
     const detail =
       'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'
-    wrong.push(invalidValue(field, '', detail))
-  } else if (value) wrong.push(invalidValue(field, '', 'may not be specified when `value` is not empty'))
-  else if (given.length > 1) wrong.push(invalidValue(field, '', 'may not have more than one field specified at a time'))
-  return wrong
+    errors.push(invalidValue(field, '', detail))
+  } else if (value) errors.push(invalidValue(field, '', 'may not be specified when `value` is not empty'))
+  else if (given.length > 1)
+    errors.push(invalidValue(field, '', 'may not have more than one field specified at a time'))
+  return errors
 }
 
 function validateFieldRef({ apiVersion, fieldPath }: Json, field: string): FieldError[] {
@@ -204,20 +205,20 @@ function validateFieldRef({ apiVersion, fieldPath }: Json, field: string): Field
 function validateEnvFrom(sources: readonly Json[], field: string): FieldError[] {
   return sources.flatMap(({ prefix, configMapRef, secretRef }, index) => {
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
-    if (prefix) wrong.push(...invalidEach(`${path}.prefix`, prefix, envName(asText(prefix))))
+    const errors: FieldError[] = []
+    if (prefix) errors.push(...invalidEach(`${path}.prefix`, prefix, envName(asText(prefix))))
     for (const [name, ref] of Object.entries({ configMapRef, secretRef })) {
       if (!isJson(ref)) continue
       if (ref['name'])
-        wrong.push(...invalidEach(`${path}.${name}.name`, ref['name'], dnsSubdomain(asText(ref['name']))))
-      else wrong.push(required(`${path}.${name}.name`))
+        errors.push(...invalidEach(`${path}.${name}.name`, ref['name'], dnsSubdomain(asText(ref['name']))))
+      else errors.push(required(`${path}.${name}.name`))
     }
     if (isJson(configMapRef) && isJson(secretRef)) {
-      wrong.push(invalidValue(field, '', 'may not have more than one field specified at a time'))
+      errors.push(invalidValue(field, '', 'may not have more than one field specified at a time'))
     } else if (!isJson(configMapRef) && !isJson(secretRef)) {
-      wrong.push(invalidValue(field, '', 'must specify one of: `configMapRef` or `secretRef`'))
+      errors.push(invalidValue(field, '', 'must specify one of: `configMapRef` or `secretRef`'))
     }
-    return wrong
+    return errors
   })
 }
 
@@ -225,47 +226,47 @@ function validateMounts(mounts: readonly Json[], volumes: ReadonlySet<string>, f
   const paths = new Set<unknown>()
   return mounts.flatMap(({ name, mountPath, subPath, subPathExpr }, index) => {
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
-    if (!name) wrong.push(required(`${path}.name`))
-    if (!volumes.has(asText(name))) wrong.push(notFoundValue(`${path}.name`, asText(name)))
-    if (!mountPath) wrong.push(required(`${path}.mountPath`))
-    if (paths.has(mountPath)) wrong.push(invalidValue(`${path}.mountPath`, mountPath, 'must be unique'))
+    const errors: FieldError[] = []
+    if (!name) errors.push(required(`${path}.name`))
+    if (!volumes.has(asText(name))) errors.push(notFoundValue(`${path}.name`, asText(name)))
+    if (!mountPath) errors.push(required(`${path}.mountPath`))
+    if (paths.has(mountPath)) errors.push(invalidValue(`${path}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)
     for (const [key, value] of Object.entries({ subPath, subPathExpr })) {
       const text = asText(value)
-      if (text.startsWith('/')) wrong.push(invalidValue(`${field}.${key}`, text, 'must be a relative path'))
-      if (text.split('/').includes('..')) wrong.push(invalidValue(`${field}.${key}`, text, "must not contain '..'"))
+      if (text.startsWith('/')) errors.push(invalidValue(`${field}.${key}`, text, 'must be a relative path'))
+      if (text.split('/').includes('..')) errors.push(invalidValue(`${field}.${key}`, text, "must not contain '..'"))
     }
-    return wrong
+    return errors
   })
 }
 
 export function validateResources(resources: Json, field: string): FieldError[] {
   const [limits, requests] = [asJson(resources['limits']), asJson(resources['requests'])]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const check = (name: string, quantity: unknown, path: string): void => {
-    wrong.push(...validateContainerResourceName(name, path))
-    if (isNegative(quantity)) wrong.push(invalidValue(path, quantity, 'must be greater than or equal to 0'))
-    if (isExtended(name) && !isWhole(quantity)) wrong.push(invalidValue(path, quantity, 'must be an integer'))
+    errors.push(...validateContainerResourceName(name, path))
+    if (isNegative(quantity)) errors.push(invalidValue(path, quantity, 'must be greater than or equal to 0'))
+    if (isExtended(name) && !isWhole(quantity)) errors.push(invalidValue(path, quantity, 'must be an integer'))
   }
   for (const [name, quantity] of Object.entries(limits)) check(name, quantity, `${field}.limits[${name}]`)
   for (const [name, quantity] of Object.entries(requests)) {
     check(name, quantity, `${field}.requests[${name}]`)
     const mayOvercommit = isOvercommittable(name)
     if (!Object.hasOwn(limits, name)) {
-      if (!mayOvercommit) wrong.push(required(`${field}.limits`, 'Limit must be set for non overcommitable resources'))
+      if (!mayOvercommit) errors.push(required(`${field}.limits`, 'Limit must be set for non overcommitable resources'))
       continue
     }
     const limit = limits[name]
     const order = compareQuantities(quantity, limit)
     if (order !== 0 && !mayOvercommit) {
-      wrong.push(invalidValue(`${field}.requests`, quantity, `must be equal to ${name} limit of ${String(limit)}`))
+      errors.push(invalidValue(`${field}.requests`, quantity, `must be equal to ${name} limit of ${String(limit)}`))
     } else if (order > 0) {
       const detail = `must be less than or equal to ${name} limit of ${String(limit)}`
-      wrong.push(invalidValue(`${field}.requests`, quantity, detail))
+      errors.push(invalidValue(`${field}.requests`, quantity, detail))
     }
   }
-  return wrong
+  return errors
 }
 
 function validateLifecycle(container: Json, field: string): FieldError[] {
@@ -280,7 +281,7 @@ function validateProbes(container: Json, field: string): FieldError[] {
     const probe = container[name]
     if (!isJson(probe)) return []
     const path = `${field}.${name}`
-    const wrong = validateHandler(probe, path)
+    const errors = validateHandler(probe, path)
     for (const number of [
       'initialDelaySeconds',
       'timeoutSeconds',
@@ -288,50 +289,50 @@ function validateProbes(container: Json, field: string): FieldError[] {
       'successThreshold',
       'failureThreshold',
     ]) {
-      wrong.push(...notNegative(`${path}.${number}`, probe[number]))
+      errors.push(...notNegative(`${path}.${number}`, probe[number]))
     }
     const grace = probe['terminationGracePeriodSeconds']
     if (typeof grace === 'number' && grace <= 0) {
-      wrong.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'))
+      errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'))
     }
     if (name === 'readinessProbe') {
       if (!isUnset(grace)) {
         const detail = 'must not be set for readinessProbes'
-        wrong.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, detail))
+        errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, detail))
       }
     } else if (probe['successThreshold'] !== 1) {
-      wrong.push(invalidValue(`${path}.successThreshold`, probe['successThreshold'] ?? 0, 'must be 1'))
+      errors.push(invalidValue(`${path}.successThreshold`, probe['successThreshold'] ?? 0, 'must be 1'))
     }
-    return wrong
+    return errors
   })
 }
 
 function validateHandler(handler: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   let seen = 0
   for (const name of ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep']) {
     const action = handler[name]
     if (!isJson(action)) continue
     const path = `${field}.${name}`
-    if (seen++ > 0) wrong.push(forbiddenField(path, 'may not specify more than 1 handler type'))
+    if (seen++ > 0) errors.push(forbidden(path, 'may not specify more than 1 handler type'))
     else if (name === 'exec') {
-      if (asList(action['command']).length === 0) wrong.push(required(`${path}.command`))
-    } else if (name === 'httpGet') wrong.push(...validateHttpGet(action, path))
-    else if (name !== 'sleep') wrong.push(...validatePort(action['port'], `${path}.port`))
+      if (asList(action['command']).length === 0) errors.push(required(`${path}.command`))
+    } else if (name === 'httpGet') errors.push(...validateHttpGet(action, path))
+    else if (name !== 'sleep') errors.push(...validatePort(action['port'], `${path}.port`))
   }
-  if (seen === 0) wrong.push(required(field, 'must specify a handler type'))
-  return wrong
+  if (seen === 0) errors.push(required(field, 'must specify a handler type'))
+  return errors
 }
 
 function validateHttpGet(get: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
-  if (!get['path']) wrong.push(required(`${field}.path`))
-  wrong.push(...validatePort(get['port'], `${field}.port`))
+  const errors: FieldError[] = []
+  if (!get['path']) errors.push(required(`${field}.path`))
+  errors.push(...validatePort(get['port'], `${field}.port`))
   const schemes = ['HTTP', 'HTTPS']
   if (!schemes.includes(asText(get['scheme'])))
-    wrong.push(notSupported(`${field}.scheme`, get['scheme'] ?? '', schemes))
+    errors.push(notSupported(`${field}.scheme`, get['scheme'] ?? '', schemes))
   for (const { name } of asJsons(get['httpHeaders'])) {
-    wrong.push(...invalidEach(`${field}.httpHeaders`, name ?? '', headerName(asText(name))))
+    errors.push(...invalidEach(`${field}.httpHeaders`, name ?? '', headerName(asText(name))))
   }
-  return wrong
+  return errors
 }

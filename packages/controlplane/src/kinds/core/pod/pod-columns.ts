@@ -1,8 +1,8 @@
-import { createdAt, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
+import { hasCondition } from '../../../model/conditions.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asNumber, asText, at, isJson } from '../../../model/json.ts'
-import type { Cells } from '../../common/kind-table.ts'
-import { hasCondition } from '../../../model/conditions.ts'
+import { createdAt, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
+import type { ColumnValues } from '../../common/kind-table.ts'
 
 interface Tally {
   ready: number
@@ -20,7 +20,7 @@ function countRestarts(tally: Pick<Tally, 'restarts' | 'lastRestart'>, container
 }
 
 /** The row of a pod: its status is the most telling of what its containers are at. */
-export const podCells: Cells = (pod, age) => {
+export const podColumns: ColumnValues = (pod, age) => {
   const spec = asJson(pod['spec'])
   const status = asJson(pod['status'])
   const initContainers = asJsons(spec['initContainers'])

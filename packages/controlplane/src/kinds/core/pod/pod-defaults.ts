@@ -11,7 +11,7 @@ import {
   withinItems,
 } from '../../../model/json.ts'
 
-const MODE = 0o644
+const DEFAULT_FILE_MODE = 0o644
 
 /** `latest` of `nginx`, `v1` of `host:5000/a/b:v1`, empty for a digest without a tag. */
 export function imageTag(image: string): string {
@@ -102,15 +102,15 @@ function defaultVolume(given: Json): Json {
   const hasSource = Object.keys(given).some((key) => key !== 'name' && given[key] !== null && given[key] !== undefined)
   let volume = hasSource ? given : withField(given, 'emptyDir', {})
   for (const source of ['secret', 'configMap']) {
-    volume = withinField(volume, source, (value) => filled(value, { defaultMode: MODE }))
+    volume = withinField(volume, source, (value) => filled(value, { defaultMode: DEFAULT_FILE_MODE }))
   }
   volume = withinField(volume, 'hostPath', (path) => filled(path, { type: '' }))
   volume = withinField(volume, 'downwardAPI', (value) =>
-    withinItems(filled(value, { defaultMode: MODE }), 'items', defaultDownwardItem),
+    withinItems(filled(value, { defaultMode: DEFAULT_FILE_MODE }), 'items', defaultDownwardItem),
   )
   volume = withinField(volume, 'image', (image) => filledUnset(image, { pullPolicy: pullPolicy(image['reference']) }))
   volume = withinField(volume, 'projected', (value) =>
-    withinItems(filled(value, { defaultMode: MODE }), 'sources', (given) => {
+    withinItems(filled(value, { defaultMode: DEFAULT_FILE_MODE }), 'sources', (given) => {
       const source = withinField(given, 'serviceAccountToken', (token) => filled(token, { expirationSeconds: 3600 }))
       return withinField(source, 'downwardAPI', (api) => withinItems(api, 'items', defaultDownwardItem))
     }),

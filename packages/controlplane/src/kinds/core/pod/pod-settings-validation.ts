@@ -1,4 +1,5 @@
-import type { FieldError } from '../../../schema/types.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
   invalidEach,
@@ -6,26 +7,25 @@ import {
   invalidValue,
   notSupported,
   required,
-} from '../../common/field-errors.ts'
+} from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { validateAddress } from '../../common/ip-validation.ts'
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
 import { dnsSubdomain, mustBeBetween, mustBeShorter } from '../../common/names.ts'
 
-const HIGHEST_ID = 2_147_483_647
+const MAX_ID = 2_147_483_647
 const SYSCTL = String.raw`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
 const sysctl = new RegExp(SYSCTL)
-const LONGEST_NAME = 253
-const MOST_NAMESERVERS = 3
-const MOST_SEARCHES = 32
+const MAX_SYSCTL_NAME_LENGTH = 253
+const MAX_NAMESERVERS = 3
+const MAX_SEARCH_PATHS = 32
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined']
 const SEARCH = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 const searchPath = new RegExp(String.raw`^${SEARCH}(\.${SEARCH})*$`)
 const SEARCH_RULE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SEARCH}${String.raw`(\.${SEARCH})*`}')`
 
 function validateId(id: unknown, field: string): FieldError[] {
-  if (typeof id !== 'number' || (id >= 0 && id <= HIGHEST_ID)) return []
-  return [invalidValue(field, id, mustBeBetween(0, HIGHEST_ID))]
+  if (typeof id !== 'number' || (id >= 0 && id <= MAX_ID)) return []
+  return [invalidValue(field, id, mustBeBetween(0, MAX_ID))]
 }
 
 /** As whom all containers of a pod run. */
@@ -51,13 +51,15 @@ function validateSysctls(settings: readonly Json[], field: string): FieldError[]
   return settings.flatMap(({ name: given }, index) => {
     const path = `${field}[${index}].name`
     const name = asText(given)
-    const wrong: FieldError[] = []
-    if (!name) wrong.push(required(path))
-    else if (name.length > LONGEST_NAME || !sysctl.test(name)) {
-      wrong.push(invalidValue(path, name, `must have at most ${LONGEST_NAME} characters and match regex ${SYSCTL}`))
-    } else if (seen.has(name)) wrong.push(duplicate(path, name))
+    const errors: FieldError[] = []
+    if (!name) errors.push(required(path))
+    else if (name.length > MAX_SYSCTL_NAME_LENGTH || !sysctl.test(name)) {
+      errors.push(
+        invalidValue(path, name, `must have at most ${MAX_SYSCTL_NAME_LENGTH} characters and match regex ${SYSCTL}`),
+      )
+    } else if (seen.has(name)) errors.push(duplicate(path, name))
     seen.add(name)
-    return wrong
+    return errors
   })
 }
 
@@ -79,17 +81,17 @@ function validateProfile(profile: unknown, field: string, what: string): FieldEr
 export function validateContainerSecurity(context: Json, field: string): FieldError[] {
   const { procMount, privileged, allowPrivilegeEscalation } = context
   const mounts = ['Default', 'Unmasked']
-  const wrong = ['runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`))
+  const errors = ['runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`))
   if (!isUnset(procMount) && !mounts.includes(asText(procMount))) {
-    wrong.push(notSupported(`${field}.procMount`, procMount, mounts))
+    errors.push(notSupported(`${field}.procMount`, procMount, mounts))
   }
-  wrong.push(...validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
+  errors.push(...validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
   if (allowPrivilegeEscalation === false && privileged === true) {
     const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
-    wrong.push(invalidStruct(field, shownSecurity(context), detail))
+    errors.push(invalidStruct(field, shownSecurity(context), detail))
   }
-  wrong.push(...validateProfile(context['appArmorProfile'], `${field}.appArmorProfile`, 'AppArmor'))
-  return wrong
+  errors.push(...validateProfile(context['appArmorProfile'], `${field}.appArmorProfile`, 'AppArmor'))
+  return errors
 }
 
 function fields(value: unknown, ...names: readonly string[]): Json | null {
@@ -127,33 +129,33 @@ export function validateDns(spec: Json, field: string): FieldError[] {
     return isOwn ? [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')] : []
   }
   const [servers, searches] = [asList(config['nameservers']), asList(config['searches'])]
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   if (isOwn && servers.length === 0) {
     const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
-    wrong.push(required(`${path}.nameservers`, detail))
+    errors.push(required(`${path}.nameservers`, detail))
   }
-  if (servers.length > MOST_NAMESERVERS) {
-    const detail = `must not have more than ${MOST_NAMESERVERS} nameservers`
-    wrong.push(invalidValue(`${path}.nameservers`, servers, detail))
+  if (servers.length > MAX_NAMESERVERS) {
+    const detail = `must not have more than ${MAX_NAMESERVERS} nameservers`
+    errors.push(invalidValue(`${path}.nameservers`, servers, detail))
   }
-  servers.forEach((server, index) => wrong.push(...validateAddress(asText(server), `${path}.nameservers[${index}]`)))
-  if (searches.length > MOST_SEARCHES) {
-    wrong.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MOST_SEARCHES} search paths`))
+  servers.forEach((server, index) => errors.push(...validateAddress(asText(server), `${path}.nameservers[${index}]`)))
+  if (searches.length > MAX_SEARCH_PATHS) {
+    errors.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MAX_SEARCH_PATHS} search paths`))
   }
   searches.forEach((search, index) => {
     // A path may end with a dot, or be one.
     const name = asText(search).replace(/\.$/, '')
     if (search === '.') return
     const found = [
-      ...(name.length > LONGEST_NAME ? [mustBeShorter(LONGEST_NAME)] : []),
+      ...(name.length > MAX_SYSCTL_NAME_LENGTH ? [mustBeShorter(MAX_SYSCTL_NAME_LENGTH)] : []),
       ...(searchPath.test(name) ? [] : [SEARCH_RULE]),
     ]
-    wrong.push(...invalidEach(`${path}.searches[${index}]`, name, found))
+    errors.push(...invalidEach(`${path}.searches[${index}]`, name, found))
   })
   asJsons(config['options']).forEach(({ name }, index) => {
-    if (!name) wrong.push(required(`${path}.options[${index}]`, 'must not be empty'))
+    if (!name) errors.push(required(`${path}.options[${index}]`, 'must not be empty'))
   })
-  return wrong
+  return errors
 }
 
 /** Names that a pod knows by itself. */

@@ -1,82 +1,84 @@
-import type { FieldError } from '../../../schema/types.ts'
-import { validateAffinity } from './affinity-validation.ts'
+import type { Json } from '../../../model/json.ts'
+import { asJson, asJsons, asText, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
-  forbiddenField,
+  forbidden,
   invalidEach,
   invalidValue,
   notSupported,
   required,
-} from '../../common/field-errors.ts'
-import { validateContainers } from './container-validation.ts'
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asText, isUnset } from '../../../model/json.ts'
+} from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { validateAnnotations, validateLabels } from '../../common/labels.ts'
 import { dnsLabel, dnsSubdomain, mustBeBetween, qualifiedName } from '../../common/names.ts'
+import { validateVolumes } from '../volume/volume-validation.ts'
+import { validateAffinity } from './affinity-validation.ts'
+import { validateContainers } from './container-validation.ts'
 import { validateDns, validateHostAliases, validatePodSecurity, validateSystem } from './pod-settings-validation.ts'
 import { validateProfiles } from './seccomp-annotations.ts'
-import { validateVolumes } from '../volume/volume-validation.ts'
 
 const MAX_INT32 = 2_147_483_647
 
 /** What is wrong with a pod's spec. */
 export function validatePodSpec(spec: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
-  const volumes = validateVolumes(asJsons(spec['volumes']), `${field}.volumes`, wrong)
-  wrong.push(...validateContainers(spec, volumes, field))
-  wrong.push(
+  const errors: FieldError[] = []
+  const volumes = validateVolumes(asJsons(spec['volumes']), `${field}.volumes`, errors)
+  errors.push(...validateContainers(spec, volumes, field))
+  errors.push(
     ...oneOf(spec['restartPolicy'], `${field}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
     ...oneOf(spec['dnsPolicy'], `${field}.dnsPolicy`, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
     ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
   )
-  wrong.push(
+  errors.push(
     ...validatePodSecurity(asJson(spec['securityContext']), `${field}.securityContext`),
     ...validateAffinity(asJson(spec['affinity']), `${field}.affinity`),
     ...validateDns(spec, field),
   )
   asJsons(spec['readinessGates']).forEach(({ conditionType }, index) => {
     const path = `${field}.readinessGates[${index}].conditionType`
-    wrong.push(...invalidEach(path, conditionType, qualifiedName(asText(conditionType))))
+    errors.push(...invalidEach(path, conditionType, qualifiedName(asText(conditionType))))
   })
-  wrong.push(...validateSchedulingGates(asJsons(spec['schedulingGates']), `${field}.schedulingGates`))
-  wrong.push(...validateSpread(asJsons(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
+  errors.push(...validateSchedulingGates(asJsons(spec['schedulingGates']), `${field}.schedulingGates`))
+  errors.push(...validateSpread(asJsons(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
   for (const name of ['serviceAccountName', 'nodeName'] as const) {
-    if (spec[name]) wrong.push(...invalidEach(`${field}.${name}`, spec[name], dnsSubdomain(asText(spec[name]))))
+    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsSubdomain(asText(spec[name]))))
   }
   const deadline = spec['activeDeadlineSeconds']
   if (typeof deadline === 'number' && (deadline < 1 || deadline > MAX_INT32)) {
-    wrong.push(invalidValue(`${field}.activeDeadlineSeconds`, deadline, mustBeBetween(1, MAX_INT32)))
+    errors.push(invalidValue(`${field}.activeDeadlineSeconds`, deadline, mustBeBetween(1, MAX_INT32)))
   }
   for (const name of ['hostname', 'subdomain'] as const) {
-    if (spec[name]) wrong.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asText(spec[name]))))
+    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asText(spec[name]))))
   }
-  wrong.push(...validateTolerations(asJsons(spec['tolerations']), `${field}.tolerations`))
-  wrong.push(...validateHostAliases(asJsons(spec['hostAliases']), `${field}.hostAliases`))
+  errors.push(...validateTolerations(asJsons(spec['tolerations']), `${field}.tolerations`))
+  errors.push(...validateHostAliases(asJsons(spec['hostAliases']), `${field}.hostAliases`))
   const { priorityClassName, preemptionPolicy } = spec
   if (priorityClassName) {
-    wrong.push(...invalidEach(`${field}.priorityClassName`, priorityClassName, dnsSubdomain(asText(priorityClassName))))
+    errors.push(
+      ...invalidEach(`${field}.priorityClassName`, priorityClassName, dnsSubdomain(asText(priorityClassName))),
+    )
   }
   if (!isUnset(preemptionPolicy)) {
-    wrong.push(...oneOf(preemptionPolicy, `${field}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']))
+    errors.push(...oneOf(preemptionPolicy, `${field}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']))
   }
-  wrong.push(...validateSystem(spec['os'], `${field}.os`))
-  return wrong
+  errors.push(...validateSystem(spec['os'], `${field}.os`))
+  return errors
 }
 
 /** What is wrong with the template of a workload. */
 export function validatePodTemplate(template: Json, field: string): FieldError[] {
   const metadata = asJson(template['metadata'])
   const spec = asJson(template['spec'])
-  const wrong = [
+  const errors = [
     ...validateLabels(metadata['labels'], `${field}.labels`),
     ...validateAnnotations(metadata['annotations'], `${field}.annotations`),
     ...validateProfiles(metadata['annotations'], `${field}.annotations`),
     ...validatePodSpec(spec, `${field}.spec`),
   ]
   if (asJsons(spec['ephemeralContainers']).length > 0) {
-    wrong.push(forbiddenField(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'))
+    errors.push(forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'))
   }
-  return wrong
+  return errors
 }
 
 /** One of the values: unset is a complaint of its own. */
@@ -88,26 +90,26 @@ export function oneOf(value: unknown, field: string, values: readonly string[]):
 function validateSchedulingGates(gates: readonly Json[], field: string): FieldError[] {
   const seen = new Set<unknown>()
   return gates.flatMap(({ name }, index) => {
-    const wrong = invalidEach(`${field}[${index}]`, name, qualifiedName(asText(name)))
-    if (seen.has(name)) wrong.push(duplicate(`${field}[${index}]`, name))
+    const errors = invalidEach(`${field}[${index}]`, name, qualifiedName(asText(name)))
+    if (seen.has(name)) errors.push(duplicate(`${field}[${index}]`, name))
     seen.add(name)
-    return wrong
+    return errors
   })
 }
 
 function validateSpread(constraints: readonly Json[], field: string): FieldError[] {
   return constraints.flatMap(({ maxSkew, topologyKey, whenUnsatisfiable }, index) => {
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
+    const errors: FieldError[] = []
     if (typeof maxSkew !== 'number' || maxSkew <= 0) {
-      wrong.push(invalidValue(`${path}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'))
+      errors.push(invalidValue(`${path}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'))
     }
-    if (!topologyKey) wrong.push(required(`${path}.topologyKey`, 'can not be empty'))
+    if (!topologyKey) errors.push(required(`${path}.topologyKey`, 'can not be empty'))
     const actions = ['DoNotSchedule', 'ScheduleAnyway']
     if (!actions.includes(asText(whenUnsatisfiable))) {
-      wrong.push(notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', actions))
+      errors.push(notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', actions))
     }
-    return wrong
+    return errors
   })
 }
 
@@ -115,25 +117,25 @@ export function validateTolerations(tolerations: readonly Json[], field: string)
   return tolerations.flatMap((toleration, index) => {
     const { key, operator, value, effect, tolerationSeconds } = toleration
     const path = `${field}[${index}]`
-    const wrong: FieldError[] = []
-    if (key) wrong.push(...invalidEach(`${path}.key`, key, qualifiedName(asText(key))))
+    const errors: FieldError[] = []
+    if (key) errors.push(...invalidEach(`${path}.key`, key, qualifiedName(asText(key))))
     else if (operator !== 'Exists') {
       const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-      wrong.push(invalidValue(`${path}.operator`, operator ?? '', detail))
+      errors.push(invalidValue(`${path}.operator`, operator ?? '', detail))
     }
     if (!isUnset(tolerationSeconds) && effect !== 'NoExecute') {
       const detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-      wrong.push(invalidValue(`${path}.effect`, effect ?? '', detail))
+      errors.push(invalidValue(`${path}.effect`, effect ?? '', detail))
     }
     if (operator === 'Exists') {
-      if (value) wrong.push(invalidValue(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"))
+      if (value) errors.push(invalidValue(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"))
     } else if (operator !== 'Equal' && !isUnset(operator)) {
-      wrong.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
+      errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
     }
     if (effect) {
       const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
-      if (!effects.includes(asText(effect))) wrong.push(notSupported(`${path}.effect`, effect, effects))
+      if (!effects.includes(asText(effect))) errors.push(notSupported(`${path}.effect`, effect, effects))
     }
-    return wrong
+    return errors
   })
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { adviseOnPod, adviseOnTemplate } from './pod-warnings.ts'
-import { fractionAdvice } from '../volume/volume-warnings.ts'
+import { fractionWarnings } from '../volume/volume-warnings.ts'
+import { warningsForPod, warningsForTemplate } from './pod-warnings.ts'
 
-const advise = adviseOnTemplate('spec', 'template')
+const deploymentWarnings = warningsForTemplate('spec', 'template')
 const deployment = (name: string, generation: number): Record<string, unknown> => ({
   metadata: { name, generation },
   spec: { template: { spec: { containers: [{ env: [{ name: 'A' }, { name: 'A' }] }] } } },
@@ -11,44 +11,47 @@ const HIDDEN =
   'spec.template.spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
 
 test('a name is warned of when it is given, a template when what is wanted changes', () => {
-  expect(advise(deployment('a.b', 1), undefined)).toEqual([expect.stringContaining('[must not contain dots]'), HIDDEN])
-  expect(advise(deployment('a.b', 1), deployment('a.b', 1))).toEqual([])
-  expect(advise(deployment('a.b', 1), deployment('a.b', 2))).toEqual([HIDDEN])
+  expect(deploymentWarnings(deployment('a.b', 1), undefined)).toEqual([
+    expect.stringContaining('[must not contain dots]'),
+    HIDDEN,
+  ])
+  expect(deploymentWarnings(deployment('a.b', 1), deployment('a.b', 1))).toEqual([])
+  expect(deploymentWarnings(deployment('a.b', 1), deployment('a.b', 2))).toEqual([HIDDEN])
 })
 
 test('pods are warned of once', () => {
   const pod = { metadata: { name: 'a' }, spec: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }
-  expect(adviseOnPod(pod, undefined)).toEqual([
+  expect(warningsForPod(pod, undefined)).toEqual([
     'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
   ])
-  expect(adviseOnPod(pod, pod)).toEqual([])
+  expect(warningsForPod(pod, pod)).toEqual([])
 })
 
 test('there is no half of a byte', () => {
-  expect(fractionAdvice({ cpu: '100m', memory: '1Gi' }, 'limits', ['memory'])).toEqual([])
-  expect(fractionAdvice({ memory: '100m' }, 'limits', ['memory'])).toHaveLength(1)
+  expect(fractionWarnings({ cpu: '100m', memory: '1Gi' }, 'limits', ['memory'])).toEqual([])
+  expect(fractionWarnings({ memory: '100m' }, 'limits', ['memory'])).toHaveLength(1)
 })
 
 const port = (hostPort?: number, hostIP?: string) => ({ containerPort: 80, protocol: 'TCP', hostPort, hostIP })
-const advice = (...ports: readonly object[]) =>
-  adviseOnPod(
+const portWarnings = (...ports: readonly object[]) =>
+  warningsForPod(
     { metadata: { name: 'a' }, spec: { containers: [{ ports: ports.slice(0, 1) }, { ports: ports.slice(1) }] } },
     undefined,
   )
 
 test("ports that get in each other's way", () => {
   const between = 'port definition with spec.containers[0].ports[0]'
-  expect(advice(port(), port())).toEqual([`spec.containers[1].ports[0]: duplicate ${between}`])
-  expect(advice(port(8080), port())).toEqual([`spec.containers[1].ports[0]: overlapping ${between}`])
-  expect(advice(port(8080), port(8080, '10.0.0.1'))).toEqual([
+  expect(portWarnings(port(), port())).toEqual([`spec.containers[1].ports[0]: duplicate ${between}`])
+  expect(portWarnings(port(8080), port())).toEqual([`spec.containers[1].ports[0]: overlapping ${between}`])
+  expect(portWarnings(port(8080), port(8080, '10.0.0.1'))).toEqual([
     `spec.containers[1].ports[0]: dangerously ambiguous ${between}`,
   ])
-  expect(advice(port(8080, '10.0.0.2'), port(8080, '10.0.0.1'))).toEqual([])
-  expect(advice(port(8080), port(8081), { ...port(), protocol: 'UDP' })).toEqual([])
+  expect(portWarnings(port(8080, '10.0.0.2'), port(8080, '10.0.0.1'))).toEqual([])
+  expect(portWarnings(port(8080), port(8081), { ...port(), protocol: 'UDP' })).toEqual([])
 })
 
 test('of very many ports no more is said than there is room for', () => {
-  expect(advice(...Array.from({ length: 3000 }, () => port()))).toHaveLength(128)
+  expect(portWarnings(...Array.from({ length: 3000 }, () => port()))).toHaveLength(128)
   const apart = Array.from({ length: 3000 }, (_, index) => ({ ...port(), containerPort: index + 1 }))
-  expect(advice(...apart)).toEqual([])
+  expect(portWarnings(...apart)).toEqual([])
 })

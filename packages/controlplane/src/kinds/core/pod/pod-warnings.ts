@@ -1,7 +1,4 @@
 /** What the real server warns of: what works, but hardly as it was meant. */
-import { addressAdvice } from '../../common/ip-warnings.ts'
-import { nameOf } from '../../common/columns.ts'
-import { formerLabel, termAdvice } from '../../common/deprecated-labels.ts'
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -15,41 +12,44 @@ import {
   isSemanticallyEqual,
   repeats,
 } from '../../../model/json.ts'
+import { nameOf } from '../../common/columns.ts'
+import { deprecatedLabel, termWarnings } from '../../common/deprecated-labels.ts'
+import { addressWarnings } from '../../common/ip-warnings.ts'
 import { dnsLabel } from '../../common/names.ts'
-import { portAdvice } from './port-warnings.ts'
-import { CONTAINER_PROFILE, POD_PROFILE } from './seccomp-annotations.ts'
-import { fractionAdvice, podVolumeAdvice } from '../volume/volume-warnings.ts'
+import { fractionWarnings, podVolumeWarnings } from '../volume/volume-warnings.ts'
+import { portWarnings } from './port-warnings.ts'
+import { CONTAINER_SECCOMP_PREFIX, POD_SECCOMP_ANNOTATION } from './seccomp-annotations.ts'
 
-type Advise = (object: Json, old: Json | undefined) => readonly string[]
+type GetWarnings = (object: Json, old: Json | undefined) => readonly string[]
 
 /** Of a kind that has such a template, when it is new and when what is wanted changes. */
-export const adviseOnPods =
-  (...template: readonly string[]): Advise =>
+export const warningsForPods =
+  (...template: readonly string[]): GetWarnings =>
   (object, old) =>
-    old && isSameGeneration(object, old) ? [] : templateAdvice(object, ...template)
+    old && isSameGeneration(object, old) ? [] : templateWarnings(object, ...template)
 
 /** The same of a kind whose pods are named after it. */
-export function adviseOnTemplate(...template: readonly string[]): Advise {
-  const advise = adviseOnPods(...template)
-  return (object, old) => [...(old ? [] : adviseOnName(object)), ...advise(object, old)]
+export function warningsForTemplate(...template: readonly string[]): GetWarnings {
+  const warnings = warningsForPods(...template)
+  return (object, old) => [...(old ? [] : warningsForName(object)), ...warnings(object, old)]
 }
 
-export const templateAdvice = (object: Json, ...template: readonly string[]): readonly string[] =>
-  podAdvice(asJson(at(object, ...template)), `${template.join('.')}.`)
+export const templateWarnings = (object: Json, ...template: readonly string[]): readonly string[] =>
+  podWarnings(asJson(at(object, ...template)), `${template.join('.')}.`)
 
 /** It counts what is wanted. */
 export const isSameGeneration = (object: Json, old: Json): boolean =>
   at(object, 'metadata', 'generation') === at(old, 'metadata', 'generation')
 
-export const adviseOnName = (object: Json): readonly string[] =>
-  nameAdvice(nameOf(object), 'used in Pod names and hostnames')
+export const warningsForName = (object: Json): readonly string[] =>
+  nameWarnings(nameOf(object), 'used in Pod names and hostnames')
 
-export function adviseOnPod(pod: Json, old: Json | undefined): readonly string[] {
+export function warningsForPod(pod: Json, old: Json | undefined): readonly string[] {
   if (old) return []
-  return [...nameAdvice(nameOf(pod), "used in the Pod's hostname"), ...podAdvice(pod, '')]
+  return [...nameWarnings(nameOf(pod), "used in the Pod's hostname"), ...podWarnings(pod, '')]
 }
 
-function nameAdvice(name: string, use: string): readonly string[] {
+function nameWarnings(name: string, use: string): readonly string[] {
   if (dnsLabel(name).length === 0) return []
   const why = name.includes('.') ? 'must not contain dots' : 'must be no more than 63 characters'
   return [
@@ -57,94 +57,96 @@ function nameAdvice(name: string, use: string): readonly string[] {
   ]
 }
 
-const FORMER_ANNOTATIONS: readonly (readonly [string, string])[] = [
+const DEPRECATED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   ['scheduler.alpha.kubernetes.io/critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
   ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
   ['security.alpha.kubernetes.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
 ]
-const PROFILE_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-const BYTES = ['memory', 'ephemeral-storage']
+const SECCOMP_WARNINGS = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+const BYTE_RESOURCES = ['memory', 'ephemeral-storage']
 
 const hasProfile = (holder: Json): boolean => isJson(at(holder, 'securityContext', 'seccompProfile'))
 
 /** Of a pod or a template of one; what stands before the names of its fields. */
-function podAdvice(pod: Json, before: string): readonly string[] {
+function podWarnings(pod: Json, before: string): readonly string[] {
   const spec = asJson(pod['spec'])
   const field = `${before}spec`
   const annotations = asJson(at(pod, 'metadata', 'annotations'))
-  const annotated = (key: string, advice: string): readonly string[] =>
-    Object.hasOwn(annotations, key) ? [`${before}metadata.annotations[${key}]: ${advice}`] : []
+  const annotated = (key: string, warnings: string): readonly string[] =>
+    Object.hasOwn(annotations, key) ? [`${before}metadata.annotations[${key}]: ${warnings}`] : []
   const aliases = asJsons(spec['hostAliases'])
   const containers = containersOf(spec, field)
   return [
-    ...placeAdvice(spec, field),
-    ...FORMER_ANNOTATIONS.flatMap(([key, advice]) => annotated(key, advice)),
-    ...podVolumeAdvice(asJsons(spec['volumes']), `${field}.volumes`),
+    ...placeWarnings(spec, field),
+    ...DEPRECATED_ANNOTATIONS.flatMap(([key, warnings]) => annotated(key, warnings)),
+    ...podVolumeWarnings(asJsons(spec['volumes']), `${field}.volumes`),
     ...repeated(aliases, 'ip').map(([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`),
-    ...secretAdvice(asJsons(spec['imagePullSecrets']), `${field}.imagePullSecrets`),
-    ...fractionAdvice(asJson(spec['overhead']), `${field}.overhead`, BYTES),
-    ...(hasProfile(spec) ? [] : annotated(POD_PROFILE, PROFILE_ADVICE)),
+    ...secretWarnings(asJsons(spec['imagePullSecrets']), `${field}.imagePullSecrets`),
+    ...fractionWarnings(asJson(spec['overhead']), `${field}.overhead`, BYTE_RESOURCES),
+    ...(hasProfile(spec) ? [] : annotated(POD_SECCOMP_ANNOTATION, SECCOMP_WARNINGS)),
     ...containers.flatMap(([container, place]) => [
-      ...(hasProfile(container) ? [] : annotated(`${CONTAINER_PROFILE}${asText(container['name'])}`, PROFILE_ADVICE)),
-      ...containerAdvice(container, place),
+      ...(hasProfile(container)
+        ? []
+        : annotated(`${CONTAINER_SECCOMP_PREFIX}${asText(container['name'])}`, SECCOMP_WARNINGS)),
+      ...containerWarnings(container, place),
     ]),
-    ...portAdvice(containers),
+    ...portWarnings(containers),
     ...(asNumber(spec['terminationGracePeriodSeconds']) < 0
       ? [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
       : []),
     ...['podAffinity', 'podAntiAffinity'].flatMap((name) =>
-      companyAdvice(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
+      companyWarnings(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
     ),
     ...asList(at(spec, 'dnsConfig', 'nameservers')).flatMap((server, index) =>
-      addressAdvice(asText(server), `${field}.dnsConfig.nameservers[${index}]`),
+      addressWarnings(asText(server), `${field}.dnsConfig.nameservers[${index}]`),
     ),
-    ...aliases.flatMap(({ ip }, index) => addressAdvice(asText(ip), `${field}.hostAliases[${index}].ip`)),
+    ...aliases.flatMap(({ ip }, index) => addressWarnings(asText(ip), `${field}.hostAliases[${index}].ip`)),
   ]
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
-const NO_POD = 'a null labelSelector results in matching no pod'
+const NULL_SELECTOR_WARNING = 'a null labelSelector results in matching no pod'
 
 /** Of where a pod is to run. */
-function placeAdvice(spec: Json, field: string): readonly string[] {
+function placeWarnings(spec: Json, field: string): readonly string[] {
   const nodes = asJson(at(spec, 'affinity', 'nodeAffinity'))
   const place = `${field}.affinity.nodeAffinity`
   return [
     ...Object.keys(asJson(spec['nodeSelector'])).flatMap((name) => {
-      const advice = formerLabel(name)
-      return advice === undefined ? [] : [`${field}.nodeSelector[${name}]: ${advice}`]
+      const warnings = deprecatedLabel(name)
+      return warnings === undefined ? [] : [`${field}.nodeSelector[${name}]: ${warnings}`]
     }),
     ...asJsons(at(nodes, REQUIRED, 'nodeSelectorTerms')).flatMap((term, index) =>
-      termAdvice(term, `${place}.${REQUIRED}.nodeSelectorTerms[${index}]`, false),
+      termWarnings(term, `${place}.${REQUIRED}.nodeSelectorTerms[${index}]`, false),
     ),
     ...asJsons(nodes[PREFERRED]).flatMap(({ preference }, index) =>
-      termAdvice(asJson(preference), `${place}.${PREFERRED}[${index}].preference`, true),
+      termWarnings(asJson(preference), `${place}.${PREFERRED}[${index}].preference`, true),
     ),
     ...asJsons(spec['topologySpreadConstraints']).flatMap(({ topologyKey, labelSelector }, index) => {
       const [key, at] = [asText(topologyKey), `${field}.topologySpreadConstraints[${index}]`]
-      const former = formerLabel(key)
+      const former = deprecatedLabel(key)
       return [
         ...(former === undefined ? [] : [`${at}.topologyKey: ${key} is ${former}`]),
-        ...(isAbsent(labelSelector) ? [`${at}.labelSelector: ${NO_POD}`] : []),
+        ...(isAbsent(labelSelector) ? [`${at}.labelSelector: ${NULL_SELECTOR_WARNING}`] : []),
       ]
     }),
   ]
 }
 
 /** Of which other pods it is to be near, or far from. */
-const companyAdvice = (affinity: Json, field: string): readonly string[] => [
+const companyWarnings = (affinity: Json, field: string): readonly string[] => [
   ...asJsons(affinity[REQUIRED]).flatMap(({ labelSelector }, index) =>
-    isAbsent(labelSelector) ? [`${field}.${REQUIRED}[${index}].labelSelector: ${NO_POD}`] : [],
+    isAbsent(labelSelector) ? [`${field}.${REQUIRED}[${index}].labelSelector: ${NULL_SELECTOR_WARNING}`] : [],
   ),
   ...asJsons(affinity[PREFERRED]).flatMap(({ podAffinityTerm }, index) =>
     isAbsent(at(podAffinityTerm, 'labelSelector'))
-      ? [`${field}.${PREFERRED}[${index}].podAffinityTerm.labelSelector: ${NO_POD}`]
+      ? [`${field}.${PREFERRED}[${index}].podAffinityTerm.labelSelector: ${NULL_SELECTOR_WARNING}`]
       : [],
   ),
 ]
 
-const secretAdvice = (secrets: readonly Json[], field: string): readonly string[] => [
+const secretWarnings = (secrets: readonly Json[], field: string): readonly string[] => [
   ...repeated(secrets, 'name').map(([index, name]) => `${field}[${index}].name: duplicate name "${name}"`),
   ...secrets.flatMap(({ name }, index) => (name ? [] : [`${field}[${index}].name: invalid empty name ""`])),
 ]
@@ -155,12 +157,12 @@ const containersOf = (spec: Json, field: string): readonly (readonly [Json, stri
     asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
   )
 
-function containerAdvice(container: Json, field: string): readonly string[] {
+function containerWarnings(container: Json, field: string): readonly string[] {
   const env = asJsons(container['env'])
   return [
-    ...BYTES.flatMap((name) =>
+    ...BYTE_RESOURCES.flatMap((name) =>
       ['limits', 'requests'].flatMap((list) =>
-        fractionAdvice(asJson(at(container, 'resources', list)), `${field}.resources.${list}`, [name]),
+        fractionWarnings(asJson(at(container, 'resources', list)), `${field}.resources.${list}`, [name]),
       ),
     ),
     ...repeated(env, 'name')
@@ -185,7 +187,7 @@ function repeated(items: readonly Json[], key: string): readonly (readonly [numb
 }
 
 /** Of a daemon set, which counts changes of its template only. */
-export const adviseOnDaemonSet: Advise = (object, old) =>
+export const warningsForDaemonSet: GetWarnings = (object, old) =>
   old && isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
     ? []
-    : templateAdvice(object, 'spec', 'template')
+    : templateWarnings(object, 'spec', 'template')

@@ -1,6 +1,3 @@
-import type { FieldError } from '../../../schema/types.ts'
-import { adviseOnPod } from './pod-warnings.ts'
-import { forbiddenField, invalidValue, required } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -13,24 +10,27 @@ import {
   withField,
   withinField,
 } from '../../../model/json.ts'
+import { forbidden, invalidValue, required } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import type { KindTable } from '../../common/kind-table.ts'
 import { mustBeBetween } from '../../common/names.ts'
-import { podCells } from './pod-columns.ts'
+import { isZero, nanosOf } from '../../common/quantity.ts'
+import { podColumns } from './pod-columns.ts'
 import { defaultPodOnly, defaultPodSpec } from './pod-defaults.ts'
 import { validateImages } from './pod-settings-validation.ts'
 import { validatePodSpec } from './pod-validation.ts'
+import { warningsForPod } from './pod-warnings.ts'
 import { validateProfiles } from './seccomp-annotations.ts'
-import { isZero, nanosOf } from '../../common/quantity.ts'
 
 export const PODS: KindTable = {
   pods: {
-    cells: podCells,
+    columns: podColumns,
     rules: {
-      advise: adviseOnPod,
+      warnings: warningsForPod,
       defaults: (pod) => withinField(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
       prepareForCreate: (pod) => {
         const gated = asJsons(at(pod, 'spec', 'schedulingGates')).length > 0
-        const status = { phase: 'Pending', ...(gated && { conditions: [GATED] }), qosClass: qosClass(pod) }
+        const status = { phase: 'Pending', ...(gated && { conditions: [GATED_CONDITION] }), qosClass: qosClass(pod) }
         return withField(pod, 'status', status)
       },
       // Set once, and kept by who forgets it.
@@ -45,7 +45,7 @@ export const PODS: KindTable = {
       validateNew: (pod) => [
         ...validateImages(asJson(pod['spec']), 'spec'),
         ...(asJsons(at(pod, 'spec', 'ephemeralContainers')).length > 0
-          ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
+          ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
           : []),
       ],
       validateChange: (pod, old) => validateChange(asJson(pod['spec']), asJson(old['spec'])),
@@ -71,7 +71,7 @@ export const PODS: KindTable = {
   },
 }
 
-const GATED = {
+const GATED_CONDITION = {
   type: 'PodScheduled',
   status: 'False',
   reason: 'SchedulingGated',
@@ -108,36 +108,36 @@ const CHANGEABLE = [
 
 function validateChange(spec: Json, old: Json): FieldError[] {
   if (spec === old) return []
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   for (const list of ['containers', 'initContainers']) {
     const containers = asJsons(spec[list])
     if (containers.length !== asJsons(old[list]).length) {
-      return [...wrong, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')]
+      return [...errors, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')]
     }
     containers.forEach(({ image }, index) => {
       const text = asText(image)
       const field = `spec.${list}[${index}].image`
-      if (!text) wrong.push(required(field))
+      if (!text) errors.push(required(field))
       else if (text.trim() !== text) {
-        wrong.push(invalidValue(field, text, 'must not have leading or trailing whitespace'))
+        errors.push(invalidValue(field, text, 'must not have leading or trailing whitespace'))
       }
     })
   }
   const deadline = validateDeadline(spec['activeDeadlineSeconds'], old['activeDeadlineSeconds'])
-  if (deadline) wrong.push(deadline)
-  if (deadline && typeof spec['activeDeadlineSeconds'] === 'number') return wrong
-  wrong.push(...validateTolerationChange(asJsons(spec['tolerations']), asJsons(old['tolerations'])))
+  if (deadline) errors.push(deadline)
+  if (deadline && typeof spec['activeDeadlineSeconds'] === 'number') return errors
+  errors.push(...validateTolerationChange(asJsons(spec['tolerations']), asJsons(old['tolerations'])))
   const gates = asJsons(spec['schedulingGates']).filter(
     ({ name }) => !asJsons(old['schedulingGates']).some((gate) => gate['name'] === name),
   )
   if (gates.length > 0) {
     const detail = `only deletion is allowed, but found new scheduling gate '${asText(gates[0]?.['name'])}'`
-    wrong.push(forbiddenField('spec.schedulingGates', detail))
+    errors.push(forbidden('spec.schedulingGates', detail))
   }
   if (!isSemanticallyEqual(withoutChangeable(spec, old), old)) {
-    wrong.push(forbiddenField('spec', `pod updates may not change fields other than ${CHANGEABLE}\n`))
+    errors.push(forbidden('spec', `pod updates may not change fields other than ${CHANGEABLE}\n`))
   }
-  return wrong
+  return errors
 }
 
 function validateDeadline(value: unknown, old: unknown): FieldError | undefined {
@@ -157,7 +157,7 @@ const same = (a: Json, b: Json): boolean =>
 
 function validateTolerationChange(tolerations: readonly Json[], old: readonly Json[]): FieldError[] {
   if (old.every((before) => tolerations.some((toleration) => same(toleration, before)))) return []
-  return [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
+  return [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
 /** The new spec with what may change as it was: what differs then may not. */

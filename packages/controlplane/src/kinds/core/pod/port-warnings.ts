@@ -3,32 +3,32 @@ import type { Json } from '../../../model/json.ts'
 import { asJsons, asNumber, asText } from '../../../model/json.ts'
 
 /** More than an answer has room for, and more ports than people have in a pod: each is compared with all before it. */
-const MOST_CLASHES = 128
-const MOST_COMPARISONS = 1_000_000
+const MAX_REPORTED_CONFLICTS = 128
+const MAX_COMPARISONS = 1_000_000
 
-export function portAdvice(containers: readonly (readonly [Json, string])[]): readonly string[] {
+export function portWarnings(containers: readonly (readonly [Json, string])[]): readonly string[] {
   const ports = containers.flatMap(([container, field]) =>
     asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
   )
-  const advice: string[] = []
+  const warnings: string[] = []
   let comparisons = 0
   for (const [index, { port, field }] of ports.entries()) {
-    if (port['hostIP'] && !port['hostPort']) advice.push(`${field}: hostIP set without hostPort: ${shown(port)}`)
+    if (port['hostIP'] && !port['hostPort']) warnings.push(`${field}: hostIP set without hostPort: ${shown(port)}`)
     for (let before = 0; before < index; before++) {
-      if (advice.length >= MOST_CLASHES || ++comparisons > MOST_COMPARISONS) return advice
+      if (warnings.length >= MAX_REPORTED_CONFLICTS || ++comparisons > MAX_COMPARISONS) return warnings
       const other = ports[before]
       const how = other && clashOf(port, other.port)
-      if (other && how !== undefined) advice.push(`${field}: ${how} port definition with ${other.field}`)
+      if (other && how !== undefined) warnings.push(`${field}: ${how} port definition with ${other.field}`)
     }
   }
-  return [...advice, ...nameAdvice(ports)]
+  return [...warnings, ...nameWarnings(ports)]
 }
 
 /** As the server's own struct prints. */
 const shown = ({ name, hostPort, containerPort, protocol, hostIP }: Json): string =>
   `{Name:${asText(name)} HostPort:${asNumber(hostPort)} ContainerPort:${asNumber(containerPort)} Protocol:${asText(protocol)} HostIP:${asText(hostIP)}}`
 
-function nameAdvice(ports: readonly { readonly port: Json; readonly field: string }[]): readonly string[] {
+function nameWarnings(ports: readonly { readonly port: Json; readonly field: string }[]): readonly string[] {
   const named = new Map<string, string>()
   return ports.flatMap(({ port, field }) => {
     const name = asText(port['name'])

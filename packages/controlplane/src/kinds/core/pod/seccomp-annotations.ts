@@ -1,16 +1,16 @@
-import type { FieldError } from '../../../schema/types.ts'
-import { invalidValue } from '../../common/field-errors.ts'
 import { asJson, asText } from '../../../model/json.ts'
+import { invalidValue } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 
 const SECCOMP = 'seccomp.security.alpha.kubernetes.io/'
-export const POD_PROFILE = `${SECCOMP}pod`
+export const POD_SECCOMP_ANNOTATION = `${SECCOMP}pod`
 /** Before the name of a container. */
-export const CONTAINER_PROFILE = `container.${SECCOMP}`
+export const CONTAINER_SECCOMP_PREFIX = `container.${SECCOMP}`
 const PROFILES = new Set(['runtime/default', 'docker/default', 'unconfined'])
 const LOCAL_PROFILE = 'localhost/'
 
 /** Whether an annotation names a seccomp profile, of a pod or of one of its containers. */
-const isProfile = (key: string): boolean => key === POD_PROFILE || key.startsWith(CONTAINER_PROFILE)
+const isProfile = (key: string): boolean => key === POD_SECCOMP_ANNOTATION || key.startsWith(CONTAINER_SECCOMP_PREFIX)
 
 /** Seccomp profiles were annotations once. Nobody follows them any more, but they still have to be right. */
 export function validateProfiles(annotations: unknown, field: string): FieldError[] {

@@ -1,18 +1,18 @@
 import type { Clock, Random } from '@tenure/kube'
 
-import { contains, formatAddress, parseAddress, parseNetwork } from '../../../schema/formats/addresses.ts'
-import type { Network } from '../../../schema/formats/addresses.ts'
-import type { Storage } from '../../../storage/types.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJsons, asList, at } from '../../../model/json.ts'
+import type { Network } from '../../../schema/formats/addresses.ts'
+import { contains, formatAddress, parseAddress, parseNetwork } from '../../../schema/formats/addresses.ts'
+import type { Storage } from '../../../storage/types.ts'
 
 export const SERVICE_RANGE = '10.96.0.0/12'
-const FIRST_PORT = 30_000
-const LAST_PORT = 32_767
+const MIN_NODE_PORT = 30_000
+const MAX_NODE_PORT = 32_767
 /** A reservation whose service was never stored (refused, or a dry run) lapses after this. */
-const LAPSE = 60_000
+const RESERVATION_MS = 60_000
 /** After this many draws that were taken, the rest is tried in order. */
-const DRAWS = 64
+const MAX_RANDOM_DRAWS = 64
 
 export interface ServiceAddressesOptions {
   readonly random: Random
@@ -22,7 +22,7 @@ export interface ServiceAddressesOptions {
 }
 
 /** Cluster IPs and node ports of services: who has which. */
-export interface ServiceAddressBook {
+export interface ServiceAddressAllocator {
   takeAddress(): string | undefined
   takePort(): number | undefined
   /** Reserves one that was asked for; why not, if it can not be had. */
@@ -34,7 +34,7 @@ export interface ServiceAddressBook {
  * Hands out addresses and ports. What is handed out is reserved for a while; what a stored service has is taken for as
  * long as it has it (`follow`). So two creations at once never get the same, and a refused one leaks nothing.
  */
-export class ServiceAddresses implements ServiceAddressBook {
+export class ServiceAddresses implements ServiceAddressAllocator {
   readonly #random: Random
   readonly #clock: Clock
   readonly #network: Network
@@ -65,7 +65,7 @@ export class ServiceAddresses implements ServiceAddressBook {
   }
 
   takePort(): number | undefined {
-    return this.#draw(LAST_PORT - FIRST_PORT + 1, (index) => FIRST_PORT + index)
+    return this.#draw(MAX_NODE_PORT - MIN_NODE_PORT + 1, (index) => MIN_NODE_PORT + index)
   }
 
   claimAddress(address: string): string | undefined {
@@ -77,8 +77,8 @@ export class ServiceAddresses implements ServiceAddressBook {
   }
 
   claimPort(port: number): string | undefined {
-    if (port < FIRST_PORT || port > LAST_PORT) {
-      return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`
+    if (port < MIN_NODE_PORT || port > MAX_NODE_PORT) {
+      return `provided port is not in the valid range. The range of valid ports is ${MIN_NODE_PORT}-${MAX_NODE_PORT}`
     }
     if (!this.#isFree(port)) return 'provided port is already allocated'
     this.#reserve(port)
@@ -106,12 +106,12 @@ export class ServiceAddresses implements ServiceAddressBook {
       this.#reserved.delete(other)
     }
     this.#reserved.delete(one)
-    this.#reserved.set(one, now + LAPSE)
+    this.#reserved.set(one, now + RESERVATION_MS)
   }
 
   #draw<T extends string | number>(size: number, nth: (index: number) => T): T | undefined {
     const start = Math.floor(this.#random.fraction() * size)
-    for (let draw = 0; draw < DRAWS; draw++) {
+    for (let draw = 0; draw < MAX_RANDOM_DRAWS; draw++) {
       const one = nth(draw === 0 ? start : Math.floor(this.#random.fraction() * size))
       if (this.#isFree(one)) return this.#reserving(one)
     }

@@ -1,37 +1,37 @@
-import { addressAdvice, networkAdvice } from '../../common/ip-warnings.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asList, asText, at } from '../../../model/json.ts'
+import { addressWarnings, networkWarnings } from '../../common/ip-warnings.ts'
 
-const HINTS = 'service.kubernetes.io/topology-aware-hints'
-const MODE = 'service.kubernetes.io/topology-mode'
+const TOPOLOGY_HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
+const TOPOLOGY_MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
 /** What of a service is taken, though nobody will look at it. */
-export function adviseOnService(service: Json): readonly string[] {
+export function warningsForService(service: Json): readonly string[] {
   const spec = asJson(service['spec'])
   const { type, clusterIP, loadBalancerIP, sessionAffinity, externalName, trafficDistribution } = spec
   const [addresses, outside] = [asList(spec['clusterIPs']).map(asText), asList(spec['externalIPs']).map(asText)]
   const isHeadless = type === 'ClusterIP' && clusterIP === 'None'
   const isName = type === 'ExternalName'
-  const advice: string[] = []
+  const warnings: string[] = []
   const sayIf = (condition: boolean, text: string): void => {
-    if (condition) advice.push(text)
+    if (condition) warnings.push(text)
   }
   sayIf(
-    at(service, 'metadata', 'annotations', HINTS) !== undefined,
-    `annotation ${HINTS} is deprecated, please use ${MODE} instead`,
+    at(service, 'metadata', 'annotations', TOPOLOGY_HINTS_ANNOTATION) !== undefined,
+    `annotation ${TOPOLOGY_HINTS_ANNOTATION} is deprecated, please use ${TOPOLOGY_MODE_ANNOTATION} instead`,
   )
-  addresses.forEach((address, index) => advice.push(...addressAdvice(address, `spec.clusterIPs[${index}]`)))
+  addresses.forEach((address, index) => warnings.push(...addressWarnings(address, `spec.clusterIPs[${index}]`)))
   sayIf(isHeadless && Boolean(loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services')
   sayIf(isHeadless && outside.length > 0, 'spec.externalIPs is ignored for headless services')
   sayIf(isHeadless && sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services')
-  outside.forEach((address, index) => advice.push(...addressAdvice(address, `spec.externalIPs[${index}]`)))
+  outside.forEach((address, index) => warnings.push(...addressWarnings(address, `spec.externalIPs[${index}]`)))
   sayIf(
     outside.length > 0 && !isHeadless && !isName,
     'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
   )
-  advice.push(...addressAdvice(asText(loadBalancerIP), 'spec.loadBalancerIP'))
+  warnings.push(...addressWarnings(asText(loadBalancerIP), 'spec.loadBalancerIP'))
   asList(spec['loadBalancerSourceRanges']).forEach((range, index) =>
-    advice.push(...networkAdvice(asText(range), `spec.loadBalancerSourceRanges[${index}]`)),
+    warnings.push(...networkWarnings(asText(range), `spec.loadBalancerSourceRanges[${index}]`)),
   )
   sayIf(isName && outside.length > 0, 'spec.externalIPs is ignored when spec.type is "ExternalName"')
   sayIf(!isName && Boolean(externalName), 'spec.externalName is ignored when spec.type is not "ExternalName"')
@@ -39,5 +39,5 @@ export function adviseOnService(service: Json): readonly string[] {
     trafficDistribution === 'PreferClose',
     'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
   )
-  return advice
+  return warnings
 }

@@ -1,7 +1,3 @@
-import { parseAddress } from '../../../schema/formats/addresses.ts'
-import type { FieldError } from '../../../schema/types.ts'
-import { createdAt, nameOf } from '../../common/columns.ts'
-import { invalidValue } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -18,32 +14,36 @@ import {
   withinField,
   withinItems,
 } from '../../../model/json.ts'
+import { invalidValue } from '../../../schema/field-errors.ts'
+import { parseAddress } from '../../../schema/formats/addresses.ts'
+import type { FieldError } from '../../../schema/types.ts'
+import { createdAt, nameOf } from '../../common/columns.ts'
 import type { KindTable } from '../../common/kind-table.ts'
 import { formatLabels } from '../../common/selectors.ts'
-import { adviseOnService } from './service-warnings.ts'
-import type { ServiceAddressBook } from './service-addresses.ts'
+import type { ServiceAddressAllocator } from './service-addresses.ts'
 import {
   isHeadless,
   isOutside,
   needsAddress,
   needsHealthPort,
   needsPorts,
-  REFUSED,
+  ALLOCATION_ERRORS,
   typeOf,
   validateChange,
   validateService,
 } from './service-validation.ts'
+import { warningsForService } from './service-warnings.ts'
 
 /** Services, with the addresses that they are given. */
-export function serviceKinds(addresses: ServiceAddressBook): KindTable {
+export function serviceKinds(addresses: ServiceAddressAllocator): KindTable {
   return {
     services: {
-      cells: (service, age) => [
+      columns: (service, age) => [
         nameOf(service),
         asText(at(service, 'spec', 'type')),
         asText(asList(at(service, 'spec', 'clusterIPs'))[0]) || '<none>',
         externalAddress(service),
-        portsCell(service),
+        portsColumn(service),
         age(createdAt(service)),
         formatLabels(at(service, 'spec', 'selector')),
       ],
@@ -56,7 +56,7 @@ export function serviceKinds(addresses: ServiceAddressBook): KindTable {
           const kept = withinField(service, 'spec', (spec) => keepAllocated(spec, asJson(old['spec'])))
           return allocate(kept, asJson(old['spec']), addresses)
         },
-        advise: adviseOnService,
+        warnings: warningsForService,
         validate: validateService,
         validateChange: (service, old) => validateChange(asJson(service['spec']), asJson(old['spec'])),
         selectableFields: {
@@ -137,7 +137,7 @@ function keepAllocated(given: Json, old: Json): Json {
 }
 
 /** Gives the service the addresses and ports that it needs and has not. */
-function allocate(service: Json, old: Json | undefined, book: ServiceAddressBook): Json {
+function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllocator): Json {
   let spec = alignAddresses(asJson(service['spec']), old)
   const refused: FieldError[] = []
   if (needsAddress(spec) && spec['ipFamilyPolicy'] === 'RequireDualStack') {
@@ -168,11 +168,11 @@ function allocate(service: Json, old: Json | undefined, book: ServiceAddressBook
     spec = withField(spec, 'healthCheckNodePort', book.takePort())
   }
   const result = withField(service, 'spec', spec)
-  if (refused.length > 0) REFUSED.set(spec, refused)
+  if (refused.length > 0) ALLOCATION_ERRORS.set(spec, refused)
   return result
 }
 
-function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressBook, refused: FieldError[]): Json {
+function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressAllocator, refused: FieldError[]): Json {
   const before = new Set(asJsons(old?.['ports']).map(({ nodePort }) => nodePort))
   let index = -1
   // One number may serve TCP and UDP: it is claimed once.
@@ -216,7 +216,7 @@ function externalAddress(service: Json): string {
   }
 }
 
-function portsCell(service: Json): string {
+function portsColumn(service: Json): string {
   const ports = asJsons(at(service, 'spec', 'ports')).map(({ port, nodePort, protocol }) =>
     isUnset(nodePort)
       ? `${asNumber(port)}/${asText(protocol)}`

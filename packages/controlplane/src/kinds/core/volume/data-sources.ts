@@ -1,8 +1,8 @@
 /** What a claim is filled from: said in an old field that knows two kinds, and a new one that knows any. */
-import type { FieldError } from '../../../schema/types.ts'
-import { invalidEach, invalidStruct, invalidValue, required } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import { asText, isJson, isSemanticallyEqual, withField } from '../../../model/json.ts'
+import { invalidEach, invalidStruct, invalidValue, required } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { dnsSubdomain } from '../../common/names.ts'
 
 const CLAIM = 'PersistentVolumeClaim'
@@ -24,11 +24,11 @@ function isOfOldKind({ apiGroup, kind }: Json): boolean {
 
 export function validateDataSources(spec: Json, field: string): FieldError[] {
   const { dataSource, dataSourceRef } = spec
-  const wrong = Object.entries({ dataSource, dataSourceRef }).flatMap(([name, source]) =>
+  const errors = Object.entries({ dataSource, dataSourceRef }).flatMap(([name, source]) =>
     isJson(source) ? validateDataSource(source, `${field}.${name}`) : [],
   )
-  if (!isJson(dataSource) || !isJson(dataSourceRef) || isSemanticallyEqual(dataSource, dataSourceRef)) return wrong
-  return [...wrong, invalidStruct(field, {}, 'must match dataSourceRef')]
+  if (!isJson(dataSource) || !isJson(dataSourceRef) || isSemanticallyEqual(dataSource, dataSourceRef)) return errors
+  return [...errors, invalidStruct(field, {}, 'must match dataSourceRef')]
 }
 
 function validateDataSource({ name, kind, apiGroup }: Json, field: string): FieldError[] {

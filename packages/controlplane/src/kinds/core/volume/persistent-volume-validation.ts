@@ -1,10 +1,10 @@
-import type { FieldError } from '../../../schema/types.ts'
-import { validateNodeSelector } from '../pod/affinity-validation.ts'
-import { forbiddenField, invalidEach, invalidValue, notSupported, required } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asList, asText, at, isAbsent, isJson, isUnset } from '../../../model/json.ts'
+import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { dnsSubdomain } from '../../common/names.ts'
 import { isNegative, isZero, nanosOf } from '../../common/quantity.ts'
+import { validateNodeSelector } from '../pod/affinity-validation.ts'
 import { validateHostPath } from './volume-validation.ts'
 
 const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -33,15 +33,15 @@ export const SOURCES = [
   'csi',
 ]
 
-export const MODES_OF_VOLUMES = ['Block', 'Filesystem']
+export const VOLUME_MODES = ['Block', 'Filesystem']
 
 export function validateModes(modes: readonly unknown[], field: string): FieldError[] {
-  const wrong = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
+  const errors = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
   const known = modes.filter((mode) => MODES.includes(asText(mode)))
   if (known.includes('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod')) {
-    wrong.push(forbiddenField(field, 'may not use ReadWriteOncePod with other access modes'))
+    errors.push(forbidden(field, 'may not use ReadWriteOncePod with other access modes'))
   }
-  return wrong
+  return errors
 }
 
 const HOST_PATH_TYPES = [
@@ -100,51 +100,51 @@ function validateReach(affinity: Json, field: string): FieldError[] {
 export function validateVolumeSpec(spec: Json): FieldError[] {
   const modes = asList(spec['accessModes'])
   const capacity = asJson(spec['capacity'])
-  const wrong: FieldError[] = []
-  if (modes.length === 0) wrong.push(required('spec.accessModes'))
-  wrong.push(...validateModes(modes, 'spec.accessModes'))
-  if (Object.keys(capacity).length === 0) wrong.push(required('spec.capacity'))
+  const errors: FieldError[] = []
+  if (modes.length === 0) errors.push(required('spec.accessModes'))
+  errors.push(...validateModes(modes, 'spec.accessModes'))
+  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
   if (!Object.hasOwn(capacity, 'storage') || Object.keys(capacity).length > 1) {
-    wrong.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
+    errors.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
   }
   for (const [name, quantity] of Object.entries(capacity)) {
     if (isNegative(quantity)) {
       // As a number, here.
       const whole = Number(nanosOf(quantity) / 1_000_000_000n)
-      wrong.push(invalidValue(`spec.capacity[${name}]`, whole, 'must be a valid resource quantity'))
+      errors.push(invalidValue(`spec.capacity[${name}]`, whole, 'must be a valid resource quantity'))
     }
     if (isZero(quantity) || isNegative(quantity)) {
-      wrong.push(invalidValue(`spec.capacity[${name}]`, quantity, 'must be greater than zero'))
+      errors.push(invalidValue(`spec.capacity[${name}]`, quantity, 'must be greater than zero'))
     }
   }
   const policies = ['Delete', 'Recycle', 'Retain']
   const policy = spec['persistentVolumeReclaimPolicy']
   if (!isUnset(policy) && !policies.includes(asText(policy))) {
-    wrong.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
+    errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
   }
   const sources = SOURCES.filter((source) => isJson(spec[source]))
   for (const source of sources.slice(1)) {
-    wrong.push(forbiddenField(`spec.${source}`, 'may not specify more than 1 volume type'))
+    errors.push(forbidden(`spec.${source}`, 'may not specify more than 1 volume type'))
   }
   const [source] = sources
-  if (source) wrong.push(...(SOURCE_RULES[source]?.(asJson(spec[source]), `spec.${source}`) ?? []))
-  if (sources.length === 0) wrong.push(required('spec', 'must specify a volume type'))
+  if (source) errors.push(...(SOURCE_RULES[source]?.(asJson(spec[source]), `spec.${source}`) ?? []))
+  if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'))
   if (policy === 'Recycle' && at(spec, 'hostPath', 'path') === '/') {
     const detail = "may not be 'recycle' for a hostPath mount of '/'"
-    wrong.push(forbiddenField('spec.persistentVolumeReclaimPolicy', detail))
+    errors.push(forbidden('spec.persistentVolumeReclaimPolicy', detail))
   }
   const { storageClassName, volumeMode, nodeAffinity } = spec
   if (storageClassName) {
-    wrong.push(...invalidEach('spec.storageClassName', storageClassName, dnsSubdomain(asText(storageClassName))))
+    errors.push(...invalidEach('spec.storageClassName', storageClassName, dnsSubdomain(asText(storageClassName))))
   }
-  if (!isUnset(volumeMode) && !MODES_OF_VOLUMES.includes(asText(volumeMode))) {
-    wrong.push(notSupported('spec.volumeMode', volumeMode, MODES_OF_VOLUMES))
+  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
+    errors.push(notSupported('spec.volumeMode', volumeMode, VOLUME_MODES))
   }
-  if (isJson(nodeAffinity)) wrong.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
+  if (isJson(nodeAffinity)) errors.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
   else if (source === 'local') {
-    wrong.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
+    errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
   }
-  return [...wrong, ...validateAttributes(spec)]
+  return [...errors, ...validateAttributes(spec)]
 }
 
 function validateAttributes({ volumeAttributesClassName: name, csi }: Json): FieldError[] {

@@ -1,22 +1,22 @@
 import { asJson, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../../model/json.ts'
-import { modesCell, orUnset, phaseCell } from './volume-columns.ts'
-import type { KindTable } from '../../common/kind-table.ts'
-import { adviseOnVolume } from './volume-warnings.ts'
 import { createdAt, nameOf } from '../../common/columns.ts'
-import { validateVolumeChange } from './volume-changes.ts'
+import type { KindTable } from '../../common/kind-table.ts'
 import { validateVolumeSpec } from './persistent-volume-validation.ts'
+import { validateVolumeChange } from './volume-changes.ts'
+import { modesColumn, orUnset, phaseColumn } from './volume-columns.ts'
+import { warningsForVolume } from './volume-warnings.ts'
 
 export const PERSISTENT_VOLUMES: KindTable = {
   persistentvolumes: {
-    cells: (volume, age) => {
+    columns: (volume, age) => {
       const spec = asJson(volume['spec'])
       const claim = spec['claimRef']
       return [
         nameOf(volume),
         asText(at(spec, 'capacity', 'storage')) || '0',
-        modesCell(spec['accessModes']),
+        modesColumn(spec['accessModes']),
         asText(spec['persistentVolumeReclaimPolicy']),
-        phaseCell(volume),
+        phaseColumn(volume),
         isJson(claim) ? `${asText(claim['namespace'])}/${asText(claim['name'])}` : '',
         asText(spec['storageClassName']),
         orUnset(spec['volumeAttributesClassName']),
@@ -34,7 +34,7 @@ export const PERSISTENT_VOLUMES: KindTable = {
         }),
       prepareForCreate: (volume) =>
         withField(volume, 'status', { phase: 'Pending', lastPhaseTransitionTime: createdAt(volume) }),
-      advise: adviseOnVolume,
+      warnings: warningsForVolume,
       validate: (volume) => validateVolumeSpec(asJson(volume['spec'])),
       validateChange: (volume, old) => validateVolumeChange(asJson(volume['spec']), asJson(old['spec'])),
       returnsDeletedObject: true,

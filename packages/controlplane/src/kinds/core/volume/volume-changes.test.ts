@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { validateClaimChange, validateVolumeChange } from './volume-changes.ts'
 
-const fields = (wrong: readonly { readonly field: string }[]): readonly string[] => wrong.map(({ field }) => field)
+const fields = (errors: readonly { readonly field: string }[]): readonly string[] => errors.map(({ field }) => field)
 
 const claim = (storage: string, phase: string): Record<string, unknown> => ({
   spec: { resources: { requests: { storage } } },

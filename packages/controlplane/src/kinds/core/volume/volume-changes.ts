@@ -1,7 +1,4 @@
 /** What of volumes and of claims on them may change. */
-import type { FieldError } from '../../../schema/types.ts'
-import { forbiddenField, immutable, invalidStruct } from '../../common/field-errors.ts'
-import { successorOf } from '../../common/deprecated-labels.ts'
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -14,25 +11,28 @@ import {
   withField,
   withinField,
 } from '../../../model/json.ts'
+import { forbidden, immutable, invalidStruct } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
+import { replacementLabel } from '../../common/deprecated-labels.ts'
 import { unchanged } from '../../common/labels.ts'
-import { SOURCES, validateVolumeSpec } from './persistent-volume-validation.ts'
 import { compareQuantities } from '../../common/quantity.ts'
+import { SOURCES, validateVolumeSpec } from './persistent-volume-validation.ts'
 import { CLASS_ANNOTATION } from './volume-warnings.ts'
 
 export function validateClaimChange(claim: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
-  const wrong = validateClassChange(claim, old)
+  const errors = validateClassChange(claim, old)
   if (!isSemanticallyEqual({ ...spec, ...allowedOf(claim, old) }, before)) {
     const detail =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n'
-    wrong.push(forbiddenField('spec', detail))
+    errors.push(forbidden('spec', detail))
   }
   const [size, was] = [at(spec, 'resources', 'requests', 'storage'), at(before, 'resources', 'requests', 'storage')]
   const held = at(old, 'status', 'capacity', 'storage')
   if (compareQuantities(size, was) < 0 && compareQuantities(size, held ?? '0') <= 0) {
-    wrong.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
+    errors.push(forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'))
   }
-  return [...wrong, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
+  return [...errors, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
 }
 
 /** The fields of a claim that may be other than before, as they were. */
@@ -67,31 +67,31 @@ const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => 
 
 export function validateVolumeChange(spec: Json, old: Json): FieldError[] {
   // The real server looks at it twice, and says everything twice.
-  const wrong = validateVolumeSpec(spec)
+  const errors = validateVolumeSpec(spec)
   // A volume may learn later how it grows.
   const compared = isAbsent(at(old, 'csi', 'controllerExpandSecretRef'))
     ? withinField(spec, 'csi', (csi) => withField(csi, 'controllerExpandSecretRef', undefined))
     : spec
   if (!isSemanticallyEqual(sourceOf(compared), sourceOf(old))) {
     const detail = 'spec.persistentvolumesource is immutable after creation\n'
-    wrong.push(forbiddenField('spec.persistentvolumesource', detail))
+    errors.push(forbidden('spec.persistentvolumesource', detail))
   }
-  wrong.push(...unchanged('volumeMode', spec['volumeMode'], old['volumeMode']))
+  errors.push(...unchanged('volumeMode', spec['volumeMode'], old['volumeMode']))
   if (isJson(old['nodeAffinity']) && !isSameReach(spec['nodeAffinity'], old['nodeAffinity'])) {
     const detail = 'field is immutable, except for updating from beta label to GA'
-    wrong.push(invalidStruct('nodeAffinity', shownReach(spec['nodeAffinity']), detail))
+    errors.push(invalidStruct('nodeAffinity', shownReach(spec['nodeAffinity']), detail))
   }
   if (!isAbsent(old['volumeAttributesClassName']) && isAbsent(spec['volumeAttributesClassName'])) {
     const detail = 'update from non-nil value to nil is forbidden'
-    wrong.push(forbiddenField('spec.volumeAttributesClassName', detail))
+    errors.push(forbidden('spec.volumeAttributesClassName', detail))
   }
-  return wrong
+  return errors
 }
 
 const termsOf = (affinity: unknown): readonly Json[] => asJsons(at(affinity, 'required', 'nodeSelectorTerms'))
 
 const renamed = (expression: Json, now: Json | undefined): Json =>
-  now && successorOf(asText(expression['key'])) === now['key'] ? { ...expression, key: now['key'] } : expression
+  now && replacementLabel(asText(expression['key'])) === now['key'] ? { ...expression, key: now['key'] } : expression
 
 /** The same nodes, though they may be named by the labels that they have today. */
 function isSameReach(affinity: unknown, old: Json): boolean {

@@ -9,12 +9,12 @@ const SHORT_MODES: readonly (readonly [string, string])[] = [
   ['ReadWriteOncePod', 'RWOP'],
 ]
 
-export const modesCell = (modes: unknown): string =>
+export const modesColumn = (modes: unknown): string =>
   SHORT_MODES.filter(([mode]) => asList(modes).includes(mode))
     .map(([, short]) => short)
     .join(',')
 
-export const phaseCell = (object: Json): string =>
+export const phaseColumn = (object: Json): string =>
   isBeingDeleted(object) ? 'Terminating' : asText(at(object, 'status', 'phase'))
 
 export const orUnset = (value: unknown): string => asText(value) || '<unset>'

@@ -1,7 +1,7 @@
-import type { FieldError } from '../../../schema/types.ts'
-import { duplicate, forbiddenField, invalidEach, invalidValue, required } from '../../common/field-errors.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asText, isJson } from '../../../model/json.ts'
+import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
+import type { FieldError } from '../../../schema/types.ts'
 import { dnsLabel } from '../../common/names.ts'
 import { isNegative } from '../../common/quantity.ts'
 
@@ -40,7 +40,7 @@ const SOURCES: readonly (readonly [string, ((source: Json, field: string) => Fie
 ]
 
 /** Adds what is wrong with the volumes to `wrong`; returns the names that containers may mount. */
-export function validateVolumes(volumes: readonly Json[], field: string, wrong: FieldError[]): ReadonlySet<string> {
+export function validateVolumes(volumes: readonly Json[], field: string, errors: FieldError[]): ReadonlySet<string> {
   const names = new Set<string>()
   volumes.forEach((volume, index) => {
     const path = `${field}[${index}]`
@@ -50,22 +50,22 @@ export function validateVolumes(volumes: readonly Json[], field: string, wrong: 
     else found.push(required(`${path}.name`))
     if (names.has(name)) found.push(duplicate(`${path}.name`, name))
     if (found.length === 0) names.add(name)
-    wrong.push(...found)
+    errors.push(...found)
   })
   return names
 }
 
 function validateSource(volume: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   let seen = 0
   for (const [name, validate] of SOURCES) {
     const source = volume[name]
     if (!isJson(source)) continue
-    if (seen++ > 0) wrong.push(forbiddenField(`${field}.${name}`, 'may not specify more than 1 volume type'))
-    else if (validate) wrong.push(...validate(source, `${field}.${name}`))
+    if (seen++ > 0) errors.push(forbidden(`${field}.${name}`, 'may not specify more than 1 volume type'))
+    else if (validate) errors.push(...validate(source, `${field}.${name}`))
   }
-  if (seen === 0) wrong.push(required(field, 'must specify a volume type'))
-  return wrong
+  if (seen === 0) errors.push(required(field, 'must specify a volume type'))
+  return errors
 }
 
 function needs(source: Json, field: string, ...names: readonly string[]): FieldError[] {
@@ -74,7 +74,7 @@ function needs(source: Json, field: string, ...names: readonly string[]): FieldE
 
 function validateEmptyDir({ sizeLimit }: Json, field: string): FieldError[] {
   if (sizeLimit === undefined || !isNegative(sizeLimit)) return []
-  return [forbiddenField(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+  return [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
 }
 
 export function validateHostPath(source: Json, field: string): FieldError[] {
@@ -84,17 +84,17 @@ export function validateHostPath(source: Json, field: string): FieldError[] {
 }
 
 function validateItems(source: Json, field: string): FieldError[] {
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const mode = source['defaultMode']
   if (typeof mode === 'number' && (mode < 0 || mode > 0o777)) {
     const detail = 'must be a number between 0 and 0777 (octal), both inclusive'
-    wrong.push(invalidValue(`${field}.defaultMode`, mode, detail))
+    errors.push(invalidValue(`${field}.defaultMode`, mode, detail))
   }
   asJsons(source['items']).forEach((item, index) => {
     const path = `${field}.items[${index}]`
-    wrong.push(...needs(item, path, 'key', 'path'), ...validateWithin(asText(item['path']), `${path}.path`))
+    errors.push(...needs(item, path, 'key', 'path'), ...validateWithin(asText(item['path']), `${path}.path`))
   })
-  return wrong
+  return errors
 }
 
 /** A path that stays below where it is put. */
@@ -107,21 +107,21 @@ function validateWithin(path: string, field: string): FieldError[] {
 function validateProjected(source: Json, field: string): FieldError[] {
   return asJsons(source['sources']).flatMap((projection, index) => {
     const path = `${field}.sources[${index}]`
-    const wrong: FieldError[] = []
+    const errors: FieldError[] = []
     for (const name of ['secret', 'configMap']) {
-      if (isJson(projection[name])) wrong.push(...needs(projection[name], `${path}.${name}`, 'name'))
+      if (isJson(projection[name])) errors.push(...needs(projection[name], `${path}.${name}`, 'name'))
     }
     if (isJson(projection['serviceAccountToken'])) {
       const token = projection['serviceAccountToken']
       const seconds = token['expirationSeconds']
       if (typeof seconds === 'number' && seconds < 600) {
         const detail = 'may not specify a duration less than 10 minutes'
-        wrong.push(invalidValue(`${path}.serviceAccountToken.expirationSeconds`, seconds, detail))
+        errors.push(invalidValue(`${path}.serviceAccountToken.expirationSeconds`, seconds, detail))
       }
-      wrong.push(...needs(token, `${path}.serviceAccountToken`, 'path'))
+      errors.push(...needs(token, `${path}.serviceAccountToken`, 'path'))
     }
     const count = Object.keys(asJson(projection)).length
-    if (count > 1) wrong.push(forbiddenField(path, 'may not specify more than 1 volume type per source'))
-    return wrong
+    if (count > 1) errors.push(forbidden(path, 'may not specify more than 1 volume type per source'))
+    return errors
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { podVolumeAdvice } from './volume-warnings.ts'
+import { podVolumeWarnings } from './volume-warnings.ts'
 
 const volume = (paths: readonly string[]): Record<string, unknown> => ({
   name: 'v',
@@ -9,11 +9,11 @@ const volume = (paths: readonly string[]): Record<string, unknown> => ({
 
 test('of very many files no more is said than there is room for', () => {
   const same = Array.from({ length: 50_000 }, () => 'a')
-  expect(podVolumeAdvice([volume(same)], 'volumes')).toHaveLength(128)
+  expect(podVolumeWarnings([volume(same)], 'volumes')).toHaveLength(128)
   const apart = Array.from({ length: 50_000 }, (_, index) => `f${index}`)
-  expect(podVolumeAdvice([volume(apart)], 'volumes')).toEqual([])
+  expect(podVolumeWarnings([volume(apart)], 'volumes')).toEqual([])
   const volumes = Array.from({ length: 50 }, () => volume(same.slice(0, 10)))
-  expect(podVolumeAdvice(volumes, 'volumes')).toHaveLength(128)
+  expect(podVolumeWarnings(volumes, 'volumes')).toHaveLength(128)
 })
 
 test.each([
@@ -22,5 +22,5 @@ test.each([
   ['a/', 'ab', false],
   ['', 'a', false],
 ])('%s and %s overlap: %s', (one, other, does) => {
-  expect(podVolumeAdvice([volume([one, other])], 'volumes')).toHaveLength(does ? 1 : 0)
+  expect(podVolumeWarnings([volume([one, other])], 'volumes')).toHaveLength(does ? 1 : 0)
 })

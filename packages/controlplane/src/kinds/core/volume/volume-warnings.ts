@@ -1,12 +1,12 @@
 /** What the real server warns of in volumes: of pods, of the cluster, and in claims. */
-import { goQuote } from '../../../schema/go-text.ts'
-import { termAdvice } from '../../common/deprecated-labels.ts'
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asText, at, isJson } from '../../../model/json.ts'
+import { goQuote } from '../../../schema/go-text.ts'
+import { termWarnings } from '../../common/deprecated-labels.ts'
 import { isWhole } from '../../common/quantity.ts'
 
 /** Sources of volumes that nobody serves any more: how the field is called, and since when. */
-const FORMER_SOURCES: Readonly<Record<string, readonly [name: string, since: string]>> = {
+const DEPRECATED_SOURCES: Readonly<Record<string, readonly [name: string, since: string]>> = {
   cephfs: ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   photonPersistentDisk: ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   scaleIO: ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -14,59 +14,59 @@ const FORMER_SOURCES: Readonly<Record<string, readonly [name: string, since: str
   glusterfs: ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
   rbd: ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 }
-const FORMER_IN_PODS: typeof FORMER_SOURCES = {
-  ...FORMER_SOURCES,
+const DEPRECATED_POD_SOURCES: typeof DEPRECATED_SOURCES = {
+  ...DEPRECATED_SOURCES,
   gitRepo: ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   flocker: ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
   quobyte: ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
 }
 
-const formerSources = (volume: Json, field: string, former: typeof FORMER_SOURCES): readonly string[] =>
+const deprecatedSources = (volume: Json, field: string, former: typeof DEPRECATED_SOURCES): readonly string[] =>
   Object.entries(former).flatMap(([source, [name, since]]) =>
     isJson(volume[source]) ? [`${field}.${name}: ${since}`] : [],
   )
 
 /** Where a volume or a claim said its class before there was a field for it. */
 export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
-const FORMER_ANNOTATIONS: readonly (readonly [string, string])[] = [
+const DEPRECATED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [CLASS_ANNOTATION, 'deprecated since v1.8; use "storageClassName" attribute instead'],
   ['volume.beta.kubernetes.io/mount-options', 'deprecated since v1.31; use "mountOptions" attribute instead'],
 ]
 
-const annotated = (object: Json, former: typeof FORMER_ANNOTATIONS): readonly string[] =>
+const annotated = (object: Json, former: typeof DEPRECATED_ANNOTATIONS): readonly string[] =>
   former
     .filter(([key]) => at(object, 'metadata', 'annotations', key) !== undefined)
     .map(([key, text]) => `metadata.annotations[${key}]: ${text}`)
 
-export function adviseOnVolume(volume: Json): readonly string[] {
+export function warningsForVolume(volume: Json): readonly string[] {
   const spec = asJson(volume['spec'])
   const recycling =
     'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'
   const terms = asJsons(at(spec, 'nodeAffinity', 'required', 'nodeSelectorTerms'))
   return [
-    ...annotated(volume, FORMER_ANNOTATIONS),
+    ...annotated(volume, DEPRECATED_ANNOTATIONS),
     ...(spec['persistentVolumeReclaimPolicy'] === 'Recycle'
       ? [`spec.persistentVolumeReclaimPolicy: ${recycling}`]
       : []),
     ...terms.flatMap((term, index) =>
-      termAdvice(term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`, false),
+      termWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`, false),
     ),
-    ...formerSources(spec, 'spec', FORMER_SOURCES),
+    ...deprecatedSources(spec, 'spec', DEPRECATED_SOURCES),
   ]
 }
 
-export const adviseOnClaim = (claim: Json): readonly string[] => [
-  ...annotated(claim, FORMER_ANNOTATIONS.slice(0, 1)),
-  ...claimAdvice(asJson(claim['spec']), 'spec'),
+export const warningsForClaim = (claim: Json): readonly string[] => [
+  ...annotated(claim, DEPRECATED_ANNOTATIONS.slice(0, 1)),
+  ...claimWarnings(asJson(claim['spec']), 'spec'),
 ]
 
-export const claimAdvice = (spec: Json, field: string): readonly string[] =>
+export const claimWarnings = (spec: Json, field: string): readonly string[] =>
   ['requests', 'limits'].flatMap((list) =>
-    fractionAdvice(asJson(at(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
+    fractionWarnings(asJson(at(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
   )
 
 /** There is no half of a byte. */
-export function fractionAdvice(amounts: Json, field: string, names: readonly string[]): readonly string[] {
+export function fractionWarnings(amounts: Json, field: string, names: readonly string[]): readonly string[] {
   return names.flatMap((name) =>
     amounts[name] === undefined || isWhole(amounts[name])
       ? []
@@ -75,18 +75,18 @@ export function fractionAdvice(amounts: Json, field: string, names: readonly str
 }
 
 /** Of the volumes of a pod, of which some are made of files that are given names. */
-export function podVolumeAdvice(volumes: readonly Json[], field: string): readonly string[] {
-  const budget = { overlaps: MOST_OVERLAPS, comparisons: MOST_COMPARISONS }
+export function podVolumeWarnings(volumes: readonly Json[], field: string): readonly string[] {
+  const budget = { overlaps: MAX_REPORTED_OVERLAPS, comparisons: MAX_COMPARISONS }
   return [
     ...volumes.flatMap((volume, index) => {
       const place = `${field}[${index}]`
       const claim = asJson(at(volume, 'ephemeral', 'volumeClaimTemplate', 'spec'))
       return [
-        ...formerSources(volume, place, FORMER_IN_PODS),
-        ...claimAdvice(claim, `${place}.ephemeral.volumeClaimTemplate.spec`),
+        ...deprecatedSources(volume, place, DEPRECATED_POD_SOURCES),
+        ...claimWarnings(claim, `${place}.ephemeral.volumeClaimTemplate.spec`),
       ]
     }),
-    ...volumes.flatMap((volume) => overlapAdvice(volume, budget)),
+    ...volumes.flatMap((volume) => overlapWarnings(volume, budget)),
   ]
 }
 
@@ -98,7 +98,7 @@ interface Place {
 const placesOf = (items: unknown, source: string): readonly Place[] =>
   asJsons(items).map(({ path }) => ({ path: asText(path), source }))
 
-function overlapAdvice(volume: Json, budget: Budget): readonly string[] {
+function overlapWarnings(volume: Json, budget: Budget): readonly string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume
   const say = (what: string, places: readonly Place[]): readonly string[] =>
     overlaps(places, budget).map((text) => `volume ${goQuote(asText(name))} (${what}): overlapping paths: ${text}`)
@@ -139,8 +139,8 @@ function projectedPlaces(source: Json): readonly Place[] {
 }
 
 /** More than an answer has room for, and more files than people have in a pod: each is compared with all before it in its volume. */
-const MOST_OVERLAPS = 128
-const MOST_COMPARISONS = 1_000_000
+const MAX_REPORTED_OVERLAPS = 128
+const MAX_COMPARISONS = 1_000_000
 
 interface Budget {
   overlaps: number

@@ -1,5 +1,5 @@
-import { formatQuantity, parseQuantity } from '../../formats/quantity.ts'
 import type { Quantity } from '../../formats/quantity.ts'
+import { formatQuantity, parseQuantity } from '../../formats/quantity.ts'
 
 /** Values of the quantity and semver libraries. */
 

@@ -1,12 +1,12 @@
 import { Environment, Optional } from '@marcbachmann/cel-js'
 
-import { CelQuantity, Semver } from './amounts.ts'
 import { charge, chargeSize } from '../cost.ts'
+import { DURATION, TIMESTAMP } from '../types.ts'
+import { CelQuantity, Semver } from './amounts.ts'
 import { namedFormat, NamedFormat } from './named-formats.ts'
 import { Cidr, Ip, Url } from './network.ts'
 import { contains, isEqual } from './objects.ts'
 import * as strings from './strings.ts'
-import { DURATION, TIMESTAMP } from '../types.ts'
 
 /** The functions that Kubernetes gives to rules and the engine does not have. */
 

@@ -1,5 +1,5 @@
-import { contains, formatAddress, isMapped, maskAddress, parseAddress, parseNetwork } from '../../formats/addresses.ts'
 import type { Address, Network } from '../../formats/addresses.ts'
+import { contains, formatAddress, isMapped, maskAddress, parseAddress, parseNetwork } from '../../formats/addresses.ts'
 import { goQuote } from '../../go-text.ts'
 
 /** Values of the ip, cidr and url libraries. */
