@@ -1,6 +1,6 @@
 import { defineConfiguration } from '@tenure/runtime'
 import type { Configuration, Table, Values } from '@tenure/runtime'
-import { OPERATOR } from './api/types.ts'
+import { OPERATOR } from './api/index.ts'
 import { defaultImagePolicy, type ImagePolicy } from './admission/image-policy.ts'
 
 /** Every setting of the applications operator. `tenure start` shares the table, with defaults for one machine. */

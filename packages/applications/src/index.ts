@@ -1,4 +1,4 @@
-export * from './api/types.ts'
+export * from './api/index.ts'
 export { applicationsConfiguration, applicationsTable, imagePolicyOf, type ApplicationsSettings } from './config.ts'
 export { applicationDefinition } from './api/crd.ts'
 export { applicationsOperator, type ApplicationsOptions } from './operator.ts'

@@ -3,7 +3,7 @@ import { controller, createMetrics, event, manager, requeueAfter } from '@tenure
 import { MemoryApi } from '@tenure/runtime/testing'
 import { TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api/types.ts'
+import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api/index.ts'
 import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@tenure/kube'
 import type { ComponentDefinition, ManagerContext, Metrics, ReconcileOutcome } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
-import { Application, CONTROLLER_NAME, PHASES } from './api/types.ts'
+import { Application, CONTROLLER_NAME, PHASES } from './api/index.ts'
 
 /** What a webhook did with one request. */
 export interface ReviewOutcome {

@@ -1,7 +1,7 @@
 import type { Operator } from '@tenure/http'
 import { type ComponentDefinition, installDefinitions } from '@tenure/runtime'
 import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission/index.ts'
-import { FIELD_MANAGER, OPERATOR } from './api/types.ts'
+import { FIELD_MANAGER, OPERATOR } from './api/index.ts'
 import { applicationDefinition } from './api/crd.ts'
 import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'

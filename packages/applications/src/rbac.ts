@@ -12,7 +12,7 @@ import {
   TokenReview,
   ValidatingWebhookConfiguration,
 } from '@tenure/kube/kinds'
-import { Application, LEADER_LEASE, OPERATOR } from './api/types.ts'
+import { Application, LEADER_LEASE, OPERATOR } from './api/index.ts'
 import { CHILD_KINDS } from './controllers/application/children/index.ts'
 import { applicationsTable } from './config.ts'
 import { applicationDefinition } from './api/crd.ts'

@@ -1,7 +1,7 @@
 import { Client, type JsonPatchOperation } from '@tenure/kube'
 import type { ComponentDefinition, ReviewResponse, Webhook } from '@tenure/runtime'
 import { allow, deny, mutating, validating } from '@tenure/runtime'
-import { Application, FIELD_MANAGER } from '../api/types.ts'
+import { Application, FIELD_MANAGER } from '../api/index.ts'
 import { ApplicationMetrics } from '../metrics.ts'
 import { defaultImagePolicy, type ImagePolicy } from './image-policy.ts'
 import { ownUsername } from './identity.ts'

@@ -1,6 +1,6 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import { jsonPointer } from '@tenure/kube'
-import { ANNOTATIONS, FINALIZER, LABELS, OPERATOR, STRATEGIES } from '../api/types.ts'
+import { ANNOTATIONS, FINALIZER, LABELS, OPERATOR, STRATEGIES } from '../api/index.ts'
 import { isRecord, own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 

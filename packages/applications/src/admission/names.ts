@@ -1,4 +1,4 @@
-import { GROUP } from '../api/types.ts'
+import { GROUP } from '../api/index.ts'
 
 /** Of both webhooks, each in its own configuration. */
 export const WEBHOOK_NAME = `applications.${GROUP}`

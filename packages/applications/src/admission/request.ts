@@ -1,4 +1,4 @@
-import { Application } from '../api/types.ts'
+import { Application } from '../api/index.ts'
 import { isRecord, own } from '../validation/schema.ts'
 
 /** What a judgement needs to know of a request, whoever sent it and however complete it is. */

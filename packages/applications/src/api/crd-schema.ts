@@ -1,5 +1,5 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
-import { ACCESS_MODES, PHASES, PROTOCOLS, RUNS, STRATEGIES } from './types.ts'
+import { ACCESS_MODES, PHASES, PROTOCOLS, RUNS, STRATEGIES } from './index.ts'
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>
 

@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { DEFINITION_VERSION } from '@tenure/runtime'
-import { Application, GROUP, VERSION } from './types.ts'
+import { Application, GROUP, VERSION } from './index.ts'
 import { DNS_LABEL, specSchema, statusSchema } from './crd-schema.ts'
 
 /** To be raised with every change of the definition, so that an older operator leaves a newer definition alone. */

@@ -1,49 +1,6 @@
 import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
 import type { EnvVar, Probe } from '@tenure/kube/kinds'
-
-/** The API group, and the prefix of our labels, annotations and finalizer. */
-export const GROUP = 'cloudnative.elide.dev'
-export const VERSION = 'v1'
-
-/** Stays on an Application until its children are gone. */
-export const FINALIZER = `${GROUP}/finalizer`
-
-/** Who we are: the value of the managed-by label, and the reporter of events. */
-export const OPERATOR = 'elide-operator'
-/** In whose name fields are owned in server-side apply. */
-export const FIELD_MANAGER = OPERATOR
-/** The coordination Lease that the replicas of the operator share. */
-export const LEADER_LEASE = 'elide-operator-leader'
-/** Names the controller in logs and metrics. */
-export const CONTROLLER_NAME = 'application-controller'
-
-export const LABELS = {
-  name: 'app.kubernetes.io/name',
-  instance: 'app.kubernetes.io/instance',
-  managedBy: 'app.kubernetes.io/managed-by',
-} as const
-
-export const ANNOTATIONS = {
-  /** On pod templates and Jobs: a digest of what runs, configuration included, so that a change of either rolls the pods. */
-  revision: `${GROUP}/revision`,
-  /** On Applications that passed the mutating webhook. */
-  mutated: 'elide.dev/webhook-mutated',
-} as const
-
-/** Reasons of events. */
-export const REASONS = {
-  created: 'Created',
-  updated: 'Updated',
-  deleted: 'Deleted',
-  reconciling: 'Reconciling',
-  reconciled: 'Reconciled',
-  cleanup: 'Cleanup',
-  validationFailed: 'ValidationFailed',
-  reconciliationFailed: 'ReconciliationFailed',
-} as const
-
-/** Types of conditions. */
-export const CONDITIONS = { ready: 'Ready', progressing: 'Progressing' } as const
+import { GROUP, VERSION } from './names.ts'
 
 export const PHASES = ['Pending', 'Running', 'Failed', 'Succeeded'] as const
 export type Phase = (typeof PHASES)[number]

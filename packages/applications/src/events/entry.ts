@@ -1,4 +1,4 @@
-import { REASONS } from '../api/types.ts'
+import { REASONS } from '../api/index.ts'
 
 export const EVENT_TYPES = ['Normal', 'Warning', 'Error'] as const
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -4,7 +4,7 @@ import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createMetrics, manager, type ManagerContext } from '@tenure/runtime'
 import { MemoryApi } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Application, GROUP, REASONS } from '../api/types.ts'
+import { Application, GROUP, REASONS } from '../api/index.ts'
 import { EventHistory, type EventHistoryOptions } from './history.ts'
 import { ApplicationMetrics } from '../metrics.ts'
 

@@ -2,7 +2,7 @@ import type { Clock } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Lease } from '@tenure/kube/kinds'
 import type { ManagerContext } from '@tenure/runtime'
-import { OPERATOR } from '../api/types.ts'
+import { OPERATOR } from '../api/index.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
 
 /** As `GET /leader` shows it. */

@@ -2,8 +2,8 @@ import type { Stored } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { Namespace } from '@tenure/kube/kinds'
 import { MemoryApi } from '@tenure/runtime/testing'
-import { afterEach, describe, expect, it } from 'vitest'
-import { Application, FINALIZER } from '../api/types.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Application, FINALIZER } from '../api/index.ts'
 import { refusing, refusingAsNamespaceEnds } from '../testing/objects.ts'
 import { defaultImagePolicy } from '../admission/image-policy.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
@@ -31,7 +31,7 @@ async function finalizersOf(path: string, given?: readonly string[], namespace?:
 }
 
 describe('POST', () => {
-  it('creates, and what was created is read at once, indented and without managedFields', async () => {
+  test('creates, and what was created is read at once, indented and without managedFields', async () => {
     const { call, memory } = await makeWorld()
     const body = {
       ...seedBody(3, { uid: 'mine', resourceVersion: '7', managedFields: [] }),
@@ -57,7 +57,7 @@ describe('POST', () => {
     expect(memory.peek(Application, ref)?.spec.replicas).toBe(3)
   })
 
-  it.each([
+  test.each([
     ['{"a":', 'Invalid JSON', undefined],
     ['', 'Invalid JSON', undefined],
     ['[]', 'Validation failed', [{ field: 'body', message: 'Expected object, got array' }]],
@@ -96,7 +96,7 @@ describe('POST', () => {
     expect(memory.requests.filter(({ verb }) => verb === 'create')).toEqual([])
   })
 
-  it('notes what was refused among the events', async () => {
+  test('notes what was refused among the events', async () => {
     const { call } = await makeWorld()
     await call('POST', RESOURCES, seedBody(150))
     await call('POST', RESOURCES, seedBody(150))
@@ -115,7 +115,7 @@ describe('POST', () => {
     })
   })
 
-  it('says what is there already, and what the API server has against it', async () => {
+  test('says what is there already, and what the API server has against it', async () => {
     const { call, memory } = await makeWorld()
     await call('POST', RESOURCES, seedBody(3))
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
@@ -143,7 +143,7 @@ describe('POST', () => {
     })
   })
 
-  it('sets the finalizer, so that the controller need not, but nowhere where there is no controller', async () => {
+  test('sets the finalizer, so that the controller need not, but nowhere where there is no controller', async () => {
     const elsewhere = '/apis/cloudnative.elide.dev/v1/namespaces/other/applications'
     expect(await finalizersOf(RESOURCES)).toEqual([FINALIZER])
     expect(await finalizersOf(elsewhere)).toEqual([FINALIZER])
@@ -154,7 +154,7 @@ describe('POST', () => {
     expect(await finalizersOf(elsewhere, ['a/b'], 'default')).toEqual(['a/b'])
   })
 
-  it('says that the namespace is being deleted', async () => {
+  test('says that the namespace is being deleted', async () => {
     const { call, memory } = await makeWorld()
     memory.intercept(({ verb }) => (verb === 'create' ? refusingAsNamespaceEnds() : undefined))
     expect(await call('POST', RESOURCES, seedBody(1))).toMatchObject({
@@ -163,7 +163,7 @@ describe('POST', () => {
     })
   })
 
-  it('holds the image policy against it where that is asked for', async () => {
+  test('holds the image policy against it where that is asked for', async () => {
     const { call } = await makeWorld({ routes: { policy: defaultImagePolicy } })
     const body = { metadata: { name: 'web' }, spec: { replicas: 1, image: 'docker.io/library/ubuntu' } }
     expect(await call('POST', RESOURCES, body)).toMatchObject({
@@ -172,7 +172,7 @@ describe('POST', () => {
     })
   })
 
-  it('makes a namespace only where it may', async () => {
+  test('makes a namespace only where it may', async () => {
     const path = '/apis/cloudnative.elide.dev/v1/namespaces/test/applications'
     const missing = await makeWorld()
     missing.memory.intercept((request) =>
@@ -200,7 +200,7 @@ describe('POST', () => {
 })
 
 describe('PUT', () => {
-  it('replaces what is there: the last one wins, and identity, finalizers and owners stay', async () => {
+  test('replaces what is there: the last one wins, and identity, finalizers and owners stay', async () => {
     const { call, memory } = await makeWorld()
     const before = memory.seed(
       Application,
@@ -240,7 +240,7 @@ describe('PUT', () => {
     expect(await call('GET', one)).toMatchObject({ json: { spec: { replicas: 5 } } })
   })
 
-  it('loses no race without a resourceVersion, and every race with a stale one', async () => {
+  test('loses no race without a resourceVersion, and every race with a stale one', async () => {
     const { call, memory } = await makeWorld()
     const created = (await call('POST', RESOURCES, seedBody(1))).json as Stored<Application>
     memory.holdWatches()
@@ -263,7 +263,7 @@ describe('PUT', () => {
     expect(await call('PUT', one, seedBody(9, { uid: 'another' }))).toMatchObject({ status: 409 })
   })
 
-  it('takes an empty resourceVersion and uid for none, and says so of what is no version', async () => {
+  test('takes an empty resourceVersion and uid for none, and says so of what is no version', async () => {
     const { call, memory } = await makeWorld()
     await call('POST', RESOURCES, seedBody(1))
     const empty = seedBody(2, { resourceVersion: '', uid: '', namespace: '' })
@@ -279,7 +279,7 @@ describe('PUT', () => {
     expect(memory.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
   })
 
-  it('is a 404 before the body is judged, and finds what the cache has not seen', async () => {
+  test('is a 404 before the body is judged, and finds what the cache has not seen', async () => {
     const { call, memory } = await makeWorld()
     expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
     memory.holdWatches()
@@ -294,7 +294,7 @@ describe('PUT', () => {
 })
 
 describe('DELETE', () => {
-  it('says Success, and 404 for what is not there', async () => {
+  test('says Success, and 404 for what is not there', async () => {
     const { call, memory } = await makeWorld()
     // Without the finalizer, which only the controller takes off.
     memory.seed(Application, applicationOf('web'))
@@ -306,7 +306,7 @@ describe('DELETE', () => {
 })
 
 describe('lists', () => {
-  it('are by namespace and name, selected and in pages', async () => {
+  test('are by namespace and name, selected and in pages', async () => {
     const { call, memory } = await makeWorld()
     for (const [namespace, name, tier] of [
       ['b', 'x', 'web'],
@@ -352,7 +352,7 @@ describe('lists', () => {
     }
   })
 
-  it('are not given before they are known', async () => {
+  test('are not given before they are known', async () => {
     const clock = new VirtualClock()
     const memory = new MemoryApi({ clock })
     memory.intercept(({ verb }) => (verb === 'list' || verb === 'watch' ? 'drop' : undefined))

@@ -1,7 +1,7 @@
 import type { RequestHead, ResourceAccess, Route } from '@tenure/http'
 import { HttpError, json, route } from '@tenure/http'
 import { z } from 'zod'
-import { Application, GROUP, VERSION } from '../api/types.ts'
+import { Application, GROUP, VERSION } from '../api/index.ts'
 import { pageOf } from './listing.ts'
 import { applicationSchema, failure, inNamespace, listQuery, listSchema, named } from './schemas.ts'
 import type { ListQuery } from './schemas.ts'

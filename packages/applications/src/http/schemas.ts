@@ -1,6 +1,6 @@
 import { described } from '@tenure/http'
 import { z } from 'zod'
-import { Application, VERSION } from '../api/types.ts'
+import { Application, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
 
 const version = applicationDefinition.spec.versions.find(({ name }) => name === VERSION)

@@ -1,7 +1,7 @@
 import { text } from '@tenure/http'
 import { defineKind } from '@tenure/kube'
 import type { KubeObject } from '@tenure/kube'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
 
@@ -17,7 +17,7 @@ const election = (identity: string) => ({
   routes: { lease: LEASE },
 })
 
-it('GET / says what this is, and gives a browser its page', async () => {
+test('GET / says what this is, and gives a browser its page', async () => {
   const { call } = await makeWorld({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
   await call('POST', RESOURCES, applicationOf('web'))
   expect((await call('GET', '/')).json).toEqual({
@@ -47,7 +47,7 @@ it('GET / says what this is, and gives a browser its page', async () => {
   expect(await plain.call('GET', '/', undefined, { accept })).toMatchObject({ json: { resources: 0 } })
 })
 
-it('serves the definitions, probes and metrics', async () => {
+test('serves the definitions, probes and metrics', async () => {
   const { call } = await makeWorld()
   expect((await call('GET', '/crd')).json).toEqual(applicationDefinition)
   expect((await call('GET', '/crds')).json).toEqual({ items: [applicationDefinition] })
@@ -60,7 +60,7 @@ it('serves the definitions, probes and metrics', async () => {
   expect(metrics.text).toContain('http_requests_total{method="GET",route="/crd",code="200"} 1')
 })
 
-it('shows who leads, from the real Lease, on every replica', async () => {
+test('shows who leads, from the real Lease, on every replica', async () => {
   const first = await makeWorld(election('operator-1'))
   await expect.poll(() => first.call('GET', '/leader'), SOON).toMatchObject({ json: { isLeader: true } })
   const { memory } = first
@@ -106,7 +106,7 @@ it('shows who leads, from the real Lease, on every replica', async () => {
     })
 })
 
-it('filters events, and says which filter can not be read', async () => {
+test('filters events, and says which filter can not be read', async () => {
   const { call, events } = await makeWorld()
   for (const [name, reason] of [
     ['a', 'Created'],
@@ -133,7 +133,7 @@ it('filters events, and says which filter can not be read', async () => {
   }
 })
 
-it('answers admission reviews, and 400 to what is none', async () => {
+test('answers admission reviews, and 400 to what is none', async () => {
   const { call } = await makeWorld()
   const review = {
     apiVersion: 'admission.k8s.io/v1',
@@ -162,7 +162,7 @@ it('answers admission reviews, and 400 to what is none', async () => {
   }
 })
 
-it('describes every route, and refuses wrong methods with what is allowed', async () => {
+test('describes every route, and refuses wrong methods with what is allowed', async () => {
   const { call } = await makeWorld()
   const { paths } = (await call('GET', '/openapi.json')).json as { paths: Record<string, Record<string, object>> }
   const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -1,5 +1,5 @@
 import type { Stored } from '@tenure/kube'
-import { Application } from '../api/types.ts'
+import { Application } from '../api/index.ts'
 
 /** An Application as callers see it: whose field is whose is the API server's business, and caches keep it in part only. */
 export function visible(object: Stored<Application>): Stored<Application> {

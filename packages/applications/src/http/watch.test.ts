@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Stored } from '@tenure/kube'
-import { afterEach, describe, expect, it } from 'vitest'
-import { Application } from '../api/types.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Application } from '../api/index.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
 
 /** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
@@ -54,7 +54,7 @@ const names = (reader: Reader): readonly string[] =>
   reader.frames().map(({ type, object }) => `${type} ${object.metadata.name}`)
 
 describe('GET /watch', () => {
-  it('begins now, and shows what happens through us and straight to the API server', async () => {
+  test('begins now, and shows what happens through us and straight to the API server', async () => {
     const { port, call, memory } = await makeWorld()
     memory.seed(Application, applicationOf('old'))
     await expect.poll(() => call('GET', `${RESOURCES}/old`), SOON).toMatchObject({ status: 200 })
@@ -73,7 +73,7 @@ describe('GET /watch', () => {
     expect(modified?.object.status?.phase).toBe('Running')
   })
 
-  it('filters by namespace, kind and label', async () => {
+  test('filters by namespace, kind and label', async () => {
     const { port, memory } = await makeWorld()
     const readers = await Promise.all([
       read(port, '?namespace=a'),
@@ -96,7 +96,7 @@ describe('GET /watch', () => {
     expect(names(none)).toEqual([])
   })
 
-  it('goes on after Last-Event-ID, also in another process, and after a list', async () => {
+  test('goes on after Last-Event-ID, also in another process, and after a list', async () => {
     const first = await makeWorld()
     const { memory, port, call } = first
     const reader = await read(port)
@@ -119,7 +119,7 @@ describe('GET /watch', () => {
     await expect.poll(() => names(resumed), SOON).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
   })
 
-  it('has ids in the order of the changes, so that nothing is missed by going on elsewhere', async () => {
+  test('has ids in the order of the changes, so that nothing is missed by going on elsewhere', async () => {
     const first = await makeWorld()
     const { memory, port, call } = first
     const reader = await read(port)
@@ -136,7 +136,7 @@ describe('GET /watch', () => {
     expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
   })
 
-  it('says 410 when nobody knows any more what came after, and 400 to what is no id', async () => {
+  test('says 410 when nobody knows any more what came after, and 400 to what is no id', async () => {
     const { memory, call } = await makeWorld()
     memory.seed(Application, applicationOf('a'))
     memory.seed(Application, applicationOf('b'))

@@ -4,7 +4,7 @@ import { compareResourceVersions, isGone, keyOf, withTimeout } from '@tenure/kub
 import type { LabelMatcher, Stored, WatchEvent } from '@tenure/kube'
 import type { InformerEvent, ManagerContext } from '@tenure/runtime'
 import { z } from 'zod'
-import { Application, GROUP } from '../api/types.ts'
+import { Application, GROUP } from '../api/index.ts'
 import { labelsOf } from './listing.ts'
 import { failure } from './schemas.ts'
 import type { ApplicationStore } from './store.ts'

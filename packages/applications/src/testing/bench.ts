@@ -3,7 +3,7 @@ import { Deployment, Event, Pod } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type Logger, manager } from '@tenure/runtime'
 import { MemoryApi, silentLogger } from '@tenure/runtime/testing'
-import { Application, type ApplicationSpec, OPERATOR } from '../api/types.ts'
+import { Application, type ApplicationSpec, OPERATOR } from '../api/index.ts'
 import { applicationsController } from '../controllers/application/controller.ts'
 
 /** A server in memory without controllers of its own, and the operator on it, in virtual time. */

@@ -1,7 +1,7 @@
 import type { KubeObject, Status, Stored, TransportResponse } from '@tenure/kube'
 import type { ContainerStatus, Deployment, DeploymentStatus, Pod } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/runtime/testing'
-import { ANNOTATIONS, Application, type ApplicationSpec, type ApplicationStatus } from '../api/types.ts'
+import { ANNOTATIONS, Application, type ApplicationSpec, type ApplicationStatus } from '../api/index.ts'
 import { labelsOf, podRevision } from '../controllers/application/children/index.ts'
 import { deploymentFor } from '../controllers/application/children/deployment.ts'
 import type { Observed } from '../controllers/application/plan.ts'

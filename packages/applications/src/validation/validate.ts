@@ -1,5 +1,5 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
-import { Application, GROUP, VERSION } from '../api/types.ts'
+import { Application, GROUP, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
 import { imageObjection, type ImagePolicy } from '../admission/image-policy.ts'
 import { MOST_DETAILS, NAME_RULE, childPath, detail, isRecord, own, typeName, violations } from './schema.ts'

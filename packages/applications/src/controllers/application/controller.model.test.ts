@@ -1,7 +1,7 @@
 import { Deployment, Job } from '@tenure/kube/kinds'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Application, type ApplicationSpec } from '../../api/types.ts'
+import { Application, type ApplicationSpec } from '../../api/index.ts'
 import { plainSpec } from '../../testing/objects.ts'
 import { at, Bench } from '../../testing/bench.ts'
 

@@ -1,7 +1,7 @@
 import { ConfigMap, Deployment, Job, PersistentVolumeClaim, Pod, Service } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Application, FINALIZER } from '../../api/types.ts'
+import { Application, FINALIZER } from '../../api/index.ts'
 import { plainSpec, refusingAsNamespaceEnds } from '../../testing/objects.ts'
 import { at, Bench } from '../../testing/bench.ts'
 

@@ -13,8 +13,8 @@ import {
   remove,
   watch,
 } from '@tenure/runtime'
-import { Application, CONTROLLER_NAME, FINALIZER, isReported, REASONS } from '../../api/types.ts'
-import { applicationKey, applicationOf, CHILD_KINDS, childNames, OURS } from './children/index.ts'
+import { Application, CONTROLLER_NAME, FINALIZER, isReported, REASONS } from '../../api/index.ts'
+import { applicationKey, applicationOf, CHILD_KINDS, childNames, MANAGED_SELECTOR } from './children/index.ts'
 import { type Observed, planChildren } from './plan.ts'
 import { asRetryable, Failures, isUnremarkable } from './failures.ts'
 import { refuseTakenNames } from './name-conflicts.ts'
@@ -45,7 +45,7 @@ type Context = ReconcileContext<Application>
 export function applicationsController(options: ApplicationsControllerOptions = {}): ControllerDefinition<Application> {
   const failures = new Failures()
   const newcomers = new Set<string>()
-  const selection = { ...OURS, namespace: options.namespace }
+  const selection = { ...MANAGED_SELECTOR, namespace: options.namespace }
   return controller(Application, {
     name: CONTROLLER_NAME,
     selection: { namespace: options.namespace },

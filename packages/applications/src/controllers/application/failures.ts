@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, ConnectionError, fateOf, isConflict, TenureError } from '@tenure/kube'
 import { isNamespaceEnding } from '@tenure/runtime'
-import type { ApplicationStatus } from '../../api/types.ts'
+import type { ApplicationStatus } from '../../api/index.ts'
 
 interface Failure {
   count: number

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import { Deployment, PersistentVolumeClaim } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Application } from '../../api/types.ts'
+import { Application } from '../../api/index.ts'
 import { plainSpec } from '../../testing/objects.ts'
 import { at, Bench } from '../../testing/bench.ts'
 

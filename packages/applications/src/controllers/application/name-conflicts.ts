@@ -10,7 +10,7 @@ import {
 } from '@tenure/kube'
 import { PersistentVolumeClaim } from '@tenure/kube/kinds'
 import type { Action, ReconcileContext } from '@tenure/runtime'
-import { Application, FIELD_MANAGER } from '../../api/types.ts'
+import { Application, FIELD_MANAGER } from '../../api/index.ts'
 import { labelsOf } from './children/index.ts'
 
 type Owner = Context['object']

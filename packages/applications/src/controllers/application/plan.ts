@@ -8,7 +8,7 @@ import {
   type Pod,
 } from '@tenure/kube/kinds'
 import { type Action, apply, type ApplyAction, remove, type RemoveAction } from '@tenure/runtime'
-import { ANNOTATIONS, type Application } from '../../api/types.ts'
+import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { type Child, CHILD_KINDS, childrenFor, isOutdated, podRevision } from './children/index.ts'
 import { isOver } from './run-once.ts'
 

@@ -1,6 +1,6 @@
 import type { Stored } from '@tenure/kube'
 import type { Deployment, Job, Pod } from '@tenure/kube/kinds'
-import { ANNOTATIONS, type Application } from '../../api/types.ts'
+import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { podRevision } from './children/index.ts'
 import type { Observed } from './plan.ts'
 import { hasCondition, isOver } from './run-once.ts'

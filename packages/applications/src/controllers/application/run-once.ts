@@ -1,6 +1,6 @@
 import type { Stored } from '@tenure/kube'
 import type { Job } from '@tenure/kube/kinds'
-import type { Application } from '../../api/types.ts'
+import type { Application } from '../../api/index.ts'
 
 /**
  * Whether an Application that runs once has done so, and was not changed since. Then it never runs again: not when its

@@ -1,6 +1,6 @@
 import type { Action } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Application, ApplicationStatus, Phase } from '../../api/types.ts'
+import type { Application, ApplicationStatus, Phase } from '../../api/index.ts'
 import { application, NOW } from '../../testing/objects.ts'
 import { planReport } from './status-report.ts'
 

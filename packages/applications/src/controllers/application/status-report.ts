@@ -1,6 +1,6 @@
 import type { Stored } from '@tenure/kube'
 import { type Action, event, getCondition, isTrue, requeueAfter, status } from '@tenure/runtime'
-import { type Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/types.ts'
+import { type Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/index.ts'
 
 /** Milliseconds that a new Application has to get ready before it is reported on: most then need one status, not two. */
 const FIRST_REPORT = 5_000

@@ -1,7 +1,7 @@
 import type { Stored } from '@tenure/kube'
 import type { DeploymentStatus, Job, JobStatus } from '@tenure/kube/kinds'
 import { describe, expect, test } from 'vitest'
-import type { Application, ApplicationSpec, ApplicationStatus } from '../../api/types.ts'
+import type { Application, ApplicationSpec, ApplicationStatus } from '../../api/index.ts'
 import { podRevision } from './children/index.ts'
 import { jobFor } from './children/job.ts'
 import { all, application, deployment, NOW, observed, plainSpec, pod, stored, waiting } from '../../testing/objects.ts'

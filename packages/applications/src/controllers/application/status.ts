@@ -1,6 +1,6 @@
 import type { Condition, Stored } from '@tenure/kube'
 import { getCondition, setCondition } from '@tenure/runtime'
-import { type Application, type ApplicationStatus, CONDITIONS, type Phase, REASONS } from '../../api/types.ts'
+import { type Application, type ApplicationStatus, CONDITIONS, type Phase, REASONS } from '../../api/index.ts'
 import { selectorText } from './children/index.ts'
 import type { Rollout } from './rollout.ts'
 import { isSameTrouble } from './pod-failure.ts'

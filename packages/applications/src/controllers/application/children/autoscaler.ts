@@ -1,5 +1,5 @@
 import type { HorizontalPodAutoscaler, MetricSpec } from '@tenure/kube/kinds'
-import type { ApplicationAutoscaling, ApplicationSpec } from '../../../api/types.ts'
+import type { ApplicationAutoscaling, ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
 const DEFAULT_CPU = 80

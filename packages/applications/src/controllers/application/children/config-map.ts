@@ -1,5 +1,5 @@
 import type { ConfigMap } from '@tenure/kube/kinds'
-import type { ApplicationSpec } from '../../../api/types.ts'
+import type { ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { hasEntries } from './pod-template.ts'
 

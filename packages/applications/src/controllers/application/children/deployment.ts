@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentStrategy } from '@tenure/kube/kinds'
-import type { ApplicationSpec, Strategy } from '../../../api/types.ts'
+import type { ApplicationSpec, Strategy } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { podTemplate } from './pod-template.ts'
 

@@ -1,8 +1,8 @@
 import { keyOf, type ObjectRef, type Selection } from '@tenure/kube'
-import { LABELS, OPERATOR } from '../../../api/types.ts'
+import { LABELS, OPERATOR } from '../../../api/index.ts'
 
-/** All that we make carries this label, so that caches hold our objects and not the whole cluster. */
-export const OURS = { labelSelector: `${LABELS.managedBy}=${OPERATOR}` } as const satisfies Selection
+/** Every child carries this label, so that caches hold the operator's objects and not the whole cluster. */
+export const MANAGED_SELECTOR = { labelSelector: `${LABELS.managedBy}=${OPERATOR}` } as const satisfies Selection
 
 /** Names of an Application's children, by what they are for. */
 export const childNames = (name: string) =>

@@ -8,7 +8,7 @@ import {
   PersistentVolumeClaim,
   Service,
 } from '@tenure/kube/kinds'
-import { ANNOTATIONS, type ApplicationSpec } from '../../../api/types.ts'
+import { ANNOTATIONS, type ApplicationSpec } from '../../../api/index.ts'
 import { autoscalerFor } from './autoscaler.ts'
 import { configMapFor } from './config-map.ts'
 import { deploymentFor } from './deployment.ts'
@@ -18,7 +18,7 @@ import { podTemplate } from './pod-template.ts'
 import { serviceFor } from './service.ts'
 import { volumeClaimFor } from './volume-claim.ts'
 
-export { applicationKey, applicationOf, childNames, labelsOf, OURS, selectorText } from './identity.ts'
+export { applicationKey, applicationOf, childNames, labelsOf, MANAGED_SELECTOR, selectorText } from './identity.ts'
 export { isOutdated }
 
 /** The kinds of objects that an Application can have. */

@@ -1,5 +1,5 @@
 import type { Ingress } from '@tenure/kube/kinds'
-import type { ApplicationSpec } from '../../../api/types.ts'
+import type { ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
 /** The way in from outside, to the first port of the Service. */

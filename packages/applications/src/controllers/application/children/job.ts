@@ -1,5 +1,5 @@
 import type { Job } from '@tenure/kube/kinds'
-import { ANNOTATIONS, type ApplicationSpec } from '../../../api/types.ts'
+import { ANNOTATIONS, type ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { podTemplate } from './pod-template.ts'
 import { revisionOf } from './revision.ts'

@@ -1,5 +1,5 @@
 import type { Container, ContainerPort, PodSpec, PodTemplateSpec, ResourceRequirements } from '@tenure/kube/kinds'
-import { ANNOTATIONS, type ApplicationPort, type ApplicationSpec, type ResourceAmounts } from '../../../api/types.ts'
+import { ANNOTATIONS, type ApplicationPort, type ApplicationSpec, type ResourceAmounts } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { revisionOf } from './revision.ts'
 

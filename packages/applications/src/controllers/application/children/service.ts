@@ -1,5 +1,5 @@
 import type { Service } from '@tenure/kube/kinds'
-import type { ApplicationPort, ApplicationSpec } from '../../../api/types.ts'
+import type { ApplicationPort, ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
 /** A stable address in front of the pods. */

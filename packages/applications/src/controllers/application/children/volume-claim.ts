@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim } from '@tenure/kube/kinds'
-import type { ApplicationSpec } from '../../../api/types.ts'
+import type { ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
 /** What pods keep when they go. */

@@ -1,0 +1,5 @@
+export * from './annotations.ts'
+export * from './labels.ts'
+export * from './names.ts'
+export * from './reasons.ts'
+export * from './types.ts'
