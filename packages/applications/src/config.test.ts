@@ -12,7 +12,7 @@ async function settings(
   return loaded.values
 }
 
-test("starts with the seeds' defaults", async () => {
+test('the defaults are those of the seeds', async () => {
   const values = await settings({})
   expect(values).toMatchObject({
     port: 3000,
@@ -27,7 +27,7 @@ test("starts with the seeds' defaults", async () => {
   expect(imagePolicyOf(values)).toEqual(defaultImagePolicy)
 })
 
-test("reads the seeds' variables and our own", async () => {
+test('the environment variables of the seeds and of the operator are read', async () => {
   const values = await settings(
     {
       PORT: '8080',
@@ -62,11 +62,11 @@ test.each([
   [{ PORT: '70000' }, 'PORT'],
   [{ WEBHOOK_FAILURE_POLICY: 'Maybe' }, 'WEBHOOK_FAILURE_POLICY'],
   [{ EVENT_HISTORY_LIMIT: '0' }, 'EVENT_HISTORY_LIMIT'],
-])('refuses %o and says which it is', async (environment, name) => {
+])('%o is refused with the name of the variable', async (environment, name) => {
   await expect(settings(environment)).rejects.toThrow(name)
 })
 
-test('help and reference name every setting', () => {
+test('the help and the reference list every setting', () => {
   for (const { flag, environment } of applicationsConfiguration.rows) {
     expect(helpText(applicationsConfiguration)).toContain(`${flag}`)
     expect(referenceMarkdown(applicationsConfiguration)).toContain(`\`${environment}\``)

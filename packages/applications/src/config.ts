@@ -3,7 +3,7 @@ import type { Configuration, Table, Values } from '@tenure/runtime'
 import { OPERATOR } from './api/index.ts'
 import { defaultImagePolicy, type ImagePolicy } from './admission/image-policy.ts'
 
-/** Every setting of the applications operator. `tenure start` shares the table, with defaults for one machine. */
+/** Every setting of the applications operator. `tenure start` shares the table, with other defaults. */
 export const applicationsTable = {
   port: {
     type: 'integer',
@@ -52,48 +52,48 @@ export const applicationsTable = {
   namespace: {
     type: 'string',
     environment: 'WATCH_NAMESPACE',
-    meaning: 'Look after the Applications of this namespace only. Without it: of all.',
+    meaning: 'Namespace whose Applications are managed. Default: all namespaces.',
   },
   concurrency: {
     type: 'integer',
     default: 8,
     min: 1,
     max: 1_000,
-    meaning: 'Applications worked on at once.',
+    meaning: 'Number of Applications reconciled at once.',
   },
   installDefinitions: {
     type: 'boolean',
     default: true,
-    meaning: 'Install and upgrade the CustomResourceDefinition at the start. Without it: wait until it is there.',
+    meaning: 'Install and upgrade the CustomResourceDefinition at start. If false, wait until it exists.',
   },
   createNamespaces: {
     type: 'boolean',
     default: false,
-    meaning: 'Make the namespace that an Application is posted into, if there is none. On with `tenure start`.',
+    meaning: 'Create the namespace of a posted Application if it does not exist. On with `tenure start`.',
   },
   eventHistoryLimit: {
     type: 'integer',
     default: 10_000,
     min: 1,
     max: 1_000_000,
-    meaning: 'Events that /events remembers.',
+    meaning: 'Maximum number of events that /events keeps.',
   },
   blockedBaseImages: {
     type: 'list',
     default: defaultImagePolicy.blockedBases,
     meaning:
-      'Images that may not run because they are bases to build on: a name means every repository that ends in it, a ' +
-      'name with a slash that repository only. none blocks nothing.',
+      'Base images that may not run. A name matches every repository that ends in it, a name with a slash that ' +
+      'repository only. none blocks nothing.',
   },
   allowedRegistries: {
     type: 'list',
     default: defaultImagePolicy.allowedRegistries,
-    meaning: 'Hosts that images may come from; *.gcr.io is every host below gcr.io, * every host.',
+    meaning: 'Hosts that images may come from; *.gcr.io matches every host below gcr.io, * every host.',
   },
   imagePolicyOnRest: {
     type: 'boolean',
     default: false,
-    meaning: 'Hold the image policy also against what comes through the HTTP API, and not only against kubectl.',
+    meaning: 'Apply the image policy to writes of the HTTP API too, not only to those of kubectl.',
   },
   webhooks: {
     type: 'boolean',
@@ -154,12 +154,12 @@ export type ApplicationsSettings = Values<typeof applicationsTable>
 
 export const applicationsConfiguration: Configuration<typeof applicationsTable> = defineConfiguration({
   program: 'tenure applications',
-  summary: 'Makes a real, watched, guarded workload of every Application.',
+  summary: 'Runs the Applications operator.',
   options: applicationsTable,
   configEnvironment: 'CONFIG_FILE',
 })
 
-/** The image policy that settings ask for. An environment variable can not be empty, so that none has a name. */
+/** Image policy of the settings. `none` stands for an empty list, because an environment variable cannot be empty. */
 export function imagePolicyOf({
   blockedBaseImages,
   allowedRegistries,

@@ -7,7 +7,7 @@ import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from 
 import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
 
-test("shows real figures under the seeds' names, next to the runtime's", async () => {
+test("the metrics have the seeds' names and real values, next to the runtime's", async () => {
   const clock = new VirtualClock()
   const server = new MemoryApi({ clock })
   const seed = (namespace: string, name: string, phase?: Phase): void => {
@@ -34,7 +34,7 @@ test("shows real figures under the seeds' names, next to the runtime's", async (
     random: seededRandom(3),
     metrics,
     leaderElection: { name: LEADER_LEASE, identity: 'me', whenLost: 'campaign' },
-    components: [measured.component, measured.termComponent, history.component],
+    components: [measured.component, measured.leadershipComponent, history.component],
     controllers: [
       controller(Application, {
         name: CONTROLLER_NAME,
@@ -117,7 +117,7 @@ test("shows real figures under the seeds' names, next to the runtime's", async (
   expect((await series()).get('leader_transitions_total')).toBe('2')
 })
 
-test('before a manager runs, everything can be counted and nothing is', () => {
+test('counting before the manager runs has no effect', () => {
   const measured = new ApplicationMetrics()
   measured.reconciled({ result: 'success', seconds: 1 })
   measured.recorded('Normal', 'Info')

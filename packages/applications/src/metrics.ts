@@ -3,28 +3,28 @@ import type { ComponentDefinition, ManagerContext, Metrics, ReconcileOutcome } f
 import { noMetrics } from '@tenure/runtime'
 import { Application, CONTROLLER_NAME, PHASES } from './api/index.ts'
 
-/** What a webhook did with one request. */
+/** Result of one admission review. */
 export interface ReviewOutcome {
-  /** Undefined if the request was no admission review. */
+  /** Undefined if the body was not an AdmissionReview. */
   readonly operation: string | undefined
   readonly allowed: boolean
 }
 
 /**
- * The operator's metrics under the names that its users know, next to the runtime's own. Queue depth, additions and
- * retries (`workqueue_…`) and the process's start time come from the runtime under these very names.
+ * The operator's own metrics. Queue depth, additions and retries (`workqueue_…`) and the start time of the process come
+ * from the runtime.
  */
 export class ApplicationMetrics {
   readonly #namespace: string | undefined
   #instruments = instrumentsOf(noMetrics)
   #clock: Clock | undefined
 
-  /** `namespace`: the one whose Applications the controller looks after. Default: all. */
+  /** `namespace`: the namespace that the controller watches. Default: all. */
   constructor(options: { readonly namespace?: string | undefined } = {}) {
     this.#namespace = options.namespace
   }
 
-  /** Measures as long as the manager runs: counts from its start, and reads the caches when somebody asks. */
+  /** Registers the metrics with the manager. Gauges are computed from the cache on each scrape. */
   readonly component: ComponentDefinition = {
     stage: 'serve',
     create: (context) => {
@@ -47,8 +47,8 @@ export class ApplicationMetrics {
     },
   }
 
-  /** Counts this process's terms: it is started and stopped with each. */
-  readonly termComponent: ComponentDefinition = {
+  /** Counts leadership changes: the manager starts and stops this component with each term. */
+  readonly leadershipComponent: ComponentDefinition = {
     stage: 'lead',
     create: () => {
       const count = (): Promise<void> => {
@@ -59,7 +59,7 @@ export class ApplicationMetrics {
     },
   }
 
-  /** How a reconcile ended: a controller's `onReconciled`. */
+  /** `onReconciled` of the controller. */
   readonly reconciled = ({ result, seconds }: ReconcileOutcome): void => {
     const { reconciles, errors, durations } = this.#instruments
     reconciles.with({ controller: CONTROLLER_NAME, result: RESULTS[result] }).inc()
@@ -71,7 +71,7 @@ export class ApplicationMetrics {
     this.#instruments.events.with({ type, severity }).inc()
   }
 
-  /** Does a webhook's work and counts how it ended. */
+  /** Runs a review and counts its result. */
   reviewing<T extends ReviewOutcome>(webhook: 'validate' | 'mutate', review: () => T): T {
     const clock = this.#clock
     const started = clock?.monotonic() ?? 0
@@ -84,7 +84,7 @@ export class ApplicationMetrics {
   }
 }
 
-/** That it comes back later is no matter of its own for whoever looks at these. */
+/** The contract knows one label value for both kinds of requeue. */
 const RESULTS: Readonly<Record<ReconcileOutcome['result'], string>> = {
   success: 'success',
   error: 'error',
@@ -94,62 +94,62 @@ const RESULTS: Readonly<Record<ReconcileOutcome['result'], string>> = {
 
 type Instruments = ReturnType<typeof instrumentsOf>
 
-/** Durations are in Prometheus' own buckets, 5 ms to 10 s. */
+/** Durations use Prometheus' default buckets, 5 ms to 10 s. */
 function instrumentsOf(metrics: Metrics) {
   const controller = ['controller']
   const instruments = {
     reconciles: metrics.counter({
       name: 'controller_reconcile_total',
-      help: 'Reconciles, by how they ended.',
+      help: 'Number of reconciles by result.',
       labels: ['controller', 'result'],
     }),
     errors: metrics.counter({
       name: 'controller_reconcile_errors_total',
-      help: 'Reconciles that failed.',
+      help: 'Number of failed reconciles.',
       labels: controller,
     }),
     durations: metrics.histogram({
       name: 'controller_reconcile_duration_seconds',
-      help: 'Seconds that a reconcile takes.',
+      help: 'Duration of a reconcile in seconds.',
       labels: controller,
     }),
     resources: metrics.gauge({
       name: 'resource_count',
-      help: 'Objects there are.',
+      help: 'Number of objects.',
       labels: ['kind', 'namespace'],
     }),
     phases: metrics.gauge({
       name: 'resource_phase_count',
-      help: 'Objects there are, by their phase.',
+      help: 'Number of objects by phase.',
       labels: ['kind', 'phase'],
     }),
     events: metrics.counter({
       name: 'event_total',
-      help: 'Events recorded by this process.',
+      help: 'Number of events recorded by this process.',
       labels: ['type', 'severity'],
     }),
     requests: metrics.counter({
       name: 'webhook_requests_total',
-      help: 'Admission reviews answered.',
+      help: 'Number of admission reviews.',
       labels: ['webhook', 'operation', 'allowed'],
     }),
     latencies: metrics.histogram({
       name: 'webhook_duration_seconds',
-      help: 'Seconds that an admission review takes.',
+      help: 'Duration of an admission review in seconds.',
       labels: ['webhook'],
     }),
     leading: metrics.gauge({
       name: 'leader_election_status',
-      help: 'Whether this process leads: 1 if it does.',
+      help: '1 if this process is the leader, else 0.',
     }),
     transitions: metrics
       .counter({
         name: 'leader_transitions_total',
-        help: 'Times that this process began or ceased to lead.',
+        help: 'Number of times that this process gained or lost leadership.',
       })
       .with({}),
   }
-  // There from the start, so that a rate over the first one is not missed.
+  // Series that exist from the start let rate() see the first increment.
   for (const result of new Set(Object.values(RESULTS))) {
     instruments.reconciles.with({ controller: CONTROLLER_NAME, result }).inc(0)
   }
@@ -157,7 +157,7 @@ function instrumentsOf(metrics: Metrics) {
   return instruments
 }
 
-/** Reads off what is there at the moment: a pass over the cache when somebody asks, and nothing per event. */
+/** Sets the gauges from the cache. */
 function collectorOf(instruments: Instruments, context: ManagerContext, namespace: string | undefined): () => void {
   const { cache } = context.informers.informer(Application, { namespace })
   const { kind } = Application
@@ -166,15 +166,15 @@ function collectorOf(instruments: Instruments, context: ManagerContext, namespac
     const perNamespace = new Map<string, number>()
     const perPhase = new Map<string, number>(PHASES.map((phase) => [phase, 0]))
     for (const { metadata, status } of cache.list()) {
-      const home = metadata.namespace ?? ''
+      const namespace = metadata.namespace ?? ''
       const phase = status?.phase ?? 'Pending'
-      perNamespace.set(home, (perNamespace.get(home) ?? 0) + 1)
+      perNamespace.set(namespace, (perNamespace.get(namespace) ?? 0) + 1)
       perPhase.set(phase, (perPhase.get(phase) ?? 0) + 1)
     }
     for (const gone of namespaces) {
       if (!perNamespace.has(gone)) instruments.resources.remove({ kind, namespace: gone })
     }
-    for (const [home, count] of perNamespace) instruments.resources.with({ kind, namespace: home }).set(count)
+    for (const [name, count] of perNamespace) instruments.resources.with({ kind, namespace: name }).set(count)
     for (const [phase, count] of perPhase) instruments.phases.with({ kind, phase }).set(count)
     namespaces = new Set(perNamespace.keys())
     instruments.leading.with({}).set(context.isLeader() ? 1 : 0)

@@ -14,13 +14,13 @@ export interface ApplicationsOptions
     ApplicationsControllerOptions,
     Omit<ApplicationAdmissionOptions, 'metrics'>,
     Omit<ApplicationRoutesOptions, 'events' | 'reviews' | 'policy'> {
-  /** Install and upgrade the CustomResourceDefinition at the start; false: wait until it is there. Default true. */
+  /** Install and upgrade the CustomResourceDefinition at start; false: wait until it exists. Default true. */
   readonly installDefinitions?: boolean | undefined
-  /** Events that `/events` remembers. Default 10,000. */
+  /** Maximum number of events that `/events` keeps. Default 10,000. */
   readonly eventHistoryLimit?: number | undefined
 }
 
-/** The operator that makes a real, watched, guarded workload of every Application. */
+/** The Applications operator. */
 export function applicationsOperator(options: ApplicationsOptions = {}): Operator {
   const { namespace, policy, policyOnRest, identity } = options
   const metrics = new ApplicationMetrics({ namespace })
@@ -34,7 +34,7 @@ export function applicationsOperator(options: ApplicationsOptions = {}): Operato
   const components: readonly ComponentDefinition[] = [
     definition,
     metrics.component,
-    metrics.termComponent,
+    metrics.leadershipComponent,
     history.component,
     admission.component,
   ]

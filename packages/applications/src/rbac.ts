@@ -19,29 +19,29 @@ import { applicationDefinition } from './api/crd.ts'
 
 export type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
-/** What the operator is told to do, as far as it changes what it must be allowed to do. */
-export interface ApplicationsRights {
-  /** Looks after one namespace only: the workload rules are then a Role there. Default false: after all. */
+/** Settings that change which permissions the operator needs. */
+export interface ApplicationsRbacOptions {
+  /** Watches one namespace only: the workload rules become a Role there. Default false: all namespaces. */
   readonly oneNamespace?: boolean | undefined
   /** Installs and upgrades the CustomResourceDefinition. Default true. */
   readonly installDefinitions?: boolean | undefined
-  /** Makes namespaces that Applications are posted into. Default false. */
+  /** Creates the namespace of a posted Application. Default false. */
   readonly createNamespaces?: boolean | undefined
-  /** Stands for election. Default true. */
+  /** Takes part in leader election. Default true. */
   readonly enableLeaderElection?: boolean | undefined
-  /** Asks callers of the HTTP API for tokens. Default true, as it does on anything but a loopback address. */
+  /** Checks bearer tokens of callers of the HTTP API. Default true, as on anything but a loopback address. */
   readonly tokens?: boolean | undefined
   /** Serves admission webhooks and registers them. Default true. */
   readonly webhooks?: boolean | undefined
-  /** Where the replicas share the webhooks' certificate; undefined: each has its own. Default `elide-operator-webhook`. */
+  /** Secret with the certificate that the replicas share; undefined: each has its own. Default `elide-operator-webhook`. */
   readonly webhookSecret?: string | undefined
 }
 
 /**
- * All that the operator does in any namespace, or outside of namespaces: the rules of its ClusterRole. Names bind what
- * has one name only; an apply that creates is judged by its name too, other than a create.
+ * Rules of the ClusterRole. Objects with a fixed name are bound by `resourceNames`, which works for an apply that
+ * creates, other than for a create.
  */
-export function clusterRules(rights: ApplicationsRights = {}): readonly PolicyRule[] {
+export function clusterRules(rights: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
   const { oneNamespace = false, installDefinitions = true, createNamespaces = false } = rights
   const { tokens = true, webhooks = true } = rights
   const definition = applicationDefinition.metadata?.name ?? ''
@@ -58,13 +58,13 @@ export function clusterRules(rights: ApplicationsRights = {}): readonly PolicyRu
   ]
 }
 
-/** What it does where Applications are: part of the ClusterRole, or a Role in the one namespace that it looks after. */
+/** Rules for the namespaces of Applications: part of the ClusterRole, or a Role in the one namespace that is watched. */
 export function workloadRules(): readonly PolicyRule[] {
   return [
-    // Made, replaced and deleted for callers of the HTTP API; patched for the finalizer.
+    // The HTTP API creates, updates and deletes; the controller patches the finalizer.
     rule(Application, ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']),
     rule(Application, ['patch'], 'status'),
-    // Where the API server enforces it, an owner can be named only by who might hold its deletion up.
+    // OwnerReferencesPermissionEnforcement demands this for owner references that block deletion.
     rule(Application, ['update'], 'finalizers'),
     ...CHILD_KINDS.map((kind) => rule(kind, ['get', 'list', 'watch', 'create', 'patch', 'delete'])),
     rule(Pod, ['list', 'watch']),
@@ -72,11 +72,8 @@ export function workloadRules(): readonly PolicyRule[] {
   ]
 }
 
-/**
- * What it does where it runs: the rules of a Role there. A create can not be bound to names, because a new object has
- * none yet; of those that are there it may touch only these.
- */
-export function homeRules(rights: ApplicationsRights = {}): readonly PolicyRule[] {
+/** Rules of the Role in the operator's own namespace. A create cannot be bound to a name; all other verbs are. */
+export function homeRules(rights: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
   const { enableLeaderElection = true, webhooks = true } = rights
   const secret = 'webhookSecret' in rights ? rights.webhookSecret : applicationsTable.webhookSecret.default
   return [

@@ -11,7 +11,7 @@ import { create as createFirst, IMAGE, isGone, runApplications, whenRunning } fr
 const spec = { replicas: 1, image: IMAGE }
 const PATH = '/apis/cloudnative.elide.dev/v1/namespaces'
 
-/** The operator for one namespace, with its webhooks in front of the API server, and what it does. */
+/** The operator of one namespace with its webhooks registered, and its request counts. */
 async function runGuarded(floor: Floor, namespace: string) {
   const inner = await floor.transport()
   const writes: string[] = []
@@ -30,7 +30,7 @@ async function runGuarded(floor: Floor, namespace: string) {
   const running = floor.run(
     manager({ name, controllers, components, transport, namespace, clock, random, metrics, webhooks: served }),
   )
-  /** How many reviews of updates the two webhooks have answered. */
+  /** Number of reviews of updates that the two webhooks have answered. */
   const updates = async (): Promise<number> => {
     const { text } = await metrics.expose()
     const lines = text.split('\n').filter((line) => /^webhook_requests_total\{.*operation="UPDATE"/.test(line))
@@ -50,7 +50,7 @@ onEveryFloor(
       floor().api.create(Application, { metadata: { name, namespace, ...more }, spec })
     const change = (namespace: string, name: string, patch: object): Promise<Stored<Application>> =>
       floor().api.patch(Application, { name, namespace }, mergePatch(patch))
-    /** How many webhooks are asked about an update. */
+    /** Number of webhooks that an update calls. */
     const asked = async (update: () => Promise<unknown>): Promise<number> => {
       const before = await operator.updates()
       await update()
@@ -62,7 +62,7 @@ onEveryFloor(
       const { api } = here
       served = await here.namespace('served')
       other = await here.namespace('other')
-      // From before there were webhooks: without labels, annotations and finalizers.
+      // Created before the webhooks: without labels, annotations and finalizers.
       const unguarded = await runApplications(here, served)
       await createFirst(here, { name: 'older', namespace: other }, spec)
       await unguarded.stop()
@@ -77,12 +77,12 @@ onEveryFloor(
 
     afterAll(async () => {
       await operator.stop()
-      // Others must not wait for webhooks that nobody serves.
+      // Other tests must not wait for webhooks that no process serves.
       await floor().api.delete(MutatingWebhookConfiguration, { name: OPERATOR })
       await floor().api.delete(ValidatingWebhookConfiguration, { name: OPERATOR })
     })
 
-    test('brings the finalizer along, which saves the operator a write', async () => {
+    test('the webhook adds the finalizer, which saves the operator a write', async () => {
       expect((await create(served, 'shop')).metadata.finalizers).toEqual([FINALIZER])
       const ref = { name: 'shop', namespace: served }
       await whenRunning(floor(), ref)
@@ -92,13 +92,13 @@ onEveryFloor(
       expect((await create(served, 'held', { finalizers: [mine] })).metadata.finalizers).toEqual([mine, FINALIZER])
     })
 
-    test('brings none where there is no operator to take it off', async () => {
+    test('the webhook adds no finalizer in a namespace that is not watched', async () => {
       const { metadata } = await create(other, 'shop')
       expect(metadata).not.toHaveProperty('finalizers')
       expect(metadata.annotations).toEqual({ 'elide.dev/webhook-mutated': 'true' })
     })
 
-    test('is asked about what it judges only', async () => {
+    test('the webhooks are called only for changes of reviewed fields', async () => {
       for (const name of ['shop', 'older']) {
         expect(await asked(() => change(other, name, { metadata: { finalizers: ['example.dev/a'] } }))).toBe(0)
         expect(await asked(() => change(other, name, { metadata: { finalizers: null } }))).toBe(0)
@@ -112,14 +112,14 @@ onEveryFloor(
         ['shop', { spec: { replicas: 2 } }],
         ['shop', { spec: { config: { A: '1' } } }],
       ] as const) {
-        // More often if the API server began with an old version and had to begin again.
+        // More calls if the API server retried after a conflict.
         const times = await asked(() => change(other, name, patch))
         expect({ name, patch, isAsked: times >= 2 }).toEqual({ name, patch, isAsked: true })
       }
       await expect(change(other, 'shop', { spec: { image: 'ubuntu' } })).rejects.toThrow("'ubuntu' is not allowed")
     })
 
-    test('is not asked when an Application is let go', async () => {
+    test('the webhooks are not called when the finalizer is removed', async () => {
       const here = floor()
       const ref = { name: 'shop', namespace: served }
       const letGo = async (): Promise<void> => {
@@ -129,7 +129,7 @@ onEveryFloor(
       expect(await asked(letGo)).toBe(0)
     })
 
-    test('does not hold up what it does not judge while nobody answers', async () => {
+    test('changes of other fields pass while no replica answers', async () => {
       await operator.stop()
       await change(other, 'shop', { metadata: { finalizers: ['example.dev/a'] } })
       const { uid } = (await floor().api.get(Application, { name: 'older', namespace: other })).metadata

@@ -6,14 +6,14 @@ import { create, IMAGE, isGone, runApplications, whenRunning } from './support.t
 
 const DEFINITION = { name: 'applications.cloudnative.elide.dev' }
 
-// On a control plane of its own: the definition of a cluster is everybody's.
+// On its own control plane: the CustomResourceDefinition is shared by all tests of a cluster.
 let floor: InProcessFloor
 beforeAll(async () => {
   floor = await InProcessFloor.enter()
 })
 afterAll(() => floor.leave())
 
-test('a definition takes its Applications and all they had along, and the operator installs it anew', async () => {
+test('a deleted CustomResourceDefinition removes its Applications, and the operator installs it again', async () => {
   const { api } = floor
   const ref = { name: 'shop', namespace: await floor.namespace('definition') }
   const before = await runApplications(floor, ref.namespace)
@@ -26,7 +26,7 @@ test('a definition takes its Applications and all they had along, and the operat
     return (await api.get(Application, ref)).metadata.deletionTimestamp !== undefined
   })
 
-  // The Application waits for its operator, and the definition for the Application: the operator must wait for neither.
+  // The definition waits for the Application, which waits for the operator: the operator must not wait for either.
   const after = await runApplications(floor, ref.namespace)
   await floor.until('the definition is another', async () => {
     const live = await api.get(CustomResourceDefinition, DEFINITION).catch(() => undefined)

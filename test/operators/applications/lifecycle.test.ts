@@ -7,7 +7,7 @@ import { onEveryFloor } from '../../floors/index.ts'
 import { create, IMAGE, isGone, runApplications, whenRunning } from './support.ts'
 
 onEveryFloor('Applications', (floor) => {
-  test('roll out, scale, are repaired, and go with all they had', async () => {
+  test('an Application rolls out, scales, is repaired, and is deleted with its children', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'shop', namespace: await here.namespace('applications') }
@@ -29,11 +29,11 @@ onEveryFloor('Applications', (floor) => {
       spec: { replicas: 3, template: { spec: { containers: [{ image: IMAGE }] } } },
     })
 
-    // As kubectl scale and autoscalers do it.
+    // As kubectl scale and autoscalers do.
     await api.patch(Application, ref, mergePatch({ spec: { replicas: 5 } }), { subresource: 'scale' })
     expect((await whenRunning(here, ref)).status).toMatchObject({ observedGeneration: 2, readyReplicas: 5 })
 
-    // Foreign fields stay; ours are put back.
+    // Foreign fields stay; owned ones are restored.
     const drift = {
       metadata: { annotations: { 'someone.else/note': 'mine' } },
       spec: { replicas: 1, minReadySeconds: 1 },
@@ -63,7 +63,7 @@ onEveryFloor('Applications', (floor) => {
     await operator.stop()
   })
 
-  test('make the objects that their optional fields name, and take them away again', async () => {
+  test('optional fields create and remove children', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'site', namespace: await here.namespace('applications') }
@@ -83,7 +83,7 @@ onEveryFloor('Applications', (floor) => {
     expect((await api.get(Service, ref)).spec?.ports).toMatchObject([{ port: 80, targetPort: 8080 }])
     expect((await api.get(Ingress, ref)).spec?.rules).toMatchObject([{ host: 'site.example.com' }])
 
-    // A new configuration rolls the pods.
+    // A changed configuration rolls the pods.
     await api.patch(Application, ref, mergePatch({ spec: { config: { COLOUR: 'red' } } }))
     await here.until('the pods are rolled', async () => {
       const { spec } = await api.get(Deployment, ref)
@@ -109,13 +109,13 @@ onEveryFloor('Applications', (floor) => {
     )
     expect(scaler.spec).toMatchObject({ minReplicas: 2, maxReplicas: 4, scaleTargetRef: { name: 'site' } })
 
-    // The autoscaler, not we, decides now.
+    // The autoscaler owns the replicas now.
     await api.patch(Deployment, ref, mergePatch({ spec: { replicas: 3 } }), { subresource: 'scale' })
     await here.until('three are ready', async () => (await api.get(Application, ref)).status?.readyReplicas === 3)
     await operator.stop()
   })
 
-  test('follow an edit from one form of a field to another, and leave nothing of the first', async () => {
+  test('an edit from one form of a field to another leaves nothing of the first', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'forms', namespace: await here.namespace('applications') }
@@ -166,7 +166,7 @@ onEveryFloor('Applications', (floor) => {
     await operator.stop()
   })
 
-  test('run once, to the end, and once more when the run changes', async () => {
+  test('a run Once completes, and a changed run starts again', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'batch', namespace: await here.namespace('applications') }
@@ -184,7 +184,7 @@ onEveryFloor('Applications', (floor) => {
     ])
     const first = await api.get(Job, ref)
     expect(first.status?.succeeded).toBe(2)
-    // That the Job is cleared away is no reason to do it all again.
+    // The deletion of the Job does not start the run again.
     await api.delete(Job, ref, { propagation: 'Background' })
     await here.until('the Job is gone', () => isGone(api.get(Job, ref)))
     const later = { ...ref, name: 'later' }
@@ -201,7 +201,7 @@ onEveryFloor('Applications', (floor) => {
     await operator.stop()
   })
 
-  test('show why a rollout fails, and recover when it is fixed', async () => {
+  test('a failed rollout shows its reason and recovers after a fix', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'broken', namespace: await here.namespace('applications') }
@@ -221,7 +221,7 @@ onEveryFloor('Applications', (floor) => {
     await operator.stop()
   })
 
-  test('leave alone what is not theirs', async () => {
+  test('a foreign object of the same name is left alone', async () => {
     const here = floor()
     const { api } = here
     const ref = { name: 'taken', namespace: await here.namespace('applications') }

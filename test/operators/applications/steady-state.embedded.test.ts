@@ -7,8 +7,8 @@ import { create, IMAGE } from './support.ts'
 
 const APPLICATIONS = 1_000
 
-// Virtual time, so in process only; bench/ counts the writes on a real cluster.
-test('a thousand Applications that do not change cost nothing', { timeout: 300_000 }, async () => {
+// Virtual time, in process only; bench/ counts the writes on a real cluster.
+test('a thousand steady Applications cost no requests', { timeout: 300_000 }, async () => {
   const floor = await InProcessFloor.enter()
   try {
     const namespace = await floor.namespace('steady')
@@ -35,7 +35,7 @@ test('a thousand Applications that do not change cost nothing', { timeout: 300_0
       const { items } = await floor.api.list(Application, { namespace })
       return items.length === APPLICATIONS && items.every(({ status }) => status?.phase === 'Running')
     })
-    // Events are still being told, at their own pace.
+    // Events are still being written, at a limited rate.
     await floor.pass(180_000)
     expect(writes.filter((write) => !write.includes('/events')).length / APPLICATIONS).toBeLessThanOrEqual(5)
 

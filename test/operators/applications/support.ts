@@ -12,7 +12,7 @@ interface Ref {
 
 export const IMAGE = 'nginx:1.27'
 
-/** Runs the operator on a floor, for Applications of one namespace, and gives back what ends it. */
+/** Runs the operator on a floor for one namespace, and returns a function that stops it. */
 export async function runApplications(
   floor: Floor,
   namespace: string,
@@ -27,7 +27,7 @@ export async function runApplications(
   )
 }
 
-/** Creates it as soon as the definition is served. */
+/** Creates an Application as soon as the definition is served. */
 export function create(floor: Floor, ref: Ref, spec: ApplicationSpec): Promise<Stored<Application>> {
   return floor.until('an Application can be created', () =>
     floor.api.create(Application, { metadata: ref, spec }).catch((error: unknown) => {
@@ -45,5 +45,5 @@ export function whenRunning(floor: Floor, ref: Ref): Promise<Stored<Application>
   })
 }
 
-/** True once there is no such object. */
+/** Whether the object does not exist. */
 export const isGone = (reading: Promise<unknown>): Promise<boolean> => reading.then(() => false, isNotFound)

@@ -24,7 +24,7 @@ afterEach(async () => {
   await Promise.all(stops.map((stop) => stop()))
 })
 
-/** The operator's admission in a manager of the name `elide-operator`, at a server that answers so who we are. */
+/** The operator's admission in a manager named `elide-operator`, on a server that answers SelfSubjectReviews so. */
 async function start(whoAmI: () => TransportResponse, options: ApplicationAdmissionOptions = {}) {
   const server = new MemoryApi({ clock })
   server.intercept((request) => (request.plural === SelfSubjectReview.plural ? whoAmI() : undefined))
@@ -50,7 +50,7 @@ async function start(whoAmI: () => TransportResponse, options: ApplicationAdmiss
   return { admission, metrics }
 }
 
-/** The server knows us. */
+/** The server knows the user. */
 function known(): TransportResponse {
   const text = JSON.stringify({ metadata: {}, status: { userInfo: { username } } })
   const body = {
@@ -87,7 +87,7 @@ function webhook(admission: ApplicationAdmission, type: Webhook['type']): Webhoo
   return found
 }
 
-/** The patch that the API server gets, for an Application with these fields that is being created. */
+/** The patch for the creation of an Application with these fields. */
 async function patchOf(fields: object, more: object = {}, namespace?: string): Promise<readonly Added[]> {
   const admission = new ApplicationAdmission({ namespace })
   const object = { spec: { replicas: 1, image: 'nginx:1', strategy: 'Recreate' }, ...fields }
@@ -103,7 +103,7 @@ const ofFinalizers = (patch: readonly Added[]): readonly Added[] =>
 
 const allowed = (value: boolean): object => ({ status: 200, body: { response: { uid: 'u', allowed: value } } })
 
-test('declares its webhooks as the contract has them', () => {
+test('the webhooks are declared as the contract says', () => {
   const { webhooks } = new ApplicationAdmission()
   expect(webhooks).toMatchObject([
     { type: 'validating', path: '/validate', failurePolicy: 'Fail' },
@@ -113,7 +113,7 @@ test('declares its webhooks as the contract has them', () => {
     expect(each).toMatchObject({
       name: 'applications.cloudnative.elide.dev',
       sideEffects: 'None',
-      matchConditions: [{ name: 'judged-parts-change', expression: expect.stringContaining('object.spec') }],
+      matchConditions: [{ name: 'reviewed-fields-change', expression: expect.stringContaining('object.spec') }],
       rules: [
         {
           apiGroups: ['cloudnative.elide.dev'],
@@ -127,7 +127,7 @@ test('declares its webhooks as the contract has them', () => {
   expect(new ApplicationAdmission({ failurePolicy: 'Ignore' }).webhooks[0]?.failurePolicy).toBe('Ignore')
 })
 
-test('excepts what the operator itself writes, by the name it learned and its field manager', async () => {
+test("the policy exempts the operator's own writes by user name and field manager", async () => {
   const { admission } = await start(known)
   expect(admission.validate(review('elide-operator'))).toMatchObject(allowed(true))
   expect(admission.validate(review('kubectl-create'))).toMatchObject(allowed(false))
@@ -147,14 +147,14 @@ test('excepts what the operator itself writes, by the name it learned and its fi
   })
 })
 
-test('excepts nothing where the policy applies to all, nor where the server does not tell who we are', async () => {
+test('no write is exempt if the policy covers the HTTP API or the own user name is unknown', async () => {
   const strict = await start(known, { policyOnRest: true })
   expect(strict.admission.validate(review('elide-operator'))).toMatchObject(allowed(false))
   const nameless = await start(() => refuse(404, 'NotFound'))
   expect(nameless.admission.validate(review('elide-operator'))).toMatchObject(allowed(false))
 })
 
-test('asks again until the server answers', async () => {
+test('the lookup of the own user name is retried until the server answers', async () => {
   let failures = 3
   const { admission } = await start(() => {
     if (failures-- > 0) throw new ConnectionError('TENURE_TEST_DOWN', 'Down.')
@@ -165,7 +165,7 @@ test('asks again until the server answers', async () => {
   expect(admission.validate(review('elide-operator'))).toMatchObject(allowed(true))
 })
 
-test('puts the finalizer on what is created, once', async () => {
+test('a created Application gets the finalizer once', async () => {
   for (const fields of [
     {},
     { metadata: null },
@@ -186,11 +186,11 @@ test('puts the finalizer on what is created, once', async () => {
   ])
 })
 
-test('puts no finalizer where it would be wrong', async () => {
+test('an update, a deleted object and malformed finalizers get no finalizer', async () => {
   const metadata = { name: 'a' }
   const bare = { metadata, spec: { replicas: 1, image: 'nginx:1' } }
   const update = { operation: 'UPDATE', oldObject: { ...bare, metadata: { ...metadata, finalizers: [FINALIZER] } } }
-  // Somebody takes it off.
+  // An update removes it.
   expect(ofFinalizers(await patchOf(bare, update))).toEqual([])
   expect(ofFinalizers(await patchOf({ metadata: { ...metadata, finalizers: 'x' } }))).toEqual([])
   expect(await patchOf({ metadata: [] })).toEqual([])
@@ -199,11 +199,11 @@ test('puts no finalizer where it would be wrong', async () => {
   expect(await patchOf(bare, { kind })).toEqual([])
 })
 
-test('puts no finalizer where no controller would take it off', async () => {
+test('an Application of a namespace that is not watched gets no finalizer', async () => {
   const fields = { metadata: { name: 'a' } }
   const isHeld = async (served: string | undefined, namespace: string | undefined): Promise<boolean> => {
     const patch = await patchOf(fields, { namespace }, served)
-    // All else is done for everybody.
+    // Defaults apply in every namespace.
     expect(patch.map(({ path }) => path)).toEqual(expect.arrayContaining(['/metadata/labels', '/metadata/annotations']))
     return ofFinalizers(patch).length > 0
   }
@@ -211,12 +211,12 @@ test('puts no finalizer where no controller would take it off', async () => {
   expect(await isHeld('default', 'default')).toBe(true)
   expect(await isHeld('default', 'other')).toBe(false)
   expect(await isHeld('default', undefined)).toBe(false)
-  // What the object says of its namespace does not count, what the API server says does.
+  // The namespace of the request counts, not that of the object.
   const lying = { metadata: { name: 'a', namespace: 'default' } }
   expect(ofFinalizers(await patchOf(lying, { namespace: 'other' }, 'default'))).toEqual([])
 })
 
-test("takes the operator's namespace for that of its webhook", async () => {
+test('the webhook uses the namespace of the operator', async () => {
   const { webhooks } = applicationsOperator({ namespace: 'default' })
   const mutating = webhooks.find(({ type }) => type === 'mutating')
   if (!mutating) throw new Error('there is no mutating webhook')
@@ -228,7 +228,7 @@ test("takes the operator's namespace for that of its webhook", async () => {
   expect(await Promise.all(patches)).toEqual([true, false])
 })
 
-test('answers the API server and posted reviews alike, but for the finalizer, and counts both', async () => {
+test('the webhooks and posted reviews get equal answers but for the finalizer, and both are counted', async () => {
   const { admission, metrics } = await start(known)
   const finalized = { metadata: { name: 'a', finalizers: [FINALIZER] }, spec: { replicas: 1, image: 'nginx:1' } }
   const posted = review('kubectl', '', { object: finalized })

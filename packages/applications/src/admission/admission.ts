@@ -6,44 +6,40 @@ import { ApplicationMetrics } from '../metrics.ts'
 import { defaultImagePolicy, type ImagePolicy } from './image-policy.ts'
 import { ownUsername } from './identity.ts'
 import { matchConditions } from './match-conditions.ts'
-import { finalization, mutation } from './mutate.ts'
+import { finalizerPatch, defaultsPatch } from './mutate.ts'
 import { MUTATE_PATH, VALIDATE_PATH, WEBHOOK_NAME } from './names.ts'
 import { factsOf, type AdmissionFacts } from './request.ts'
 import { reviewMutate, reviewValidate } from './review.ts'
-import { judge, type AdmissionRules, type OperatorIdentity } from './validate.ts'
+import { decide, type AdmissionRules, type OperatorIdentity } from './validate.ts'
 
 export interface ApplicationAdmissionOptions {
   /**
-   * Whose Applications the controller looks after. The API server asks about those of others too, and they must not get
-   * a finalizer that nobody would take off again. Default: those of all namespaces.
+   * Namespace that the controller watches. The webhooks also see Applications of other namespaces, which must not get
+   * a finalizer because no controller would remove it. Default: all namespaces.
    */
   readonly namespace?: string | undefined
-  /** Which images may run. Default `defaultImagePolicy`. */
+  /** Images that may run. Default `defaultImagePolicy`. */
   readonly policy?: ImagePolicy | undefined
-  /** Hold the policy against what comes through the operator's own HTTP API too. Default false. */
+  /** Apply the policy to writes of the operator's own HTTP API too. Default false. */
   readonly policyOnRest?: boolean | undefined
   /**
-   * What becomes of a write to an Application while no replica of the operator can be asked. `Fail`: it is refused, so
-   * that nothing gets past the policy; the rule names Applications only, so that nobody else's writes ever wait for us,
-   * and an Application is deleted, scaled and given a status without us. `Ignore`: it is let through, which suits
-   * a single process on one machine that is stopped and started at will, as with `npm start`. Default `Fail`.
+   * How the API server treats a write to an Application while no replica of the operator answers. `Fail` refuses it, so
+   * that nothing bypasses the policy; the rule covers Applications only, and neither deletes nor the scale and status
+   * subresources. `Ignore` lets it through, which suits a single local process as with `npm start`. Default `Fail`.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore' | undefined
-  /** In whose name the operator writes. Default: what the manager's client says. */
+  /** Field manager of the operator's writes. Default: that of the manager's client. */
   readonly fieldManager?: string | undefined
-  /** Where reviews are counted. Default: nowhere. */
+  /** Counts reviews. Default: reviews are not counted. */
   readonly metrics?: ApplicationMetrics | undefined
 }
 
-/** The API server waits for us no longer than that; a judgement takes well under a millisecond. */
+/** Time after which the API server stops waiting for a review, in seconds. */
 const TIMEOUT_SECONDS = 5
 
-/**
- * Who may write which Applications, and what they lack on their way in: the same judgement for the API server's
- * webhooks and for the reviews that are posted to the operator's HTTP API.
- */
+/** Validates and defaults Applications, for the API server's webhooks and for reviews posted to the HTTP API. */
 export class ApplicationAdmission {
-  /** To be served for the API server, on every replica. */
+  /** Served on every replica. */
   readonly webhooks: readonly Webhook[]
   readonly #options: ApplicationAdmissionOptions
   readonly #metrics: ApplicationMetrics
@@ -66,8 +62,8 @@ export class ApplicationAdmission {
         path: VALIDATE_PATH,
         validate: (request) => {
           const { denied, warnings } = this.#metrics.reviewing('validate', () => {
-            const judgement = judge(factsOf(request), this.#rules)
-            return { ...judgement, operation: request.operation, allowed: judgement.denied === undefined }
+            const decision = decide(factsOf(request), this.#rules)
+            return { ...decision, operation: request.operation, allowed: decision.denied === undefined }
           })
           return denied === undefined ? allow({ warnings }) : deny(denied, { warnings })
         },
@@ -77,7 +73,7 @@ export class ApplicationAdmission {
         path: MUTATE_PATH,
         mutate: (request) =>
           this.#metrics.reviewing('mutate', () => ({
-            operations: this.#completion(factsOf(request), request.namespace),
+            operations: this.#patch(factsOf(request), request.namespace),
             operation: request.operation,
             allowed: true,
           })).operations,
@@ -85,7 +81,7 @@ export class ApplicationAdmission {
     ]
   }
 
-  /** Learns, before the webhooks are served, by what name the API server will call us in its reviews. */
+  /** Looks up the operator's own user name, which reviews carry, before the webhooks are served. */
   readonly component: ComponentDefinition = {
     stage: 'serve',
     create: (context) => ({
@@ -100,20 +96,20 @@ export class ApplicationAdmission {
     }),
   }
 
-  /** Answers what was posted to `/validate`: parsed JSON of any shape. Never throws. */
+  /** Answers a body posted to `/validate`: parsed JSON of any shape. Never throws. */
   validate(review: unknown): ReviewResponse {
     return answerOf(this.#metrics.reviewing('validate', () => reviewValidate(review, this.#rules)))
   }
 
-  /** Answers what was posted to `/mutate`: parsed JSON of any shape. Never throws. */
+  /** Answers a body posted to `/mutate`: parsed JSON of any shape. Never throws. */
   mutate(review: unknown): ReviewResponse {
     return answerOf(this.#metrics.reviewing('mutate', () => reviewMutate(review)))
   }
 
-  /** What is done for the API server. Who posts a review just asks, and no controller waits for what he has. */
-  #completion(facts: AdmissionFacts, namespace: string | undefined): readonly JsonPatchOperation[] {
-    const isOurs = this.#options.namespace === undefined || this.#options.namespace === namespace
-    return isOurs ? [...mutation(facts), ...finalization(facts)] : mutation(facts)
+  /** Patch for the API server. It adds the finalizer, which a review posted to the HTTP API does not get. */
+  #patch(facts: AdmissionFacts, namespace: string | undefined): readonly JsonPatchOperation[] {
+    const isWatched = this.#options.namespace === undefined || this.#options.namespace === namespace
+    return isWatched ? [...defaultsPatch(facts), ...finalizerPatch(facts)] : defaultsPatch(facts)
   }
 
   get #rules(): AdmissionRules {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { UBUNTU_SPELLINGS } from '../testing/image-spellings.ts'
-import { defaultImagePolicy, imageObjection, isLatest } from './image-policy.ts'
+import { defaultImagePolicy, imagePolicyViolation, isLatest } from './image-policy.ts'
 
 const SHA = `sha256:${'0123456789abcdef'.repeat(4)}`
 const REGISTRIES = 'Images must be from gcr.io or docker.io registries'
 const objection = (image: string, allowedRegistries: readonly string[]): string | undefined =>
-  imageObjection(image, { blockedBases: [], allowedRegistries })
+  imagePolicyViolation(image, { blockedBases: [], allowedRegistries })
 const base = (name: string): string =>
   `Base image '${name}' is not allowed. Use distroless or specific application images.`
 
-describe('the policy without settings', () => {
-  test.each(UBUNTU_SPELLINGS)('takes %s for the base ubuntu', (image) => {
-    expect(imageObjection(image, defaultImagePolicy)).toBe(base('ubuntu'))
+describe('the default policy', () => {
+  test.each(UBUNTU_SPELLINGS)('%s is recognized as the base image ubuntu', (image) => {
+    expect(imagePolicyViolation(image, defaultImagePolicy)).toBe(base('ubuntu'))
   })
 
   test.each([
@@ -24,8 +24,8 @@ describe('the policy without settings', () => {
     ['gcr.io:5000/project/app', REGISTRIES],
     ['Nginx', "'Nginx' is not a valid image reference"],
     [' nginx', "' nginx' is not a valid image reference"],
-  ])('refuses %s', (image, message) => {
-    expect(imageObjection(image, defaultImagePolicy)).toBe(message)
+  ])('%s is refused', (image, message) => {
+    expect(imagePolicyViolation(image, defaultImagePolicy)).toBe(message)
   })
 
   test.each([
@@ -39,20 +39,20 @@ describe('the policy without settings', () => {
     'GCR.io/project/app',
     'myorg/ubuntu-tools',
     'ubuntu/nginx',
-  ])('lets %s run', (image) => {
-    expect(imageObjection(image, defaultImagePolicy)).toBeUndefined()
+  ])('%s is allowed', (image) => {
+    expect(imagePolicyViolation(image, defaultImagePolicy)).toBeUndefined()
   })
 })
 
-test('a base with a slash is that repository and no other', () => {
+test('a blocked base with a slash matches that repository only', () => {
   const policy = { blockedBases: ['index.docker.io/busybox', 'Fedora'], allowedRegistries: [] }
-  expect(imageObjection('busybox:1', policy)).toBe(base('index.docker.io/busybox'))
-  expect(imageObjection('quay.io/fedora:41', policy)).toBe(base('Fedora'))
-  expect(imageObjection('gcr.io/project/busybox', policy)).toBeUndefined()
-  expect(imageObjection('docker.io/myorg/busybox', policy)).toBeUndefined()
+  expect(imagePolicyViolation('busybox:1', policy)).toBe(base('index.docker.io/busybox'))
+  expect(imagePolicyViolation('quay.io/fedora:41', policy)).toBe(base('Fedora'))
+  expect(imagePolicyViolation('gcr.io/project/busybox', policy)).toBeUndefined()
+  expect(imagePolicyViolation('docker.io/myorg/busybox', policy)).toBeUndefined()
 })
 
-test('registries are hosts, hosts below one, or any', () => {
+test('an allowed registry is a host, a wildcard of hosts below one, or any host', () => {
   expect(objection('quay.io/x/y', [])).toBeUndefined()
   expect(objection('quay.io/x/y', ['gcr.io', '*'])).toBeUndefined()
   expect(objection('a.example.com/y', ['*.example.com'])).toBeUndefined()
@@ -65,7 +65,7 @@ test('registries are hosts, hosts below one, or any', () => {
   )
 })
 
-test('latest is the tag that is said or meant, unless a digest pins it', () => {
+test('an image is latest by an explicit or default tag, unless a digest pins it', () => {
   expect(['nginx', 'nginx:latest', 'localhost:5000/nginx'].map(isLatest)).toEqual([true, true, true])
   expect(['nginx:1', `nginx@${SHA}`, `nginx:latest@${SHA}`, 'Nginx:latest'].map(isLatest)).toEqual([
     false,

@@ -1,17 +1,16 @@
 import { parseImage, type ImageReference } from './image-reference.ts'
 
-/** Which images may run. */
+/** Images that may run. */
 export interface ImagePolicy {
   /**
-   * Images that are bases to build on and not applications. A plain name (`ubuntu`) means every repository whose last
-   * part it is, on every registry: `docker.io/library/ubuntu`, `arm64v8/ubuntu` and `mirror.gcr.io/library/ubuntu` are
-   * the same base. A name with a slash (`docker.io/library/busybox`) means that repository only.
-   * Default ubuntu, debian, alpine. Empty: none is blocked.
+   * Base images, which are not applications. A plain name (`ubuntu`) matches every repository that ends in it, on every
+   * registry: `docker.io/library/ubuntu`, `arm64v8/ubuntu` and `mirror.gcr.io/library/ubuntu`. A name with a slash
+   * (`docker.io/library/busybox`) matches that repository only. Default ubuntu, debian, alpine. Empty blocks nothing.
    */
   readonly blockedBases: readonly string[]
   /**
-   * Hosts that images may come from, exactly; `*.gcr.io` means every host below gcr.io, and `*` every host.
-   * Default gcr.io, *.gcr.io (its regions, such as eu.gcr.io) and docker.io. Empty: every host.
+   * Hosts that images may come from. `*.gcr.io` matches every host below gcr.io, `*` every host. Default gcr.io,
+   * *.gcr.io (its regions, such as eu.gcr.io) and docker.io. Empty allows every host.
    */
   readonly allowedRegistries: readonly string[]
 }
@@ -21,8 +20,8 @@ export const defaultImagePolicy: ImagePolicy = {
   allowedRegistries: ['gcr.io', '*.gcr.io', 'docker.io'],
 }
 
-/** Why the policy does not let an image run; undefined if it does. */
-export function imageObjection(image: string, policy: ImagePolicy): string | undefined {
+/** Why the policy refuses an image; undefined if it allows it. */
+export function imagePolicyViolation(image: string, policy: ImagePolicy): string | undefined {
   const reference = parseImage(image)
   if (!reference) return `'${shortened(image)}' is not a valid image reference`
   const base = policy.blockedBases.find((blocked) => isBase(reference, blocked))
@@ -35,7 +34,7 @@ export function imageObjection(image: string, policy: ImagePolicy): string | und
   return undefined
 }
 
-/** True if what runs may change without the Application changing: the tag is `latest`, said or not, and nothing pins it. */
+/** Whether the tag is `latest`, explicitly or by default, and no digest pins the image. */
 export function isLatest(image: string): boolean {
   const reference = parseImage(image)
   return reference !== undefined && reference.digest === undefined && (reference.tag ?? 'latest') === 'latest'
@@ -56,12 +55,12 @@ function isAllowedRegistry(registry: string, allowed: readonly string[]): boolea
   })
 }
 
-/** An entry may spell Docker Hub, or the port 443, as an image may. */
+/** An entry may spell Docker Hub or the port 443 in any way that an image reference may. */
 function canonicalHost(host: string): string {
   return parseImage(`${host}/image`)?.registry ?? host
 }
 
-/** `gcr.io or docker.io`: hosts below one that is named go without saying. */
+/** `gcr.io or docker.io`: leaves out wildcards of hosts that are listed themselves. */
 function registryNames(allowed: readonly string[]): string {
   const names = allowed.filter((entry) => !(entry.startsWith('*.') && allowed.includes(entry.slice(2))))
   const last = names.at(-1) ?? ''

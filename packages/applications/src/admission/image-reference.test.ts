@@ -4,7 +4,7 @@ import { formatImage, parseImage } from './image-reference.ts'
 
 const SHA = `sha256:${'0123456789abcdef'.repeat(4)}`
 
-describe('reads every spelling as one', () => {
+describe('spellings of one image', () => {
   test.each([
     ['ubuntu', 'docker.io/library/ubuntu:latest'],
     ['ubuntu:22.04', 'docker.io/library/ubuntu:22.04'],
@@ -31,7 +31,7 @@ describe('reads every spelling as one', () => {
     ['[::1]:5000/a/b', '[::1]:5000/a/b:latest'],
     ['192.168.0.1:8080/a/b/c', '192.168.0.1:8080/a/b/c:latest'],
     ['a__b/c-d.e', 'docker.io/a__b/c-d.e:latest'],
-  ])('%s', (text, normal) => {
+  ])('%s is normalized to %s', (text, normal) => {
     const reference = parseImage(text)
     expect(reference && formatImage(reference)).toBe(normal)
   })
@@ -67,7 +67,7 @@ test.each([
   '0123456789abcdef'.repeat(4),
   `${'a/'.repeat(130)}a`,
   'a'.repeat(100_000),
-])('refuses what no runtime could pull: %j', (text) => {
+])('%j is refused, because no runtime could pull it', (text) => {
   expect(parseImage(text)).toBeUndefined()
 })
 
@@ -88,10 +88,10 @@ const anyReference = fc.record({
   digest: fc.constantFrom(undefined, SHA),
 })
 
-test('what is read and written once more stays the same, whatever the spelling', () => {
+test('parsing a formatted reference yields the same reference', () => {
   fc.assert(
     fc.property(anyReference, ({ host, path, tag, digest }) => {
-      // With a dot the first part would be a host, and not every path is one.
+      // A first part with a dot would be read as a host.
       fc.pre(host !== '' || path.length === 1 || !path[0]?.includes('.'))
       const text = `${host}${path.join('/')}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`
       const reference = parseImage(text)
@@ -105,7 +105,7 @@ test('what is read and written once more stays the same, whatever the spelling',
   )
 })
 
-test('any text is read or refused, and what is read has only letters that a registry knows', () => {
+test('any text is parsed or refused, and a parsed reference has valid characters only', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[aA./:@_-]{0,12}$/)), (text) => {
       const reference = parseImage(text)

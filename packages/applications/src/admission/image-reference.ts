@@ -1,19 +1,19 @@
 /**
- * Where an image comes from, in one spelling for all that mean the same, so that a policy can not be talked round.
- * Read as Docker and containerd read it, with two liberties that only matter to a policy: hosts are compared in lower
- * case, as the network does, and the hosts behind which Docker Hub answers are all called `docker.io`.
+ * A normalized image reference: equal images have equal references, so that a different spelling does not bypass a
+ * policy. Parsed as Docker and containerd do, with two additions for policies: hosts are lower case, and all host names
+ * of Docker Hub become `docker.io`.
  */
 export interface ImageReference {
   /** The host, with its port unless that is 443: `docker.io`, `localhost:5000`, `[::1]:5000`. */
   readonly registry: string
-  /** The path there: `library/ubuntu`. */
+  /** Path on the host: `library/ubuntu`. */
   readonly repository: string
   readonly tag: string | undefined
   readonly digest: string | undefined
 }
 
 const DOCKER_HUB = 'docker.io'
-/** All of them are Docker Hub; `index.docker.io` is the only one that Docker itself rewrites. */
+/** Host names of Docker Hub; Docker itself rewrites `index.docker.io` only. */
 const DOCKER_HUB_HOSTS: ReadonlySet<string> = new Set([
   DOCKER_HUB,
   'index.docker.io',
@@ -25,16 +25,16 @@ const LABEL = String.raw`(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`
 const HOST = new RegExp(String.raw`^(?:${LABEL}(?:\.${LABEL})*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?$`)
 const PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
-/** Those that container runtimes know, each with its length. */
+/** Digests that container runtimes support, each with its length. */
 const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128})$/
-const LONGEST_REPOSITORY = 255
-/** More than a host, a repository, a tag and the longest digest: such a text needs no look. */
-const LONGEST_TEXT = 1_024
+const MAX_REPOSITORY_LENGTH = 255
+/** In characters; more than the longest host, repository, tag and digest together. */
+const MAX_REFERENCE_LENGTH = 1_024
 
-/** Reads an image reference; undefined if no container runtime could. */
+/** Parses an image reference; undefined if a container runtime would refuse it. */
 export function parseImage(text: string): ImageReference | undefined {
-  // Docker takes 64 hexadecimal digits for the id of a local image, which no registry has.
-  if (text.length > LONGEST_TEXT || /^[a-f0-9]{64}$/.test(text)) return undefined
+  // Docker reads 64 hexadecimal digits as the id of a local image.
+  if (text.length > MAX_REFERENCE_LENGTH || /^[a-f0-9]{64}$/.test(text)) return undefined
   const at = text.indexOf('@')
   const digest = at < 0 ? undefined : text.slice(at + 1)
   if (digest !== undefined && !DIGEST.test(digest)) return undefined
@@ -48,13 +48,13 @@ export function parseImage(text: string): ImageReference | undefined {
   if (!HOST.test(host) || !path.split('/').every((part) => PART.test(part))) return undefined
   const registry = registryOf(host)
   const repository = registry === DOCKER_HUB && !path.includes('/') ? `library/${path}` : path
-  if (repository.length > LONGEST_REPOSITORY) return undefined
+  if (repository.length > MAX_REPOSITORY_LENGTH) return undefined
   return { registry, repository, tag, digest }
 }
 
-/** The one spelling of a reference; without tag and digest it is the tag `latest`. */
+/** Formats a reference; without tag and digest it gets the tag `latest`. */
 export function formatImage({ registry, repository, tag, digest }: ImageReference): string {
-  // A host that only its capitals told from a path is told by its port here.
+  // Only its capitals told this host from a path, and they are gone: the port marks it as a host.
   const host = looksLikeHost(registry) ? registry : `${registry}:443`
   const version = tag ?? (digest === undefined ? 'latest' : undefined)
   return `${host}/${repository}${version === undefined ? '' : `:${version}`}${digest === undefined ? '' : `@${digest}`}`

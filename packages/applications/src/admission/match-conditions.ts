@@ -1,16 +1,15 @@
-/** Of an Application that is changed, all that either webhook has a say in. */
-const JUDGED = ['spec', 'metadata.labels', 'metadata.annotations'] as const
+/** Fields of an Application that the webhooks look at. */
+const REVIEWED_FIELDS = ['spec', 'metadata.labels', 'metadata.annotations'] as const
 
 /**
- * CEL, for the API server: what changes only finalizers, owners or the like never leaves it. That saves two calls for
- * every finalizer that comes off, and lets it come off while nobody answers. The expression must have a value for
- * whatever is written: with the failure policy `Fail` one that has none refuses the write. That is why nothing is looked
- * at but what is there; metadata always is, because nothing is stored without a name.
+ * CEL, evaluated by the API server: a write that changes only finalizers, owners and the like does not reach the
+ * webhooks. This saves two calls per removed finalizer, and finalizers can be removed while no replica answers. The
+ * expression guards each field with `has`, because with the failure policy `Fail` an evaluation error refuses the write.
  */
 export const matchConditions = [
   {
-    name: 'judged-parts-change',
-    expression: ["request.operation != 'UPDATE'", ...JUDGED.map(differs)].join(' || '),
+    name: 'reviewed-fields-change',
+    expression: ["request.operation != 'UPDATE'", ...REVIEWED_FIELDS.map(differs)].join(' || '),
   },
 ] as const
 

@@ -7,10 +7,10 @@ import { writtenApplication, type AdmissionFacts } from './request.ts'
 const DEFAULT_STRATEGY = STRATEGIES[0]
 
 /**
- * What an Application lacks on its way in: the default strategy, whose it is, and that it came by here. None if it
- * lacks nothing, so that doing it twice changes nothing. What has a shape that the API server will refuse is left alone.
+ * Adds the default strategy, the managed-by label and the annotation of the webhook, where they are missing. Idempotent.
+ * Fields of a wrong type are left for the API server to refuse.
  */
-export function mutation(facts: AdmissionFacts): readonly JsonPatchOperation[] {
+export function defaultsPatch(facts: AdmissionFacts): readonly JsonPatchOperation[] {
   const object = writtenApplication(facts)
   if (!object) return []
   const spec = own(object, 'spec')
@@ -30,10 +30,10 @@ export function mutation(facts: AdmissionFacts): readonly JsonPatchOperation[] {
 }
 
 /**
- * Puts our finalizer on an Application that is being created, which saves the controller a write. To come after
- * `mutation`, which makes the metadata. Not on a later write: somebody may just be taking it off.
+ * Adds the finalizer to an Application that is being created, which saves the controller a write. Must follow
+ * `defaultsPatch`, which creates the metadata. Not on UPDATE: that write may be the one that removes the finalizer.
  */
-export function finalization(facts: AdmissionFacts): readonly JsonPatchOperation[] {
+export function finalizerPatch(facts: AdmissionFacts): readonly JsonPatchOperation[] {
   const object = writtenApplication(facts)
   if (!object || facts.operation !== 'CREATE') return []
   const metadata = own(object, 'metadata') ?? {}
@@ -44,7 +44,7 @@ export function finalization(facts: AdmissionFacts): readonly JsonPatchOperation
   return [{ op: 'add', path: jsonPointer('metadata', 'finalizers', '-'), value: FINALIZER }]
 }
 
-/** Adds entries to a map in the metadata. `add` also replaces, and makes the map if there is none. */
+/** Adds or replaces entries of a map in the metadata, and creates the map if it is missing. */
 function entries(
   metadata: Readonly<Record<string, unknown>>,
   map: 'labels' | 'annotations',

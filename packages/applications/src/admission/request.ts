@@ -1,17 +1,17 @@
 import { Application } from '../api/index.ts'
 import { isRecord, own } from '../validation/schema.ts'
 
-/** What a judgement needs to know of a request, whoever sent it and however complete it is. */
+/** Parts of an admission request that the decision depends on. */
 export interface AdmissionFacts {
-  /** Of the object; undefined if the caller did not say. */
+  /** Kind of the object; undefined if the caller left it out. */
   readonly kind: string | undefined
   readonly operation: string
-  /** The object as it is to be; on DELETE there is none. */
+  /** New state of the object; undefined on DELETE. */
   readonly object: Readonly<Record<string, unknown>> | undefined
-  /** The object as it is; only on UPDATE, and not every caller sends it. */
+  /** Current state of the object; on UPDATE only, and not every caller sends it. */
   readonly oldObject: Readonly<Record<string, unknown>> | undefined
   readonly username: string | undefined
-  /** In whose name the fields are written, from the request's options. */
+  /** From the request's options. */
   readonly fieldManager: string | undefined
 }
 
@@ -19,7 +19,7 @@ export interface AdmissionReviewRequest extends AdmissionFacts {
   readonly uid: string
 }
 
-/** The facts of a request, of whatever shape: what is not as it should be counts as missing. */
+/** Reads a request of any shape; a part of a wrong type counts as missing. */
 export function factsOf(request: object): AdmissionFacts {
   const fields: Readonly<Record<string, unknown>> = { ...request }
   const operation = own(fields, 'operation')
@@ -34,12 +34,11 @@ export function factsOf(request: object): AdmissionFacts {
 }
 
 /**
- * Reads an AdmissionReview v1 that was posted to us: the request in it, or why it can not be answered. Of the parts
- * that only name what it is about (kind, resource, the review's own apiVersion and kind) none has to be there, so that
- * a review written by hand is answered too; what is there must be right.
+ * Reads the request of an AdmissionReview v1, or says why it is malformed. The parts that only describe the review (kind,
+ * resource, apiVersion) are optional, so that a review written by hand is answered too, but must be right if present.
  */
 export function readRequest(review: unknown): AdmissionReviewRequest | { readonly malformed: string } {
-  if (!isRecord(review)) return { malformed: 'the body is no JSON object' }
+  if (!isRecord(review)) return { malformed: 'the body is not a JSON object' }
   const kind = own(review, 'kind')
   if (kind !== undefined && kind !== 'AdmissionReview') return { malformed: 'its kind is not AdmissionReview' }
   const apiVersion = own(review, 'apiVersion')
@@ -69,12 +68,12 @@ function text(from: Readonly<Record<string, unknown>> | undefined, key: string):
   return typeof value === 'string' ? value : undefined
 }
 
-/** The Application that is to be written, unless it is on its way out; undefined if there is nothing to have a say in. */
+/** The Application that the request writes; undefined if there is nothing to validate or to default. */
 export function writtenApplication(facts: AdmissionFacts): Readonly<Record<string, unknown>> | undefined {
   const { object, operation, kind = Application.kind } = facts
-  // A configuration that sends us other kinds must not get in their way.
+  // A misconfigured webhook may send other kinds: they pass.
   if (!object || kind !== Application.kind || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined
   const metadata = record(own(object, 'metadata'))
-  // What still happens to a deleted one is that finalizers come off.
+  // The only change left for a deleted object is the removal of its finalizers.
   return metadata && own(metadata, 'deletionTimestamp') !== undefined ? undefined : object
 }

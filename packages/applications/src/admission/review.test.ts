@@ -40,7 +40,7 @@ const update = (image: string, oldImage: string | undefined, more: object = {}):
     object: { metadata: {}, spec: { ...spec, image }, ...more },
     ...(oldImage !== undefined && { oldObject: { metadata: {}, spec: { ...spec, image: oldImage } } }),
   })
-/** A request of somebody to run ubuntu. */
+/** A request of a user to run ubuntu. */
 const by = (username: string, fieldManager: string): object => ({
   operation: 'CREATE',
   userInfo: { username },
@@ -63,13 +63,13 @@ describe('validate', () => {
       { image: 'docker.io/library/ubuntu:22.04' },
       "Base image 'ubuntu' is not allowed. Use distroless or specific application images.",
     ],
-  ])('refuses %o', (changes, message) => {
+  ])('a review of %o is denied', (changes, message) => {
     const { uid: _, ...response } = create(changes)
     expect(response).toMatchObject(denial(message))
     expect(response).not.toHaveProperty('warnings')
   })
 
-  test('lets through, with advice where there is some', () => {
+  test('an allowed review carries warnings', () => {
     expect(create({})).toEqual({ uid: 'test-123', allowed: true })
     expect(create({ replicas: undefined })).toMatchObject({ allowed: true })
     expect(create({ image: 'nginx:latest', resources: undefined })).toEqual({
@@ -84,11 +84,11 @@ describe('validate', () => {
     expect(create({ resources: { limits: {} } }).warnings).toHaveLength(1)
   })
 
-  test('an object without spec lacks the image', () => {
+  test('an object without a spec is denied for its missing image', () => {
     expect(validate({ operation: 'CREATE', object: {} })).toMatchObject(denial('image is required'))
   })
 
-  test('of an update judges what changes', () => {
+  test('an update is checked only for the values that change', () => {
     const refused = denial("Base image 'ubuntu' is not allowed. Use distroless or specific application images.")
     expect(update('ubuntu', 'nginx:1')).toMatchObject(refused)
     expect(update('ubuntu:24.04', 'ubuntu:22.04')).toMatchObject(refused)
@@ -99,14 +99,14 @@ describe('validate', () => {
     expect(update('ubuntu', 'nginx:1', going)).toEqual({ uid: 'test-123', allowed: true })
   })
 
-  test('replicas that were let in once can stay', () => {
+  test('an update may keep replicas above the maximum', () => {
     const oldObject = { spec: { ...spec, replicas: 500 } }
     const object = { spec: { ...spec, replicas: 501 } }
     expect(validate({ operation: 'UPDATE', object: oldObject, oldObject })).toMatchObject({ allowed: true })
     expect(validate({ operation: 'UPDATE', object, oldObject })).toMatchObject({ allowed: false })
   })
 
-  test("the operator's own writes are excepted, as long as that is wanted, and nobody else's", () => {
+  test("only the operator's own writes are exempt from the policy, unless it covers the HTTP API", () => {
     const own = by(operator.username, operator.fieldManager)
     expect(validate(own, { operator })).toMatchObject({ allowed: true })
     expect(validate(own, { operator, policyOnRest: true })).toMatchObject({ allowed: false })
@@ -117,7 +117,7 @@ describe('validate', () => {
     expect(validate(empty, { operator })).toMatchObject(denial('image is required'))
   })
 
-  test('has no say in deletes, connections and other kinds', () => {
+  test('deletes, connections and other kinds are allowed', () => {
     const bad = { spec: { image: 'ubuntu' } }
     for (const request of [
       { operation: 'DELETE', oldObject: bad },
@@ -148,7 +148,7 @@ describe('mutate', () => {
     [{ metadata: { labels: null, annotations: null }, spec: { ...spec, strategy: null } }],
     [{ metadata: { labels: { a: 'b' }, annotations: { 'c/d': 'e~f' } }, spec }],
     [{ metadata: { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }, spec }],
-  ])('adds what %o lacks, and then nothing more', (object) => {
+  ])('the patch of %o adds the defaults, and a second review adds nothing', (object) => {
     const after = applied(object, patchOf(object)) as typeof object
     expect(after).toMatchObject({
       metadata: { labels: label, annotations: annotation },
@@ -158,7 +158,7 @@ describe('mutate', () => {
     expect(patchOf(after, 'UPDATE')).toEqual([])
   })
 
-  test('keeps what is there', () => {
+  test('existing values are kept', () => {
     const object = { metadata: { name: 'a', labels: { a: 'b' } }, spec: { ...spec, strategy: 'Recreate' } }
     expect(patchOf(object)).toEqual([
       { op: 'add', path: '/metadata/labels/app.kubernetes.io~1managed-by', value: 'elide-operator' },
@@ -166,25 +166,25 @@ describe('mutate', () => {
     ])
   })
 
-  test('leaves finalizers to the webhook that the API server asks', () => {
+  test('a posted review adds no finalizer', () => {
     const paths = [{ spec }, { metadata: { name: 'a', finalizers: [] }, spec }].flatMap((object) =>
       patchOf(object).map(({ path }) => path),
     )
     expect(paths.filter((path) => path.includes('finalizers'))).toEqual([])
   })
 
-  test('leaves alone what goes away, and what the API server will refuse', () => {
+  test('a deleted object and fields of a wrong type are not patched', () => {
     expect(patchOf({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, spec }, 'UPDATE')).toEqual([])
     expect(patchOf({ metadata: [], spec: 'x' })).toEqual([])
     expect(patchOf({ metadata: { labels: 'x', annotations: [] } })).toEqual([])
   })
 })
 
-describe('what is no review', () => {
+describe('malformed reviews', () => {
   test.each([
-    [undefined, 'the body is no JSON object'],
-    ['x', 'the body is no JSON object'],
-    [[], 'the body is no JSON object'],
+    [undefined, 'the body is not a JSON object'],
+    ['x', 'the body is not a JSON object'],
+    [[], 'the body is not a JSON object'],
     [{}, 'it has no request'],
     [{ kind: 'AdmissionReview', request: null }, 'it has no request'],
     [{ kind: 'Review', request: {} }, 'its kind is not AdmissionReview'],
@@ -195,13 +195,13 @@ describe('what is no review', () => {
     [{ request: { uid: 'a', operation: 'CREATE' } }, 'its CREATE request has no object'],
     [{ request: { uid: 'a', operation: 'CREATE', object: null } }, 'its CREATE request has no object'],
     [{ request: { uid: 'a', operation: 'UPDATE', object: [] } }, 'its UPDATE request has no object'],
-  ])('%j', (review, reason) => {
+  ])('%j is answered with 400', (review, reason) => {
     const answer = { status: 400, body: { error: `This is not an AdmissionReview that can be answered: ${reason}` } }
     expect(reviewValidate(review, rules)).toMatchObject(answer)
     expect(reviewMutate(review)).toMatchObject(answer)
   })
 
-  test('a review by hand needs no more than its request', () => {
+  test('a review needs no more than a request with uid, operation and object', () => {
     const review = { request: { uid: 'u', operation: 'CREATE', object: { spec } } }
     expect(reviewValidate(review, rules)).toMatchObject({
       status: 200,
@@ -209,7 +209,7 @@ describe('what is no review', () => {
     })
   })
 
-  test('any JSON is answered', () => {
+  test('any JSON gets an answer', () => {
     const request = fc.record(
       {
         uid: fc.oneof(fc.string(), fc.jsonValue()),

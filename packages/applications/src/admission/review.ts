@@ -1,12 +1,12 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import type { ReviewResponse } from '@tenure/runtime'
-import { mutation } from './mutate.ts'
+import { defaultsPatch } from './mutate.ts'
 import { readRequest, type AdmissionReviewRequest } from './request.ts'
-import { judge, type AdmissionRules } from './validate.ts'
+import { decide, type AdmissionRules } from './validate.ts'
 
-/** An answer, and what there is to count of it. */
+/** An answer, with the facts that metrics count. */
 export interface Reviewed extends ReviewResponse {
-  /** Undefined if it was no review. */
+  /** Undefined if the body was not an AdmissionReview. */
   readonly operation: string | undefined
   readonly allowed: boolean
 }
@@ -14,7 +14,7 @@ export interface Reviewed extends ReviewResponse {
 /** Answers an AdmissionReview of any shape posted to `/validate`. A refusal is an answer: status 200, `allowed: false`. */
 export function reviewValidate(review: unknown, rules: AdmissionRules): Reviewed {
   return reviewed(review, (request) => {
-    const { denied, warnings } = judge(request, rules)
+    const { denied, warnings } = decide(request, rules)
     return {
       allowed: denied === undefined,
       ...(denied !== undefined && { status: { code: 403, message: denied, reason: 'Forbidden' } }),
@@ -23,9 +23,9 @@ export function reviewValidate(review: unknown, rules: AdmissionRules): Reviewed
   })
 }
 
-/** Answers an AdmissionReview of any shape posted to `/mutate`: always allowed, with a patch if there is something to do. */
+/** Answers an AdmissionReview of any shape posted to `/mutate`: always allowed, with a patch if something is missing. */
 export function reviewMutate(review: unknown): Reviewed {
-  return reviewed(review, (request) => ({ allowed: true, ...encoded(mutation(request)) }))
+  return reviewed(review, (request) => ({ allowed: true, ...encoded(defaultsPatch(request)) }))
 }
 
 function encoded(operations: readonly JsonPatchOperation[]): object {

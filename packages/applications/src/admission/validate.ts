@@ -1,8 +1,8 @@
-import { imageObjection, isLatest, type ImagePolicy } from './image-policy.ts'
+import { imagePolicyViolation, isLatest, type ImagePolicy } from './image-policy.ts'
 import { isRecord, own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
-/** Who the operator is to the API server; undefined as long as that is not known. */
+/** How the API server identifies the operator's own writes. */
 export interface OperatorIdentity {
   readonly username: string
   readonly fieldManager: string
@@ -11,30 +11,30 @@ export interface OperatorIdentity {
 export interface AdmissionRules {
   readonly policy: ImagePolicy
   /**
-   * Hold the image policy against what comes through the operator's own HTTP API too. Default false: there it is off,
-   * and only kubectl, and everybody else who talks to the API server, is held to it.
+   * Apply the image policy to writes of the operator's own HTTP API too. Default false: only to writes of kubectl and
+   * other clients of the API server.
    */
   readonly policyOnRest?: boolean | undefined
-  /** Whose writes those of the HTTP API are. Default: unknown, so that nobody's are excepted. */
+  /** Identity of the HTTP API's writes. Default: unknown, so that no write is exempt. */
   readonly operator?: OperatorIdentity | undefined
 }
 
-export interface Judgement {
-  /** Why the request is refused; undefined if it is not. */
+export interface AdmissionDecision {
+  /** Why the request is refused; undefined if it is allowed. */
   readonly denied: string | undefined
   readonly warnings: readonly string[]
 }
 
-const FEWEST_REPLICAS = 0
-const MOST_REPLICAS = 100
-const PASSED: Judgement = { denied: undefined, warnings: [] }
+const MIN_REPLICAS = 0
+const MAX_REPLICAS = 100
+const PASSED: AdmissionDecision = { denied: undefined, warnings: [] }
 
 /**
- * Says whether an Application may be written. Values that an UPDATE leaves as they are, are not judged again, and an
- * object that is going away is not judged at all: whatever was let in once, or was there before the policy, can still
- * be labelled, finished off and deleted, by us and by everybody.
+ * Decides whether an Application may be written. Values that an UPDATE does not change are not checked again, and an
+ * object that is being deleted is not checked at all, so that objects older than the policy can still be labelled,
+ * finalized and deleted.
  */
-export function judge(facts: AdmissionFacts, rules: AdmissionRules): Judgement {
+export function decide(facts: AdmissionFacts, rules: AdmissionRules): AdmissionDecision {
   const { oldObject } = facts
   const object = writtenApplication(facts)
   if (!object) return PASSED
@@ -44,32 +44,32 @@ export function judge(facts: AdmissionFacts, rules: AdmissionRules): Judgement {
   const isSameImage = before !== undefined && own(before, 'image') === image
   const isSameReplicas = before !== undefined && own(before, 'replicas') === own(spec, 'replicas')
   const denied =
-    (isSameReplicas ? undefined : replicasObjection(own(spec, 'replicas'))) ??
-    (isSameImage ? undefined : newImageObjection(image, facts, rules))
+    (isSameReplicas ? undefined : replicasViolation(own(spec, 'replicas'))) ??
+    (isSameImage ? undefined : newImageViolation(image, facts, rules))
   return { denied, warnings: denied === undefined ? warningsFor(spec, image) : [] }
 }
 
-function replicasObjection(replicas: unknown): string | undefined {
-  // A missing one is the schema's business.
+function replicasViolation(replicas: unknown): string | undefined {
+  // The schema refuses a missing value.
   if (replicas === undefined) return undefined
   if (typeof replicas !== 'number' || !Number.isInteger(replicas)) return 'replicas must be an integer'
-  if (replicas < FEWEST_REPLICAS) return `replicas must be >= ${FEWEST_REPLICAS}`
-  if (replicas > MOST_REPLICAS) return `replicas must be <= ${MOST_REPLICAS} (use HPA for higher scale)`
+  if (replicas < MIN_REPLICAS) return `replicas must be >= ${MIN_REPLICAS}`
+  if (replicas > MAX_REPLICAS) return `replicas must be <= ${MAX_REPLICAS} (use HPA for higher scale)`
   return undefined
 }
 
-function newImageObjection(image: unknown, facts: AdmissionFacts, rules: AdmissionRules): string | undefined {
+function newImageViolation(image: unknown, facts: AdmissionFacts, rules: AdmissionRules): string | undefined {
   if (image === undefined || image === '') return 'image is required'
   if (typeof image !== 'string') return 'image must be a string'
-  const isExcepted = !rules.policyOnRest && isOurs(facts, rules.operator)
-  return isExcepted ? undefined : imageObjection(image, rules.policy)
+  const isExempt = !rules.policyOnRest && isOperatorWrite(facts, rules.operator)
+  return isExempt ? undefined : imagePolicyViolation(image, rules.policy)
 }
 
 /**
- * Both must fit: where the operator runs as the same user as kubectl, as it does on a developer's machine, the field
- * manager tells the two apart; and who is not that user can not pass for the operator by naming its field manager.
+ * Both must match. On a developer's machine the operator and kubectl are the same user, and the field manager tells them
+ * apart; another user cannot pass for the operator by naming its field manager.
  */
-function isOurs(facts: AdmissionFacts, operator: OperatorIdentity | undefined): boolean {
+function isOperatorWrite(facts: AdmissionFacts, operator: OperatorIdentity | undefined): boolean {
   return operator !== undefined && facts.username === operator.username && facts.fieldManager === operator.fieldManager
 }
 
@@ -83,7 +83,6 @@ function warningsFor(spec: Readonly<Record<string, unknown>>, image: unknown): r
   ]
 }
 
-/** The spec; an object without one has an empty one. */
 function specOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const spec = own(object, 'spec')
   return isRecord(spec) ? spec : {}

@@ -24,12 +24,12 @@ function list(items: JSONSchemaProps, description: string): JSONSchemaProps {
   return { type: 'array', description, items }
 }
 
-/** A list whose items are told apart by `keys`, so that several owners can each keep their own. */
+/** A list whose items are identified by `keys`, so that several field managers can own items of it. */
 function keyedList(keys: readonly string[], items: JSONSchemaProps, description: string): JSONSchemaProps {
   return { ...list(items, description), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }
 }
 
-/** DNS-1123: what names of Services, labels' values and host names are made of. */
+/** DNS-1123 label. */
 export const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 const HOST = '^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
 const PORT_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
@@ -60,8 +60,8 @@ const keyReference = (what: string): JSONSchemaProps =>
   object(
     {
       name: text(`Name of the ${what}.`),
-      key: text(`Which entry of the ${what}.`),
-      optional: { type: 'boolean', description: 'Whether it may be missing.' },
+      key: text(`Key in the ${what}.`),
+      optional: { type: 'boolean', description: 'Whether the key may be missing.' },
     },
     ['key'],
     `An entry of a ${what}.`,
@@ -72,7 +72,7 @@ const env = keyedList(
   object(
     {
       name: text('Name of the variable.', { minLength: 1 }),
-      value: text('Its value; $(OTHER) stands for another variable.'),
+      value: text('Value of the variable; $(OTHER) refers to another variable.'),
       valueFrom: object(
         {
           configMapKeyRef: keyReference('ConfigMap'),
@@ -84,21 +84,21 @@ const env = keyedList(
           ),
           resourceFieldRef: object(
             {
-              containerName: text('Which container.'),
-              resource: text('Which resource: limits.cpu.'),
+              containerName: text('Name of the container.'),
+              resource: text('Resource: limits.cpu.'),
               divisor: quantity('Unit of the value. Default 1.'),
             },
             ['resource'],
-            'An amount that the container requests or is limited to.',
+            'A request or limit of the container.',
           ),
         },
         [],
-        'Where the value comes from, instead of `value`.',
+        'Source of the value, instead of `value`.',
       ),
     },
     ['name'],
   ),
-  'Environment variables; they win over config.',
+  'Environment variables; they override config.',
 )
 
 const probePort: JSONSchemaProps = {
@@ -114,33 +114,37 @@ const probe = (description: string): JSONSchemaProps =>
         {
           path: text('Path of the request. Default /.'),
           port: probePort,
-          host: text("Host to ask. Default: the pod's address."),
+          host: text("Host of the request. Default: the pod's address."),
           scheme: text('HTTP or HTTPS. Default HTTP.', { enum: ['HTTP', 'HTTPS'] }),
           httpHeaders: list(
-            object({ name: text('Name of the header.'), value: text('Its value.') }, ['name', 'value']),
+            object({ name: text('Name of the header.'), value: text('Value of the header.') }, ['name', 'value']),
             'Headers of the request.',
           ),
         },
         ['port'],
-        'Healthy if the answer is 2xx or 3xx.',
+        'Healthy if the response is 2xx or 3xx.',
       ),
       tcpSocket: object(
-        { port: probePort, host: text("Default: the pod's address.") },
+        { port: probePort, host: text("Host to connect to. Default: the pod's address.") },
         ['port'],
-        'Healthy if it connects.',
+        'Healthy if the connection opens.',
       ),
       grpc: object(
         { port: port('Port of the service.'), service: text('Name given in the health check.') },
         ['port'],
         'Healthy by the gRPC health protocol.',
       ),
-      exec: object({ command: list({ type: 'string' }, 'What to run.') }, [], 'Healthy if it ends with 0.'),
-      initialDelaySeconds: integer('Wait before the first check.', 0),
-      periodSeconds: integer('Time between checks. Default 10.', 1),
-      timeoutSeconds: integer('Time for an answer. Default 1.', 1),
-      successThreshold: integer('Successes in a row that count. Default 1.', 1),
-      failureThreshold: integer('Failures in a row that count. Default 3.', 1),
-      terminationGracePeriodSeconds: { ...integer('Time to end when it fails.', 1), format: 'int64' },
+      exec: object(
+        { command: list({ type: 'string' }, 'Command to run.') },
+        [],
+        'Healthy if the command exits with 0.',
+      ),
+      initialDelaySeconds: integer('Seconds before the first check.', 0),
+      periodSeconds: integer('Seconds between checks. Default 10.', 1),
+      timeoutSeconds: integer('Seconds until a check times out. Default 1.', 1),
+      successThreshold: integer('Successes in a row that mean healthy. Default 1.', 1),
+      failureThreshold: integer('Failures in a row that mean unhealthy. Default 3.', 1),
+      terminationGracePeriodSeconds: { ...integer('Seconds to terminate after a failed probe.', 1), format: 'int64' },
     },
     [],
     description,
@@ -150,7 +154,7 @@ const ports = keyedList(
   ['port', 'protocol'],
   object(
     {
-      name: text('Default: the protocol and the port, tcp-80.', { maxLength: 15, pattern: PORT_NAME }),
+      name: text('Name of the port. Default: protocol and port, tcp-80.', { maxLength: 15, pattern: PORT_NAME }),
       port: port('Port of the Service.'),
       targetPort: port('Port of the container. Default: port.'),
       protocol: text('TCP, UDP or SCTP.', { enum: PROTOCOLS, default: 'TCP' }),
@@ -163,13 +167,13 @@ const ports = keyedList(
 const autoscaling: JSONSchemaProps = {
   ...object(
     {
-      minReplicas: integer('Fewest pods. Default 1.', 1, 100),
-      maxReplicas: integer('Most pods.', 1, 100),
-      targetCPUUtilizationPercentage: integer('Of the requested CPU. Default 80, if no target is given.', 1),
-      targetMemoryUtilizationPercentage: integer('Of the requested memory.', 1),
+      minReplicas: integer('Minimum number of pods. Default 1.', 1, 100),
+      maxReplicas: integer('Maximum number of pods.', 1, 100),
+      targetCPUUtilizationPercentage: integer('Percentage of the requested CPU. Default 80, if no target is given.', 1),
+      targetMemoryUtilizationPercentage: integer('Percentage of the requested memory.', 1),
     },
     ['maxReplicas'],
-    'A HorizontalPodAutoscaler decides about the number of pods, instead of replicas.',
+    'A HorizontalPodAutoscaler sets the number of pods, instead of replicas.',
   ),
   'x-kubernetes-validations': [
     {
@@ -182,8 +186,8 @@ const autoscaling: JSONSchemaProps = {
 const ingress = object(
   {
     host: text('Host name: shop.example.com.', { minLength: 1, maxLength: 253, pattern: HOST }),
-    path: text('What begins with it comes here. Default /.', { pattern: '^/' }),
-    className: text("Which ingress controller. Default: the cluster's."),
+    path: text('Path prefix. Default /.', { pattern: '^/' }),
+    className: text("Ingress class. Default: the cluster's default class."),
     tlsSecretName: text('Secret with the certificate. Default: no TLS.'),
   },
   ['host'],
@@ -192,35 +196,34 @@ const ingress = object(
 
 const persistence = object(
   {
-    size: quantity('How much: 10Gi. It can grow if the class allows it, and never shrink.'),
-    mountPath: text('Where pods see it.', { minLength: 1, pattern: '^/' }),
-    storageClassName: text("Which kind of storage. Default: the cluster's."),
-    accessModes: list(text('Who may mount it.', { enum: ACCESS_MODES }), 'Default ReadWriteOnce.'),
+    size: quantity('Size: 10Gi. It can grow if the storage class allows it, and never shrink.'),
+    mountPath: text('Mount path in the pods.', { minLength: 1, pattern: '^/' }),
+    storageClassName: text("Storage class. Default: the cluster's default class."),
+    accessModes: list(text('Access mode.', { enum: ACCESS_MODES }), 'Access modes. Default ReadWriteOnce.'),
   },
   ['size', 'mountPath'],
-  'A PersistentVolumeClaim, mounted into every pod. It stays until the Application is deleted, also if this is taken out.',
+  'A PersistentVolumeClaim, mounted into every pod. It stays until the Application is deleted, even if this field is removed.',
 )
 
-/** What people write. */
 export const specSchema: JSONSchemaProps = {
   ...object(
     {
-      replicas: integer('How many pods.', 0, 100),
-      image: text('What they run.', { minLength: 1 }),
-      strategy: text('How new pods take the place of old ones.', { enum: STRATEGIES, default: 'RollingUpdate' }),
+      replicas: integer('Number of pods.', 0, 100),
+      image: text('Image of the container.', { minLength: 1 }),
+      strategy: text('How new pods replace old ones.', { enum: STRATEGIES, default: 'RollingUpdate' }),
       config: {
         type: 'object',
-        description: 'Environment variables, kept in a ConfigMap. A change rolls the pods.',
+        description: 'Environment variables, stored in a ConfigMap. A change rolls the pods.',
         additionalProperties: { type: 'string' },
       },
       resources: object(
-        { requests: amounts('What each pod is sure to get.'), limits: amounts('What each pod may use at most.') },
+        { requests: amounts('Resources reserved for each pod.'), limits: amounts('Maximum resources of each pod.') },
         [],
-        'Of each pod.',
+        'Resources of each pod.',
       ),
-      run: text('Always: kept running. Once: run to its end.', { enum: RUNS }),
-      command: list({ type: 'string' }, "Instead of the image's entry point."),
-      args: list({ type: 'string' }, "Instead of the image's arguments."),
+      run: text('Always: kept running. Once: run to completion.', { enum: RUNS }),
+      command: list({ type: 'string' }, 'Replaces the entry point of the image.'),
+      args: list({ type: 'string' }, 'Replaces the arguments of the image.'),
       env,
       podAnnotations: {
         type: 'object',
@@ -230,12 +233,12 @@ export const specSchema: JSONSchemaProps = {
       ports,
       probes: object(
         {
-          liveness: probe('When it fails, the container is started again.'),
-          readiness: probe('While it fails, the pod gets no requests.'),
-          startup: probe('Until it succeeds, the others wait.'),
+          liveness: probe('If this probe fails, the container restarts.'),
+          readiness: probe('While this probe fails, the pod gets no requests.'),
+          startup: probe('Until this probe succeeds, the others wait.'),
         },
         [],
-        'How the health of a pod is told.',
+        'Probes of the container.',
       ),
       autoscaling,
       ingress,
@@ -247,7 +250,7 @@ export const specSchema: JSONSchemaProps = {
     { rule: '!has(self.ingress) || (has(self.ports) && size(self.ports) > 0)', message: 'ingress needs ports' },
     {
       rule: "!has(self.run) || self.run != 'Once' || !has(self.autoscaling)",
-      message: 'a run Once can not be autoscaled',
+      message: 'a run Once cannot be autoscaled',
     },
   ],
 }
@@ -256,28 +259,32 @@ const conditions = keyedList(
   ['type'],
   object(
     {
-      type: text('What it is about.', { maxLength: 316 }),
-      status: text('Whether it is so.', { enum: ['True', 'False', 'Unknown'] }),
-      observedGeneration: { type: 'integer', format: 'int64', minimum: 0, description: 'Of which generation.' },
-      lastTransitionTime: text('Since when.', { format: 'date-time' }),
-      reason: text('Why, in one word.', { minLength: 1, maxLength: 1024 }),
-      message: text('Why, for people.', { maxLength: 32_768 }),
+      type: text('Type of the condition.', { maxLength: 316 }),
+      status: text('True, False or Unknown.', { enum: ['True', 'False', 'Unknown'] }),
+      observedGeneration: {
+        type: 'integer',
+        format: 'int64',
+        minimum: 0,
+        description: 'Generation that the condition describes.',
+      },
+      lastTransitionTime: text('Time of the last change of status.', { format: 'date-time' }),
+      reason: text('Reason in UpperCamelCase.', { minLength: 1, maxLength: 1024 }),
+      message: text('Human-readable message.', { maxLength: 32_768 }),
     },
     ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   ),
-  'What holds of the workload: Ready, Progressing.',
+  'Conditions: Ready, Progressing.',
 )
 
-/** What we report. */
 export const statusSchema: JSONSchemaProps = {
   ...object({
-    observedGeneration: { type: 'integer', format: 'int64', description: 'The generation this is about.' },
-    replicas: { type: 'integer', format: 'int32', description: 'Pods there are.' },
-    readyReplicas: { type: 'integer', format: 'int32', description: 'Pods that are ready.' },
-    labelSelector: text('Which pods, as text, for autoscalers.'),
-    phase: text('The short answer.', { enum: PHASES }),
+    observedGeneration: { type: 'integer', format: 'int64', description: 'Generation that this status describes.' },
+    replicas: { type: 'integer', format: 'int32', description: 'Number of pods.' },
+    readyReplicas: { type: 'integer', format: 'int32', description: 'Number of ready pods.' },
+    labelSelector: text('Selector of the pods, for autoscalers.'),
+    phase: text('Summary of the state.', { enum: PHASES }),
     conditions,
   }),
-  // Shown from the first moment, without a write: nothing has been observed yet.
+  // The API server fills this in on create, so that a new Application shows a phase without a write.
   default: { observedGeneration: -1, phase: 'Pending' },
 }

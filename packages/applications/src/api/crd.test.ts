@@ -5,7 +5,7 @@ import { applicationDefinition } from './crd.ts'
 const [version] = applicationDefinition.spec.versions
 const properties = version?.schema?.openAPIV3Schema?.properties ?? {}
 
-test('goes by its names', () => {
+test("the CustomResourceDefinition has the contract's names", () => {
   expect(applicationDefinition.metadata?.name).toBe('applications.cloudnative.elide.dev')
   expect(applicationDefinition.spec).toMatchObject({
     group: 'cloudnative.elide.dev',
@@ -14,7 +14,7 @@ test('goes by its names', () => {
   })
 })
 
-test('has a status and a scale, and the columns people look for', () => {
+test("the CustomResourceDefinition has the status and scale subresources and the contract's columns", () => {
   expect(version).toMatchObject({
     name: 'v1',
     served: true,
@@ -31,7 +31,7 @@ test('has a status and a scale, and the columns people look for', () => {
   expect(version?.additionalPrinterColumns?.map(({ name }) => name)).toEqual(['Replicas', 'Ready', 'Phase', 'Age'])
 })
 
-test('says what a spec must and may be', () => {
+test("the spec has the contract's required fields, limits and defaults", () => {
   const spec = properties['spec']
   expect(spec?.required).toEqual(['replicas', 'image'])
   expect(spec?.properties).toMatchObject({
@@ -49,7 +49,7 @@ test('says what a spec must and may be', () => {
   }
 })
 
-describe('its schema', () => {
+describe('the schema', () => {
   const schemas: [string, JSONSchemaProps][] = []
   const collect = (path: string, schema: JSONSchemaProps): void => {
     schemas.push([path, schema])
@@ -58,13 +58,13 @@ describe('its schema', () => {
   }
   collect('', version?.schema?.openAPIV3Schema ?? {})
 
-  test('is structural: every value has a type', () => {
+  test('every value has a type, as a structural schema needs', () => {
     const untyped = schemas.filter(([, schema]) => schema.type === undefined && !schema['x-kubernetes-int-or-string'])
     expect(schemas.length).toBeGreaterThan(100)
     expect(untyped).toEqual([])
   })
 
-  test('keys its lists by fields that are always there', () => {
+  test('the keys of lists are required or have defaults', () => {
     for (const [path, schema] of schemas) {
       for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
         const items = schema.items as JSONSchemaProps
@@ -74,12 +74,12 @@ describe('its schema', () => {
     }
   })
 
-  test('explains what people write', () => {
+  test('every field of the spec has a description', () => {
     const silent = schemas.filter(([path, { description }]) => /^\.spec\.\w+$/.test(path) && !description)
     expect(silent).toEqual([])
   })
 
-  test('takes amounts as Kubernetes writes them, and nothing else', () => {
+  test('quantities match the pattern of Kubernetes', () => {
     const cpu = properties['spec']?.properties?.['resources']?.properties?.['limits']?.properties?.['cpu']
     const pattern = new RegExp(cpu?.pattern ?? '')
     const taken = ['1', '0.5', '.5', '5.', '500m', '1Gi', '1e3', '1E3', '2E', '100n', '+1']

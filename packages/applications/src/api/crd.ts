@@ -3,8 +3,8 @@ import { DEFINITION_VERSION } from '@tenure/runtime'
 import { Application, GROUP, VERSION } from './index.ts'
 import { DNS_LABEL, specSchema, statusSchema } from './crd-schema.ts'
 
-/** To be raised with every change of the definition, so that an older operator leaves a newer definition alone. */
-const REVISION = 1
+/** Must grow with every change of the definition, so that an older operator does not downgrade it. */
+const CRD_VERSION = 2
 
 /** The CustomResourceDefinition of Application, as `kubectl apply` takes it. */
 export const applicationDefinition: CustomResourceDefinition = {
@@ -12,7 +12,7 @@ export const applicationDefinition: CustomResourceDefinition = {
   kind: 'CustomResourceDefinition',
   metadata: {
     name: `${Application.plural}.${GROUP}`,
-    annotations: { [DEFINITION_VERSION]: String(REVISION) },
+    annotations: { [DEFINITION_VERSION]: String(CRD_VERSION) },
   },
   spec: {
     group: GROUP,
@@ -33,14 +33,14 @@ export const applicationDefinition: CustomResourceDefinition = {
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            description: 'A workload: pods of one image, kept as described, and what they need.',
+            description: 'A workload: pods of one image and the objects they need.',
             required: ['spec'],
             properties: {
               apiVersion: { type: 'string' },
               kind: { type: 'string' },
               metadata: {
                 type: 'object',
-                // It becomes the value of labels and the name of a Service.
+                // The name becomes a label value and the name of a Service.
                 properties: { name: { type: 'string', maxLength: 63, pattern: DNS_LABEL } },
               },
               spec: specSchema,

@@ -8,7 +8,7 @@ export type Phase = (typeof PHASES)[number]
 export const STRATEGIES = ['RollingUpdate', 'Recreate'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
-/** `Always`: a Deployment keeps it running. `Once`: a Job runs it to its end. */
+/** `Always`: a Deployment keeps the pods running. `Once`: a Job runs them to completion. */
 export const RUNS = ['Always', 'Once'] as const
 export type Run = (typeof RUNS)[number]
 
@@ -32,12 +32,12 @@ export interface ApplicationResources {
   readonly limits?: ResourceAmounts
 }
 
-/** A port of the Service, and of the container behind it. */
+/** A port of the Service and of its containers. */
 export interface ApplicationPort {
   /** Default: the protocol and the port, `tcp-80`. */
   readonly name?: string
   readonly port: number
-  /** Where the container listens. Default: `port`. */
+  /** Port of the container. Default: `port`. */
   readonly targetPort?: number
   /** Default `TCP`. */
   readonly protocol?: Protocol
@@ -49,7 +49,7 @@ export interface ApplicationProbes {
   readonly startup?: Probe
 }
 
-/** Ends in a HorizontalPodAutoscaler, which then decides about the replicas of the Deployment. */
+/** Creates a HorizontalPodAutoscaler, which then sets the replicas of the Deployment. */
 export interface ApplicationAutoscaling {
   /** Default 1. */
   readonly minReplicas?: number
@@ -59,10 +59,10 @@ export interface ApplicationAutoscaling {
   readonly targetMemoryUtilizationPercentage?: number
 }
 
-/** Ends in an Ingress to the first of `ports`. */
+/** Creates an Ingress to the first of `ports`. */
 export interface ApplicationIngress {
   readonly host: string
-  /** Everything below it. Default `/`. */
+  /** Path prefix. Default `/`. */
   readonly path?: string
   /** Default: the cluster's default class. */
   readonly className?: string
@@ -70,7 +70,7 @@ export interface ApplicationIngress {
   readonly tlsSecretName?: string
 }
 
-/** Ends in a PersistentVolumeClaim, mounted into every pod. */
+/** Creates a PersistentVolumeClaim, mounted into every pod. */
 export interface ApplicationPersistence {
   readonly size: Quantity
   readonly mountPath: string
@@ -81,12 +81,12 @@ export interface ApplicationPersistence {
 }
 
 export interface ApplicationSpec {
-  /** Pods; of a run `Once`, pods that have to finish. */
+  /** Number of pods; with run `Once`, number of pods that have to finish. */
   readonly replicas: number
   readonly image: string
   /** Default `RollingUpdate`. */
   readonly strategy?: Strategy
-  /** Environment variables, kept in a ConfigMap. */
+  /** Environment variables, stored in a ConfigMap. */
   readonly config?: Readonly<Record<string, string>>
   readonly resources?: ApplicationResources
   /** Default `Always`. */
@@ -95,11 +95,11 @@ export interface ApplicationSpec {
   readonly command?: readonly string[]
   /** Default: the image's. */
   readonly args?: readonly string[]
-  /** Wins over `config`. */
+  /** Environment variables that override `config`. */
   readonly env?: readonly EnvVar[]
-  /** For what looks at pods: scrapers, meshes, simulations. Default: none. */
+  /** Annotations of the pods, for scrapers and meshes. Default: none. */
   readonly podAnnotations?: Readonly<Record<string, string>>
-  /** With at least one, a Service is made. */
+  /** At least one port creates a Service. */
   readonly ports?: readonly ApplicationPort[]
   readonly probes?: ApplicationProbes
   readonly autoscaling?: ApplicationAutoscaling
@@ -108,11 +108,11 @@ export interface ApplicationSpec {
 }
 
 export interface ApplicationStatus {
-  /** The generation this is about; -1 if there has been no report yet. */
+  /** Generation that this status describes; -1 before the first report. */
   readonly observedGeneration?: number
   readonly replicas?: number
   readonly readyReplicas?: number
-  /** The pods, as text, for whoever reads the scale subresource. */
+  /** Selector of the pods as text, for the scale subresource. */
   readonly labelSelector?: string
   readonly phase?: Phase
   readonly conditions?: readonly Condition[]
@@ -125,7 +125,7 @@ export interface Application extends KubeObject {
 
 export const Application = defineKind<Application>({ apiVersion: `${GROUP}/${VERSION}`, kind: 'Application' })
 
-/** Whether an Application has been reported on. */
+/** Whether the operator has written a status. */
 export function isReported(status: ApplicationStatus | undefined): boolean {
   return (status?.observedGeneration ?? -1) >= 0
 }

@@ -6,7 +6,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export const SEVERITIES = ['Info', 'Warning', 'Error', 'Critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** What an event is about. It need not exist: some events say that it may not. */
+/** Object that an event is about. It need not exist: ValidationFailed is about objects that were refused. */
 export interface InvolvedObject {
   readonly apiVersion?: string | undefined
   readonly kind: string
@@ -17,14 +17,14 @@ export interface InvolvedObject {
 
 export interface EventRecord {
   readonly type: EventType
-  /** Default: Info, Warning or Error, as the type has it. */
+  /** Default: Info, Warning or Error, by type. */
   readonly severity?: Severity | undefined
-  /** Why, in one UpperCamelCase word. */
+  /** In UpperCamelCase. */
   readonly reason: string
-  /** A sentence for people. Cut to 1,024 characters. */
+  /** Cut to 1,024 characters. */
   readonly message: string
   readonly involvedObject: InvolvedObject
-  /** Further facts, shown as they are. Default: none. */
+  /** Further facts. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -38,32 +38,32 @@ export interface EventEntry extends EventRecord {
   readonly count: number
 }
 
-/** Which events: all that is given must fit. */
+/** Selects events: every given field must match. */
 export interface EventFilter {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
   readonly kind?: string | undefined
   readonly type?: EventType | undefined
   readonly severity?: Severity | undefined
-  /** Those that happened, last, at this time or later: milliseconds since 1970. */
+  /** Earliest last occurrence, in milliseconds since 1970. */
   readonly since?: number | undefined
-  /** The newest so many. Default: all. */
+  /** Maximum number of events, newest first. Default: all. */
   readonly limit?: number | undefined
 }
 
-const USUAL_SEVERITY: Readonly<Record<EventType, Severity>> = { Normal: 'Info', Warning: 'Warning', Error: 'Error' }
+const DEFAULT_SEVERITY: Readonly<Record<EventType, Severity>> = { Normal: 'Info', Warning: 'Warning', Error: 'Error' }
 
 export function severityOf({ type, severity }: Pick<EventRecord, 'type' | 'severity'>): Severity {
-  return severity ?? USUAL_SEVERITY[type]
+  return severity ?? DEFAULT_SEVERITY[type]
 }
 
-/** Kubernetes knows Normal and Warning; among the latter we tell by the reason what somebody has to look after. */
+/** Kubernetes has no Error type: a Warning with the reason ReconciliationFailed becomes one. */
 export function typeFrom(type: string | undefined, reason: string): EventType {
   if (type !== 'Warning') return 'Normal'
   return reason === REASONS.reconciliationFailed ? 'Error' : 'Warning'
 }
 
-export function fits(record: EventRecord & { readonly severity: Severity }, filter: EventFilter): boolean {
+export function matches(record: EventRecord & { readonly severity: Severity }, filter: EventFilter): boolean {
   const { involvedObject } = record
   return (
     (filter.namespace === undefined || involvedObject.namespace === filter.namespace) &&

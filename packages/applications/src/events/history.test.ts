@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(processes.map((process) => process.stop()))
 })
 
-/** A process of the operator, with nothing in it but its history. */
+/** A process of the operator with an event history only. */
 async function start(options: EventHistoryOptions = {}) {
   const random = seededRandom(seed++)
   const metrics = await createMetrics({ processMetrics: false })
@@ -53,7 +53,7 @@ async function start(options: EventHistoryOptions = {}) {
   return { history, metrics, stop, context: subject.context as ManagerContext }
 }
 
-test('shows at once, counts up, and writes Kubernetes events', async () => {
+test('a recorded event is shown at once, aggregated and written to Kubernetes', async () => {
   const { history, metrics } = await start({ identity: 'pod-1' })
   history.record(failed)
   history.record({ ...failed, message: 'Again no.', metadata: { attempt: 2 } })
@@ -77,7 +77,7 @@ test('shows at once, counts up, and writes Kubernetes events', async () => {
   expect((await metrics.expose()).text).toContain('event_total{type="Error",severity="Error"} 2')
 })
 
-test("what controllers record is classed by its reason, and shown under the object's name", async () => {
+test('an event of a controller is typed by its reason and names its object', async () => {
   const { history } = await start()
   const stored = server.seed(Application, {
     apiVersion: `${GROUP}/v1`,
@@ -98,7 +98,7 @@ test("what controllers record is classed by its reason, and shown under the obje
   expect(server.objects(Event).map(({ regarding }) => regarding?.uid)).toEqual(Array(3).fill(stored.metadata.uid))
 })
 
-test('each replica shows what the others recorded, and nothing twice, also after a restart', async () => {
+test('each replica shows the events of the others once, even after a restart', async () => {
   const one = await start({ identity: 'same-host' })
   const two = await start({ identity: 'same-host' })
   one.history.record({ ...failed, type: 'Normal', reason: REASONS.created })
@@ -116,18 +116,18 @@ test('each replica shows what the others recorded, and nothing twice, also after
   await two.stop()
   const again = await start({ identity: 'same-host' })
   expect(shown(again.history)).toEqual(both)
-  const alone = await start({ identity: 'same-host', learn: false })
+  const alone = await start({ identity: 'same-host', watchRemote: false })
   expect(shown(alone.history)).toEqual([])
 })
 
-test('who looks after one namespace asks for no events of others', async () => {
+test('a history of one namespace watches that namespace only', async () => {
   await start({ namespace: 'default' })
   const asked = server.requests.filter(({ plural }) => plural === 'events').map(({ namespace }) => namespace)
   expect(asked.length).toBeGreaterThan(0)
   expect(new Set(asked)).toEqual(new Set(['default']))
 })
 
-test('what Kubernetes forgets, and what others write, changes nothing', async () => {
+test('deleted events and events of other controllers do not change the history', async () => {
   const one = await start()
   const { history } = await start()
   one.history.record(failed)
@@ -145,7 +145,7 @@ test('what Kubernetes forgets, and what others write, changes nothing', async ()
   expect(history.list().map(({ reason }) => reason)).toEqual(['ReconciliationFailed'])
 })
 
-test('an event about nothing with a name stays here, and before the start nothing is lost or thrown', async () => {
+test('an event without an object name is not written to Kubernetes, and recording works before the start', async () => {
   const idle = new EventHistory({ clock, random: seededRandom(9) })
   idle.record(failed)
   expect(idle.list()).toHaveLength(1)

@@ -7,7 +7,7 @@ import type { ComponentDefinition, EventContent, Recorder } from '@tenure/runtim
 import { OPERATOR } from '../api/index.ts'
 import type { EventEntry, EventFilter, EventRecord } from './entry.ts'
 import { severityOf, typeFrom } from './entry.ts'
-import { EventStore, type ForeignEvent } from './store.ts'
+import { EventStore, type RemoteEvent } from './store.ts'
 import type { ApplicationMetrics } from '../metrics.ts'
 
 export {
@@ -22,17 +22,17 @@ export {
 } from './entry.ts'
 
 export interface EventHistoryOptions {
-  /** Entries kept in memory; the oldest go. Default 10,000. */
+  /** Maximum number of entries in memory; the oldest are dropped first. Default 10,000. */
   readonly limit?: number | undefined
-  /** Milliseconds within which the same event counts up. Default 60,000. */
+  /** Milliseconds within which a repeated event increases the count. Default 60,000. */
   readonly window?: number | undefined
-  /** Which of the operator's processes this is, for people. Default: the host's name. */
+  /** Name of this process in events. Default: the host name. */
   readonly identity?: string | undefined
-  /** Whether events of the other processes are watched and shown too. Default true. */
-  readonly learn?: boolean | undefined
-  /** Where they are watched. Default: in all namespaces. */
+  /** Watch and show events of other processes too. Default true. */
+  readonly watchRemote?: boolean | undefined
+  /** Namespace to watch. Default: all namespaces. */
   readonly namespace?: string | undefined
-  /** Where events are counted. Default: nowhere. */
+  /** Counts events. Default: events are not counted. */
   readonly metrics?: ApplicationMetrics | undefined
   /** Default: the manager's. */
   readonly clock?: Clock | undefined
@@ -41,16 +41,15 @@ export interface EventHistoryOptions {
 }
 
 /**
- * What happened to Applications, newest first. What this process records is shown at once, counted up when it repeats,
- * and written as a Kubernetes event; what other replicas, or this one before it was restarted, have written is
- * learned by watching those. Recording never fails and never waits.
+ * Event history of Applications. Events of this process are shown at once, aggregated, and written as Kubernetes events;
+ * events of other replicas, and of this one before a restart, come from a watch. Recording never fails and never waits.
  */
 export class EventHistory {
   readonly #options: EventHistoryOptions
   #clock: Clock
   readonly #random: Random
   readonly #identity: string
-  /** Unlike that of any other process: told by it, our own events are not taken for another's. */
+  /** Unique to this process, so that the watch can skip the events that it wrote itself. */
   readonly #instance: string
   readonly #store: EventStore
   #recorder: EventRecorder | undefined
@@ -68,7 +67,7 @@ export class EventHistory {
     })
   }
 
-  /** For controllers: what they record goes into the history and to Kubernetes. */
+  /** Recorder for controllers: writes to the history and to Kubernetes. */
   readonly recorder: Recorder = {
     record: (object, event) => {
       const { type, reason, message } = event
@@ -79,28 +78,28 @@ export class EventHistory {
     },
   }
 
-  /** Writes what is recorded to Kubernetes, and learns from there, as long as the manager runs. */
+  /** Writes and watches Kubernetes events while the manager runs. */
   readonly component: ComponentDefinition = {
     stage: 'serve',
     create: (context) => {
       this.#clock = this.#options.clock ?? context.clock
       const recorder = new EventRecorder({ ...context, controller: OPERATOR, instance: this.#instance })
-      const { learn = true, namespace } = this.#options
-      const ours = { namespace, fieldSelector: `reportingController=${OPERATOR}` }
-      const events = learn ? context.informers.informer(Event, ours) : undefined
-      let stopLearning: (() => void) | undefined
+      const { watchRemote = true, namespace } = this.#options
+      const selection = { namespace, fieldSelector: `reportingController=${OPERATOR}` }
+      const events = watchRemote ? context.informers.informer(Event, selection) : undefined
+      let unsubscribe: (() => void) | undefined
       return {
         name: 'event history',
         start: () => {
           this.#recorder = recorder
-          stopLearning = events?.subscribe((change) => {
-            // That Kubernetes forgets an event after an hour does not make it undone.
-            if (change.type !== 'deleted') this.#learn(change.object)
+          unsubscribe = events?.subscribe((change) => {
+            // Kubernetes deletes events after an hour; the history keeps them.
+            if (change.type !== 'deleted') this.#merge(change.object)
           })
           return Promise.resolve()
         },
         stop: async (grace) => {
-          stopLearning?.()
+          unsubscribe?.()
           this.#recorder = undefined
           await recorder.close(Math.min(grace, 5_000))
         },
@@ -108,11 +107,11 @@ export class EventHistory {
     },
   }
 
-  /** Notes that something happened. Returns at once and never throws. */
+  /** Records an event. Returns at once and never throws. */
   record(record: EventRecord): void {
     this.#remember(record)
     const { apiVersion, kind, namespace, name, uid } = record.involvedObject
-    // There is no Kubernetes event about something that has no name.
+    // A Kubernetes event needs the name of its object.
     if (name === '') return
     const object: KubeObject = {
       ...(apiVersion !== undefined && { apiVersion }),
@@ -133,19 +132,19 @@ export class EventHistory {
     this.#options.metrics?.recorded(record.type, severityOf(record))
   }
 
-  #learn(event: Event): void {
-    const learned = event.reportingInstance === this.#instance ? undefined : foreignEvent(event)
-    if (learned) this.#store.learn(learned)
+  #merge(event: Event): void {
+    const remote = event.reportingInstance === this.#instance ? undefined : remoteEvent(event)
+    if (remote) this.#store.merge(remote)
   }
 }
 
-/** Kubernetes has two types. What is an error to us is a warning to it. */
+/** Kubernetes has no Error type: it becomes a Warning. */
 function contentOf({ type, reason, message }: EventRecord): EventContent {
   return { type: type === 'Normal' ? 'Normal' : 'Warning', reason, message }
 }
 
-/** An event that another of our processes wrote; undefined if it is not one that we would write. */
-function foreignEvent(event: Event): ForeignEvent | undefined {
+/** Reads an event of another process; undefined if the operator did not write it. */
+function remoteEvent(event: Event): RemoteEvent | undefined {
   const { metadata, reason, regarding, series } = event
   const id = metadata?.uid
   const first = Date.parse(event.eventTime)

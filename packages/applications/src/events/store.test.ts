@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { EventRecord } from './entry.ts'
-import { EventStore, type ForeignEvent } from './store.ts'
+import { EventStore, type RemoteEvent } from './store.ts'
 
 const source = { component: 'test', host: 'here' }
 const START = Date.UTC(2026, 0, 1)
@@ -11,11 +11,11 @@ function record(name: string, more: Partial<EventRecord> = {}): EventRecord {
   return { type: 'Normal', reason: 'Reconciled', message: 'Well.', involvedObject, ...more }
 }
 
-function foreign(id: string, last: number, count = 1): ForeignEvent {
+function remote(id: string, last: number, count = 1): RemoteEvent {
   return { ...record(id), id, source: { component: 'test', host: 'there' }, first: START, last: START + last, count }
 }
 
-/** A store with a clock of its own. */
+/** A store with its own clock. */
 function world(limit = 100) {
   const store = new EventStore({ limit, window: 60_000, source })
   let time = 0
@@ -29,8 +29,8 @@ function world(limit = 100) {
   }
 }
 
-describe('the same event again', () => {
-  test('counts up within a minute of the last time, and comes first', () => {
+describe('a repeated event', () => {
+  test('a repetition within a minute increases the count and moves the event to the front', () => {
     const { store, pass, record: note } = world()
     note(record('a'))
     pass(1)
@@ -56,7 +56,7 @@ describe('the same event again', () => {
     ])
   })
 
-  test('is a new one a minute later', () => {
+  test('a repetition after a minute is a new event', () => {
     const { store, pass, record: note } = world()
     note(record('a'))
     pass(60_000)
@@ -73,7 +73,7 @@ describe('the same event again', () => {
     { involvedObject: { kind: 'Deployment', namespace: 'default', name: 'a' } },
     { involvedObject: { kind: 'Application', namespace: 'other', name: 'a' } },
     { involvedObject: { kind: 'Application', namespace: 'default', name: 'b' } },
-  ])('is not one that differs in %o', (difference) => {
+  ])('an event that differs in %o is a new event', (difference) => {
     const { store, record: note } = world()
     note(record('a'))
     note(record('a', difference))
@@ -81,7 +81,7 @@ describe('the same event again', () => {
   })
 })
 
-test('is told by the monotonic clock, whatever the wall says', () => {
+test('the aggregation window follows the monotonic clock', () => {
   const store = new EventStore({ limit: 10, window: 60_000, source })
   let ids = 0
   const makeId = (): string => `id-${++ids}`
@@ -90,7 +90,7 @@ test('is told by the monotonic clock, whatever the wall says', () => {
   expect(store.list().map(({ id, count }) => [id, count])).toEqual([['id-1', 2]])
 })
 
-test('finds by everything an event says', () => {
+test('the filter matches every field', () => {
   const { pass, names, record: note } = world()
   note(record('a'))
   pass(1_000)
@@ -110,30 +110,30 @@ test('finds by everything an event says', () => {
   expect(names({ kind: 'Application', limit: 1 })).toEqual(['b'])
 })
 
-test("another process's events stand where they belong, and only grow", () => {
+test('events of another process are sorted in, and their counts only grow', () => {
   const { store, pass, names, record: note } = world()
   note(record('a'))
   pass(5_000)
   note(record('b'))
-  store.learn(foreign('x', 2_000))
-  store.learn(foreign('y', 9_000))
+  store.merge(remote('x', 2_000))
+  store.merge(remote('y', 9_000))
   expect(names()).toEqual(['y', 'b', 'x', 'a'])
-  store.learn(foreign('x', 10_000, 3))
-  store.learn(foreign('x', 2_000, 1))
+  store.merge(remote('x', 10_000, 3))
+  store.merge(remote('x', 2_000, 1))
   expect(names()).toEqual(['x', 'y', 'b', 'a'])
   expect(store.list({ name: 'x' })).toMatchObject([{ count: 3, source: { host: 'there' } }])
 })
 
-test('no text is kept at any length', () => {
+test('long texts are cut', () => {
   const { store, record: note } = world()
   note(record('n'.repeat(10_000), { message: 'm'.repeat(10_000), reason: 'R'.repeat(10_000) }))
   expect(JSON.stringify(store.list()).length).toBeLessThan(2_000)
 })
 
-test('keeps the newest so many, in order, whatever comes', () => {
+test('the store keeps the newest entries in order', () => {
   const step = fc.oneof(
     fc.record({ own: fc.integer({ min: 0, max: 40 }), pass: fc.constantFrom(0, 1, 30_000, 70_000) }),
-    fc.record({ foreign: fc.integer({ min: 0, max: 40 }), last: fc.integer({ min: 0, max: 1_000_000 }) }),
+    fc.record({ remote: fc.integer({ min: 0, max: 40 }), last: fc.integer({ min: 0, max: 1_000_000 }) }),
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
@@ -144,14 +144,14 @@ test('keeps the newest so many, in order, whatever comes', () => {
           if ('own' in each) {
             target.pass(each.pass)
             target.record(record(`own-${each.own}`))
-          } else target.store.learn(foreign(`foreign-${each.foreign}`, each.last))
+          } else target.store.merge(remote(`remote-${each.remote}`, each.last))
         }
       }
       const listed = store.list()
       const times = listed.map(({ lastTimestamp }) => lastTimestamp)
       expect(times).toEqual(times.toSorted().toReversed())
       expect(listed.length).toBeLessThanOrEqual(limit)
-      // None that is kept is older than one that an unbounded history shows among the first so many.
+      // A kept entry is never older than the newest entries of an unbounded history.
       const best = shadow.store.list({ limit })
       expect(times.length).toBe(best.length)
       expect(times.at(0)).toBe(best.at(0)?.lastTimestamp)

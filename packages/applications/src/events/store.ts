@@ -1,7 +1,7 @@
 import type { EventEntry, EventFilter, EventRecord, Severity } from './entry.ts'
-import { fits, severityOf } from './entry.ts'
+import { matches, severityOf } from './entry.ts'
 
-/** An entry while it counts up. Times are wall time in milliseconds. */
+/** Times are wall time in milliseconds. */
 interface Entry extends EventRecord {
   readonly id: string
   readonly severity: Severity
@@ -9,12 +9,12 @@ interface Entry extends EventRecord {
   readonly first: number
   readonly last: number
   readonly count: number
-  /** Tells the order of what happened in the same millisecond. */
+  /** Orders entries of the same millisecond. */
   readonly sequence: number
 }
 
-/** An event of another process, as it is now. */
-export interface ForeignEvent extends EventRecord {
+/** An event of another process, or of this one before a restart. */
+export interface RemoteEvent extends EventRecord {
   readonly id: string
   readonly source: EventEntry['source']
   readonly first: number
@@ -23,28 +23,28 @@ export interface ForeignEvent extends EventRecord {
 }
 
 export interface EventStoreOptions {
-  /** Entries kept; the oldest go. */
+  /** Maximum number of entries; the oldest are dropped first. */
   readonly limit: number
-  /** Milliseconds within which the same event counts up. */
+  /** Milliseconds within which a repeated event increases the count. */
   readonly window: number
   readonly source: EventEntry['source']
 }
 
 export interface Moment {
-  /** Wall time, for the record. */
+  /** Wall time. */
   readonly now: number
   /** For durations. */
   readonly monotonic: number
 }
 
-const LONGEST_MESSAGE = 1_024
-const LONGEST_NAME = 253
+const MAX_MESSAGE_LENGTH = 1_024
+const MAX_NAME_LENGTH = 253
 
-/** Entries in memory, bounded: a tenth more than the limit at most, so that the oldest are looked for rarely. */
+/** Bounded in-memory store. It holds up to 10 % more than the limit, so that the oldest entries are dropped in batches. */
 export class EventStore {
   readonly #options: EventStoreOptions
   readonly #entries = new Map<string, Entry>()
-  /** By what makes two events the same: the last entry of that kind, and when, monotonically, it was added to. */
+  /** By aggregation key: the latest entry, and the monotonic time of its last increment. */
   readonly #recent = new Map<string, { readonly id: string; readonly seen: number }>()
   #newestFirst: readonly Entry[] | undefined
   #sequence = 0
@@ -57,7 +57,7 @@ export class EventStore {
     return Math.min(this.#entries.size, this.#options.limit)
   }
 
-  /** Adds one of our own, or counts up the one that says the same. `makeId` is called only for a new one. */
+  /** Adds an event of this process, or increases the count of an equal one. `makeId` is called for a new entry only. */
   record(record: EventRecord, { now, monotonic }: Moment, makeId: () => string): void {
     const shortened = shorten(record)
     const key = keyOf(shortened)
@@ -72,14 +72,14 @@ export class EventStore {
       last: now,
       count: (known?.count ?? 0) + 1,
     })
-    // Anew, so that what was not added to for longest comes first.
+    // Delete and set moves the key to the end: the map stays in order of the last increment.
     this.#recent.delete(key)
     this.#recent.set(key, { id, seen: monotonic })
     this.#forgetOld(monotonic)
   }
 
-  /** Adds one of another process, or brings it up to date. */
-  learn(event: ForeignEvent): void {
+  /** Adds or updates an event that was read from Kubernetes. */
+  merge(event: RemoteEvent): void {
     const known = this.#entries.get(event.id)
     if (known && known.count >= event.count && known.last >= event.last) return
     this.#put({ ...event, ...shorten(event) })
@@ -91,7 +91,7 @@ export class EventStore {
     const found: EventEntry[] = []
     for (const entry of this.#sorted()) {
       if (found.length >= limit || entry.last < since) break
-      if (fits(entry, filter)) found.push(shown(entry))
+      if (matches(entry, filter)) found.push(toEntry(entry))
     }
     return found
   }
@@ -126,25 +126,27 @@ function keyOf({ type, reason, involvedObject: { kind, namespace, name } }: Even
   return JSON.stringify([namespace, name, kind, reason, type])
 }
 
-/** What callers send may come from whoever calls them: no text is kept at any length. */
+/** Messages may contain input of HTTP callers, so that every text is bounded. */
 function shorten(record: EventRecord): EventRecord & { readonly severity: Severity } {
   const { involvedObject, metadata } = record
   return {
     type: record.type,
     severity: severityOf(record),
-    reason: record.reason.slice(0, LONGEST_NAME),
+    reason: record.reason.slice(0, MAX_NAME_LENGTH),
     message:
-      record.message.length > LONGEST_MESSAGE ? `${record.message.slice(0, LONGEST_MESSAGE - 1)}…` : record.message,
+      record.message.length > MAX_MESSAGE_LENGTH
+        ? `${record.message.slice(0, MAX_MESSAGE_LENGTH - 1)}…`
+        : record.message,
     involvedObject: {
       ...involvedObject,
-      name: involvedObject.name.slice(0, LONGEST_NAME),
-      ...(involvedObject.namespace !== undefined && { namespace: involvedObject.namespace.slice(0, LONGEST_NAME) }),
+      name: involvedObject.name.slice(0, MAX_NAME_LENGTH),
+      ...(involvedObject.namespace !== undefined && { namespace: involvedObject.namespace.slice(0, MAX_NAME_LENGTH) }),
     },
     ...(metadata !== undefined && { metadata }),
   }
 }
 
-function shown(entry: Entry): EventEntry {
+function toEntry(entry: Entry): EventEntry {
   const { id, type, severity, reason, message, involvedObject, source, first, last, count, metadata } = entry
   return {
     id,

@@ -35,7 +35,7 @@ const ENDPOINTS = {
   events: '/events',
 }
 
-const definition = described({ type: 'object', description: 'A CustomResourceDefinition, as kubectl apply takes it' })
+const definition = described({ type: 'object', description: 'A CustomResourceDefinition for kubectl apply' })
 
 const about = z.object({
   name: z.string(),
@@ -46,7 +46,7 @@ const about = z.object({
   endpoints: z.record(z.string(), z.string()),
 })
 
-/** What this is, and the definitions it works on. */
+/** Routes that describe the operator and its CustomResourceDefinitions. */
 export function aboutRoutes(
   context: ManagerContext,
   store: ApplicationStore,
@@ -57,9 +57,9 @@ export function aboutRoutes(
     route({
       method: 'GET',
       path: '/',
-      summary: 'What this is and what it serves; a browser gets the dashboard',
+      summary: 'Describe the operator and its endpoints; a browser gets the dashboard',
       tags: ['meta'],
-      // A page holds no data of its own; what it asks for is guarded.
+      // The page holds no data; the requests that it makes are authorized.
       access: ({ headers }) => (page && wantsPage(headers['accept']) ? 'public' : { path: '/', verb: 'get' }),
       responses: { 200: { description: 'About this operator', schema: about } },
       handle: (request) => {
@@ -84,7 +84,7 @@ export function aboutRoutes(
     route({
       method: 'GET',
       path: '/crd',
-      summary: 'The definition of Application',
+      summary: 'The CustomResourceDefinition of Application',
       tags: ['meta'],
       indent: 2,
       responses: { 200: { description: 'A CustomResourceDefinition', schema: definition } },
@@ -93,7 +93,7 @@ export function aboutRoutes(
     route({
       method: 'GET',
       path: '/crds',
-      summary: 'All definitions of this operator',
+      summary: 'All CustomResourceDefinitions of this operator',
       tags: ['meta'],
       indent: 2,
       responses: {

@@ -10,8 +10,8 @@ export function conflict(message: string, field: string, value?: unknown): HttpE
   return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Conflict', { details })
 }
 
-/** What the API server's refusal of an Application means to the caller; others are passed on as they are. */
-export function refusalOf(error: unknown): unknown {
+/** Translates an error of the API server about an Application for the caller; any other error is returned as it is. */
+export function toHttpError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   const details = detailsOf(error)
   if (details) return invalidRequest(details, error)
@@ -23,7 +23,7 @@ export function refusalOf(error: unknown): unknown {
   }
   if (isMissingNamespace(error)) return notFound('Namespace not found')
   if (error.status === 404 && error.details?.name) return resourceNotFound()
-  // Some webhook of somebody, or a quota, has something against it, and says what.
+  // Another webhook or a quota refuses the Application; the message says why.
   if (error.status === 403 && /denied the request|exceeded quota/.test(error.message)) {
     return new HttpError('TENURE_HTTP_FORBIDDEN', 403, error.message.split('. If it should be allowed', 1)[0] ?? '', {
       cause: error,
@@ -32,7 +32,7 @@ export function refusalOf(error: unknown): unknown {
   return error
 }
 
-/** A create was refused because there is no such namespace. */
+/** Whether a create failed because the namespace does not exist. */
 export function isMissingNamespace(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404 && error.details?.kind === 'namespaces'
 }

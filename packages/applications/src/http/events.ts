@@ -47,18 +47,18 @@ const entry = described({
   },
 })
 
-/** `GET /events`: what happened to Applications, newest first. */
+/** `GET /events`: events of Applications, newest first. */
 export function eventsRoute(events: Events): Route {
   return route({
     method: 'GET',
     path: '/events',
-    summary: 'What happened to Applications, newest first',
+    summary: 'List events of Applications, newest first',
     tags: ['applications'],
     indent: 2,
     query,
     responses: {
-      200: { description: 'Those that fit', schema: z.object({ events: z.array(entry) }) },
-      400: failure('A query that can not be read'),
+      200: { description: 'Matching events', schema: z.object({ events: z.array(entry) }) },
+      400: failure('Invalid query'),
     },
     handle: ({ query: { since, limit, ...filter } }) =>
       json(200, {

@@ -2,7 +2,7 @@ import type { Route } from '@tenure/http'
 import { json, route, text } from '@tenure/http'
 import type { ManagerContext } from '@tenure/runtime'
 import { z } from 'zod'
-import type { Election } from './leadership.ts'
+import type { LeadershipReader } from './leadership.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
 import { failure } from './schemas.ts'
 
@@ -32,7 +32,7 @@ const leadership = z.object({
 /** Probes, leadership and metrics. */
 export function healthRoutes(
   context: ManagerContext,
-  election: Election,
+  election: LeadershipReader,
   { readyzLeaderOnly = false }: ApplicationRoutesOptions,
 ): readonly Route[] {
   const { probes, metrics } = context
@@ -40,12 +40,12 @@ export function healthRoutes(
     route({
       method: 'GET',
       path: '/healthz',
-      summary: 'Is the process alive?',
+      summary: 'Liveness probe',
       tags: TAGS,
       access: 'public',
       responses: {
-        200: { description: 'It is', schema: z.object({ status: z.literal('healthy') }) },
-        503: { description: 'It should be started again', schema: z.object({ status: z.literal('unhealthy') }) },
+        200: { description: 'The process is alive', schema: z.object({ status: z.literal('healthy') }) },
+        503: { description: 'The process should be restarted', schema: z.object({ status: z.literal('unhealthy') }) },
       },
       handle: async () => {
         const problems = problemsIn(await probes.check('live'))
@@ -55,19 +55,19 @@ export function healthRoutes(
     route({
       method: 'GET',
       path: '/readyz',
-      summary: 'Are the caches full and the watches up?',
+      summary: 'Readiness probe: caches are synced and watches are up',
       tags: TAGS,
       access: 'public',
       responses: {
-        200: { description: 'Yes, also on a replica that does not lead', schema: readiness },
-        503: { description: 'No, and why', schema: readiness },
+        200: { description: 'Ready; also on a replica that is not the leader', schema: readiness },
+        503: { description: 'Not ready, with the problems', schema: readiness },
       },
       handle: async () => {
-        // Who leads is a courtesy here; whether we are ready does not hang on it.
+        // The leader is informative: a failure to read it does not affect readiness.
         const [results, leader] = await Promise.all([probes.check('ready'), leaderOf(election)])
         const isLeader = context.isLeader()
         const problems = problemsIn(results)
-        if (readyzLeaderOnly && !isLeader) problems.push('leader: this replica does not lead')
+        if (readyzLeaderOnly && !isLeader) problems.push('leader: this replica is not the leader')
         const isReady = problems.length === 0
         return json(isReady ? 200 : 503, {
           status: isReady ? 'ready' : 'not ready',
@@ -80,20 +80,20 @@ export function healthRoutes(
     route({
       method: 'GET',
       path: '/leader',
-      summary: 'Who leads, and the Lease that says so',
+      summary: 'The leader and its Lease',
       tags: TAGS,
       responses: {
         200: { description: 'Leadership', schema: leadership },
-        503: failure('The Lease can not be read now'),
+        503: failure('The Lease cannot be read'),
       },
       handle: async () => json(200, await election.leadership()),
     }),
     route({
       method: 'GET',
       path: '/metrics',
-      summary: 'Figures, for Prometheus',
+      summary: 'Metrics for Prometheus',
       tags: TAGS,
-      responses: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
+      responses: { 200: { description: 'Prometheus text format', schema: z.string(), contentType: 'text/plain' } },
       handle: async () => {
         const { contentType, text: exposed } = await metrics.expose()
         return text(200, exposed, contentType)
@@ -102,11 +102,11 @@ export function healthRoutes(
   ]
 }
 
-async function leaderOf(election: Election): Promise<string | null> {
+async function leaderOf(election: LeadershipReader): Promise<string | null> {
   try {
     return (await election.leadership()).identity
   } catch {
-    // The watches' checks tell that the API server is away.
+    // The checks of the watches report an unreachable API server.
     return null
   }
 }

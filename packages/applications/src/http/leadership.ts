@@ -5,10 +5,10 @@ import type { ManagerContext } from '@tenure/runtime'
 import { OPERATOR } from '../api/index.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
 
-/** As `GET /leader` shows it. */
+/** Body of `GET /leader`. */
 export interface Leadership {
   readonly isLeader: boolean
-  /** Who leads; null if nobody does. */
+  /** Identity of the leader; null if there is none. */
   readonly identity: string | null
   readonly lease: LeaseView | null
 }
@@ -22,14 +22,14 @@ export interface LeaseView {
   readonly leaderTransitions: number
 }
 
-/** Milliseconds for which one read serves everybody who asks. */
-const FRESH = 500
+/** Time for which requests share one read of the Lease. */
+const LEASE_CACHE_MS = 500
 
 /**
- * Who leads, read from the real Lease when somebody asks. Not watched: the right to read one Lease is all that an
- * election needs, and its renewals would come every two seconds for nobody.
+ * Reads the leader from the Lease on request. A watch would need more permissions than the election does, and would see
+ * a renewal every two seconds.
  */
-export class Election {
+export class LeadershipReader {
   readonly #context: ManagerContext
   readonly #options: ApplicationRoutesOptions
   readonly #clock: Clock
@@ -55,8 +55,8 @@ export class Election {
   ): Promise<LeaseView | null> {
     const now = this.#clock.monotonic()
     const read = this.#read
-    // Who has just come to lead, or ceased to, must not be shown what was read before that.
-    if (read && read.isLeader === isLeader && now - read.since < FRESH) return read.lease
+    // A change of leadership makes an earlier read stale.
+    if (read && read.isLeader === isLeader && now - read.since < LEASE_CACHE_MS) return read.lease
     const { api, namespace } = this.#context
     const lease = api
       .get(Lease, { name: ref.name, namespace: ref.namespace ?? namespace })

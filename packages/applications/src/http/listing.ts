@@ -5,15 +5,15 @@ import type { ListQuery } from './schemas.ts'
 
 export interface Page<T extends KubeObject> {
   readonly items: readonly Stored<T>[]
-  /** To be sent back for the next page; undefined on the last. */
+  /** Token of the next page; undefined on the last. */
   readonly next: string | undefined
   readonly remaining: number
 }
 
-/** The fields that the API server selects custom resources by. */
+/** Fields that the API server can select custom resources by. */
 const FIELDS = new Set(['metadata.name', 'metadata.namespace'])
 
-/** One page of those that are selected, by namespace and name. Throws a 400 that names what can not be read. */
+/** One page of the selected objects, ordered by namespace and name. Throws a 400 for an invalid query. */
 export function pageOf<T extends KubeObject>(objects: readonly Stored<T>[], query: ListQuery): Page<T> {
   const labels = reading('labelSelector', () => LabelMatcher.parse(query.labelSelector ?? ''))
   const fields = reading('fieldSelector', () => fieldsOf(query.fieldSelector ?? ''))
@@ -34,7 +34,7 @@ export function pageOf<T extends KubeObject>(objects: readonly Stored<T>[], quer
   }
 }
 
-/** A label selector, or a 400 that says what is wrong with it. */
+/** Parses a label selector; throws a 400 for an invalid one. */
 export function labelsOf(selector: string): LabelMatcher {
   return reading('labelSelector', () => LabelMatcher.parse(selector))
 }
@@ -46,7 +46,7 @@ function fieldsOf(selector: string): FieldMatcher {
     if (field !== '' && !FIELDS.has(field)) {
       throw new TenureError(
         'TENURE_SELECTOR_INVALID',
-        `"${field}" is no field to select by; there are ${[...FIELDS].join(' and ')}`,
+        `"${field}" is not a selectable field. Use ${[...FIELDS].join(' or ')}.`,
       )
     }
   }
@@ -62,7 +62,7 @@ function reading<T>(field: string, read: () => T): T {
   }
 }
 
-/** Callers need not know that it is the key of the last object they got. */
+/** Opaque to callers: the key of the last object of the page. */
 function tokenFor(key: string): string {
   return Buffer.from(JSON.stringify({ v: 1, after: key })).toString('base64url')
 }
@@ -72,9 +72,9 @@ function positionIn(token: string): string {
     const position: unknown = JSON.parse(Buffer.from(token, 'base64url').toString())
     if (isPosition(position)) return position.after
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw invalidRequest([{ field: 'continue', message: 'This is not a token from metadata.continue of a list' }])
+  throw invalidRequest([{ field: 'continue', message: 'Expected the metadata.continue token of a list' }])
 }
 
 function isPosition(value: unknown): value is { readonly after: string } {

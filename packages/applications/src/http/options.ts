@@ -4,13 +4,13 @@ import type { ReviewResponse } from '@tenure/runtime'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
 import type { ImagePolicy } from '../admission/image-policy.ts'
 
-/** What the routes need to know of the event history. */
+/** Part of the event history that the routes use. */
 export interface Events {
   record(record: EventRecord): void
   list(filter?: EventFilter): readonly EventEntry[]
 }
 
-/** What the routes need to know of admission. */
+/** Part of admission that the routes use. */
 export interface Reviews {
   validate(review: unknown): ReviewResponse
   mutate(review: unknown): ReviewResponse
@@ -21,20 +21,20 @@ export interface ApplicationRoutesOptions {
   readonly reviews: Reviews
   /** Shown at `/` and in `/openapi.json`. Default `0.1.0`. */
   readonly version?: string | undefined
-  /** Serve the Applications of this namespace only. Default: of all. */
+  /** Namespace whose Applications are served. Default: all. */
   readonly namespace?: string | undefined
   /** Shown at `/crds`; the first at `/crd`. Default: the Application definition. */
   readonly definitions?: readonly CustomResourceDefinition[] | undefined
-  /** Make a namespace that an Application is posted into. Default false. */
+  /** Create the namespace of a posted Application. Default false. */
   readonly createNamespaces?: boolean | undefined
-  /** Hold an image policy against what is posted here. Default: none. */
+  /** Image policy for posted Applications. Default: every image passes. */
   readonly policy?: ImagePolicy | undefined
-  /** The Lease of the election; undefined without one. Default: undefined. */
+  /** Lease of the leader election. Default: no election. */
   readonly lease?: { readonly name: string; readonly namespace?: string | undefined } | undefined
-  /** Who this process is, shown at `/leader` where there is no election. Default: the operator's name. */
+  /** Identity of this process, shown at `/leader` without an election. Default: the operator's name. */
   readonly identity?: string | undefined
-  /** `/readyz` is 503 on replicas that do not lead. Default false. */
+  /** `/readyz` is 503 on replicas that are not the leader. Default false. */
   readonly readyzLeaderOnly?: boolean | undefined
-  /** What a browser gets at `/`; undefined: the same JSON as everybody. Default: none. */
+  /** Page for browsers at `/`; if it returns undefined, they get the JSON. Default: none. */
   readonly page?: ((request: HttpRequest) => Answer | undefined) | undefined
 }

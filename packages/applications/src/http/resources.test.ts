@@ -8,7 +8,7 @@ import { refusing, refusingAsNamespaceEnds } from '../testing/objects.ts'
 import { defaultImagePolicy } from '../admission/image-policy.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
 
-/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+/** Upper bound for slow machines; tests wait for a condition. */
 const SOON = { timeout: 15_000 }
 
 afterEach(closeWorlds)
@@ -22,7 +22,7 @@ const seedBody = (replicas: number, more: object = {}): object => ({
   spec: { replicas, image: 'nginx:latest', strategy: 'RollingUpdate' },
 })
 
-/** Of what is created by a POST with these, by an operator that serves one namespace or all. */
+/** Finalizers after a POST with these, with an operator of one namespace or of all. */
 async function finalizersOf(path: string, given?: readonly string[], namespace?: string): Promise<unknown> {
   const { call } = await makeWorld({ routes: { namespace } })
   const { status, json } = await call('POST', path, seedBody(1, given && { finalizers: given }))
@@ -31,7 +31,7 @@ async function finalizersOf(path: string, given?: readonly string[], namespace?:
 }
 
 describe('POST', () => {
-  test('creates, and what was created is read at once, indented and without managedFields', async () => {
+  test('a created Application can be read at once, indented and without managedFields', async () => {
     const { call, memory } = await makeWorld()
     const body = {
       ...seedBody(3, { uid: 'mine', resourceVersion: '7', managedFields: [] }),
@@ -51,7 +51,7 @@ describe('POST', () => {
     expect(created.json).not.toHaveProperty('status')
     expect(created.json).not.toHaveProperty('metadata.managedFields')
     expect(created.json).not.toHaveProperty('metadata.uid', 'mine')
-    // The watch is held back: the cache knows of it all the same.
+    // The watch is blocked: the cache still shows the own write.
     memory.holdWatches()
     expect(await call('GET', one)).toMatchObject({ status: 200, json: created.json as object })
     expect(memory.peek(Application, ref)?.spec.replicas).toBe(3)
@@ -87,7 +87,7 @@ describe('POST', () => {
       'Validation failed',
       [{ field: 'metadata.name', message: 'Resource name is required' }],
     ],
-  ])('refuses %j', async (body, error, details) => {
+  ])('the body %j is refused', async (body, error, details) => {
     const { call, memory } = await makeWorld()
     memory.clearRequests()
     const answer = await call('POST', RESOURCES, body)
@@ -96,7 +96,7 @@ describe('POST', () => {
     expect(memory.requests.filter(({ verb }) => verb === 'create')).toEqual([])
   })
 
-  test('notes what was refused among the events', async () => {
+  test('a refused body is recorded as an event', async () => {
     const { call } = await makeWorld()
     await call('POST', RESOURCES, seedBody(150))
     await call('POST', RESOURCES, seedBody(150))
@@ -115,7 +115,7 @@ describe('POST', () => {
     })
   })
 
-  test('says what is there already, and what the API server has against it', async () => {
+  test('a conflict and errors of the API server are reported to the caller', async () => {
     const { call, memory } = await makeWorld()
     await call('POST', RESOURCES, seedBody(3))
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
@@ -143,7 +143,7 @@ describe('POST', () => {
     })
   })
 
-  test('sets the finalizer, so that the controller need not, but nowhere where there is no controller', async () => {
+  test('the finalizer is set in namespaces that the controller watches only', async () => {
     const elsewhere = '/apis/cloudnative.elide.dev/v1/namespaces/other/applications'
     expect(await finalizersOf(RESOURCES)).toEqual([FINALIZER])
     expect(await finalizersOf(elsewhere)).toEqual([FINALIZER])
@@ -154,7 +154,7 @@ describe('POST', () => {
     expect(await finalizersOf(elsewhere, ['a/b'], 'default')).toEqual(['a/b'])
   })
 
-  test('says that the namespace is being deleted', async () => {
+  test('a terminating namespace is answered with 409', async () => {
     const { call, memory } = await makeWorld()
     memory.intercept(({ verb }) => (verb === 'create' ? refusingAsNamespaceEnds() : undefined))
     expect(await call('POST', RESOURCES, seedBody(1))).toMatchObject({
@@ -163,7 +163,7 @@ describe('POST', () => {
     })
   })
 
-  test('holds the image policy against it where that is asked for', async () => {
+  test('the image policy applies if it is turned on', async () => {
     const { call } = await makeWorld({ routes: { policy: defaultImagePolicy } })
     const body = { metadata: { name: 'web' }, spec: { replicas: 1, image: 'docker.io/library/ubuntu' } }
     expect(await call('POST', RESOURCES, body)).toMatchObject({
@@ -172,7 +172,7 @@ describe('POST', () => {
     })
   })
 
-  test('makes a namespace only where it may', async () => {
+  test("a missing namespace is created only if the settings and the caller's permissions allow it", async () => {
     const path = '/apis/cloudnative.elide.dev/v1/namespaces/test/applications'
     const missing = await makeWorld()
     missing.memory.intercept((request) =>
@@ -200,7 +200,7 @@ describe('POST', () => {
 })
 
 describe('PUT', () => {
-  test('replaces what is there: the last one wins, and identity, finalizers and owners stay', async () => {
+  test('the last write wins, and identity, finalizers and owners are kept', async () => {
     const { call, memory } = await makeWorld()
     const before = memory.seed(
       Application,
@@ -240,13 +240,13 @@ describe('PUT', () => {
     expect(await call('GET', one)).toMatchObject({ json: { spec: { replicas: 5 } } })
   })
 
-  test('loses no race without a resourceVersion, and every race with a stale one', async () => {
+  test('a PUT without a resourceVersion wins every race, and one with a stale version gets 409', async () => {
     const { call, memory } = await makeWorld()
     const created = (await call('POST', RESOURCES, seedBody(1))).json as Stored<Application>
     memory.holdWatches()
     let others = 0
     memory.intercept(({ verb }) => {
-      // Somebody else is faster, three times in a row.
+      // Another write comes first, three times in a row.
       if (verb === 'update' && others++ < 3)
         memory.seed(Application, applicationOf('web', { spec: { replicas: others, image: 'x' } }))
       return undefined
@@ -263,7 +263,7 @@ describe('PUT', () => {
     expect(await call('PUT', one, seedBody(9, { uid: 'another' }))).toMatchObject({ status: 409 })
   })
 
-  test('takes an empty resourceVersion and uid for none, and says so of what is no version', async () => {
+  test('an empty resourceVersion or uid counts as none, and an invalid version is refused', async () => {
     const { call, memory } = await makeWorld()
     await call('POST', RESOURCES, seedBody(1))
     const empty = seedBody(2, { resourceVersion: '', uid: '', namespace: '' })
@@ -279,7 +279,7 @@ describe('PUT', () => {
     expect(memory.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
   })
 
-  test('is a 404 before the body is judged, and finds what the cache has not seen', async () => {
+  test('a PUT is answered with 404 before the body is validated, and finds objects that the cache lacks', async () => {
     const { call, memory } = await makeWorld()
     expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
     memory.holdWatches()
@@ -294,9 +294,9 @@ describe('PUT', () => {
 })
 
 describe('DELETE', () => {
-  test('says Success, and 404 for what is not there', async () => {
+  test('a DELETE is answered with Success, and with 404 for a missing Application', async () => {
     const { call, memory } = await makeWorld()
-    // Without the finalizer, which only the controller takes off.
+    // Without the finalizer, which only the controller removes.
     memory.seed(Application, applicationOf('web'))
     await expect.poll(() => call('GET', one), SOON).toMatchObject({ status: 200 })
     expect(await call('DELETE', one)).toMatchObject({ status: 200, text: '{"status":"Success"}' })
@@ -306,7 +306,7 @@ describe('DELETE', () => {
 })
 
 describe('lists', () => {
-  test('are by namespace and name, selected and in pages', async () => {
+  test('lists are ordered, filtered and paged', async () => {
     const { call, memory } = await makeWorld()
     for (const [namespace, name, tier] of [
       ['b', 'x', 'web'],
@@ -352,14 +352,14 @@ describe('lists', () => {
     }
   })
 
-  test('are not given before they are known', async () => {
+  test('a list before the cache is synced is answered with 503', async () => {
     const clock = new VirtualClock()
     const memory = new MemoryApi({ clock })
     memory.intercept(({ verb }) => (verb === 'list' || verb === 'watch' ? 'drop' : undefined))
     const { call } = await makeWorld({ memory, clock })
     const answers: unknown[] = []
     const asking = call('GET', RESOURCES).then((answer) => answers.push(answer))
-    // Time must pass for the server to give up, and it must not before the request is there.
+    // Time must pass until the request times out, but not before it arrives.
     while (answers.length === 0) await clock.advance(1_000)
     await asking
     expect(answers).toMatchObject([{ status: 503, headers: { 'retry-after': '1' } }])

@@ -6,7 +6,7 @@ import { pageOf } from './listing.ts'
 import { applicationSchema, failure, inNamespace, listQuery, listSchema, named } from './schemas.ts'
 import type { ListQuery } from './schemas.ts'
 import type { ApplicationStore } from './store.ts'
-import { visible } from './to-response.ts'
+import { toResponse } from './to-response.ts'
 
 const ALL = `/apis/${GROUP}/${VERSION}/${Application.plural}`
 const COLLECTION = `/apis/${GROUP}/${VERSION}/namespaces/:namespace/${Application.plural}`
@@ -14,16 +14,16 @@ const ONE = `${COLLECTION}/:name`
 
 const DESCRIBED = { tags: ['applications'], indent: 2 }
 const LIST_RESPONSES = {
-  200: { description: 'Those selected', schema: listSchema },
-  400: failure('A query that can not be read'),
+  200: { description: 'Selected Applications', schema: listSchema },
+  400: failure('Invalid query'),
 }
 const FOUND = { description: 'The Application', schema: applicationSchema }
-const INVALID = failure('What was sent can not be an Application, and why')
-const MISSING = failure('There is no such Application')
+const INVALID = failure('The body is not a valid Application')
+const MISSING = failure('The Application does not exist')
 
 type Head = Pick<RequestHead, 'signal'>
 
-/** Create, read, update, delete and list, at the paths that the API server has too. `newest` is a state that lists show. */
+/** CRUD routes at the paths of the API server. `newest`: the resourceVersion of lists. */
 export function resourceRoutes(store: ApplicationStore, newest: () => string | undefined): readonly Route[] {
   const list = async (namespace: string | undefined, query: ListQuery, { signal }: Head) => {
     const objects = await store.list(namespace, signal)
@@ -35,7 +35,7 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
         resourceVersion: newest() ?? '0',
         ...(next !== undefined && { continue: next, remainingItemCount: remaining }),
       },
-      items: items.map(visible),
+      items: items.map(toResponse),
     })
   }
   return [
@@ -45,7 +45,7 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       path: ALL,
       summary: 'List the Applications of all namespaces',
       query: listQuery,
-      access: may('list'),
+      access: access('list'),
       responses: LIST_RESPONSES,
       handle: (request) => list(undefined, request.query, request),
     }),
@@ -53,10 +53,10 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       ...DESCRIBED,
       method: 'GET',
       path: COLLECTION,
-      summary: 'List the Applications of a namespace; one that does not exist has none',
+      summary: 'List the Applications of a namespace; empty if it does not exist',
       params: inNamespace,
       query: listQuery,
-      access: ({ params }) => may('list', params),
+      access: ({ params }) => access('list', params),
       responses: LIST_RESPONSES,
       handle: (request) => list(request.params.namespace, request.query, request),
     }),
@@ -66,9 +66,9 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       path: ONE,
       summary: 'Read an Application',
       params: named,
-      access: ({ params }) => may('get', params),
+      access: ({ params }) => access('get', params),
       responses: { 200: FOUND, 404: MISSING },
-      handle: async ({ params, signal }) => json(200, visible(await store.get(params, signal))),
+      handle: async ({ params, signal }) => json(200, toResponse(await store.get(params, signal))),
     }),
     route({
       ...DESCRIBED,
@@ -77,48 +77,51 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       summary: 'Create an Application',
       params: inNamespace,
       body: applicationSchema,
-      access: ({ params }) => may('create', params),
+      access: ({ params }) => access('create', params),
       responses: {
         201: FOUND,
         400: INVALID,
-        404: failure('There is no such namespace'),
-        409: failure('There is one of that name'),
+        404: failure('The namespace does not exist'),
+        409: failure('An Application of that name exists'),
       },
       handle: async (request) => {
         const created = await store.create(request.params.namespace, present(request.body), request)
-        return json(201, visible(created))
+        return json(201, toResponse(created))
       },
     }),
     route({
       ...DESCRIBED,
       method: 'PUT',
       path: ONE,
-      summary: 'Replace an Application: the latest version if the body names it, else whatever is there',
+      summary: 'Replace an Application; with a resourceVersion in the body, only if it is the latest',
       params: named,
       body: applicationSchema,
-      access: ({ params }) => may('update', params),
+      access: ({ params }) => access('update', params),
       responses: {
         200: FOUND,
         400: INVALID,
         404: MISSING,
-        409: failure('The version that the body names is not the latest'),
+        409: failure('The resourceVersion of the body is not the latest'),
       },
       before: async ({ params, signal }) => {
         await store.find(params, signal)
         return undefined
       },
       handle: async ({ params, body, signal }) =>
-        json(200, visible(await store.replace(params, present(body), signal))),
+        json(200, toResponse(await store.replace(params, present(body), signal))),
     }),
     route({
       ...DESCRIBED,
       method: 'DELETE',
       path: ONE,
-      summary: 'Delete an Application; it is gone when what it owned is cleaned up',
+      summary: 'Delete an Application; it disappears after the cleanup of its children',
       params: named,
       indent: 0,
-      access: ({ params }) => may('delete', params),
-      responses: { 200: { description: 'It goes', schema: z.object({ status: z.literal('Success') }) }, 404: MISSING },
+      access: ({ params }) => access('delete', params),
+      responses: {
+        200: { description: 'The deletion began', schema: z.object({ status: z.literal('Success') }) },
+        404: MISSING,
+      },
       handle: async ({ params, signal }) => {
         await store.remove(params, signal)
         return json(200, { status: 'Success' })
@@ -127,11 +130,11 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
   ]
 }
 
-function may(verb: string, params: { readonly namespace?: string; readonly name?: string } = {}): ResourceAccess {
+function access(verb: string, params: { readonly namespace?: string; readonly name?: string } = {}): ResourceAccess {
   return { group: GROUP, resource: Application.plural, verb, ...params }
 }
 
-/** No body at all is no JSON either. */
+/** An empty body is not JSON. */
 function present(body: unknown): unknown {
   if (body === undefined) throw new HttpError('TENURE_HTTP_INVALID_JSON', 400, 'Invalid JSON')
   return body

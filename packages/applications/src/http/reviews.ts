@@ -6,14 +6,14 @@ import { failure } from './schemas.ts'
 
 const review = described({ type: 'object', description: 'An AdmissionReview of admission.k8s.io/v1' })
 
-/** A review of an update holds two objects, each as large as the API server takes them. */
+/** In bytes: the review of an update holds two objects of the API server's maximum size. */
 const BODY_LIMIT = 7 * 1024 * 1024
 
-/** `POST /validate` and `/mutate`: AdmissionReviews, judged as the API server's webhooks are. They change nothing. */
+/** `POST /validate` and `/mutate` answer AdmissionReviews as the webhooks do. They change nothing. */
 export function reviewRoutes(reviews: Reviews): readonly Route[] {
   return [
-    reviewRoute('/validate', 'Judge an AdmissionReview', (body) => reviews.validate(body)),
-    reviewRoute('/mutate', 'Complete the object of an AdmissionReview, as a JSON patch', (body) =>
+    reviewRoute('/validate', 'Validate the object of an AdmissionReview', (body) => reviews.validate(body)),
+    reviewRoute('/mutate', 'Default the object of an AdmissionReview with a JSON patch', (body) =>
       reviews.mutate(body),
     ),
   ]
@@ -27,11 +27,11 @@ function reviewRoute(path: string, summary: string, answer: (body: unknown) => R
     tags: ['admission'],
     body: review,
     bodyLimit: BODY_LIMIT,
-    // The API server calls webhooks without a token, and there is nothing here to be had that the caller did not bring.
+    // The API server calls webhooks without a token, and the response holds only data of the request.
     access: 'public',
     responses: {
       200: { description: 'The review with its response', schema: review },
-      400: failure('What was sent is no review that can be answered'),
+      400: failure('The body is not a valid AdmissionReview'),
     },
     handle: ({ body }) => {
       if (body === undefined) throw new HttpError('TENURE_HTTP_INVALID_JSON', 400, 'Invalid JSON')

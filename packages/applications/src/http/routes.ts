@@ -1,6 +1,6 @@
 import type { RouteGroup } from '@tenure/http'
 import { aboutRoutes } from './about.ts'
-import { Election } from './leadership.ts'
+import { LeadershipReader } from './leadership.ts'
 import { eventsRoute } from './events.ts'
 import { healthRoutes } from './health.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
@@ -12,15 +12,15 @@ import { watchRoute } from './watch.ts'
 export type { ApplicationRoutesOptions, Events, Reviews } from './options.ts'
 export type { Leadership, LeaseView } from './leadership.ts'
 
-/** Everything that the applications operator serves. */
+/** All HTTP routes of the operator. */
 export function applicationRoutes(options: ApplicationRoutesOptions): RouteGroup {
   return (context) => {
     const store = new ApplicationStore(context, options)
-    const election = new Election(context, options)
+    const leadership = new LeadershipReader(context, options)
     const watch = watchRoute(context, store, options.namespace)
     return [
       ...aboutRoutes(context, store, options),
-      ...healthRoutes(context, election, options),
+      ...healthRoutes(context, leadership, options),
       ...resourceRoutes(store, watch.newest),
       watch.route,
       eventsRoute(options.events),

@@ -5,7 +5,7 @@ import { applicationDefinition } from '../api/crd.ts'
 
 const version = applicationDefinition.spec.versions.find(({ name }) => name === VERSION)
 
-/** Described by the schema that the API server holds against it; judged by `validateApplication`. */
+/** Documents the body; `validateApplication` checks it. */
 export const applicationSchema = described({ ...version?.schema?.openAPIV3Schema })
 
 export const listSchema = z.object({

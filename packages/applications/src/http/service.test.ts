@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
 
-/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+/** Upper bound for slow machines; tests wait for a condition. */
 const SOON = { timeout: 15_000 }
 
 afterEach(closeWorlds)
@@ -17,7 +17,7 @@ const election = (identity: string) => ({
   routes: { lease: LEASE },
 })
 
-test('GET / says what this is, and gives a browser its page', async () => {
+test('GET / describes the operator, and a browser gets the page', async () => {
   const { call } = await makeWorld({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
   await call('POST', RESOURCES, applicationOf('web'))
   expect((await call('GET', '/')).json).toEqual({
@@ -47,7 +47,7 @@ test('GET / says what this is, and gives a browser its page', async () => {
   expect(await plain.call('GET', '/', undefined, { accept })).toMatchObject({ json: { resources: 0 } })
 })
 
-test('serves the definitions, probes and metrics', async () => {
+test('the definitions, probes and metrics are served', async () => {
   const { call } = await makeWorld()
   expect((await call('GET', '/crd')).json).toEqual(applicationDefinition)
   expect((await call('GET', '/crds')).json).toEqual({ items: [applicationDefinition] })
@@ -60,7 +60,7 @@ test('serves the definitions, probes and metrics', async () => {
   expect(metrics.text).toContain('http_requests_total{method="GET",route="/crd",code="200"} 1')
 })
 
-test('shows who leads, from the real Lease, on every replica', async () => {
+test('every replica shows the leader from the Lease', async () => {
   const first = await makeWorld(election('operator-1'))
   await expect.poll(() => first.call('GET', '/leader'), SOON).toMatchObject({ json: { isLeader: true } })
   const { memory } = first
@@ -101,12 +101,12 @@ test('shows who leads, from the real Lease, on every replica', async () => {
         status: 'not ready',
         isLeader: false,
         leader: 'operator-1',
-        problems: ['leader: this replica does not lead'],
+        problems: ['leader: this replica is not the leader'],
       },
     })
 })
 
-test('filters events, and says which filter can not be read', async () => {
+test('events are filtered, and an invalid filter is refused by name', async () => {
   const { call, events } = await makeWorld()
   for (const [name, reason] of [
     ['a', 'Created'],
@@ -133,7 +133,7 @@ test('filters events, and says which filter can not be read', async () => {
   }
 })
 
-test('answers admission reviews, and 400 to what is none', async () => {
+test('admission reviews are answered, and malformed ones get 400', async () => {
   const { call } = await makeWorld()
   const review = {
     apiVersion: 'admission.k8s.io/v1',
@@ -162,7 +162,7 @@ test('answers admission reviews, and 400 to what is none', async () => {
   }
 })
 
-test('describes every route, and refuses wrong methods with what is allowed', async () => {
+test('every route is in the OpenAPI document, and a wrong method gets 405 with Allow', async () => {
   const { call } = await makeWorld()
   const { paths } = (await call('GET', '/openapi.json')).json as { paths: Record<string, Record<string, object>> }
   const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -8,18 +8,18 @@ import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api/index.t
 import type { ValidationOptions } from '../validation/validate.ts'
 import { validateApplication } from '../validation/validate.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
-import { conflict, isMissingNamespace, refusalOf, resourceNotFound } from './api-errors.ts'
+import { conflict, isMissingNamespace, toHttpError, resourceNotFound } from './api-errors.ts'
 
-/** How long a request waits for the cache to be filled, in milliseconds, before it is told to come back. */
-const SYNC_TIMEOUT = 5_000
-/** Each try loses only to somebody else's success, so that many lost ones in a row mean something is wrong. */
-const MOST_TRIES = 20
+/** Time that a request waits for the cache to sync before it gets a 503. */
+const SYNC_TIMEOUT_MS = 5_000
+/** Each attempt fails only if another write succeeds, so that this many failures in a row mean a fault. */
+const MAX_UPDATE_ATTEMPTS = 20
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
-/** What fits into the API server's 64 bits. It has no better answer to anything else than that it failed. */
+/** 64 bits. The API server answers any other version with 500. */
 const RESOURCE_VERSION = /^\d{1,19}$/
 
-/** Which Application an event is about; there need not be one. */
-interface About {
+/** Application that an event is about; it need not exist. */
+interface EventSubject {
   readonly name?: string | undefined
   readonly namespace?: string | undefined
 }
@@ -50,7 +50,7 @@ export class ApplicationStore {
     return object
   }
 
-  /** As `get`, but asks the API server about what the cache does not have: before it is said that there is nothing to change. */
+  /** As `get`, but reads from the API server on a cache miss, so that a write does not get a premature 404. */
   async find(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
     return this.informer.cache.get(ref) ?? this.#read(ref, signal)
   }
@@ -79,17 +79,18 @@ export class ApplicationStore {
     try {
       return await this.#api.create(Application, object, { signal })
     } catch (error) {
-      if (!isMissingNamespace(error) || !this.#options.createNamespaces) throw this.#refusal(error, { name, namespace })
+      if (!isMissingNamespace(error) || !this.#options.createNamespaces)
+        throw this.#toHttpError(error, { name, namespace })
     }
     await this.#createNamespace(namespace, request)
     return this.#api.create(Application, object, { signal }).catch((error: unknown) => {
-      throw this.#refusal(error, { name, namespace })
+      throw this.#toHttpError(error, { name, namespace })
     })
   }
 
   /**
-   * Puts the body in the place of what is there. Labels and annotations are replaced where the body has any; finalizers,
-   * owners and status are not the caller's to replace. With a resourceVersion it must be the latest; without, the last wins.
+   * Replaces an Application. Labels and annotations are replaced if the body has any; finalizers, owners and status are
+   * kept. A resourceVersion in the body must be the latest; without one, the last write wins.
    */
   async replace(ref: ObjectRef, body: unknown, signal: AbortSignal): Promise<Stored<Application>> {
     const application = this.#validated(body, ref)
@@ -98,13 +99,13 @@ export class ApplicationStore {
     let current = await this.find(ref, signal)
     for (let tries = 1; ; tries++) {
       if (uid !== undefined && uid !== current.metadata.uid) {
-        throw conflict('The resource was deleted and made anew since it was read', 'metadata.uid', uid)
+        throw conflict('The resource was deleted and recreated since it was read', 'metadata.uid', uid)
       }
       try {
         return await this.#api.update(Application, replacement(application, current, resourceVersion), { signal })
       } catch (error) {
-        if (!isConflict(error)) throw this.#refusal(error, ref)
-        if (resourceVersion !== undefined || tries >= MOST_TRIES) {
+        if (!isConflict(error)) throw this.#toHttpError(error, ref)
+        if (resourceVersion !== undefined || tries >= MAX_UPDATE_ATTEMPTS) {
           const message = 'The resource has changed since it was read; read it again, or send no resourceVersion'
           throw conflict(message, 'metadata.resourceVersion', resourceVersion)
         }
@@ -115,7 +116,7 @@ export class ApplicationStore {
 
   async remove(ref: ObjectRef, signal: AbortSignal): Promise<void> {
     await this.#api.delete(Application, ref, { signal }).catch((error: unknown) => {
-      throw refusalOf(error)
+      throw toHttpError(error)
     })
   }
 
@@ -123,18 +124,18 @@ export class ApplicationStore {
     const { policy } = this.#options
     const validation = validateApplication(body, { ...where, policy })
     if (validation.ok) return validation.application
-    this.#noteInvalid(validation.details, { name: where.name ?? nameIn(body), namespace: where.namespace })
+    this.#recordInvalid(validation.details, { name: where.name ?? nameIn(body), namespace: where.namespace })
     throw invalidRequest(validation.details)
   }
 
-  /** What the API server's refusal means to the caller. It judges more than we do, and that is noted just the same. */
-  #refusal(error: unknown, about: About): unknown {
-    const refusal = refusalOf(error)
-    if (refusal instanceof HttpError && refusal.status === 400) this.#noteInvalid(refusal.details ?? [], about)
-    return refusal
+  /** Translates an error of the API server; an invalid Application is recorded as an event, as in `#validated`. */
+  #toHttpError(error: unknown, about: EventSubject): unknown {
+    const httpError = toHttpError(error)
+    if (httpError instanceof HttpError && httpError.status === 400) this.#recordInvalid(httpError.details ?? [], about)
+    return httpError
   }
 
-  #noteInvalid(details: readonly Detail[], { name = '', namespace }: About): void {
+  #recordInvalid(details: readonly Detail[], { name = '', namespace }: EventSubject): void {
     const { apiVersion, kind } = Application
     this.#options.events.record({
       type: 'Warning',
@@ -144,10 +145,10 @@ export class ApplicationStore {
     })
   }
 
-  /** With the controller's own, so that it need not add it: only where it will take it off again. */
+  /** Adds the finalizer, which saves the controller a write; only in namespaces that the controller watches. */
   #finalizersOf(namespace: string, given: readonly string[] | undefined): readonly string[] | undefined {
-    const { namespace: served = namespace } = this.#options
-    return served === namespace ? [...new Set([...(given ?? []), FINALIZER])] : given
+    const { namespace: watched = namespace } = this.#options
+    return watched === namespace ? [...new Set([...(given ?? []), FINALIZER])] : given
   }
 
   async #read(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
@@ -163,24 +164,29 @@ export class ApplicationStore {
       await this.#api.create(Namespace, { metadata: { name, labels } }, { signal })
       log.info('namespace created', { namespace: name, group: GROUP })
     } catch (error) {
-      if (!isAlreadyExists(error)) throw refusalOf(error)
+      if (!isAlreadyExists(error)) throw toHttpError(error)
     }
   }
 
   async #whenSynced(signal: AbortSignal): Promise<void> {
     if (this.informer.synced) return
-    const limit = withTimeout(this.#context.clock, SYNC_TIMEOUT, () => new Error('the cache is not filled yet'), signal)
+    const limit = withTimeout(
+      this.#context.clock,
+      SYNC_TIMEOUT_MS,
+      () => new Error('The cache is not synced yet'),
+      signal,
+    )
     try {
       await this.informer.whenSynced(limit.signal)
     } catch (error) {
-      throw unavailable('Applications can not be read yet', error)
+      throw unavailable('Applications cannot be read yet', error)
     } finally {
       limit.dispose()
     }
   }
 }
 
-/** The version that a body names; an empty one is none, as everywhere in Kubernetes. */
+/** resourceVersion of the body; an empty one counts as none, as in Kubernetes. */
 function versionIn({ metadata }: Application): string | undefined {
   const version = metadata?.resourceVersion || undefined
   if (version === undefined || RESOURCE_VERSION.test(version)) return version

@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { InformerEvent } from '@tenure/runtime'
 import { expect, test } from 'vitest'
-import { inOrder } from './watch-order.ts'
+import { publishInOrder } from './watch-order.ts'
 
 type Event = InformerEvent<KubeObject>
 
@@ -12,7 +12,7 @@ function object(name: string, version: number): Stored<KubeObject> {
 
 const added = (of: Stored<KubeObject>): Event => ({ type: 'added', object: of, initial: false })
 
-/** An informer by hand, and what comes out behind it: `added a 1`. */
+/** A fake informer and the published events: `added a 1`. */
 function world(start = 0) {
   const handlers: ((event: Event) => void)[] = []
   const onProgress: (() => void)[] = []
@@ -28,7 +28,7 @@ function world(start = 0) {
       return () => undefined
     },
   }
-  inOrder(informer, (event) => void published.push(event))
+  publishInOrder(informer, (event) => void published.push(event))
   const tell = (event: Event): void => handlers.forEach((handler) => handler(event))
   const progress = (version: number): void => {
     informer.lastSyncResourceVersion = String(version)
@@ -36,10 +36,10 @@ function world(start = 0) {
   }
   return {
     published,
-    /** A write of our own, which the watch has not brought yet. */
+    /** An own write that the watch has not delivered yet. */
     own: tell,
     progress,
-    /** What the watch brings. */
+    /** An event of the watch. */
     watched: (event: Event) => {
       informer.lastSyncResourceVersion = event.object.metadata.resourceVersion
       tell(event)
@@ -51,27 +51,27 @@ function world(start = 0) {
   }
 }
 
-test('what the watch brings is told at once', () => {
+test('an event of the watch is published at once', () => {
   const here = world()
   here.watched(added(object('a', 1)))
   expect(here.told).toEqual(['added a 1'])
 })
 
-test('own writes wait for what was written before them, whatever the order of their answers', () => {
+test('own writes wait for older writes of others, whatever the order of their responses', () => {
   const here = world(1)
   here.own(added(object('c', 4)))
   here.own(added(object('b', 3)))
   expect(here.told).toEqual([])
   here.watched(added(object('a', 2)))
   expect(here.told).toEqual(['added a 2'])
-  // Their own echoes are no events.
+  // Echoes of own writes are not published again.
   here.progress(3)
   expect(here.told).toEqual(['added a 2', 'added b 3'])
   here.watched(added(object('d', 5)))
   expect(here.told).toEqual(['added a 2', 'added b 3', 'added c 4', 'added d 5'])
 })
 
-test('what was known in part is told whole, and once', () => {
+test('a partially known write is published once and whole', () => {
   const here = world(1)
   const [old, part, whole] = [object('a', 1), object('a', 3), object('a', 3)]
   here.own({ type: 'modified', object: part, old })
@@ -82,7 +82,7 @@ test('what was known in part is told whole, and once', () => {
   expect(event?.type === 'modified' && event.old).toBe(old)
 })
 
-test('what a server forgot when it went back in time is never told', () => {
+test('held writes are dropped if the server was restored to an older state', () => {
   const here = world(7)
   here.own(added(object('lost', 9)))
   here.progress(3)
@@ -90,7 +90,7 @@ test('what a server forgot when it went back in time is never told', () => {
   expect(here.told).toEqual([])
 })
 
-test('what was there at the start is nothing that happens', () => {
+test('initial objects are not published', () => {
   const here = world(1)
   here.own({ type: 'added', object: object('a', 1), initial: true })
   here.own({ type: 'added', object: object('b', 2), initial: true })

@@ -1,20 +1,19 @@
 import { compareResourceVersions, type KubeObject } from '@tenure/kube'
 import type { Informer, InformerEvent } from '@tenure/runtime'
 
-/** So many own writes wait for the watch at most. */
-const MOST_HELD = 10_000
+/** Maximum number of own writes that wait for the watch. */
+const MAX_HELD_EVENTS = 10_000
 
 /**
- * Calls `publish` for each change of an informer, in the order in which the API server made them. The informer itself
- * tells of our own writes before its watch brings what others wrote before them; who went on from the version of such a
- * write, with another process say, would never hear of those. So it waits until the watch is that far. Initial
- * objects are left out: what was there when we began is nothing that happens.
+ * Calls `publish` for each change of an informer in the order of resourceVersions. The informer reports this process's
+ * own writes before its watch delivers older writes of others. A client that resumed from such a version at another
+ * replica would miss those, so that own writes are held until the watch has passed them. Initial objects are not changes.
  */
-export function inOrder<T extends KubeObject>(
+export function publishInOrder<T extends KubeObject>(
   informer: Pick<Informer<T>, 'lastSyncResourceVersion' | 'onProgress' | 'subscribe'>,
   publish: (event: InformerEvent<T>) => void,
 ): void {
-  /** By version. */
+  /** Ordered by resourceVersion. */
   const held: InformerEvent<T>[] = []
   const isSynced = (event: InformerEvent<T>): boolean => {
     const current = informer.lastSyncResourceVersion
@@ -22,11 +21,11 @@ export function inOrder<T extends KubeObject>(
   }
   let last = informer.lastSyncResourceVersion
   const release = (): void => {
-    // The server went back in time: what is held never happened there.
+    // The server was restored to an older state, in which the held writes do not exist.
     const current = informer.lastSyncResourceVersion
     if (last !== undefined && current !== undefined && compareResourceVersions(current, last) < 0) held.length = 0
     last = current
-    while (held[0] && (held.length > MOST_HELD || isSynced(held[0]))) {
+    while (held[0] && (held.length > MAX_HELD_EVENTS || isSynced(held[0]))) {
       const event = held.shift()
       if (event) publish(event)
     }
@@ -46,7 +45,7 @@ export function inOrder<T extends KubeObject>(
   })
 }
 
-/** Of a write that we knew in part only, the watch brings the whole: it takes the place of what is held of it. */
+/** The informer may know an own write in part only; the whole object from the watch replaces the held one. */
 function completed<T extends KubeObject>(event: InformerEvent<T>, held: InformerEvent<T>[]): InformerEvent<T> {
   if (event.type !== 'modified' || event.old.metadata.resourceVersion !== versionOf(event)) return event
   const at = held.findIndex((other) => other.object === event.old)

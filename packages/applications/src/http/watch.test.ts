@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Application } from '../api/index.ts'
 import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
 
-/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
+/** Upper bound for slow machines; tests wait for a condition. */
 const SOON = { timeout: 15_000 }
 
 const sockets: Socket[] = []
@@ -26,7 +26,7 @@ interface Reader {
   frames(): readonly Frame[]
 }
 
-/** Resolves when the first bytes of the stream are there: from then on nothing is missed. */
+/** Resolves with the first bytes of the stream: from then on no event is missed. */
 function read(port: number, query = '', lastEventId?: string): Promise<Reader> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -54,14 +54,14 @@ const names = (reader: Reader): readonly string[] =>
   reader.frames().map(({ type, object }) => `${type} ${object.metadata.name}`)
 
 describe('GET /watch', () => {
-  test('begins now, and shows what happens through us and straight to the API server', async () => {
+  test('a stream begins now and shows writes of the HTTP API and of the API server', async () => {
     const { port, call, memory } = await makeWorld()
     memory.seed(Application, applicationOf('old'))
     await expect.poll(() => call('GET', `${RESOURCES}/old`), SOON).toMatchObject({ status: 200 })
     const reader = await read(port)
     expect(reader.text()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     await call('POST', RESOURCES, applicationOf('web'))
-    // Without the finalizer, which only the controller takes off.
+    // Without the finalizer, which only the controller removes.
     const metadata = { name: 'web', namespace: 'default', finalizers: [] }
     memory.seed(Application, applicationOf('web', { metadata, status: { phase: 'Running' } }))
     await expect.poll(() => names(reader), SOON).toEqual(['ADDED web', 'MODIFIED web'])
@@ -73,7 +73,7 @@ describe('GET /watch', () => {
     expect(modified?.object.status?.phase).toBe('Running')
   })
 
-  test('filters by namespace, kind and label', async () => {
+  test('a stream is filtered by namespace, kind and label', async () => {
     const { port, memory } = await makeWorld()
     const readers = await Promise.all([
       read(port, '?namespace=a'),
@@ -91,12 +91,12 @@ describe('GET /watch', () => {
     if (!ofA || !web || !all || !none) throw new Error('no readers')
     await expect.poll(() => names(all), SOON).toHaveLength(4)
     expect(names(ofA)).toEqual(['ADDED x'])
-    // The one that is selected, and the change by which it no longer is.
+    // The matching object, and the change by which it stops to match.
     expect(web.frames().map(({ object }) => object.metadata.labels?.['tier'])).toEqual(['web', 'db'])
     expect(names(none)).toEqual([])
   })
 
-  test('goes on after Last-Event-ID, also in another process, and after a list', async () => {
+  test('a stream resumes after Last-Event-ID, also at another replica, and after a list', async () => {
     const first = await makeWorld()
     const { memory, port, call } = first
     const reader = await read(port)
@@ -110,7 +110,7 @@ describe('GET /watch', () => {
     const listed = await read(port, '', metadata.resourceVersion)
     await call('DELETE', `${RESOURCES}/b`)
     await expect.poll(() => names(listed), SOON).toEqual(['DELETED b'])
-    // Another replica, which was not there when it happened.
+    // Another replica, started after the change.
     const second = await makeWorld({ memory })
     await expect.poll(() => second.call('GET', `${RESOURCES}/c`), SOON).toMatchObject({ status: 200 })
     const resumed = await read(second.port, `?lastEventId=${id}`)
@@ -119,13 +119,13 @@ describe('GET /watch', () => {
     await expect.poll(() => names(resumed), SOON).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
   })
 
-  test('has ids in the order of the changes, so that nothing is missed by going on elsewhere', async () => {
+  test('ids are in the order of the changes, so that a client can resume at another replica', async () => {
     const first = await makeWorld()
     const { memory, port, call } = first
     const reader = await read(port)
     memory.holdWatches()
     memory.seed(Application, applicationOf('theirs'))
-    // Its own writes a process knows before the watch brings what was written before them.
+    // A process knows its own writes before the watch delivers older ones.
     await call('POST', RESOURCES, applicationOf('ours'))
     expect(await call('GET', `${RESOURCES}/ours`)).toMatchObject({ status: 200 })
     const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
@@ -136,7 +136,7 @@ describe('GET /watch', () => {
     expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
   })
 
-  test('says 410 when nobody knows any more what came after, and 400 to what is no id', async () => {
+  test('an expired id is answered with 410, and an invalid id with 400', async () => {
     const { memory, call } = await makeWorld()
     memory.seed(Application, applicationOf('a'))
     memory.seed(Application, applicationOf('b'))
@@ -145,7 +145,7 @@ describe('GET /watch', () => {
       status: 410,
       json: { error: expect.stringContaining('no longer known') },
     })
-    // Of a store that is no more, and that had seen more.
+    // From an earlier store with higher versions.
     expect(await call('GET', '/watch', undefined, { 'last-event-id': '999999' })).toMatchObject({ status: 410 })
     expect(await call('GET', '/watch', undefined, { 'last-event-id': 'x' })).toMatchObject({ status: 400 })
     expect(await call('GET', '/watch?labelSelector=%3D')).toMatchObject({ status: 400 })

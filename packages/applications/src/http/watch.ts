@@ -8,19 +8,19 @@ import { Application, GROUP } from '../api/index.ts'
 import { labelsOf } from './listing.ts'
 import { failure } from './schemas.ts'
 import type { ApplicationStore } from './store.ts'
-import { visible } from './to-response.ts'
-import { inOrder } from './watch-order.ts'
+import { toResponse } from './to-response.ts'
+import { publishInOrder } from './watch-order.ts'
 
-/** What filters judge: the object, and what it was before. */
-interface About {
+/** A change, for filters. */
+interface ObjectChange {
   readonly object: Stored<Application>
   readonly old: Stored<Application> | undefined
 }
 
-/** How long the API server is asked for the past, in seconds: what it has, it sends at once. */
+/** Length of the watch that reads history, in seconds; the API server sends past events at once. */
 const HISTORY_SECONDS = 1
-const HISTORY_TIMEOUT = 5_000
-const MOST_HISTORY = 10_000
+const HISTORY_TIMEOUT_MS = 5_000
+const MAX_HISTORY_EVENTS = 10_000
 
 const watchQuery = z.object({
   namespace: z.string().optional(),
@@ -31,37 +31,37 @@ const watchQuery = z.object({
 export interface WatchRoute {
   readonly route: Route
   /**
-   * Where a reader may go on after a list: at the latest event, or where the watch is; undefined before the first list.
-   * What a list shows includes all up to there.
+   * resourceVersion from which a client may watch after a list: that of the latest event, or of the informer's watch.
+   * Undefined before the first list. A list includes every change up to it.
    */
   newest(): string | undefined
 }
 
-/** `GET /watch`: every change of an Application, as server-sent events, to any number of readers. */
+/** `GET /watch`: every change of an Application, as server-sent events. */
 export function watchRoute(
   context: ManagerContext,
   store: ApplicationStore,
   namespace: string | undefined,
 ): WatchRoute {
   const { clock, metrics } = context
-  const hub = new SseHub<About>({
+  const hub = new SseHub<ObjectChange>({
     clock,
     metrics,
     name: 'watch',
-    history: (id, signal) => remembered(context, namespace, id, signal),
+    history: (id, signal) => historyAfter(context, namespace, id, signal),
   })
-  inOrder(store.informer, (event) => hub.publish(sent(event)))
+  publishInOrder(store.informer, (event) => hub.publish(toSseEvent(event)))
   return {
     newest: () => hub.lastId ?? store.informer.lastSyncResourceVersion,
     route: route({
       method: 'GET',
       path: '/watch',
-      summary: 'Changes of Applications from now on, or after Last-Event-ID, as server-sent events',
+      summary: 'Stream changes of Applications from now on, or after Last-Event-ID, as server-sent events',
       description:
         'Each frame is `data: {"type":"ADDED|MODIFIED|DELETED","object":{…}}` with the resourceVersion as its id. A ' +
-        'reader that comes back with `Last-Event-ID` (or `?lastEventId=`) gets what it has missed; if that is no longer ' +
-        'known the answer is 410, and the reader lists the Applications and begins anew. A reader that does not read is ' +
-        'cut off. With a labelSelector, a change is sent if the object is selected before it or after it.',
+        'client that reconnects with `Last-Event-ID` (or `?lastEventId=`) gets the changes since then; if they are no ' +
+        'longer available the answer is 410, and the client has to list and watch again. A client that reads too slowly ' +
+        'is disconnected. With a labelSelector, a change is sent if the object matches before or after it.',
       tags: ['applications'],
       query: watchQuery.extend({ lastEventId: z.string().optional() }),
       access: ({ query }) => ({
@@ -71,9 +71,13 @@ export function watchRoute(
         namespace: query.namespace,
       }),
       responses: {
-        200: { description: 'Frames, until the reader leaves', schema: z.string(), contentType: 'text/event-stream' },
-        400: failure('A query that can not be read'),
-        410: failure('What came after that event is no longer known'),
+        200: {
+          description: 'Frames, until the client disconnects',
+          schema: z.string(),
+          contentType: 'text/event-stream',
+        },
+        400: failure('Invalid query'),
+        410: failure('The changes after that event are no longer available'),
       },
       handle: ({ query, headers, signal }) =>
         hub.open({
@@ -88,17 +92,17 @@ export function watchRoute(
 function filterOf({ namespace, kind, labelSelector = '' }: z.output<typeof watchQuery>) {
   const labels = labelsOf(labelSelector)
   const key = JSON.stringify([namespace, kind, labels.toString()])
-  return { key, matches: ({ object, old }: About) => fits(object, old, { namespace, kind, labels }) }
+  return { key, matches: ({ object, old }: ObjectChange) => matches(object, old, { namespace, kind, labels }) }
 }
 
-interface Wanted {
+interface WatchFilter {
   readonly namespace: string | undefined
   readonly kind: string | undefined
   readonly labels: LabelMatcher
 }
 
-function fits(object: Stored<Application>, old: Stored<Application> | undefined, wanted: Wanted): boolean {
-  const { namespace, kind, labels } = wanted
+function matches(object: Stored<Application>, old: Stored<Application> | undefined, filter: WatchFilter): boolean {
+  const { namespace, kind, labels } = filter
   if (namespace !== undefined && object.metadata.namespace !== namespace) return false
   if (kind !== undefined && kind !== Application.kind) return false
   return labels.matches(object.metadata.labels) || (old !== undefined && labels.matches(old.metadata.labels))
@@ -106,13 +110,17 @@ function fits(object: Stored<Application>, old: Stored<Application> | undefined,
 
 const TYPES = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const
 
-function sent(event: InformerEvent<Application>): SseEvent<About> {
+function toSseEvent(event: InformerEvent<Application>): SseEvent<ObjectChange> {
   const old = event.type === 'modified' ? event.old : undefined
   return frame(TYPES[event.type], event.object, old)
 }
 
-function frame(type: string, object: Stored<Application>, old: Stored<Application> | undefined): SseEvent<About> {
-  return { id: object.metadata.resourceVersion, data: { type, object: visible(object) }, about: { object, old } }
+function frame(
+  type: string,
+  object: Stored<Application>,
+  old: Stored<Application> | undefined,
+): SseEvent<ObjectChange> {
+  return { id: object.metadata.resourceVersion, data: { type, object: toResponse(object) }, about: { object, old } }
 }
 
 function eventId(value: string | readonly string[] | undefined): string | undefined {
@@ -121,24 +129,29 @@ function eventId(value: string | readonly string[] | undefined): string | undefi
   throw invalidRequest([{ field: 'Last-Event-ID', message: 'Expected the id of an event, which is a whole number' }])
 }
 
-/** What the API server remembers after `id`: it does longer than we, and across our restarts. Undefined if it does not. */
-async function remembered(
+/** Events after `id` from the API server, whose history outlives this process. Undefined if they are gone. */
+async function historyAfter(
   { api, clock }: ManagerContext,
   namespace: string | undefined,
   id: string,
   signal: AbortSignal,
-): Promise<readonly SseEvent<About>[] | undefined> {
-  const events: SseEvent<About>[] = []
+): Promise<readonly SseEvent<ObjectChange>[] | undefined> {
+  const events: SseEvent<ObjectChange>[] = []
   const latest = new Map<string, Stored<Application>>()
-  const limit = withTimeout(clock, HISTORY_TIMEOUT, () => new Error('the API server takes too long'), signal)
+  const limit = withTimeout(
+    clock,
+    HISTORY_TIMEOUT_MS,
+    () => new Error('The API server took too long to send the history'),
+    signal,
+  )
   const options = { resourceVersion: id, namespace, timeoutSeconds: HISTORY_SECONDS, signal: limit.signal }
   try {
     const { metadata } = await api.list(Application, { namespace, limit: 1, signal: limit.signal })
-    // Of a time that the server has not seen: from a store that is no more. Some servers would wait for that time.
+    // A version of the future comes from an earlier store. Some servers would wait for it.
     if (compareResourceVersions(id, metadata.resourceVersion) > 0) return undefined
     for await (const batch of api.watch(Application, options)) {
-      for (const event of batch) note(event, events, latest)
-      if (events.length > MOST_HISTORY) return undefined
+      for (const event of batch) collect(event, events, latest)
+      if (events.length > MAX_HISTORY_EVENTS) return undefined
     }
     return events
   } catch (error) {
@@ -149,9 +162,9 @@ async function remembered(
   }
 }
 
-function note(
+function collect(
   event: WatchEvent<Application>,
-  events: SseEvent<About>[],
+  events: SseEvent<ObjectChange>[],
   latest: Map<string, Stored<Application>>,
 ): void {
   if (event.type === 'BOOKMARK') return

@@ -73,7 +73,7 @@ export const waiting = (reason: string, message?: string): Partial<ContainerStat
 })
 
 export function observed(more: Partial<Observed> = {}): Observed {
-  return { deployment: undefined, job: undefined, troubled: [], owned: () => [], ...more }
+  return { deployment: undefined, job: undefined, failingPods: [], owned: () => [], ...more }
 }
 
 /** A refusal with the details by which the API server says what it is about. */

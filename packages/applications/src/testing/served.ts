@@ -51,7 +51,7 @@ export async function closeWorlds(): Promise<void> {
 export async function makeWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = systemClock, memory = new MemoryApi({ clock }) } = options
   memory.seed(Namespace, { metadata: { name: 'default' } })
-  const events = new EventHistory({ clock, learn: false })
+  const events = new EventHistory({ clock, watchRemote: false })
   const listening = Promise.withResolvers<Listening>()
   const end = new AbortController()
   const routes = applicationRoutes({ events, reviews: new ApplicationAdmission(), ...options.routes })

@@ -15,7 +15,7 @@ function invalid(...causes: readonly Cause[]): ApiError {
 const refused = (message: string) => detailsOf(new ApiError(message, { status: 400, reason: 'BadRequest' }))
 const forbidden = (message: string) => detailsOf(new ApiError(message, { status: 403, reason: 'Forbidden' }))
 
-// As kube-apiserver 1.36 words them.
+// Messages of kube-apiserver 1.36.
 describe('causes of a 422', () => {
   test.each([
     [
@@ -76,19 +76,19 @@ describe('causes of a 422', () => {
     ['FieldValueInvalid', 'Invalid value: ingress needs ports', 'ingress needs ports', undefined],
     ['FieldValueInvalid', 'Invalid value: "object": ingress needs ports', 'ingress needs ports', undefined],
     ['FieldValueForbidden', 'Forbidden: too late', 'Forbidden: too late', undefined],
-  ])('%s %s', (reason, message, translated, value) => {
+  ])('the cause %s %s is translated', (reason, message, translated, value) => {
     const detail = { field: 'spec.x', message: translated, ...(value !== undefined && { value }) }
     expect(detailsOf(invalid({ reason, message, field: 'spec.x' }))).toEqual([detail])
   })
 
-  test('a missing name is told as such', () => {
+  test('a missing name is reported as required', () => {
     const cause = { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required' }
     expect(detailsOf(invalid({ ...cause, field: 'metadata.name' }))).toEqual([
       { field: 'metadata.name', message: 'Resource name is required' },
     ])
   })
 
-  test('the scale subresource names the same field in another way', () => {
+  test('a field name of the scale subresource is normalized', () => {
     const below = 'Invalid value: -1: spec.replicas in body should be greater than or equal to 0'
     expect(
       detailsOf(
@@ -104,7 +104,7 @@ describe('causes of a 422', () => {
     ).toEqual([{ field: 'spec.replicas', message: 'Value must be at least 0', value: -1 }])
   })
 
-  test('a field is named once, and remarks on other causes not at all', () => {
+  test('each field is reported once, and follow-up causes are dropped', () => {
     const wrong = { reason: 'FieldValueInvalid', field: 'metadata.name' }
     expect(
       detailsOf(
@@ -123,7 +123,7 @@ describe('causes of a 422', () => {
   })
 })
 
-test('a body that could not be decoded is a 400, which names the field if it can', () => {
+test('a body that the server cannot decode is reported with its field if it is known', () => {
   const start = 'Application in version "v1" cannot be handled as a Application: '
   expect(
     refused(`${start}json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`),
@@ -133,7 +133,7 @@ test('a body that could not be decoded is a 400, which names the field if it can
   ])
 })
 
-test("our own webhook's refusal names what it objects to; other refusals are not about the object", () => {
+test('a denial of the own webhook names its field, and other denials are not translated', () => {
   const webhook = 'admission webhook "applications.cloudnative.elide.dev" denied the request: '
   const advice = '. If it should be allowed, bind a Role or ClusterRole with that right to the user.'
   expect(forbidden(`${webhook}Images must be from gcr.io or docker.io registries${advice}`)).toEqual([

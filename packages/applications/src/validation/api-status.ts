@@ -1,9 +1,9 @@
 import type { ApiError } from '@tenure/kube'
 import { WEBHOOK_NAME } from '../admission/names.ts'
-import { MOST_DETAILS, NAME_RULE, detail } from './schema.ts'
+import { MAX_DETAILS, NAME_RULE, detail } from './schema.ts'
 import type { ValidationDetail } from './schema.ts'
 
-/** One cause in a Status that refuses an object. */
+/** Cause in a Status of the API server. */
 interface Cause {
   readonly reason?: string
   readonly message?: string
@@ -11,8 +11,8 @@ interface Cause {
 }
 
 /**
- * What an API server's refusal of an Application says, in the words of our own validation: of a 422 its causes, of a
- * 400 its message, and of our own webhook's 403 what it objects to. Undefined if the error is about something else.
+ * Translates an error of the API server into details as `validateApplication` words them: the causes of a 422, the
+ * message of a 400 and the denial of the operator's own webhook (403). Undefined for any other error.
  */
 export function detailsOf(error: ApiError): readonly ValidationDetail[] | undefined {
   if (error.status === 403) return webhookDetails(error.message)
@@ -20,22 +20,22 @@ export function detailsOf(error: ApiError): readonly ValidationDetail[] | undefi
   const causes = (error.details?.causes ?? []).filter((cause) => !isNoise(cause))
   if (causes.length === 0) return [decodingDetail(error.message)]
   const details = new Map<string, ValidationDetail>()
-  for (const cause of causes.slice(0, MOST_DETAILS)) {
+  for (const cause of causes.slice(0, MAX_DETAILS)) {
     const each = causeDetail(cause)
-    // One mistake may have several causes, such as a name that breaks two rules: the first says enough.
+    // A field may have several causes, such as a name that breaks two rules: the first is enough.
     if (!details.has(each.field)) details.set(each.field, each)
   }
   return [...details.values()]
 }
 
-/** Remarks about other causes, which name no field of their own. */
+/** Follow-up causes of the API server that do not name a field. */
 function isNoise({ field, message = '' }: Cause): boolean {
   return field === '<nil>' && /validation rules were not checked|must validate|Checked value must/.test(message)
 }
 
 function causeDetail(cause: Cause): ValidationDetail {
   const { reason, message = '' } = cause
-  // The scale subresource's own check names fields with a dot in front.
+  // The scale subresource puts a dot before field names.
   const named = cause.field?.replace(/^\./, '') ?? ''
   const field = named === '' || named === '<nil>' ? 'body' : named
   if (reason === 'FieldValueRequired') {
@@ -50,12 +50,12 @@ function causeDetail(cause: Cause): ValidationDetail {
 /** `Invalid value: 150: spec.replicas in body should be …` → 150, and the rest. */
 function splitValue(message: string): { readonly value: unknown; readonly rest: string } {
   const match = /^(?:Invalid|Unsupported) value: ("(?:[^"\\]|\\.)*"|-?[\d.e+-]+|true|false|null): (.*)$/s.exec(message)
-  // Of rules in CEL it shows no value.
+  // Causes of CEL rules have no value.
   if (!match) return { value: undefined, rest: message.replace(/^Invalid value: /, '') }
   const [, text = '', rest = ''] = match
-  // Go quotes a little differently from JSON; what JSON can not read is not shown.
+  // Go quotes differently from JSON; a value that JSON cannot parse is left out.
   const value = parsed(text)
-  // Of a whole object the server names the type only.
+  // The server replaces an object by its type.
   return { value: value === null || value === 'object' ? undefined : value, rest }
 }
 
@@ -96,7 +96,7 @@ function jsonType(name: string): string {
   return name === 'integer' || name === 'float64' || name === 'int64' ? 'number' : name
 }
 
-/** Of a body that the server could not even decode: Go names the field, if it got that far. */
+/** For a body that the server could not decode: Go names the field in the message. */
 function decodingDetail(message: string): ValidationDetail {
   const field = /Go struct field ObjectMeta\.([\w.]+) of type/.exec(message)?.[1]
   const found = /cannot unmarshal (\w+) into/.exec(message)?.[1]
@@ -110,7 +110,7 @@ function webhookDetails(message: string): readonly ValidationDetail[] | undefine
   const start = `admission webhook "${WEBHOOK_NAME}" denied the request: `
   const at = message.indexOf(start)
   if (at < 0) return undefined
-  // What the client advises about missing rights does not apply: these are not ours to grant.
-  const said = message.slice(at + start.length).split('. If it should be allowed', 1)[0] ?? ''
-  return [detail(said.startsWith('replicas') ? 'spec.replicas' : 'spec.image', said)]
+  // The client's advice about missing permissions does not apply to a webhook's denial.
+  const denial = message.slice(at + start.length).split('. If it should be allowed', 1)[0] ?? ''
+  return [detail(denial.startsWith('replicas') ? 'spec.replicas' : 'spec.image', denial)]
 }

@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
 
-/** One thing that is wrong with an object: where, what, and the value if it is short enough to be shown. */
+/** One error in an object. The value is left out if it is long. */
 export interface ValidationDetail {
   /** `spec.replicas`, `spec.ports[0].port`. */
   readonly field: string
@@ -8,18 +8,18 @@ export interface ValidationDetail {
   readonly value?: unknown
 }
 
-/** What is wrong with a name, whoever finds it. */
+/** Message for an invalid name. */
 export const NAME_RULE = `Name must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or digit`
-/** More complaints than that help nobody, and a body of megabytes could cause as many. */
-export const MOST_DETAILS = 50
-/** Patterns are not tried on longer texts: some take time that grows with the square of the length. */
-const LONGEST_MATCHED = 4_096
-const LONGEST_SHOWN = 200
+/** Bounds the response to a body of megabytes. */
+export const MAX_DETAILS = 50
+/** In characters. Some patterns take time that grows with the square of the length. */
+const MAX_PATTERN_INPUT_LENGTH = 4_096
+/** In characters. */
+const MAX_SHOWN_VALUE_LENGTH = 200
 
 /**
- * What of `value` a structural schema does not allow. It says the same as the API server about types, required fields,
- * limits, enumerations and patterns. What it leaves to the server: rules in CEL, uniqueness in lists, and unknown
- * fields, which the server drops. It goes no deeper than the schema does.
+ * Validates `value` against a structural schema, as the API server does: types, required fields, limits, enumerations
+ * and patterns. CEL rules and uniqueness in lists are left to the server, and so are unknown fields, which it drops.
  */
 export function violations(schema: JSONSchemaProps, value: unknown, field: string): readonly ValidationDetail[] {
   const details: ValidationDetail[] = []
@@ -27,23 +27,22 @@ export function violations(schema: JSONSchemaProps, value: unknown, field: strin
   return details
 }
 
-/** The path of an entry: `spec.config.key`, or `spec.config[a.b]` where a dot would mislead. */
+/** Path of an entry: `spec.config.key`, or `spec.config[a.b]` if the key has a dot. */
 export function childPath(parent: string, key: string): string {
   if (!/^[\w-]{1,64}$/.test(key)) return `${parent}[${key.slice(0, 64)}]`
   return parent === '' ? key : `${parent}.${key}`
 }
 
-/** A detail, with the value if it is small. */
 export function detail(field: string, message: string, value?: unknown): ValidationDetail {
   const isShown =
     typeof value === 'number' ||
     typeof value === 'boolean' ||
     value === null ||
-    (typeof value === 'string' && value.length <= LONGEST_SHOWN)
+    (typeof value === 'string' && value.length <= MAX_SHOWN_VALUE_LENGTH)
   return isShown ? { field, message, value } : { field, message }
 }
 
-/** What JSON calls the type of a value. */
+/** JSON type of a value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
@@ -53,16 +52,13 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * A property, read so that what every object inherits is not taken for something that the body says. Null counts as
- * missing: the API server drops it before it looks.
- */
+/** Reads an own property. Null counts as missing, because the API server drops it before validation. */
 export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? undefined) : undefined
 }
 
 function walk(schema: JSONSchemaProps, value: unknown, field: string, into: ValidationDetail[]): void {
-  if (into.length >= MOST_DETAILS) return
+  if (into.length >= MAX_DETAILS) return
   if (value === null && schema.nullable) return
   const expected = schema['x-kubernetes-int-or-string'] ? 'integer or string' : schema.type
   if (expected !== undefined && !isOfType(value, expected)) {
@@ -101,7 +97,7 @@ function checkNumber(schema: JSONSchemaProps, value: number, field: string, into
 
 function checkText(schema: JSONSchemaProps, value: string, field: string, into: ValidationDetail[]): void {
   const { minLength, pattern } = schema
-  const maxLength = schema.maxLength ?? (pattern === undefined ? undefined : LONGEST_MATCHED)
+  const maxLength = schema.maxLength ?? (pattern === undefined ? undefined : MAX_PATTERN_INPUT_LENGTH)
   if (minLength !== undefined && value.length < minLength) {
     into.push(detail(field, `Value must have at least ${counted(minLength, 'character')}`, value))
   } else if (maxLength !== undefined && value.length > maxLength) {
@@ -121,7 +117,7 @@ function checkList(schema: JSONSchemaProps, value: readonly unknown[], field: st
   }
   if (!isSchema(items)) return
   for (const [index, item] of value.entries()) {
-    if (into.length >= MOST_DETAILS) return
+    if (into.length >= MAX_DETAILS) return
     walk(items, item, `${field}[${index}]`, into)
   }
 }
@@ -140,7 +136,7 @@ function checkRecord(
   }
   if (!isSchema(additionalProperties)) return
   for (const [key, inner] of Object.entries(value)) {
-    if (into.length >= MOST_DETAILS) return
+    if (into.length >= MAX_DETAILS) return
     if (inner !== null) walk(additionalProperties, inner, childPath(field, key), into)
   }
 }

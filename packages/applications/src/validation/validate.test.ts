@@ -15,7 +15,7 @@ function complaints(body: unknown, options?: ValidationOptions): readonly unknow
 const inSpec = (more: object): readonly unknown[] => complaints({ metadata, spec: { ...spec, ...more } })
 const inMetadata = (more: object): readonly unknown[] => complaints({ metadata: { ...metadata, ...more }, spec })
 
-describe('what the contract names', () => {
+describe("the contract's messages", () => {
   test.each([
     [{ replicas: 150 }, 'spec.replicas', 'Value must be at most 100', 150],
     [{ replicas: -1 }, 'spec.replicas', 'Value must be at least 0', -1],
@@ -28,7 +28,7 @@ describe('what the contract names', () => {
     [{ ports: [{ port: 80 }, { port: 0 }] }, 'spec.ports[1].port', 'Value must be at least 1', 0],
     [{ command: ['a', 7] }, 'spec.command[1]', 'Expected string, got number', 7],
     [{ command: [null] }, 'spec.command[0]', 'Expected string, got null', null],
-  ])('%o', (more, field, message, value) => {
+  ])('a spec with %o is refused', (more, field, message, value) => {
     expect(inSpec(more)).toEqual([{ field, message, value }])
   })
 
@@ -52,14 +52,14 @@ describe('what the contract names', () => {
         ['spec', 'Required field is missing'],
       ],
     ],
-  ])('%j', (body, wanted) => {
+  ])('the body %j is refused', (body, wanted) => {
     expect(complaints(body)).toMatchObject(wanted.map(([field, message]) => ({ field, message })))
     expect(complaints(body)).toHaveLength(wanted.length)
   })
 })
 
 describe('metadata', () => {
-  test.each(['My_App', 'a.b', '-a', 'a-', 'ä', 'a b', '../x', 'x'.repeat(64)])('%s is no name', (name) => {
+  test.each(['My_App', 'a.b', '-a', 'a-', 'ä', 'a b', '../x', 'x'.repeat(64)])('%s is refused as a name', (name) => {
     expect(inMetadata({ name })).toMatchObject([
       { field: 'metadata.name', message: expect.stringContaining('lower-case letters'), value: name },
     ])
@@ -72,11 +72,11 @@ describe('metadata', () => {
     [{ finalizers: {} }, 'metadata.finalizers', 'Expected array, got object'],
     [{ ownerReferences: [{ kind: 'X' }] }, 'metadata.ownerReferences[0].apiVersion', 'Required field is missing'],
     [{ resourceVersion: 5 }, 'metadata.resourceVersion', 'Expected string, got number'],
-  ])('%o', (more, field, message) => {
+  ])('metadata with %o is refused', (more, field, message) => {
     expect(inMetadata(more)[0]).toMatchObject({ field, message })
   })
 
-  test('labels and annotations are named as Kubernetes wants it', () => {
+  test('keys of labels and annotations follow the rules of Kubernetes', () => {
     const labels = { 'app.kubernetes.io/name': 'a', 'a b': 'c', 'x/y/z': 'c', ok: '', bad: 'e f', long: 'x'.repeat(64) }
     expect(inMetadata({ labels })).toMatchObject([
       { field: 'metadata.labels[a b]' },
@@ -88,7 +88,7 @@ describe('metadata', () => {
     expect(inMetadata({ annotations: { 'a.example/b': 'any text\n' } })).toEqual([])
   })
 
-  test('the URL stands in for what is missing, and must equal what is there', () => {
+  test('the URL fills in a missing name and namespace, and must equal present ones', () => {
     const at = { name: 'my-app', namespace: 'default' }
     const result = validateApplication({ spec }, at)
     expect(result).toEqual({ ok: true, application: { apiVersion, kind: 'Application', metadata: at, spec } })
@@ -99,12 +99,12 @@ describe('metadata', () => {
     ])
   })
 
-  test('a name may be left to the server', () => {
+  test('generateName replaces the name', () => {
     expect(complaints({ metadata: { generateName: 'my-' }, spec })).toEqual([])
   })
 })
 
-test('an Application comes out, without status and with nothing else lost', () => {
+test('a valid body becomes an Application without status and otherwise unchanged', () => {
   const body = { apiVersion, kind: 'Application', metadata: { ...metadata, labels: { a: 'b' } }, spec, status: 'mine' }
   const { status: _, ...rest } = body
   expect(validateApplication(body)).toEqual({ ok: true, application: rest })
@@ -117,7 +117,7 @@ test('an Application comes out, without status and with nothing else lost', () =
   ])
 })
 
-test('the image is judged when asked for', () => {
+test('the image policy applies only if it is given', () => {
   const body = { metadata, spec: { ...spec, image: 'ubuntu' } }
   expect(complaints(body)).toEqual([])
   expect(complaints(body, { policy: defaultImagePolicy })).toEqual([
@@ -129,8 +129,8 @@ test('the image is judged when asked for', () => {
   ])
 })
 
-describe('bad will', () => {
-  test('keys that every object inherits are not taken for what the body says', () => {
+describe('hostile bodies', () => {
+  test('inherited keys are not read as fields', () => {
     const body: unknown = JSON.parse('{"__proto__":{"metadata":{"name":"x"},"spec":{"replicas":1,"image":"x"}}}')
     expect(complaints(body)).toHaveLength(2)
     const spread: unknown = JSON.parse(
@@ -140,7 +140,7 @@ describe('bad will', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  test('a thousand mistakes are told by fifty, and long values are not told', () => {
+  test('at most fifty details are reported, without long values', () => {
     const config = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]))
     expect(inSpec({ config })).toHaveLength(50)
     expect(inSpec({ strategy: 'x'.repeat(10_000) })).toEqual([
@@ -148,14 +148,14 @@ describe('bad will', () => {
     ])
   })
 
-  test('texts that patterns would take long for are refused by their length', () => {
+  test('texts that are too long for patterns are refused by length', () => {
     const cpu = `${'1'.repeat(2_000_000)}x`
     expect(inSpec({ resources: { limits: { cpu } } })).toEqual([
       { field: 'spec.resources.limits.cpu', message: 'Value must have at most 4096 characters' },
     ])
   })
 
-  test('any JSON is answered, and what passes has what an Application needs', () => {
+  test('any JSON is validated, and a valid one has the required fields', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.record({ metadata: fc.jsonValue(), spec: fc.jsonValue() })), (body) => {
         const result = validateApplication(body)
@@ -167,7 +167,7 @@ describe('bad will', () => {
     )
   })
 
-  test('depth costs nothing', () => {
+  test('deep nesting is validated in time', () => {
     let deep: unknown = {}
     for (let level = 0; level < 100_000; level++) deep = { deep, config: deep }
     expect(complaints({ metadata, spec: { ...spec, config: { deep } } })).toMatchObject([{ field: 'spec.config.deep' }])

@@ -1,8 +1,8 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
 import { Application, GROUP, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
-import { imageObjection, type ImagePolicy } from '../admission/image-policy.ts'
-import { MOST_DETAILS, NAME_RULE, childPath, detail, isRecord, own, typeName, violations } from './schema.ts'
+import { imagePolicyViolation, type ImagePolicy } from '../admission/image-policy.ts'
+import { MAX_DETAILS, NAME_RULE, childPath, detail, isRecord, own, typeName, violations } from './schema.ts'
 import type { ValidationDetail } from './schema.ts'
 
 export type { ValidationDetail } from './schema.ts'
@@ -13,22 +13,22 @@ export type Validation =
   | { readonly ok: false; readonly details: readonly ValidationDetail[] }
 
 export interface ValidationOptions {
-  /** What the URL says. It stands in for what the body leaves out, and must equal what the body says. Default: nothing. */
+  /** Name and namespace of the URL. They fill in missing ones and must equal present ones. Default: none. */
   readonly name?: string | undefined
   readonly namespace?: string | undefined
-  /** Judge the image too. Default: the image is not judged. */
+  /** Applied to the image. Default: every image passes. */
   readonly policy?: ImagePolicy | undefined
 }
 
 const API_VERSION = `${GROUP}/${VERSION}`
-/** Kubernetes' own limits on labels' and annotations' names. */
+/** Kubernetes' syntax of label and annotation keys. */
 const LABEL_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/
 
-/** The schema that the API server holds against Applications: there is no second one. */
+/** Schema of the CustomResourceDefinition. */
 const schema = applicationDefinition.spec.versions.find(({ name }) => name === VERSION)?.schema?.openAPIV3Schema ?? {}
 const texts: JSONSchemaProps = { type: 'object', additionalProperties: { type: 'string' } }
-/** Of metav1.ObjectMeta, what people write: a definition's schema says nothing about it but what it restricts. */
+/** The writable part of metav1.ObjectMeta, which the CustomResourceDefinition leaves out. */
 const metadataSchema: JSONSchemaProps = {
   type: 'object',
   properties: {
@@ -55,7 +55,7 @@ const metadataSchema: JSONSchemaProps = {
     ...schema.properties?.['metadata']?.properties,
   },
 }
-/** Without what is judged apart, and without status, which nobody but the operator writes. */
+/** Without metadata, which has its own schema, and without status, which only the operator writes. */
 const bodySchema: JSONSchemaProps = {
   ...schema,
   properties: {
@@ -66,8 +66,8 @@ const bodySchema: JSONSchemaProps = {
 }
 
 /**
- * Holds a body of any shape against the CRD's schema and Kubernetes' rules about metadata. What passes is an
- * Application, with the URL's name and namespace and without its status.
+ * Validates a body of any shape against the CRD's schema and Kubernetes' rules for metadata. The result has the URL's
+ * name and namespace and no status.
  */
 export function validateApplication(body: unknown, options: ValidationOptions = {}): Validation {
   if (!isRecord(body)) return { ok: false, details: [detail('body', `Expected object, got ${typeName(body)}`)] }
@@ -77,7 +77,7 @@ export function validateApplication(body: unknown, options: ValidationOptions = 
     ...violations(bodySchema, body, ''),
     ...imageDetails(own(body, 'spec'), options.policy),
   ]
-  if (details.length > 0) return { ok: false, details: details.slice(0, MOST_DETAILS) }
+  if (details.length > 0) return { ok: false, details: details.slice(0, MAX_DETAILS) }
   const application = {
     ...without(body, ['status']),
     apiVersion: API_VERSION,
@@ -88,7 +88,7 @@ export function validateApplication(body: unknown, options: ValidationOptions = 
       ...(options.namespace !== undefined && { namespace: options.namespace }),
     },
   }
-  // The one place where a body becomes an Application: the schema has been held against all that the type names.
+  // The only cast from a body to an Application: the schema has checked every field of the type.
   return { ok: true, application: application as unknown as Application }
 }
 
@@ -126,7 +126,7 @@ function labelDetails(labels: unknown, annotations: unknown): readonly Validatio
     ['metadata.annotations', annotations],
   ] as const) {
     for (const [key, value] of isRecord(map) ? Object.entries(map) : []) {
-      if (details.length >= MOST_DETAILS) return details
+      if (details.length >= MAX_DETAILS) return details
       if (key.length > 317 || !LABEL_NAME.test(key)) {
         details.push(
           detail(
@@ -147,7 +147,7 @@ function labelDetails(labels: unknown, annotations: unknown): readonly Validatio
 function imageDetails(spec: unknown, policy: ImagePolicy | undefined): readonly ValidationDetail[] {
   const image = isRecord(spec) ? own(spec, 'image') : undefined
   if (!policy || typeof image !== 'string' || image === '') return []
-  const objection = imageObjection(image, policy)
+  const objection = imagePolicyViolation(image, policy)
   return objection === undefined ? [] : [detail('spec.image', objection, image)]
 }
 

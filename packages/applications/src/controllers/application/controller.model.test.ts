@@ -13,11 +13,11 @@ const amounts = fc.record(
 )
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
 
-/** Without a change of order, which the server in memory does not follow. */
+/** In one order only: the in-memory server does not follow a change of order. */
 const beginningOf = <T>(list: readonly T[]): fc.Arbitrary<readonly T[]> =>
   fc.integer({ min: 0, max: list.length }).map((length) => list.slice(0, length))
 
-/** Anything that people may write. */
+/** An arbitrary valid spec. */
 const spec: fc.Arbitrary<ApplicationSpec> = fc
   .record({
     replicas: fc.integer({ min: 0, max: 5 }),
@@ -34,10 +34,10 @@ const spec: fc.Arbitrary<ApplicationSpec> = fc
     ingress: optional(fc.record({ host: word })),
     persistence: optional(fc.record({ size: fc.constantFrom('1Gi', 5), mountPath: fc.constant('/data') })),
   })
-  // As JSON has it: what is undefined is not there.
+  // JSON has no undefined.
   .map((value) => JSON.parse(JSON.stringify(value)) as ApplicationSpec)
 
-/** Lets every Deployment be rolled out, until there is nothing more to do. */
+/** Rolls out every Deployment until the operator makes no more writes. */
 async function settleAll(bench: Bench): Promise<void> {
   for (let before = ''; before !== bench.server.revision;) {
     before = bench.server.revision
@@ -51,7 +51,7 @@ async function settleAll(bench: Bench): Promise<void> {
 }
 
 test(
-  'however it is described and changed, what is there is what is described, and then nothing is written',
+  'the children match the last of any sequence of specs, and the steady state makes no writes',
   { timeout: 60_000 },
   async () => {
     await fc.assert(
@@ -83,10 +83,10 @@ test(
   },
 )
 
-/** A configured shop, and every write to it that could be its last. */
+/** A configured shop; the test loses the response of each of its writes in turn. */
 const configured: ApplicationSpec = { ...plainSpec, config: { A: '1' }, ports: [{ port: 80 }] }
 
-test.each([0, 1, 2, 3, 4])('an answer that is lost, of write %i, loses nothing', async (lost) => {
+test.each([0, 1, 2, 3, 4])('a lost response to write %i is recovered', async (lost) => {
   const bench = new Bench()
   let writes = 0
   bench.server.intercept(({ verb, plural }) => {
@@ -106,14 +106,14 @@ test.each([0, 1, 2, 3, 4])('an answer that is lost, of write %i, loses nothing',
   await bench.stop()
 })
 
-test('a hundred Applications at rest cost nothing in five minutes', async () => {
+test('a hundred steady Applications cost no requests in five minutes', async () => {
   const bench = new Bench()
   await bench.start()
   for (let index = 0; index < 100; index++) await bench.create(`shop-${index}`, configured)
   await bench.clock.advance(30_000)
   await settleAll(bench)
   expect(bench.server.objects(Application).filter(({ status }) => status?.phase === 'Running')).toHaveLength(100)
-  // In a crowd one status each, although it took its time: finalizer, ConfigMap, Service, Deployment, status.
+  // While many are pending each gets one status, however long it takes: finalizer, ConfigMap, Service, Deployment, status.
   expect(bench.writes.filter((write) => !write.startsWith('create '))).toHaveLength(500)
   bench.forget()
   await bench.clock.advance(300_000)

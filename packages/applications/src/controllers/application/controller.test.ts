@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await bench.stop())
 
-/** A shop that runs, and nothing noted. */
+/** A running shop, with the request log cleared. */
 async function running(more: object = {}): Promise<void> {
   await bench.write('shop', { ...plainSpec, ...more })
   await bench.settle()
@@ -24,7 +24,7 @@ async function running(more: object = {}): Promise<void> {
 const condition = (name = 'shop') => bench.read(name)?.status?.conditions?.[0]
 
 describe('from creation to running', () => {
-  test('takes three writes, and two events', async () => {
+  test('a new Application takes three writes and two events', async () => {
     await bench.write('shop', plainSpec)
     await bench.settle()
     bench.rollOut('shop')
@@ -40,7 +40,7 @@ describe('from creation to running', () => {
     expect(owner).toMatchObject({ kind: 'Application', name: 'shop', controller: true })
   })
 
-  test('takes two if the finalizer came with it, as by the webhook', async () => {
+  test('a new Application with the finalizer takes two writes', async () => {
     await bench.api.create(Application, { metadata: { ...at('shop'), finalizers: [FINALIZER] }, spec: plainSpec })
     bench.forget()
     await bench.settle()
@@ -53,7 +53,7 @@ describe('from creation to running', () => {
     expect(bench.server.objects(Deployment)).toEqual([])
   })
 
-  test('takes one more if it takes its time, and tells of progress now and then', async () => {
+  test('a slow rollout takes one more write, and progress is reported at intervals', async () => {
     await bench.write('shop', plainSpec)
     await bench.clock.advance(5_500)
     expect(bench.read('shop')?.status).toMatchObject({ phase: 'Pending', readyReplicas: 0, observedGeneration: 1 })
@@ -69,7 +69,7 @@ describe('from creation to running', () => {
     expect(bench.events).toEqual({ Created: 1, Reconciled: 1 })
   })
 
-  test('then costs nothing, after a restart neither', async () => {
+  test('a running Application costs no writes, even after a restart', async () => {
     await running({ config: { A: '1' }, ports: [{ port: 80 }] })
     await bench.clock.advance(300_000)
     await bench.stop()
@@ -80,7 +80,7 @@ describe('from creation to running', () => {
 })
 
 describe('a change of the spec', () => {
-  test('is rolled out, and not said to run before it does', async () => {
+  test('the change is rolled out, and the phase is Running only afterwards', async () => {
     await running()
     await bench.write('shop', { ...plainSpec, replicas: 5, image: 'nginx:2' })
     await bench.settle()
@@ -91,14 +91,14 @@ describe('a change of the spec', () => {
     expect(bench.events).toEqual({ Created: 1, Updated: 1, Reconciled: 2 })
   })
 
-  test('makes and takes away what it names, but no data', async () => {
+  test('the change creates and removes children, but keeps volume claims', async () => {
     const more = { config: { A: '1' }, ports: [{ port: 80 }], persistence: { size: '1Gi', mountPath: '/data' } }
     await running(more)
     expect(bench.server.peek(ConfigMap, at('shop-config'))?.data).toEqual({ A: '1' })
     await bench.write('shop', plainSpec)
     await bench.settle()
     expect(bench.server.objects(Service)).toEqual([])
-    // Pods of before may have to start again while the new ones do not get ready.
+    // Old pods may restart while the new ones are not ready.
     expect(bench.server.objects(ConfigMap)).toHaveLength(1)
     bench.rollOut('shop')
     await bench.settle()
@@ -106,7 +106,7 @@ describe('a change of the spec', () => {
     expect(bench.server.objects(PersistentVolumeClaim)).toHaveLength(1)
   })
 
-  test('to a run Once replaces the Deployment, and a changed run replaces the run', async () => {
+  test('a change to run Once replaces the Deployment, and a changed run replaces the Job', async () => {
     await running()
     await bench.write('shop', { ...plainSpec, run: 'Once' })
     await bench.settle()
@@ -119,7 +119,7 @@ describe('a change of the spec', () => {
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid)
   })
 
-  test('is what it takes to run a finished run again: that its Job is cleared away does not', async () => {
+  test('a finished run starts again after a change of the spec, not after the deletion of its Job', async () => {
     await bench.write('shop', { ...plainSpec, run: 'Once' })
     await bench.settle()
     const job = bench.server.peek(Job, at('shop'))
@@ -140,7 +140,7 @@ describe('a change of the spec', () => {
     expect(bench.server.peek(Job, at('shop'))?.spec?.template.spec?.containers[0]?.image).toBe('other')
   })
 
-  test('that is refused leaves what runs running', async () => {
+  test('a refused change leaves the old workload running', async () => {
     await running()
     bench.server.intercept(({ plural, verb }) =>
       plural === 'jobs' && verb === 'apply' ? refuse(422, 'Invalid', 'no such Job') : undefined,
@@ -152,8 +152,8 @@ describe('a change of the spec', () => {
   })
 })
 
-describe('what others do', () => {
-  test('to our fields is undone, to others is left', async () => {
+describe('changes by others', () => {
+  test('a change of an owned field is reverted, and a foreign field is kept', async () => {
     await running()
     const live = bench.server.peek(Deployment, at('shop'))
     if (!live?.spec) throw new Error('no Deployment')
@@ -169,7 +169,7 @@ describe('what others do', () => {
     })
   })
 
-  test('a deleted Deployment is made again, and that is told', async () => {
+  test('a deleted Deployment is recreated, with an event', async () => {
     await running()
     bench.server.unseed(Deployment, at('shop'))
     await bench.settle()
@@ -178,7 +178,7 @@ describe('what others do', () => {
     expect(bench.events['Reconciling']).toBe(1)
   })
 
-  test('to its status is undone', async () => {
+  test('a change of the status is reverted', async () => {
     await running()
     const live = bench.read('shop')
     if (!live?.status) throw new Error('no status')
@@ -187,7 +187,7 @@ describe('what others do', () => {
     expect(bench.read('shop')?.status?.phase).toBe('Running')
   })
 
-  test('to its labels and annotations makes no work', async () => {
+  test('a change of labels and annotations causes no writes', async () => {
     await running()
     const live = bench.read('shop')
     if (!live) throw new Error('no Application')
@@ -196,7 +196,7 @@ describe('what others do', () => {
     expect(bench.writes).toEqual([])
   })
 
-  test('taking our label off a child does not make it a stranger', async () => {
+  test('a child that lost its label is still owned', async () => {
     await running()
     const live = bench.server.peek(Deployment, at('shop'))
     if (!live) throw new Error('no Deployment')
@@ -211,7 +211,7 @@ describe('what others do', () => {
 })
 
 describe('a pod that fails', () => {
-  test('is told of at once, and so is the end of it', async () => {
+  test('the failure is reported at once, and so is its end', async () => {
     await bench.write('shop', plainSpec)
     await bench.settle()
     bench.rollOut('shop', 0)
@@ -231,7 +231,7 @@ describe('a pod that fails', () => {
     expect(bench.events).toEqual({ Created: 1, ReconciliationFailed: 1, Reconciling: 1, Reconciled: 1 })
   })
 
-  test('of an earlier description does not count against a fixed one', async () => {
+  test('a pod of an earlier revision does not fail the current one', async () => {
     await bench.write('shop', plainSpec)
     await bench.settle()
     bench.rollOut('shop', 0)
@@ -246,7 +246,7 @@ describe('a pod that fails', () => {
   })
 })
 
-/** When applies of Deployments were tried, in seconds since the first. */
+/** Times of the applies of Deployments, in seconds since the first. */
 const tries = (): readonly number[] => {
   const times = bench.server.requests
     .filter(({ plural, verb }) => plural === 'deployments' && verb === 'apply')
@@ -254,8 +254,8 @@ const tries = (): readonly number[] => {
   return times.map((time) => Math.round((time - (times[0] ?? 0)) / 1_000))
 }
 
-describe('what can not be done', () => {
-  test('is reported once, and tried again after 1, 2, 4, 8, 16 seconds and then slowly', async () => {
+describe('a failing reconcile', () => {
+  test('a failure is reported once and retried after 1, 2, 4, 8, 16 seconds and then slowly', async () => {
     const stop = bench.server.intercept(({ plural, verb }) =>
       plural === 'deployments' && verb === 'apply' ? refuse(422, 'Invalid', 'spec.x: it is invalid') : undefined,
     )
@@ -268,7 +268,7 @@ describe('what can not be done', () => {
     expect(bench.events).toEqual({ Created: 1, ReconciliationFailed: 1 })
     stop()
     bench.forget()
-    // At once when the spec changes.
+    // A change of the spec is tried at once.
     await bench.write('shop', { ...plainSpec, replicas: 1 })
     await bench.settle()
     bench.rollOut('shop')
@@ -276,7 +276,7 @@ describe('what can not be done', () => {
     expect(tries()).toEqual([0])
   })
 
-  test('for a moment only is not reported', async () => {
+  test('a single transient error is not reported', async () => {
     let failures = 1
     bench.server.intercept(({ plural, verb }) =>
       plural === 'deployments' && verb === 'apply' && failures-- > 0 ? refuse(500, 'InternalError') : undefined,
@@ -288,7 +288,7 @@ describe('what can not be done', () => {
     expect(bench.events).toEqual({ Created: 1, Reconciled: 1 })
   })
 
-  test('for longer is', async () => {
+  test('a repeated transient error is reported', async () => {
     bench.server.intercept(({ plural, verb }) =>
       plural === 'deployments' && verb === 'apply' ? refuse(500, 'InternalError', 'webhook is down') : undefined,
     )
@@ -297,7 +297,7 @@ describe('what can not be done', () => {
     expect(condition()?.message).toContain('webhook is down')
   })
 
-  test('because the namespace is being deleted is not reported, and tried again', async () => {
+  test('an error of a terminating namespace is retried without a report', async () => {
     const stop = bench.server.intercept(({ plural, verb }) =>
       plural === 'deployments' && verb === 'apply' ? refusingAsNamespaceEnds() : undefined,
     )
@@ -315,12 +315,12 @@ describe('what can not be done', () => {
     expect(bench.events).toEqual({ Created: 1, Reconciled: 1 })
   })
 
-  test("because of somebody else's object leaves that alone, until it is gone", async () => {
+  test('a foreign object of the same name is left alone and blocks until it is deleted', async () => {
     const theirs = { metadata: { ...at('shop-config'), labels: { theirs: 'yes' } }, data: { precious: 'x' } }
     bench.server.seed(ConfigMap, theirs)
     await bench.write('shop', { ...plainSpec, config: { A: '1' } })
     await bench.phase('shop', 'Failed')
-    expect(condition()?.message).toContain('ConfigMap default/shop-config is there already')
+    expect(condition()?.message).toContain('ConfigMap default/shop-config already exists')
     expect(bench.server.peek(ConfigMap, at('shop-config'))?.data).toEqual({ precious: 'x' })
     expect(bench.server.objects(Deployment)).toEqual([])
     bench.server.unseed(ConfigMap, at('shop-config'))
@@ -330,7 +330,7 @@ describe('what can not be done', () => {
     expect(bench.server.peek(ConfigMap, at('shop-config'))?.data).toEqual({ A: '1' })
   })
 
-  test('because the objects of its predecessor are still there waits for them to go', async () => {
+  test('children of a deleted predecessor block until they are deleted', async () => {
     await running()
     const old = bench.server.peek(Deployment, at('shop'))
     bench.server.unseed(Application, at('shop'))
@@ -347,7 +347,7 @@ describe('what can not be done', () => {
 })
 
 describe('deletion', () => {
-  test('removes the children, then lets go', async () => {
+  test('the children are removed before the finalizer', async () => {
     await running({ config: { A: '1' }, persistence: { size: '1Gi', mountPath: '/data' } })
     await bench.api.delete(Application, at('shop'))
     await bench.settle()
@@ -356,7 +356,7 @@ describe('deletion', () => {
     expect(bench.events).toMatchObject({ Cleanup: 1, Deleted: 1 })
   })
 
-  test('that fails keeps the finalizer, says so, and is tried again', async () => {
+  test('a failed cleanup keeps the finalizer, is reported and is retried', async () => {
     await running()
     const stop = bench.server.intercept(({ plural, verb }) =>
       plural === 'deployments' && verb === 'delete' ? refuse(403, 'Forbidden', 'you may not') : undefined,
@@ -376,7 +376,7 @@ describe('deletion', () => {
     expect(bench.events).toMatchObject({ Cleanup: 1, Deleted: 1 })
   })
 
-  test('without dependents leaves them', async () => {
+  test('an orphaning deletion leaves the children', async () => {
     await running()
     const live = bench.read('shop')
     if (!live) throw new Error('no Application')

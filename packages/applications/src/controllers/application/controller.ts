@@ -17,76 +17,76 @@ import { Application, CONTROLLER_NAME, FINALIZER, isReported, REASONS } from '..
 import { applicationKey, applicationOf, CHILD_KINDS, childNames, MANAGED_SELECTOR } from './children/index.ts'
 import { type Observed, planChildren } from './plan.ts'
 import { asRetryable, Failures, isUnremarkable } from './failures.ts'
-import { refuseTakenNames } from './name-conflicts.ts'
+import { checkNameConflicts } from './name-conflicts.ts'
 import { planReport } from './status-report.ts'
 import { rolloutOf } from './rollout.ts'
-import { troubleOf } from './pod-failure.ts'
+import { podFailureOf } from './pod-failure.ts'
 import { failedStatus, statusOf } from './status.ts'
 
 export interface ApplicationsControllerOptions {
-  /** Applications of this namespace only. Default: of all. */
+  /** Namespace to watch. Default: all. */
   readonly namespace?: string | undefined
-  /** Applications worked on at once. Default 32. */
+  /** Number of Applications reconciled at once. Default 32. */
   readonly concurrency?: number | undefined
-  /** Waits between tries of what fails. Default: 1, 2, 4, 8, 16 s and so on, then every minute. */
+  /** Backoff of failed reconciles. Default: 1, 2, 4, 8, 16 s and so on, then every minute. */
   readonly backoff?: Backoff | undefined
 }
 
-const BACKOFF = { base: 1_000, max: 60_000 }
-/** The API server is who works; we mostly wait for it. */
-const CONCURRENCY = 32
-/** So many that begin at once are a crowd. */
-const CROWD = 20
-const TROUBLED = 'troubled'
+const DEFAULT_BACKOFF = { base: 1_000, max: 60_000 }
+/** High, because a reconcile mostly waits for the API server. */
+const DEFAULT_CONCURRENCY = 32
+/** Above this many pending Applications, first status reports are delayed. */
+const MAX_PENDING = 20
+const FAILING_PODS = 'failingPods'
 
 type Context = ReconcileContext<Application>
 
-/** The controller that makes a workload of every Application, and reports on it. */
+/** Creates the workload of each Application and reports its status. */
 export function applicationsController(options: ApplicationsControllerOptions = {}): ControllerDefinition<Application> {
   const failures = new Failures()
-  const newcomers = new Set<string>()
+  const pendingNew = new Set<string>()
   const selection = { ...MANAGED_SELECTOR, namespace: options.namespace }
   return controller(Application, {
     name: CONTROLLER_NAME,
     selection: { namespace: options.namespace },
     owns: CHILD_KINDS.map((kind) => ({ kind, selection })),
-    watches: [watch(Pod, concernedBy, { selection, indexes: { [TROUBLED]: troubledKeys } })],
+    watches: [watch(Pod, applicationsOfFailingPod, { selection, indexes: { [FAILING_PODS]: failingKeys } })],
     finalizer: FINALIZER,
-    concurrency: options.concurrency ?? CONCURRENCY,
-    backoff: options.backoff ?? BACKOFF,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    backoff: options.backoff ?? DEFAULT_BACKOFF,
     changed: (old, object) => isChange(old, object, failures),
-    reconcile: (context) => guarded(context, failures, () => reconcile(context, newcomers)),
+    reconcile: (context) => guarded(context, failures, () => reconcile(context, pendingNew)),
     cleanup: (context) => guarded(context, failures, () => cleanUp(context, failures)),
     deleted: (ref) => {
       failures.forget(keyOf(ref))
-      newcomers.delete(keyOf(ref))
+      pendingNew.delete(keyOf(ref))
     },
   })
 }
 
-/** Children first, then what became of them: the caches already show what was written. */
-async function reconcile(context: Context, newcomers: Set<string>): Promise<Actions<Application>> {
+/** Applies the children, then reports their state: the caches already show the writes. */
+async function reconcile(context: Context, pendingNew: Set<string>): Promise<Actions<Application>> {
   const application = context.object
   const before = observe(context)
   const children = planChildren(application, before)
-  await refuseTakenNames(children, context)
+  await checkNameConflicts(children, context)
   await context.act(children)
   const after = observe(context)
   const status = statusOf(application, rolloutOf(application, after), context.now)
   const isNew = !isReported(application.status)
   const key = keyOf(application.metadata)
-  if (isNew && status.phase === 'Pending') newcomers.add(key)
-  else newcomers.delete(key)
+  if (isNew && status.phase === 'Pending') pendingNew.add(key)
+  else pendingNew.delete(key)
   const isCreated = isNew && !workloadOf(before) && workloadOf(after)
   return [
-    isCreated && created(`${describe(children)} made.`),
-    ...planReport(application, status, context.now, newcomers.size > CROWD),
+    isCreated && created(`Created ${describe(children)}.`),
+    ...planReport(application, status, context.now, pendingNew.size > MAX_PENDING),
   ]
 }
 
 /**
- * Removes the children. Their own children, the pods, are left to the garbage collector, as would be what our caches
- * miss: it all has owner references. Whoever deletes an Application without its dependents gets just that.
+ * Removes the children. The garbage collector removes their pods, and children that the caches miss, by their owner
+ * references. With the propagation policy Orphan the children stay.
  */
 async function cleanUp(context: Context, failures: Failures): Promise<Actions<Application>> {
   const isOrphaning = hasFinalizer(context.object, 'orphan')
@@ -96,12 +96,12 @@ async function cleanUp(context: Context, failures: Failures): Promise<Actions<Ap
         context.owned(kind).map((live) => remove(kind, live, { propagation: 'Background' })),
       )
   const message = `Removing ${describe(removals)}.`
-  const isNews = removals.length > 0 && !failures.has(keyOf(context.object.metadata))
-  await context.act([isNews && event({ type: 'Normal', reason: REASONS.cleanup, message }), ...removals])
-  return [event({ type: 'Normal', reason: REASONS.deleted, message: 'Cleaned up; the Application goes.' })]
+  const isFirstAttempt = removals.length > 0 && !failures.has(keyOf(context.object.metadata))
+  await context.act([isFirstAttempt && event({ type: 'Normal', reason: REASONS.cleanup, message }), ...removals])
+  return [event({ type: 'Normal', reason: REASONS.deleted, message: 'Cleanup finished; the finalizer is removed.' })]
 }
 
-/** Tells people of a failure, in the status and an event, before it is tried again. */
+/** Reports a failure in the status and an event before the retry. */
 async function guarded(
   context: Context,
   failures: Failures,
@@ -120,9 +120,12 @@ async function guarded(
       failures.report(key, status)
       try {
         const isFirst = !isReported(application.status)
-        await context.act([isFirst && created('Nothing made yet.'), ...planReport(application, status, context.now)])
+        await context.act([
+          isFirst && created('No objects created yet.'),
+          ...planReport(application, status, context.now),
+        ])
       } catch (second) {
-        context.log.warn('failure could not be reported', { error: asError(second) })
+        context.log.warn('failure report failed', { error: asError(second) })
       }
     }
     throw asRetryable(error)
@@ -134,14 +137,14 @@ function observe({ byIndex, object, owned }: Context): Observed {
   return {
     deployment: owned(Deployment, workload),
     job: owned(Job, workload),
-    troubled: byIndex(Pod, TROUBLED, keyOf(object.metadata)),
+    failingPods: byIndex(Pod, FAILING_PODS, keyOf(object.metadata)),
     owned: (kind) => owned(kind),
   }
 }
 
 const workloadOf = ({ deployment, job }: Observed): boolean => deployment !== undefined || job !== undefined
 
-/** What a plan depends on: labels and annotations do not matter, nor do the traces of our own work. */
+/** Changes that matter to the plan: not labels and annotations, nor the echo of the controller's own writes. */
 function isChange(old: Stored<Application>, object: Stored<Application>, failures: Failures): boolean {
   const { generation, deletionTimestamp } = object.metadata
   return (
@@ -152,14 +155,14 @@ function isChange(old: Stored<Application>, object: Stored<Application>, failure
   )
 }
 
-/** A pod matters when it gets into trouble, and when it gets out: of a change, both sides are asked. */
-function concernedBy(pod: Stored<Pod>) {
-  const application = troubleOf(pod) && applicationOf(pod.metadata)
+/** Maps a pod to its Application when it begins or stops to fail: the runtime asks for both states of a change. */
+function applicationsOfFailingPod(pod: Stored<Pod>) {
+  const application = podFailureOf(pod) && applicationOf(pod.metadata)
   return application ? [application] : []
 }
 
-function troubledKeys(pod: Stored<Pod>): readonly string[] {
-  const key = troubleOf(pod) && applicationKey(pod.metadata)
+function failingKeys(pod: Stored<Pod>): readonly string[] {
+  const key = podFailureOf(pod) && applicationKey(pod.metadata)
   return key ? [key] : []
 }
 

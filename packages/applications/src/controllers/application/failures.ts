@@ -8,30 +8,30 @@ interface Failure {
   status: ApplicationStatus | undefined
 }
 
-/** What this process remembers of Applications that fail just now. */
+/** Applications whose last reconcile failed. */
 export class Failures {
   readonly #failures = new Map<string, Failure>()
 
-  /** Notes one more failure in a row; true if people should be told of it, not of a mere hiccup. */
+  /** Counts one more failure in a row; true if it should be reported. The first transient error is not. */
   note(key: string, error: unknown): boolean {
     const known = this.#failures.get(key)
     if (known) known.count++
     else this.#failures.set(key, { count: 1, status: undefined })
-    return known !== undefined || !isHiccup(error)
+    return known !== undefined || !isTransient(error)
   }
 
-  /** Whether its last try failed. */
+  /** Whether the last reconcile failed. */
   has(key: string): boolean {
     return this.#failures.has(key)
   }
 
-  /** The status that is about to be written for it. */
+  /** Remembers the status that is about to be written. */
   report(key: string, status: ApplicationStatus): void {
     const known = this.#failures.get(key)
     if (known) known.status = status
   }
 
-  /** Whether a status is just our own report of a failure: seeing it is no reason to try again. */
+  /** Whether a status is the controller's own report of a failure, which must not trigger a retry. */
   isReport(key: string, status: ApplicationStatus | undefined): boolean {
     const known = this.#failures.get(key)?.status
     return known !== undefined && isDeepStrictEqual(known, status)
@@ -42,7 +42,7 @@ export class Failures {
   }
 }
 
-/** Part of the day's work, or of our own end: nobody needs to be told. */
+/** Expected errors that are not reported. */
 export function isUnremarkable(error: unknown, signal: AbortSignal): boolean {
   return (
     signal.aborted ||
@@ -52,14 +52,14 @@ export function isUnremarkable(error: unknown, signal: AbortSignal): boolean {
   )
 }
 
-/** Likely to be over at the next try. */
-function isHiccup(error: unknown): boolean {
+/** Likely to be gone at the next retry. */
+function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError) return true
   if (error instanceof ApiError) return error.status >= 500 || error.status === 429 || error.status === 408
   return error instanceof TenureError && error.code === 'TENURE_APPLICATION_NAME_LEAVING'
 }
 
-/** Nothing is given up for good: quotas, policies and other people's objects change without the Application changing. */
+/** Every error is retried: quotas, policies and other objects change without a change of the Application. */
 export function asRetryable(error: unknown): unknown {
   if (!(error instanceof TenureError) || fateOf(error) !== 'terminal') return error
   return new TenureError('TENURE_APPLICATION_REFUSED', error.message, { fate: 'retry', cause: error })

@@ -19,7 +19,7 @@ async function running(more: object = {}): Promise<void> {
   await bench.phase('shop', 'Running')
 }
 
-/** Takes the owner off a child, and may change more of it. */
+/** Removes the owner reference of a child, and applies further changes. */
 function disown(kind: typeof Deployment | typeof PersistentVolumeClaim, name: string, more: object = {}): string {
   const live = bench.server.peek<KubeObject>(kind, at(name))
   if (!live) throw new Error(`no ${name}`)
@@ -27,8 +27,8 @@ function disown(kind: typeof Deployment | typeof PersistentVolumeClaim, name: st
   return live.metadata.uid
 }
 
-describe('a child whose owner was taken off', () => {
-  test('is ours again', async () => {
+describe('a child without its owner reference', () => {
+  test('a child of this Application is adopted', async () => {
     await running()
     const uid = disown(Deployment, 'shop')
     await bench.settle()
@@ -40,19 +40,22 @@ describe('a child whose owner was taken off', () => {
   })
 
   test.each([
-    ['of another label', { labels: { 'app.kubernetes.io/managed-by': 'elide-operator' } }],
-    ['not applied by us', { managedFields: [] }],
-    ['of another owner', { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true }] }],
-  ])('is left alone if it is %s', async (_what, more) => {
+    ['lacks a label', { labels: { 'app.kubernetes.io/managed-by': 'elide-operator' } }],
+    ['was not applied by the operator', { managedFields: [] }],
+    [
+      'has another owner',
+      { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true }] },
+    ],
+  ])('a child is left alone if it %s', async (_what, more) => {
     await running()
     disown(Deployment, 'shop', more)
     await bench.phase('shop', 'Failed')
-    expect(bench.read('shop')?.status?.conditions?.[0]?.message).toContain('Deployment default/shop is there already')
+    expect(bench.read('shop')?.status?.conditions?.[0]?.message).toContain('Deployment default/shop already exists')
     const left = bench.server.peek(Deployment, at('shop'))?.metadata.ownerReferences ?? []
     expect(left.map(({ uid }) => uid)).not.toContain(bench.read('shop')?.metadata.uid)
   })
 
-  test('is left alone if it was left behind by an earlier Application', async () => {
+  test('a child that an earlier Application orphaned is left alone', async () => {
     await running()
     bench.server.unseed(Application, at('shop'))
     disown(Deployment, 'shop')
@@ -62,7 +65,7 @@ describe('a child whose owner was taken off', () => {
     expect(bench.server.peek(Deployment, at('shop'))?.metadata.ownerReferences).toEqual([])
   })
 
-  test('is left alone if it is data', async () => {
+  test('a volume claim is left alone', async () => {
     await running({ persistence: { size: '1Gi', mountPath: '/data' } })
     disown(PersistentVolumeClaim, 'shop-data')
     await bench.phase('shop', 'Failed')

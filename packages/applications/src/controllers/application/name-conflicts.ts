@@ -17,10 +17,10 @@ type Owner = Context['object']
 type Context = Pick<ReconcileContext<Application>, 'api' | 'object' | 'owned' | 'signal'>
 
 /**
- * Refuses to take over an object that has the name of a child and is not ours: apply would merge the two. What our
- * caches do not have may still be there, without our label, so the server is asked; only before a child is made.
+ * Refuses to take over a foreign object that has the name of a child: an apply would merge the two. An object without the
+ * operator's label is not in the cache, so that the API server is asked before a child is created.
  */
-export async function refuseTakenNames(actions: readonly Action<Application>[], context: Context): Promise<void> {
+export async function checkNameConflicts(actions: readonly Action<Application>[], context: Context): Promise<void> {
   await Promise.all(
     actions.map(async (action) => {
       if (action.type !== 'apply') return
@@ -28,14 +28,14 @@ export async function refuseTakenNames(actions: readonly Action<Application>[], 
       if (context.owned(action.kind, name)) return
       const there = await lookUp(action.kind, name, context)
       if (!there || isOwnedBy(there, context.object.metadata.uid)) return
-      if (!isStray(action.kind, there, context.object)) throw taken(action.kind, there, context.object)
+      if (!isAdoptable(action.kind, there, context.object)) throw nameConflict(action.kind, there, context.object)
     }),
   )
 }
 
 async function lookUp(kind: Kind, name: string, { api, object, signal }: Context): Promise<KubeObject | undefined> {
   try {
-    // From the server's own cache: what somebody else made in this very moment is a race that no look would win.
+    // From the API server's cache: a consistent read could not prevent a race with another create either.
     const ref = { name, namespace: object.metadata.namespace }
     return await api.get(metadataOf(kind), ref, { resourceVersion: '0', signal })
   } catch (error) {
@@ -49,10 +49,14 @@ function isOwnedBy({ metadata }: KubeObject, uid: string): boolean {
 }
 
 /**
- * Whether an object was made by us for this very Application, and somebody took its owner off since: the apply puts it
- * back. What is older than the Application was left behind by an earlier one on purpose. Nor is data ever claimed so.
+ * Whether the operator created the object for this Application and its owner reference was removed later: the apply
+ * restores it. An object older than the Application was orphaned on purpose. A claim holds data and is never adopted.
  */
-function isStray(kind: Kind, { metadata = {} }: KubeObject, { metadata: { creationTimestamp, name } }: Owner): boolean {
+function isAdoptable(
+  kind: Kind,
+  { metadata = {} }: KubeObject,
+  { metadata: { creationTimestamp, name } }: Owner,
+): boolean {
   const { deletionTimestamp, labels = {}, managedFields = [], ownerReferences = [] } = metadata
   return (
     kind !== PersistentVolumeClaim &&
@@ -64,23 +68,23 @@ function isStray(kind: Kind, { metadata = {} }: KubeObject, { metadata: { creati
   )
 }
 
-function taken(kind: Kind, there: KubeObject, { metadata }: Owner): TenureError {
+function nameConflict(kind: Kind, there: KubeObject, { metadata }: Owner): TenureError {
   const owner = there.metadata?.ownerReferences?.find(({ controller }) => controller)
   if (there.metadata?.deletionTimestamp || isPredecessor(owner, metadata.name)) {
     return new TenureError(
       'TENURE_APPLICATION_NAME_LEAVING',
-      `${kind.kind} ${keyOf(refTo(there))} of an earlier Application ${metadata.name} is not gone yet.`,
+      `${kind.kind} ${keyOf(refTo(there))} of an earlier Application ${metadata.name} is still being deleted.`,
       { fate: 'retry' },
     )
   }
   return new TenureError(
     'TENURE_APPLICATION_NAME_TAKEN',
-    `${kind.kind} ${keyOf(refTo(there))} is there already and ${owner ? `belongs to ${owner.kind} ${owner.name}` : 'was not made by this Application'}. Delete it, or choose another name for the Application.`,
+    `${kind.kind} ${keyOf(refTo(there))} already exists and ${owner ? `belongs to ${owner.kind} ${owner.name}` : 'was not created by this Application'}. Delete it, or choose another name for the Application.`,
     { fate: 'retry' },
   )
 }
 
-/** An Application of this name that was deleted: garbage collection is on its way. */
+/** A deleted Application of the same name, whose children the garbage collector still removes. */
 function isPredecessor(owner: OwnerReference | undefined, name: string): boolean {
   return owner?.kind === Application.kind && owner.apiVersion === Application.apiVersion && owner.name === name
 }

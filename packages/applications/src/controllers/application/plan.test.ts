@@ -20,7 +20,7 @@ function child<T extends KubeObject>(
   live?: Deployment,
 ): T | undefined {
   const found = childrenFor('shop', { ...plainSpec, ...spec }, live).find((other) => other.kind === kind)
-  // A child of a kind is of that kind.
+  // The kind of the child determines its type.
   return found?.object as T | undefined
 }
 
@@ -35,7 +35,7 @@ const utilization = (name: string, averageUtilization: number): object => ({
   resource: { name, target: { type: 'Utilization', averageUtilization } },
 })
 
-/** A Deployment whose replicas we have set and nobody has changed. */
+/** A Deployment whose replicas the operator owns. */
 function withOwnReplicas(count: number): Deployment {
   const live = deployment({ replicas: count })
   const managedFields = [
@@ -55,7 +55,7 @@ const kindsOf = (spec: Partial<ApplicationSpec>): readonly string[] =>
   )
 
 describe('a plain Application', () => {
-  test('is a Deployment, and nothing else', () => {
+  test('a plain Application has a Deployment only', () => {
     expect(childrenFor('shop', plainSpec)).toEqual([
       {
         kind: Deployment,
@@ -75,13 +75,13 @@ describe('a plain Application', () => {
     ])
   })
 
-  test('selects its pods by labels that a selector can name', () => {
+  test('the selector of the pods is valid as text', () => {
     expect(selectorText('shop')).toBe(
       'app.kubernetes.io/instance=shop,app.kubernetes.io/managed-by=elide-operator,app.kubernetes.io/name=shop',
     )
   })
 
-  test('that is to be recreated has no rolling update', () => {
+  test('the strategy Recreate has no rolling update', () => {
     expect(child(Deployment, { strategy: 'Recreate' })?.spec?.strategy).toEqual({ type: 'Recreate' })
   })
 })
@@ -89,8 +89,8 @@ describe('a plain Application', () => {
 const metrics = (autoscaling: object): unknown =>
   child(HorizontalPodAutoscaler, { autoscaling: { maxReplicas: 5, ...autoscaling } })?.spec?.metrics
 
-describe('what it has besides', () => {
-  test('each field ends in the object it names, what others need first', () => {
+describe('optional children', () => {
+  test('each optional field creates its child, in order of dependency', () => {
     expect(
       kindsOf({
         config: { A: '1' },
@@ -109,12 +109,12 @@ describe('what it has besides', () => {
     ])
   })
 
-  test('what is empty is as if it were not there', () => {
+  test('an empty field counts as missing', () => {
     const empty = { config: {}, ports: [], env: [], resources: { limits: {} }, podAnnotations: {} }
     expect(childrenFor('shop', { ...plainSpec, ...empty })).toEqual(childrenFor('shop', plainSpec))
   })
 
-  test('configuration is environment, and its change rolls the pods', () => {
+  test('the configuration becomes environment variables, and its change rolls the pods', () => {
     expect(container({ config: { A: '1' } })).toMatchObject({ envFrom: [{ configMapRef: { name: 'shop-config' } }] })
     expect(child(ConfigMap, { config: { A: '1' } })).toMatchObject({ data: { A: '1' } })
     const revisions = [{}, { A: '1' }, { A: '2' }, { B: '1' }].map((config) =>
@@ -128,14 +128,14 @@ describe('what it has besides', () => {
     expect(one).toBe(other)
   })
 
-  test('scaling, ports of the Service and autoscaling roll nothing', () => {
+  test('a change of replicas, Service ports or autoscaling does not roll the pods', () => {
     const revision = podRevision('shop', plainSpec)
     expect(podRevision('shop', { ...plainSpec, replicas: 9 })).toBe(revision)
     expect(podRevision('shop', { ...plainSpec, strategy: 'Recreate' })).toBe(revision)
     expect(podRevision('shop', { ...plainSpec, autoscaling: { maxReplicas: 9 } })).toBe(revision)
   })
 
-  test('the container gets all that is said about it', () => {
+  test('the container has every field of the spec', () => {
     const probe = { httpGet: { port: 'http' } }
     const env = [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]
     expect(
@@ -170,7 +170,7 @@ describe('what it has besides', () => {
     })
   })
 
-  test('ports without a name get one that is unique', () => {
+  test('ports without a name get a unique name', () => {
     expect(child(Service, { ports: [{ port: 53 }, { port: 53, protocol: 'UDP', targetPort: 5353 }] })).toMatchObject({
       spec: {
         selector: labels,
@@ -182,7 +182,7 @@ describe('what it has besides', () => {
     })
   })
 
-  test('an Ingress leads to the first port, with TLS if there is a certificate', () => {
+  test('an Ingress routes to the first port, with TLS if it names a Secret', () => {
     const ingress = { host: 'a.example.com', path: '/x', className: 'nginx', tlsSecretName: 'cert' }
     expect(childrenFor('shop', { ...plainSpec, ports: [{ port: 8080 }], ingress }).at(-1)?.object).toMatchObject({
       spec: {
@@ -194,7 +194,7 @@ describe('what it has besides', () => {
     expect(kindsOf({ ingress })).toEqual(['Deployment shop'])
   })
 
-  test('an autoscaler without a target aims at 80 % of the CPU', () => {
+  test('an autoscaler without a target uses 80 % of the CPU', () => {
     expect(metrics({})).toEqual([utilization('cpu', 80)])
     expect(metrics({ targetMemoryUtilizationPercentage: 70 })).toEqual([utilization('memory', 70)])
     expect(metrics({ targetCPUUtilizationPercentage: 50, targetMemoryUtilizationPercentage: 70 })).toEqual([
@@ -209,25 +209,25 @@ describe('replicas under an autoscaler', () => {
   const replicas = (spec: Partial<ApplicationSpec>, live?: Deployment): number | undefined =>
     child(Deployment, { autoscaling, ...spec }, live)?.spec?.replicas
 
-  test('begin within its bounds', () => {
+  test('initial replicas are within the bounds of the autoscaler', () => {
     expect([0, 3, 9].map((count) => replicas({ replicas: count }))).toEqual([2, 3, 5])
   })
 
-  test('stay as they are while they are still ours, so that they are not reset', () => {
+  test('replicas that the operator still owns are repeated, so that they are not reset', () => {
     expect(replicas({ replicas: 3 }, withOwnReplicas(4))).toBe(4)
   })
 
-  test('are not ours to say once it has changed them', () => {
+  test('replicas are left out once the autoscaler has changed them', () => {
     expect(replicas({ replicas: 3 }, deployment({ replicas: 4 }))).toBeUndefined()
   })
 
-  test('are ours again without it', () => {
+  test('replicas are applied again without an autoscaler', () => {
     expect(child(Deployment, { replicas: 3 }, deployment({ replicas: 4 }))?.spec?.replicas).toBe(3)
   })
 })
 
-describe('what is no longer described', () => {
-  test('is removed, if it is still as it was seen, after what is described is there', () => {
+describe('a child that is no longer described', () => {
+  test('it is removed after the applies, if it is unchanged', () => {
     const actions = planChildren(application(), owning([ConfigMap, old('shop-config')], [Service, old('shop')]))
     expect(actions[0]).toMatchObject({ type: 'apply', kind: Deployment })
     expect(actions.slice(1)).toEqual([
@@ -243,7 +243,7 @@ describe('what is no longer described', () => {
     ])
   })
 
-  test('goes first if it would undo what is described', () => {
+  test('an autoscaler is removed before the applies', () => {
     const actions = planChildren(application(), owning([HorizontalPodAutoscaler, old('shop')]))
     expect(actions).toMatchObject([
       { type: 'remove', kind: HorizontalPodAutoscaler },
@@ -251,7 +251,7 @@ describe('what is no longer described', () => {
     ])
   })
 
-  test('stays while pods that need it are there', () => {
+  test('a ConfigMap stays while pods need it', () => {
     const config = old('shop-config')
     const types = (live: Stored<Deployment>): readonly string[] => {
       const owned: Observed['owned'] = (kind) => (kind === ConfigMap ? [config] : kind === Deployment ? [live] : [])
@@ -264,12 +264,12 @@ describe('what is no longer described', () => {
     expect(types(deployment({}, rolled))).toEqual(['apply', 'remove'])
   })
 
-  test('stays if it is data', () => {
+  test('a volume claim stays', () => {
     const actions = planChildren(application(), owning([PersistentVolumeClaim, old('shop-data')]))
     expect(actions.map(({ type }) => type)).toEqual(['apply'])
   })
 
-  test('and what is described stays', () => {
+  test('described children stay', () => {
     const actions = planChildren(
       application({ ports: [{ port: 80 }] }),
       owning([Service, old('shop')], [Deployment, old('shop')]),
@@ -281,7 +281,7 @@ describe('what is no longer described', () => {
 describe('a run Once', () => {
   const once = { run: 'Once', replicas: 2 } as const
 
-  test('is a Job instead of a Deployment', () => {
+  test('a run Once has a Job instead of a Deployment', () => {
     expect(kindsOf(once)).toEqual(['Job shop'])
     expect(child(Job, once)).toMatchObject({
       spec: { parallelism: 2, completions: 2, template: { spec: { restartPolicy: 'Never' } } },
@@ -296,7 +296,7 @@ describe('a run Once', () => {
     ])
   })
 
-  test('that changes is run anew, once the old run is gone', () => {
+  test('a changed run starts again after the old Job is deleted', () => {
     const job = stored(jobFor('shop', { ...plainSpec, ...once }))
     const there = observed({ job, owned: (kind) => (kind === Job ? [job] : []) })
     expect(planChildren(application(once), there)).toMatchObject([{ type: 'apply', kind: Job }])
@@ -308,7 +308,7 @@ describe('a run Once', () => {
   })
 })
 
-describe('a run that is over', () => {
+describe('a finished run', () => {
   const once = { run: 'Once', replicas: 2 } as const
   const succeeded = { phase: 'Succeeded', observedGeneration: 1 } as const
   const complete = { conditions: [{ type: 'Complete', status: 'True' }] }
@@ -319,7 +319,7 @@ describe('a run that is over', () => {
     ).map(({ type }) => type)
   const job = stored({ ...jobFor('shop', { ...plainSpec, ...once }), status: complete })
 
-  test('is not run again, whatever becomes of its Job', () => {
+  test('a finished run does not start again, whatever the state of its Job', () => {
     const other = stored({
       ...jobFor('shop', { ...plainSpec, ...once, image: 'as of another operator' }),
       status: complete,
@@ -328,14 +328,14 @@ describe('a run that is over', () => {
     expect([undefined, job, other, going].map((live) => jobs(live))).toEqual([[], [], [], []])
   })
 
-  test('is run again when it is changed, and when it is not over', () => {
+  test('a changed or unfinished run starts again', () => {
     expect(jobs(undefined, 2)).toEqual(['apply'])
     expect(jobs(undefined, 1, { ...succeeded, phase: 'Failed' })).toEqual(['apply'])
     expect(jobs({ ...job, status: { active: 1 } })).toEqual(['apply'])
   })
 })
 
-test('a plan depends on what is said, not on the order in which it is said', () => {
+test('a plan does not depend on the order of keys', () => {
   const spec = fc.record({
     config: fc.dictionary(fc.string(), fc.string()),
     podAnnotations: fc.dictionary(fc.string(), fc.string()),

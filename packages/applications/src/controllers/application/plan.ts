@@ -10,37 +10,37 @@ import {
 import { type Action, apply, type ApplyAction, remove, type RemoveAction } from '@tenure/runtime'
 import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { type Child, CHILD_KINDS, childrenFor, isOutdated, podRevision } from './children/index.ts'
-import { isOver } from './run-once.ts'
+import { isFinished } from './run-once.ts'
 
-/** What is seen of an Application's workload. */
+/** Current children and pods of an Application. */
 export interface Observed {
   readonly deployment: Stored<Deployment> | undefined
   readonly job: Stored<Job> | undefined
-  /** Its pods that are in some trouble. */
-  readonly troubled: readonly Stored<Pod>[]
-  /** All its objects of a kind. */
+  /** Pods that fail to become ready. */
+  readonly failingPods: readonly Stored<Pod>[]
+  /** All children of a kind. */
   owned(kind: (typeof CHILD_KINDS)[number]): readonly Stored<KubeObject>[]
 }
 
 /**
- * What is to be done so that an Application has the objects that it describes, and no others. Nothing is taken away
- * before what takes its place is there: if that is refused, what runs goes on running.
+ * Actions that turn the current children into the desired ones. Removals come after the applies: if an apply is refused,
+ * the old children keep running.
  */
 export function planChildren(application: Stored<Application>, observed: Observed): readonly Action<Application>[] {
   const { metadata, spec } = application
   const wanted = childrenFor(metadata.name, spec, observed.deployment)
-  const isRunOver = isOver(application, observed.job)
+  const isRunOver = isFinished(application, observed.job)
   const unwanted = unwantedOf(wanted, observed).filter(
-    ({ kind }) => !(isRunOver && kind === Job) && !isNeeded(kind, application, observed),
+    ({ kind }) => !(isRunOver && kind === Job) && !isStillNeeded(kind, application, observed),
   )
   return [
-    ...unwanted.filter(isInTheWay).map(removeChild),
+    ...unwanted.filter(mustGoFirst).map(removeChild),
     ...wanted.filter((child) => !(isRunOver && child.kind === Job) && !isBlocked(child, observed)).map(applyChild),
-    ...unwanted.filter((live) => !isInTheWay(live)).map(removeChild),
+    ...unwanted.filter((live) => !mustGoFirst(live)).map(removeChild),
   ]
 }
 
-/** An object that is there. */
+/** An existing child. */
 interface LiveChild {
   readonly kind: (typeof CHILD_KINDS)[number]
   readonly object: Stored<KubeObject>
@@ -54,7 +54,7 @@ function removeChild({ kind, object }: LiveChild): RemoveAction {
   return remove(kind, object, { ifUnchanged: true, propagation: 'Background' })
 }
 
-/** What is ours and no longer described. Never a claim: data is not lost by an edit, only with the Application. */
+/** Children that the spec no longer describes. Never a claim: an edit does not delete data. */
 function unwantedOf(wanted: readonly Child[], observed: Observed): readonly LiveChild[] {
   return CHILD_KINDS.filter((kind) => kind !== PersistentVolumeClaim).flatMap((kind) =>
     observed
@@ -69,13 +69,13 @@ function isUnwanted({ kind, object }: LiveChild, wanted: readonly Child[]): bool
   return child === undefined || (kind === Job && isOutdated(object, child.object))
 }
 
-/** An autoscaler that goes would undo the number that is about to be said. */
-function isInTheWay({ kind }: LiveChild): boolean {
+/** An autoscaler must be removed before replicas are applied, or it would overwrite them. */
+function mustGoFirst({ kind }: LiveChild): boolean {
   return kind === HorizontalPodAutoscaler
 }
 
-/** Configuration that pods of an earlier description need to start again: it goes after the last of them. */
-function isNeeded(kind: Kind, { metadata, spec }: Stored<Application>, { deployment }: Observed): boolean {
+/** Pods of an earlier revision need their ConfigMap to restart: it is removed after the last of them. */
+function isStillNeeded(kind: Kind, { metadata, spec }: Stored<Application>, { deployment }: Observed): boolean {
   if (kind !== ConfigMap || !deployment || spec.run === 'Once') return false
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = deployment.status ?? {}
   const revision = deployment.spec?.template.metadata?.annotations?.[ANNOTATIONS.revision]
@@ -86,7 +86,7 @@ function isNeeded(kind: Kind, { metadata, spec }: Stored<Application>, { deploym
   )
 }
 
-/** A Job that waits for its predecessor to go. */
+/** A Job cannot be applied before its predecessor is deleted. */
 function isBlocked(child: Child, { job }: Observed): boolean {
   return child.kind === Job && job !== undefined && isOutdated(job, child.object)
 }

@@ -1,15 +1,15 @@
 import type { ContainerStatus, Pod } from '@tenure/kube/kinds'
 
-/** Why a pod does not get ready. */
-export interface Trouble {
-  /** In one word, as the pod has it. */
+/** Why a pod does not become ready. */
+export interface PodFailure {
+  /** Reason of the container status or condition. */
   readonly reason: string
   readonly message: string
-  /** It takes somebody to change something. Otherwise it may just take time. */
+  /** Needs a change by a person. Otherwise it may resolve itself. */
   readonly isFatal: boolean
 }
 
-/** Reasons for which a container waits that do not pass by themselves, or not soon. */
+/** Waiting reasons that do not resolve themselves soon. */
 const FATAL = new Set([
   'CrashLoopBackOff',
   'CreateContainerConfigError',
@@ -25,31 +25,36 @@ const FATAL = new Set([
   'StartError',
 ])
 
-/** Restarts after which a container that is not ready crashes in a loop, also in the moments in which it runs. */
-const CRASHES = 2
-const LONGEST = 1_000
+/** Restarts from which a container that is not ready counts as crash-looping, even while it runs. */
+const MIN_CRASH_LOOP_RESTARTS = 2
+/** In characters. */
+const MAX_MESSAGE_LENGTH = 1_000
 
-/** What is wrong with a pod, undefined if nothing is. */
-export function troubleOf(pod: Pod): Trouble | undefined {
+/** Failure of a pod; undefined if it has none. */
+export function podFailureOf(pod: Pod): PodFailure | undefined {
   const { metadata, status } = pod
   if (metadata?.deletionTimestamp || !status) return undefined
   for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) {
-    const trouble = containerTrouble(container)
-    if (trouble) return { ...trouble, message: `Pod ${metadata?.name ?? ''}: ${trouble.message}`.slice(0, LONGEST) }
+    const failure = containerFailure(container)
+    if (failure)
+      return { ...failure, message: `Pod ${metadata?.name ?? ''}: ${failure.message}`.slice(0, MAX_MESSAGE_LENGTH) }
   }
   const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return undefined
-  const message = `Pod ${metadata?.name ?? ''}: ${scheduled.message ?? 'no node can take it'}`.slice(0, LONGEST)
+  const message = `Pod ${metadata?.name ?? ''}: ${scheduled.message ?? 'no node can take it'}`.slice(
+    0,
+    MAX_MESSAGE_LENGTH,
+  )
   return { reason: 'Unschedulable', message, isFatal: false }
 }
 
-function containerTrouble(container: ContainerStatus): Trouble | undefined {
+function containerFailure(container: ContainerStatus): PodFailure | undefined {
   const { lastState, name, ready, restartCount, state } = container
   const waiting = state?.waiting
-  const isCrashing = waiting?.reason === 'CrashLoopBackOff' || (!ready && restartCount >= CRASHES)
+  const isCrashing = waiting?.reason === 'CrashLoopBackOff' || (!ready && restartCount >= MIN_CRASH_LOOP_RESTARTS)
   const crash = state?.terminated ?? lastState?.terminated
   if (isCrashing && crash && crash.exitCode !== 0) {
-    // The kubelet's own message tells the length of the pause, which changes all the time.
+    // The kubelet's own message contains the back-off time, which changes with every restart.
     return {
       reason: 'CrashLoopBackOff',
       message: `container ${name} keeps crashing, with exit code ${crash.exitCode}`,
@@ -61,9 +66,10 @@ function containerTrouble(container: ContainerStatus): Trouble | undefined {
   return { reason, message: waiting?.message || `container ${name} does not start`, isFatal: true }
 }
 
-const FAMILIES: Readonly<Record<string, string>> = { ErrImagePull: 'ImagePullBackOff' }
+/** Reasons that count as another one. */
+const ALIASES: Readonly<Record<string, string>> = { ErrImagePull: 'ImagePullBackOff' }
 
-/** Whether two reasons tell the same trouble: a pull fails and waits in turn. */
-export function isSameTrouble(one: string, other: string): boolean {
-  return (FAMILIES[one] ?? one) === (FAMILIES[other] ?? other)
+/** Whether two reasons mean the same failure: a failing pull alternates between two reasons. */
+export function isSameFailure(one: string, other: string): boolean {
+  return (ALIASES[one] ?? one) === (ALIASES[other] ?? other)
 }

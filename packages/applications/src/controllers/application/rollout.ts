@@ -3,32 +3,32 @@ import type { Deployment, Job, Pod } from '@tenure/kube/kinds'
 import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { podRevision } from './children/index.ts'
 import type { Observed } from './plan.ts'
-import { hasCondition, isOver } from './run-once.ts'
-import { type Trouble, troubleOf } from './pod-failure.ts'
+import { hasCondition, isFinished } from './run-once.ts'
+import { type PodFailure, podFailureOf } from './pod-failure.ts'
 
-/** How far a workload is. */
+/** Progress of a workload. */
 export interface Rollout {
-  /** `done`: as wanted and ready. `finished`: ran once, to its end. */
-  readonly state: 'going' | 'running' | 'done' | 'finished' | 'failed'
-  /** In one word. */
+  /** `done`: as desired and ready. `finished`: a run `Once` completed. */
+  readonly state: 'progressing' | 'running' | 'done' | 'finished' | 'failed'
+  /** In UpperCamelCase. */
   readonly reason: string
   readonly message: string
   readonly replicas: number
   readonly readyReplicas: number
 }
 
-/** How far the workload of an Application is, from what is seen of it. */
+/** Progress of the workload of an Application. */
 export function rolloutOf(application: Stored<Application>, observed: Observed): Rollout {
-  const trouble = currentTrouble(application, observed)
+  const podFailure = currentPodFailure(application, observed)
   return application.spec.run === 'Once'
-    ? runOnce(application, observed.job, trouble)
-    : deployment(application, observed.deployment, trouble)
+    ? runOnce(application, observed.job, podFailure)
+    : deployment(application, observed.deployment, podFailure)
 }
 
 function deployment(
   { metadata, spec }: Stored<Application>,
   live: Stored<Deployment> | undefined,
-  trouble: Trouble | undefined,
+  podFailure: PodFailure | undefined,
 ): Rollout {
   const {
     conditions = [],
@@ -40,16 +40,16 @@ function deployment(
   const counts = { replicas, readyReplicas }
   const wanted = spec.autoscaling ? (live?.spec?.replicas ?? 1) : spec.replicas
   const message = `${readyReplicas} of ${wanted} replicas are ready.`
-  const going = { ...counts, state: 'going', reason: 'RolloutInProgress', message } as const
+  const progressing = { ...counts, state: 'progressing', reason: 'RolloutInProgress', message } as const
   if (!live || live.metadata.deletionTimestamp) {
-    return { ...going, message: `Deployment ${metadata.name} is being made.` }
+    return { ...progressing, message: `Deployment ${metadata.name} is being created.` }
   }
-  // What it says is about an earlier description of it.
-  if (observedGeneration < (live.metadata.generation ?? 0)) return going
+  // The status of the Deployment describes an earlier generation.
+  if (observedGeneration < (live.metadata.generation ?? 0)) return progressing
   if ([updatedReplicas, replicas, readyReplicas].every((count) => count === wanted)) {
     return { ...counts, state: 'done', reason: 'NewReplicaSetAvailable', message }
   }
-  if (trouble?.isFatal) return { ...counts, state: 'failed', reason: trouble.reason, message: trouble.message }
+  if (podFailure?.isFatal) return { ...counts, state: 'failed', reason: podFailure.reason, message: podFailure.message }
   const refused = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
   const stuck = conditions.find(({ type, status }) => type === 'Progressing' && status === 'False')
   const failure = refused ?? stuck
@@ -57,45 +57,46 @@ function deployment(
     const reason = failure.reason || failure.type
     return { ...counts, state: 'failed', reason, message: failure.message || `The rollout failed: ${reason}.` }
   }
-  return trouble ? { ...going, reason: trouble.reason, message: trouble.message } : going
+  return podFailure ? { ...progressing, reason: podFailure.reason, message: podFailure.message } : progressing
 }
 
 function runOnce(
   application: Stored<Application>,
   live: Stored<Job> | undefined,
-  trouble: Trouble | undefined,
+  podFailure: PodFailure | undefined,
 ): Rollout {
   const { metadata, spec, status } = application
   const { active = 0, conditions = [], ready = 0, succeeded = 0 } = live?.status ?? {}
   const counts = { replicas: active, readyReplicas: ready }
   const message = `${succeeded} of ${spec.replicas} runs have finished.`
-  const going = { ...counts, state: 'going', reason: 'RunInProgress', message } as const
-  if (isOver(application, live)) {
+  const progressing = { ...counts, state: 'progressing', reason: 'RunInProgress', message } as const
+  if (isFinished(application, live)) {
     const over = `${spec.replicas} of ${spec.replicas} runs have finished.`
     return { replicas: 0, readyReplicas: 0, state: 'finished', reason: 'RunCompleted', message: over }
   }
-  if (!live || live.metadata.deletionTimestamp) return { ...going, message: `Job ${metadata.name} is being made.` }
+  if (!live || live.metadata.deletionTimestamp)
+    return { ...progressing, message: `Job ${metadata.name} is being created.` }
   if (hasCondition(live, 'Complete')) return { ...counts, state: 'finished', reason: 'RunCompleted', message }
   const failure = conditions.find(({ type, status }) => type === 'Failed' && status === 'True')
   if (failure) {
     const reason = failure.reason || 'RunFailed'
     return { ...counts, state: 'failed', reason, message: failure.message || `The run failed: ${reason}.` }
   }
-  if (trouble?.isFatal) return { ...counts, state: 'failed', reason: trouble.reason, message: trouble.message }
-  // Between the end of the last pod and that of the Job it still runs.
+  if (podFailure?.isFatal) return { ...counts, state: 'failed', reason: podFailure.reason, message: podFailure.message }
+  // Between the end of the last pod and the completion of the Job the phase stays Running.
   const hasRun = status?.phase === 'Running' && status.observedGeneration === metadata.generation
-  if (ready > 0 || succeeded > 0 || hasRun) return { ...going, state: 'running' }
-  return trouble ? { ...going, reason: trouble.reason, message: trouble.message } : going
+  if (ready > 0 || succeeded > 0 || hasRun) return { ...progressing, state: 'running' }
+  return podFailure ? { ...progressing, reason: podFailure.reason, message: podFailure.message } : progressing
 }
 
-/** The trouble of a pod of the present description: the worst, of the first by name. Pods of earlier ones are on their way out. */
-function currentTrouble(application: Stored<Application>, { troubled }: Observed): Trouble | undefined {
-  if (troubled.length === 0) return undefined
+/** Failure of a pod of the current revision: a fatal one if there is any, of the first pod by name. */
+function currentPodFailure(application: Stored<Application>, { failingPods }: Observed): PodFailure | undefined {
+  if (failingPods.length === 0) return undefined
   const revision = podRevision(application.metadata.name, application.spec)
-  const troubles = troubled
+  const failures = failingPods
     .filter(({ metadata }) => metadata.annotations?.[ANNOTATIONS.revision] === revision)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-    .map((pod: Pod) => troubleOf(pod))
-    .filter((trouble) => trouble !== undefined)
-  return troubles.find(({ isFatal }) => isFatal) ?? troubles[0]
+    .map((pod: Pod) => podFailureOf(pod))
+    .filter((podFailure) => podFailure !== undefined)
+  return failures.find(({ isFatal }) => isFatal) ?? failures[0]
 }

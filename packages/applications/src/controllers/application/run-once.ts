@@ -3,11 +3,11 @@ import type { Job } from '@tenure/kube/kinds'
 import type { Application } from '../../api/index.ts'
 
 /**
- * Whether an Application that runs once has done so, and was not changed since. Then it never runs again: not when its
- * Job is cleared away, by hand or because such Jobs are kept for a time only, nor when a later operator would describe
- * the Job otherwise. What a Job that is there says counts for more than our report.
+ * Whether a run `Once` has completed and the spec has not changed since. It never runs again then: neither when its Job is
+ * deleted, nor when a later version of the operator describes the Job differently. The status of an existing Job takes
+ * precedence over the status of the Application.
  */
-export function isOver({ metadata, spec, status }: Stored<Application>, job: Stored<Job> | undefined): boolean {
+export function isFinished({ metadata, spec, status }: Stored<Application>, job: Stored<Job> | undefined): boolean {
   if (spec.run !== 'Once' || status?.phase !== 'Succeeded') return false
   if (status.observedGeneration !== metadata.generation) return false
   return !job || job.metadata.deletionTimestamp !== undefined || hasCondition(job, 'Complete')

@@ -21,7 +21,7 @@ const pending = statusAt('Pending', 'RolloutInProgress')
 const running = statusAt('Running', 'ReconciliationSucceeded')
 const failed = statusAt('Failed', 'ImagePullBackOff')
 
-/** `status` and the reasons of events, or how long it waits. */
+/** `status` and the reasons of events, or the delay. */
 const brief = (actions: readonly Action<Application>[]): readonly unknown[] =>
   actions.map((action) => {
     if (action.type === 'event') return `${action.eventType} ${action.reason}`
@@ -31,25 +31,30 @@ const brief = (actions: readonly Action<Application>[]): readonly unknown[] =>
 const report = (before: ApplicationStatus | undefined, next: ApplicationStatus, now = NOW): readonly unknown[] =>
   brief(planReport(application({}, before, next.observedGeneration), next, now))
 
-describe('events tell each fact once', () => {
+describe('events of a transition', () => {
   test.each([
-    ['the first time ready', undefined, running, ['Normal Reconciled']],
-    ['ready after a rollout', pending, running, ['Normal Reconciled']],
-    ['ready as before', running, running, []],
-    ['ready, with a new spec', running, { ...running, observedGeneration: 2 }, ['Normal Updated', 'Normal Reconciled']],
+    ['the first ready status', undefined, running, ['Normal Reconciled']],
+    ['the end of a rollout', pending, running, ['Normal Reconciled']],
+    ['an unchanged ready status', running, running, []],
+    [
+      'a new spec that is ready',
+      running,
+      { ...running, observedGeneration: 2 },
+      ['Normal Updated', 'Normal Reconciled'],
+    ],
     ['a new spec', running, { ...pending, observedGeneration: 2 }, ['Normal Updated']],
-    ['put right without one', running, pending, ['Normal Reconciling']],
-    ['out of a failure', failed, pending, ['Normal Reconciling']],
+    ['a repair without a new spec', running, pending, ['Normal Reconciling']],
+    ['the recovery from a failure', failed, pending, ['Normal Reconciling']],
     ['a failure', pending, failed, ['Warning ReconciliationFailed']],
     ['the same failure', failed, failed, []],
     ['another failure', failed, statusAt('Failed', 'CrashLoopBackOff'), ['Warning ReconciliationFailed']],
-    ['a run that has begun', pending, { ...pending, phase: 'Running' as const }, []],
-    ['a run that is over', pending, statusAt('Succeeded', 'ReconciliationSucceeded'), ['Normal Reconciled']],
-  ])('%s', (_what, before, next, events) => {
+    ['the start of a run', pending, { ...pending, phase: 'Running' as const }, []],
+    ['the end of a run', pending, statusAt('Succeeded', 'ReconciliationSucceeded'), ['Normal Reconciled']],
+  ])('%s records each new fact once', (_what, before, next, events) => {
     expect(report(before, next)).toEqual(['status', ...events])
   })
 
-  test('a failure with its reason and its message', () => {
+  test('a failure event has the reason and the message', () => {
     expect(planReport(application({}, pending), failed, NOW)[1]).toMatchObject({
       message: 'ImagePullBackOff: It is Failed.',
     })
@@ -68,8 +73,8 @@ const blank = { observedGeneration: -1, phase: 'Pending' } as const
 const inCrowd = (next: ApplicationStatus, age: number): readonly unknown[] =>
   brief(planReport(application({}, blank), next, created + age, true))
 
-describe('a status waits', () => {
-  test('for a new Application to get ready', () => {
+describe('the delay of a status', () => {
+  test('the first status waits for the Application to become ready', () => {
     expect(report(undefined, pending, created)).toEqual([5_000])
     expect(report(blank, pending, created + 4_500)).toEqual([500])
     expect(report(blank, pending, created + 5_000)).toEqual(['status'])
@@ -77,7 +82,7 @@ describe('a status waits', () => {
     expect(report(blank, failed, created)).toEqual(['status', 'Warning ReconciliationFailed'])
   })
 
-  test('longer in a crowd, while there is nothing to tell', () => {
+  test('a first status without progress waits longer while many are pending', () => {
     const nothing = { ...pending, readyReplicas: 0 }
     expect(inCrowd(nothing, 0)).toEqual([5_000])
     expect(inCrowd(nothing, 298_000)).toEqual([2_000])
@@ -86,7 +91,7 @@ describe('a status waits', () => {
     expect(inCrowd(statusAt('Pending', 'Unschedulable', { readyReplicas: 0 }), 5_000)).toEqual(['status'])
   })
 
-  test('a moment, if there is only progress to tell', () => {
+  test('a status with mere progress waits for the interval', () => {
     const next = { ...pending, readyReplicas: 1 }
     const at = '2026-01-01T00:01:00Z'
     expect(brief(planReport(written(at, pending), next, NOW + 500))).toEqual([4_500])
@@ -95,7 +100,7 @@ describe('a status waits', () => {
     expect(brief(planReport(written(at, pending), running, NOW))).toEqual(['status', 'Normal Reconciled'])
   })
 
-  test('not on a clock that disagrees', () => {
+  test('a status does not wait if the clocks disagree', () => {
     expect(report(undefined, pending, created - 60_000)).toEqual(['status'])
   })
 })

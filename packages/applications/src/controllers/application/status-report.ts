@@ -2,51 +2,51 @@ import type { Stored } from '@tenure/kube'
 import { type Action, event, getCondition, isTrue, requeueAfter, status } from '@tenure/runtime'
 import { type Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/index.ts'
 
-/** Milliseconds that a new Application has to get ready before it is reported on: most then need one status, not two. */
-const FIRST_REPORT = 5_000
-/** The same when many begin at once, and the API server has better to do than to hear that they have not begun yet. */
-const FIRST_REPORT_IN_CROWD = 300_000
-/** Milliseconds between reports of mere progress. The times they are measured by are whole seconds. */
-const PROGRESS_REPORT = 5_000
+/** Delay of the first status of a new Application: most are ready by then and need one write, not two. */
+const FIRST_REPORT_DELAY_MS = 5_000
+/** The same while many Applications are pending, to keep the API server free for their workloads. */
+const BUSY_FIRST_REPORT_DELAY_MS = 300_000
+/** Interval between status writes that change only counts and messages. managedFields times are whole seconds. */
+const PROGRESS_REPORT_INTERVAL_MS = 5_000
 
-/** Writes the status, and tells of what has changed by it; or later, if it can wait. `isCrowd`: many others wait too. */
+/** Writes the status and its events, or requeues if the write can wait. `isBusy`: many Applications are pending. */
 export function planReport(
   application: Stored<Application>,
   next: ApplicationStatus,
   now: number,
-  isCrowd = false,
+  isBusy = false,
 ): readonly Action<Application>[] {
-  const wait = waitOf(application, next, now, isCrowd)
+  const wait = waitOf(application, next, now, isBusy)
   if (wait > 0) return [requeueAfter(wait)]
   return [status(next), ...eventsOf(application, next)]
 }
 
-/** How long, in milliseconds, a status can wait to be written. */
-function waitOf(application: Stored<Application>, next: ApplicationStatus, now: number, isCrowd: boolean): number {
+/** Milliseconds that the write of a status can wait. */
+function waitOf(application: Stored<Application>, next: ApplicationStatus, now: number, isBusy: boolean): number {
   const { metadata, status: before } = application
   if (!isReported(before)) {
     if (next.phase !== 'Pending') return 0
-    const period = isCrowd && isBlank(next) ? FIRST_REPORT_IN_CROWD : FIRST_REPORT
-    return Math.min(remaining(metadata.creationTimestamp, period, now), FIRST_REPORT)
+    const period = isBusy && isBlank(next) ? BUSY_FIRST_REPORT_DELAY_MS : FIRST_REPORT_DELAY_MS
+    return Math.min(remaining(metadata.creationTimestamp, period, now), FIRST_REPORT_DELAY_MS)
   }
-  if (before === undefined || isTurn(before, next) || !isProgress(before, next)) return 0
+  if (before === undefined || isTransition(before, next) || !isProgress(before, next)) return 0
   const written = metadata.managedFields?.find(({ subresource }) => subresource === 'status')?.time
-  return remaining(written, PROGRESS_REPORT, now)
+  return remaining(written, PROGRESS_REPORT_INTERVAL_MS, now)
 }
 
-/** There is nothing to tell yet. */
+/** The rollout shows no progress yet. */
 function isBlank(next: ApplicationStatus): boolean {
   return next.readyReplicas === 0 && reasonOf(next) === 'RolloutInProgress'
 }
 
-/** What is left of `period` since `start`. None if that is in the future: clocks that disagree must not hold it up. */
+/** Remainder of `period` since `start`. Zero if `start` is in the future, so that clock skew does not delay a write. */
 function remaining(start: string | undefined, period: number, now: number): number {
   const age = now - Date.parse(start ?? '')
   return age >= 0 && age < period ? period - age : 0
 }
 
-/** More than figures and words have changed. */
-function isTurn(before: ApplicationStatus, next: ApplicationStatus): boolean {
+/** A phase, generation, condition status or reason changes. */
+function isTransition(before: ApplicationStatus, next: ApplicationStatus): boolean {
   return (
     before.phase !== next.phase ||
     before.observedGeneration !== next.observedGeneration ||
@@ -58,7 +58,7 @@ function isTurn(before: ApplicationStatus, next: ApplicationStatus): boolean {
   )
 }
 
-/** Figures and words have changed. */
+/** Counts or messages change. */
 function isProgress(before: ApplicationStatus, next: ApplicationStatus): boolean {
   return (
     before.replicas !== next.replicas ||
@@ -67,7 +67,7 @@ function isProgress(before: ApplicationStatus, next: ApplicationStatus): boolean
   )
 }
 
-/** Each fact once: when the status begins to say it. */
+/** Events for the transition from the current status to the next. */
 function eventsOf(
   { metadata, status: before }: Stored<Application>,
   next: ApplicationStatus,

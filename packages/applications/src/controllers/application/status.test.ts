@@ -22,7 +22,7 @@ const PENDING = 'Pending Ready=False/RolloutInProgress Progressing=True/ReplicaS
 const RUNNING = 'Running Ready=True/ReconciliationSucceeded Progressing=True/NewReplicaSetAvailable'
 
 describe('the phase', () => {
-  test('is Pending until all pods are new and ready, then Running', () => {
+  test('the phase is Pending until all pods are updated and ready, then Running', () => {
     expect(summary(statusFor(application(), observed()))).toBe(PENDING)
     expect(summary(of({}))).toBe(PENDING)
     expect(summary(of({ ...all(3), readyReplicas: 2 }))).toBe(PENDING)
@@ -31,29 +31,29 @@ describe('the phase', () => {
     expect(summary(of(all(3)))).toBe(RUNNING)
   })
 
-  test('is Pending while what the Deployment says is about an earlier description of it', () => {
+  test("the phase is Pending while the Deployment's status is of an earlier generation", () => {
     expect(summary(of({ ...all(3), observedGeneration: 0 }))).toBe(PENDING)
   })
 
-  test('is Pending while the Deployment is going', () => {
+  test('the phase is Pending while the Deployment is being deleted', () => {
     const live = deployment({}, all(3))
     const going = { ...live, metadata: { ...live.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     expect(summary(statusFor(application(), observed({ deployment: going })))).toBe(PENDING)
   })
 
-  test('is Running with no replicas, if none are wanted', () => {
+  test('the phase is Running with zero replicas, if zero are desired', () => {
     const none = { replicas: 0 }
     expect(summary(statusFor(application(none), observed({ deployment: deployment(none) })))).toBe(RUNNING)
   })
 
-  test('under an autoscaler is measured by what that wants', () => {
+  test('the phase follows the replicas of the autoscaler', () => {
     const subject = application({ autoscaling: { maxReplicas: 9 } })
     const seen = observed({ deployment: deployment({ replicas: 7 }, all(7)) })
     expect(summary(statusFor(subject, seen))).toBe(RUNNING)
   })
 })
 
-test('all of the status', () => {
+test('the status has every field of the contract', () => {
   expect(of(all(3))).toEqual({
     observedGeneration: 1,
     replicas: 3,
@@ -74,7 +74,7 @@ test('all of the status', () => {
 
 const condition = (type: string, status: string, reason: string) => ({ type, status, reason, message: 'so it is' })
 
-describe('a rollout fails', () => {
+describe('a failing rollout', () => {
   test.each([
     [
       'ImagePullBackOff',
@@ -98,13 +98,13 @@ describe('a rollout fails', () => {
       { state: { running: {} }, restartCount: 2, lastState: { terminated: { exitCode: 1 } } },
       'Pod a: container app keeps crashing, with exit code 1',
     ],
-  ])('with the reason of a pod, %s', (reason, container, message) => {
-    const status = of({ replicas: 1 }, { troubled: [pod('b', waiting(reason)), pod('a', container)] })
+  ])('a pod fails the rollout with reason %s', (reason, container, message) => {
+    const status = of({ replicas: 1 }, { failingPods: [pod('b', waiting(reason)), pod('a', container)] })
     expect(summary(status)).toBe(`Failed Ready=False/${reason} Progressing=False/${reason}`)
     expect(status.conditions?.[0]?.message).toBe(message)
   })
 
-  test('as the Deployment says', () => {
+  test("the Deployment's conditions fail the rollout", () => {
     expect(summary(of({ conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')] }))).toBe(
       'Failed Ready=False/ProgressDeadlineExceeded Progressing=False/ProgressDeadlineExceeded',
     )
@@ -114,50 +114,50 @@ describe('a rollout fails', () => {
     expect(summary(of({ conditions: [condition('Progressing', 'True', 'ReplicaSetUpdated')] }))).toBe(PENDING)
   })
 
-  test('not by pods of an earlier description, or that are going, or that just start', () => {
+  test('pods of an earlier revision, deleted pods and starting pods do not fail the rollout', () => {
     const earlier = pod('a', waiting('ImagePullBackOff'), podRevision('shop', { ...plainSpec, image: 'other' }))
     const here = pod('b', waiting('ImagePullBackOff'))
     const going = { ...here, metadata: { ...here.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     const starting = pod('c', waiting('ContainerCreating'))
     const once = pod('d', { restartCount: 1, lastState: { terminated: { exitCode: 1 } } })
-    expect(summary(of({ replicas: 1 }, { troubled: [earlier, going, starting, once] }))).toBe(PENDING)
+    expect(summary(of({ replicas: 1 }, { failingPods: [earlier, going, starting, once] }))).toBe(PENDING)
   })
 
-  test('not while a pod only waits for a node', () => {
+  test('an unschedulable pod does not fail the rollout', () => {
     const status = {
       conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' }],
     }
-    const seen = of({ replicas: 1 }, { troubled: [{ ...pod('a', {}), status }] })
+    const seen = of({ replicas: 1 }, { failingPods: [{ ...pod('a', {}), status }] })
     expect(summary(seen)).toBe('Pending Ready=False/Unschedulable Progressing=True/ReplicaSetUpdated')
     expect(seen.conditions?.[0]?.message).toBe('Pod a: 0/1 nodes')
   })
 
-  test('in init containers too', () => {
+  test('an init container fails the rollout', () => {
     const trouble = pod('a', {})
     const { containerStatuses: initContainerStatuses } = pod('a', waiting('ErrImagePull', 'no')).status ?? {}
     const status = { ...trouble.status, ...(initContainerStatuses && { initContainerStatuses }) }
-    expect(of({ replicas: 1 }, { troubled: [{ ...trouble, status }] }).phase).toBe('Failed')
+    expect(of({ replicas: 1 }, { failingPods: [{ ...trouble, status }] }).phase).toBe('Failed')
   })
 
-  test('and the account of it stands while it lasts, by whatever name', () => {
-    const first = of({ replicas: 1 }, { troubled: [pod('a', waiting('ErrImagePull', 'no such host'))] })
+  test('the first reason is kept while the failure lasts', () => {
+    const first = of({ replicas: 1 }, { failingPods: [pod('a', waiting('ErrImagePull', 'no such host'))] })
     const later = observed({
       deployment: deployment({}, { replicas: 1 }),
-      troubled: [pod('b', waiting('ImagePullBackOff', 'Back-off'))],
+      failingPods: [pod('b', waiting('ImagePullBackOff', 'Back-off'))],
     })
     expect(statusFor(application({}, first), later, NOW + 60_000)).toEqual(first)
     expect(statusFor(application({}, first, 2), later, NOW).conditions?.[0]?.reason).toBe('ImagePullBackOff')
   })
 
-  test('and recovers', () => {
-    const failed = of({ replicas: 1 }, { troubled: [pod('a', waiting('ErrImagePull'))] })
+  test('a fixed rollout recovers', () => {
+    const failed = of({ replicas: 1 }, { failingPods: [pod('a', waiting('ErrImagePull'))] })
     const seen = observed({ deployment: deployment({}, all(3)) })
     expect(summary(statusFor(application({}, failed), seen))).toBe(RUNNING)
   })
 })
 
 describe('conditions', () => {
-  test('keep the time of their last change, and those of others stay theirs', () => {
+  test('conditions keep the time of their last change, and foreign ones are not written', () => {
     const before = of({ ...all(3), readyReplicas: 2 })
     const other = {
       type: 'Theirs',
@@ -174,7 +174,7 @@ describe('conditions', () => {
     ])
   })
 
-  test('tell of what could not be done', () => {
+  test('conditions report a failed reconcile', () => {
     const subject = application()
     const status = failedStatus(subject, rolloutOf(subject, observed()), 'No.', NOW)
     expect(summary(status)).toBe('Failed Ready=False/ReconciliationFailed Progressing=False/ReconciliationFailed')
@@ -191,7 +191,7 @@ describe('a run Once', () => {
     return statusFor(application(once, before), observed({ job, ...more }))
   }
 
-  test('is Pending, Running, Succeeded', () => {
+  test('a run goes from Pending through Running to Succeeded', () => {
     expect(statusFor(application(once), observed()).phase).toBe('Pending')
     expect(summary(ran({ active: 2 }))).toBe('Pending Ready=False/RunInProgress Progressing=True/ReplicaSetUpdated')
     const running = ran({ active: 2, ready: 1 })
@@ -202,18 +202,18 @@ describe('a run Once', () => {
     expect(summary(done)).toBe('Succeeded Ready=True/ReconciliationSucceeded Progressing=True/RunCompleted')
   })
 
-  test('has succeeded for good, also without its Job, until it is changed', () => {
+  test('a run stays Succeeded without its Job until the spec changes', () => {
     const done = ran({ succeeded: 2, conditions: [{ type: 'Complete', status: 'True' }] })
     expect(statusFor(application(once, done), observed(), NOW + 60_000)).toEqual(done)
     expect(statusFor(application(once, done, 2), observed()).phase).toBe('Pending')
-    // It is there and says otherwise.
+    // An existing Job takes precedence.
     expect(ran({ active: 2 }, done).phase).toBe('Pending')
   })
 
-  test('that fails is Failed', () => {
+  test('a failed Job makes the phase Failed', () => {
     const failed = ran({ conditions: [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }] })
     expect(summary(failed)).toBe('Failed Ready=False/BackoffLimitExceeded Progressing=False/BackoffLimitExceeded')
-    const troubled = [pod('a', waiting('ErrImagePull'), podRevision('shop', once))]
-    expect(ran({ active: 1 }, undefined, { troubled }).phase).toBe('Failed')
+    const failingPods = [pod('a', waiting('ErrImagePull'), podRevision('shop', once))]
+    expect(ran({ active: 1 }, undefined, { failingPods }).phase).toBe('Failed')
   })
 })

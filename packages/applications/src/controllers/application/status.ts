@@ -3,31 +3,31 @@ import { getCondition, setCondition } from '@tenure/runtime'
 import { type Application, type ApplicationStatus, CONDITIONS, type Phase, REASONS } from '../../api/index.ts'
 import { selectorText } from './children/index.ts'
 import type { Rollout } from './rollout.ts'
-import { isSameTrouble } from './pod-failure.ts'
+import { isSameFailure } from './pod-failure.ts'
 
 const PHASE_OF = {
-  going: 'Pending',
+  progressing: 'Pending',
   running: 'Running',
   done: 'Running',
   finished: 'Succeeded',
   failed: 'Failed',
 } as const satisfies Record<Rollout['state'], Phase>
 
-/** The status of an Application whose workload is this far. */
+/** Status of an Application for the progress of its workload. */
 export function statusOf(application: Stored<Application>, rollout: Rollout, now: number): ApplicationStatus {
-  const { reason, message } = steady(application, rollout)
+  const { reason, message } = stableReason(application, rollout)
   const isReady = rollout.state === 'done' || rollout.state === 'finished'
   return assemble(application, rollout, PHASE_OF[rollout.state], now, {
     ready: { status: isReady ? 'True' : 'False', reason: isReady ? 'ReconciliationSucceeded' : reason, message },
     progressing: {
       status: rollout.state === 'failed' ? 'False' : 'True',
-      reason: rollout.state === 'going' || rollout.state === 'running' ? 'ReplicaSetUpdated' : reason,
+      reason: rollout.state === 'progressing' || rollout.state === 'running' ? 'ReplicaSetUpdated' : reason,
       message,
     },
   })
 }
 
-/** The status of an Application for which something could not be done. */
+/** Status of an Application whose reconcile failed. */
 export function failedStatus(
   application: Stored<Application>,
   rollout: Rollout,
@@ -38,28 +38,28 @@ export function failedStatus(
   return assemble(application, rollout, 'Failed', now, { ready: failed, progressing: failed })
 }
 
-/** Of an account, in characters. The API server repeats what it refuses, however long, and would refuse that too. */
-const LONGEST = 1_000
+/** In characters. Errors of the API server repeat the refused value, which may be too long for a status. */
+const MAX_MESSAGE_LENGTH = 1_000
 
 function shortened(message: string): string {
-  return message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message
+  return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message
 }
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+type ConditionContent = Pick<Condition, 'status' | 'reason' | 'message'>
 
 function assemble(
   { metadata, status }: Stored<Application>,
   { readyReplicas, replicas }: Rollout,
   phase: Phase,
   now: number,
-  said: { readonly ready: Said; readonly progressing: Said },
+  content: { readonly ready: ConditionContent; readonly progressing: ConditionContent },
 ): ApplicationStatus {
   const observedGeneration = metadata.generation ?? 1
-  // Only ours: conditions that others have set stay theirs.
-  const condition = (type: string, content: Said): readonly Condition[] => {
+  // Conditions of other writers are not part of the applied status.
+  const condition = (type: string, next: ConditionContent): readonly Condition[] => {
     const before = getCondition(status?.conditions, type)
-    const next = { type, ...content, message: shortened(content.message), observedGeneration }
-    return setCondition(before && [before], next, now)
+    const wanted = { type, ...next, message: shortened(next.message), observedGeneration }
+    return setCondition(before && [before], wanted, now)
   }
   return {
     observedGeneration,
@@ -67,18 +67,24 @@ function assemble(
     readyReplicas,
     labelSelector: selectorText(metadata.name),
     phase,
-    conditions: [...condition(CONDITIONS.ready, said.ready), ...condition(CONDITIONS.progressing, said.progressing)],
+    conditions: [
+      ...condition(CONDITIONS.ready, content.ready),
+      ...condition(CONDITIONS.progressing, content.progressing),
+    ],
   }
 }
 
-/** One failure goes by several names and sizes while it lasts: the first account of it stands. */
-function steady({ metadata, status }: Stored<Application>, rollout: Rollout): Pick<Rollout, 'reason' | 'message'> {
+/** One failure may alternate between reasons and messages: the first one reported is kept. */
+function stableReason(
+  { metadata, status }: Stored<Application>,
+  rollout: Rollout,
+): Pick<Rollout, 'reason' | 'message'> {
   const before = getCondition(status?.conditions, CONDITIONS.ready)
   const isSame =
     rollout.state === 'failed' &&
     status?.phase === 'Failed' &&
     before?.observedGeneration === metadata.generation &&
     before !== undefined &&
-    isSameTrouble(before.reason, rollout.reason)
+    isSameFailure(before.reason, rollout.reason)
   return isSame ? before : rollout
 }

@@ -2,9 +2,10 @@ import type { HorizontalPodAutoscaler, MetricSpec } from '@tenure/kube/kinds'
 import type { ApplicationAutoscaling, ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
-const DEFAULT_CPU = 80
+/** Target when none is given. */
+const DEFAULT_CPU_PERCENT = 80
 
-/** What decides about the replicas of the Deployment. */
+/** Sets the replicas of the Deployment. */
 export function autoscalerFor(
   name: string,
   { autoscaling, run }: ApplicationSpec,
@@ -24,7 +25,7 @@ export function autoscalerFor(
 
 function metricsOf(autoscaling: ApplicationAutoscaling): readonly MetricSpec[] {
   const memory = autoscaling.targetMemoryUtilizationPercentage
-  const cpu = autoscaling.targetCPUUtilizationPercentage ?? (memory === undefined ? DEFAULT_CPU : undefined)
+  const cpu = autoscaling.targetCPUUtilizationPercentage ?? (memory === undefined ? DEFAULT_CPU_PERCENT : undefined)
   return [
     ...(cpu === undefined ? [] : [utilization('cpu', cpu)]),
     ...(memory === undefined ? [] : [utilization('memory', memory)]),

@@ -3,7 +3,7 @@ import type { ApplicationSpec, Strategy } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { podTemplate } from './pod-template.ts'
 
-/** The Deployment that keeps an Application running; `live` is the one that is there. */
+/** The Deployment of an Application; `live` is the current one. */
 export function deploymentFor(name: string, spec: ApplicationSpec, live?: Deployment): Deployment {
   const labels = labelsOf(name)
   const replicas = replicasFor(spec, live)
@@ -19,16 +19,16 @@ export function deploymentFor(name: string, spec: ApplicationSpec, live?: Deploy
 }
 
 /**
- * The defaults of a rolling update are spelled out, because only what we own goes away with a change to Recreate: what
- * the server filled in would stay, and is not allowed there.
+ * The defaults of a rolling update are applied explicitly: a change to Recreate then removes them, because the operator
+ * owns them. Defaults of the server would stay, and Recreate does not allow them.
  */
 function strategyOf(type: Strategy): DeploymentStrategy {
   return type === 'Recreate' ? { type } : { type, rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }
 }
 
 /**
- * With an autoscaler the number is not ours to say. But to stop saying it while nobody else does would reset it to 1:
- * it is repeated as it is until the autoscaler has changed it, which takes it from us.
+ * The autoscaler sets the replicas. Until its first write the operator still owns the field, and leaving it out would
+ * reset it to 1: the current value is repeated until the autoscaler has taken the ownership.
  */
 function replicasFor(spec: ApplicationSpec, live: Deployment | undefined): number | undefined {
   const { autoscaling, replicas } = spec
@@ -37,7 +37,7 @@ function replicasFor(spec: ApplicationSpec, live: Deployment | undefined): numbe
   return ownsReplicas(live) ? live.spec?.replicas : undefined
 }
 
-/** Caches keep our own managedFields entries and no others. */
+/** Caches keep the managedFields entries of the operator only. */
 function ownsReplicas({ metadata }: Deployment): boolean {
   return (metadata?.managedFields ?? []).some(({ fieldsV1, operation, subresource }) => {
     const spec = fieldsV1?.['f:spec']

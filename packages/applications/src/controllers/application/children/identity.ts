@@ -4,7 +4,7 @@ import { LABELS, OPERATOR } from '../../../api/index.ts'
 /** Every child carries this label, so that caches hold the operator's objects and not the whole cluster. */
 export const MANAGED_SELECTOR = { labelSelector: `${LABELS.managedBy}=${OPERATOR}` } as const satisfies Selection
 
-/** Names of an Application's children, by what they are for. */
+/** Names of an Application's children, by purpose. */
 export const childNames = (name: string) =>
   ({
     workload: name,
@@ -15,12 +15,12 @@ export const childNames = (name: string) =>
     data: `${name}-data`,
   }) as const
 
-/** Labels of everything an Application has; its pods are selected by them, so they can never change. */
+/** Labels of all children. They are the pod selector, which is immutable. */
 export function labelsOf(name: string): Readonly<Record<string, string>> {
   return { [LABELS.name]: name, [LABELS.instance]: name, [LABELS.managedBy]: OPERATOR }
 }
 
-/** The same as text, for the scale subresource. */
+/** The pod selector as text, for the scale subresource. */
 export function selectorText(name: string): string {
   return Object.entries(labelsOf(name))
     .map(([label, value]) => `${label}=${value}`)
@@ -28,7 +28,7 @@ export function selectorText(name: string): string {
     .join(',')
 }
 
-/** Which Application an object is part of, by its labels. */
+/** Application of an object, by its labels. */
 export function applicationOf(metadata: {
   readonly namespace?: string
   readonly labels?: Readonly<Record<string, string>>

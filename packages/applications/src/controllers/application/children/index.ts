@@ -21,7 +21,7 @@ import { volumeClaimFor } from './volume-claim.ts'
 export { applicationKey, applicationOf, childNames, labelsOf, MANAGED_SELECTOR, selectorText } from './identity.ts'
 export { isOutdated }
 
-/** The kinds of objects that an Application can have. */
+/** Kinds of children. */
 export const CHILD_KINDS: readonly Kind[] = [
   ConfigMap,
   PersistentVolumeClaim,
@@ -32,13 +32,13 @@ export const CHILD_KINDS: readonly Kind[] = [
   Ingress,
 ]
 
-/** An object that an Application should have. */
+/** A desired child. */
 export interface Child<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>
   readonly object: T
 }
 
-/** The objects an Application should have, what others need first. `live` is the Deployment that is there. */
+/** Desired children, in order of dependency. `live` is the current Deployment. */
 export function childrenFor(name: string, spec: ApplicationSpec, live?: Deployment): readonly Child[] {
   const isOnce = spec.run === 'Once'
   return [
@@ -51,7 +51,7 @@ export function childrenFor(name: string, spec: ApplicationSpec, live?: Deployme
   ].filter((wanted) => wanted !== undefined)
 }
 
-/** The revision that the pods of this description carry. */
+/** Revision annotation of the pods of this spec. */
 export function podRevision(name: string, spec: ApplicationSpec): string | undefined {
   const template = spec.run === 'Once' ? jobFor(name, spec).spec?.template : podTemplate(name, spec)
   return template?.metadata?.annotations?.[ANNOTATIONS.revision]

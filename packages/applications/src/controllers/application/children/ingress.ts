@@ -2,7 +2,7 @@ import type { Ingress } from '@tenure/kube/kinds'
 import type { ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
-/** The way in from outside, to the first port of the Service. */
+/** Routes a host to the first port of the Service. */
 export function ingressFor(name: string, { ingress, ports = [] }: ApplicationSpec): Ingress | undefined {
   const [first] = ports
   if (!ingress || !first) return undefined

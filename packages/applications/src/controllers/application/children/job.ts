@@ -4,7 +4,7 @@ import { childNames, labelsOf } from './identity.ts'
 import { podTemplate } from './pod-template.ts'
 import { revisionOf } from './revision.ts'
 
-/** The Job that runs an Application once: as many pods as it has replicas have to finish. */
+/** The Job that runs an Application once; `replicas` pods have to finish. */
 export function jobFor(name: string, spec: ApplicationSpec): Job {
   const labels = labelsOf(name)
   const template = podTemplate(name, spec, { restartPolicy: 'Never' })
@@ -18,7 +18,7 @@ export function jobFor(name: string, spec: ApplicationSpec): Job {
   }
 }
 
-/** A Job can not be changed into another: one of another revision has to go first. */
+/** A Job is immutable: one of another revision has to be deleted first. */
 export function isOutdated(live: Job, wanted: Job): boolean {
   return live.metadata?.annotations?.[ANNOTATIONS.revision] !== wanted.metadata?.annotations?.[ANNOTATIONS.revision]
 }

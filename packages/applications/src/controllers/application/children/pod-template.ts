@@ -5,7 +5,7 @@ import { revisionOf } from './revision.ts'
 
 const VOLUME = 'data'
 
-/** The pods of an Application, with the revision that tells pods of this description from earlier ones. */
+/** Pod template, with a revision annotation that identifies the pods of this spec. */
 export function podTemplate(name: string, spec: ApplicationSpec, more: Partial<PodSpec> = {}): PodTemplateSpec {
   const names = childNames(name)
   const podSpec: PodSpec = {
@@ -18,7 +18,7 @@ export function podTemplate(name: string, spec: ApplicationSpec, more: Partial<P
       labels: labelsOf(name),
       annotations: {
         ...spec.podAnnotations,
-        // Environment from a ConfigMap is read when a container starts: its content has to show in the template.
+        // Containers read the ConfigMap at start only: a change of its content must change the template.
         [ANNOTATIONS.revision]: revisionOf(podSpec, spec.podAnnotations ?? {}, spec.config ?? {}),
       },
     },
@@ -46,7 +46,7 @@ function containerOf(name: string, spec: ApplicationSpec): Container {
   }
 }
 
-/** Several ports of the Service may lead to one of the container, which is then named after the first. */
+/** Several ports of the Service may target one port of the container, which gets the name of the first. */
 function containerPortsOf(ports: readonly ApplicationPort[]): readonly ContainerPort[] {
   const found = new Map<string, ContainerPort>()
   for (const { name, port, protocol = 'TCP', targetPort = port } of ports) {

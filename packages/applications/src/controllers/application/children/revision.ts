@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A digest of what pods are made of: equal for equal content, whatever the order in which it was written. */
+/** Digest of the parts, independent of the order of keys. */
 export function revisionOf(...parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts, sortedKeys), 'hex').slice(0, 16)
 }

@@ -2,7 +2,7 @@ import type { Service } from '@tenure/kube/kinds'
 import type { ApplicationPort, ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
-/** A stable address in front of the pods. */
+/** The Service of an Application with ports. */
 export function serviceFor(name: string, { ports = [] }: ApplicationSpec): Service | undefined {
   if (ports.length === 0) return undefined
   const labels = labelsOf(name)

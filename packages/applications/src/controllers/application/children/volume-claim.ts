@@ -2,7 +2,7 @@ import type { PersistentVolumeClaim } from '@tenure/kube/kinds'
 import type { ApplicationSpec } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 
-/** What pods keep when they go. */
+/** Storage that outlives the pods. */
 export function volumeClaimFor(name: string, { persistence }: ApplicationSpec): PersistentVolumeClaim | undefined {
   if (!persistence) return undefined
   const { accessModes = ['ReadWriteOnce'], size, storageClassName } = persistence
