@@ -185,7 +185,7 @@ describe('dedicated controllers', () => {
       observedGeneration: 1,
       mode: 'dedicated',
       target: 'deployments.apps/v1',
-      note: 'the core group has no Deployment; the one of apps/v1 is used',
+      note: 'the core group has no Deployment; using apps/v1',
       resource: { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true },
     })
     expect(await fixture.ready('application-controller')).toBe('False KindNotServed')
@@ -400,7 +400,7 @@ describe('shared controllers', () => {
       .poll(listed, POLL_OPTIONS)
       .toEqual([expect.stringContaining(' one '), expect.stringContaining(' two ')])
     await tenure('clear', 'cm/two')
-    expect(await tenure('clear', 'cm/one')).toEqual(['configmap/one is kept for good'])
+    expect(await tenure('clear', 'cm/one')).toEqual(['configmap/one will not expire'])
     expect(await listed()).toEqual([])
     await expect
       .poll(

@@ -80,14 +80,14 @@ describe('tenure leases', () => {
     ['a', '-'],
   ])('a label %j=%j is refused: as a selector it would mean something else', async (key, value) => {
     const values = await read(['--version', 'v1', '--kind', 'Pod', `--opt-in-label-key=${key}`])
-    expect(() => leaseSettings({ ...values, optInLabelValue: value })).toThrow(/^tenure leases can not start: .* label/)
+    expect(() => leaseSettings({ ...values, optInLabelValue: value })).toThrow(/^tenure leases cannot start: .* label/)
   })
 
   it.each([[[]], [['--opt-in-label-key=']]])(
     'does not manage everything for a value without its key: %j',
     async (argv) => {
       const values = await read(['--version', 'v1', '--kind', 'Pod', '--opt-in-label-value', 'on', ...argv])
-      expect(() => leaseSettings(values)).toThrow(/--opt-in-label-value says nothing without --opt-in-label-key/)
+      expect(() => leaseSettings(values)).toThrow(/--opt-in-label-value needs --opt-in-label-key/)
     },
   )
 

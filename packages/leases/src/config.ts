@@ -1,24 +1,24 @@
 import { TenureError } from '@tenure/kube'
+import type { LeaseControllersOptions } from './controllers/lease-controller/operator.ts'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
 import { isDnsName } from './dns-name.ts'
-import { optInProblem } from './controllers/lease/namespace-filter.ts'
+import { optInLabelProblem } from './controllers/lease/namespace-filter.ts'
 
-/** Rows of the configuration of all who read lease annotations: what these begin with. */
+/** Prefixes of the lease annotations: included by every program that reads them. */
 export const familiesTable = {
   prefix: {
     type: 'string',
     default: SEED_FAMILY.prefix,
     environment: 'LEASE_PREFIX',
-    meaning: 'What the annotations of the family with extended-at begin with.',
+    meaning: 'Prefix of the annotation family with extended-at.',
   },
   newerPrefix: {
     type: 'string',
     default: NEWER_FAMILY.prefix,
     environment: 'LEASE_NEWER_PREFIX',
-    meaning:
-      'What the annotations of the family with lease-start begin with. The same as --prefix: that family is not read.',
+    meaning: 'Prefix of the annotation family with lease-start. The same value as --prefix disables that family.',
   },
 } as const satisfies Table
 
@@ -27,58 +27,58 @@ const options = {
     type: 'string',
     default: '',
     environment: 'LEASE_GVK_GROUP',
-    meaning: 'The API group of the kind whose leases are kept. Empty: the core group.',
+    meaning: 'API group of the kind whose leases are managed. Empty: the core group.',
   },
   version: {
     type: 'string',
     required: true,
     environment: 'LEASE_GVK_VERSION',
-    meaning: 'The version of the kind.',
+    meaning: 'Version of the kind.',
   },
   kind: {
     type: 'string',
     required: true,
     environment: 'LEASE_GVK_KIND',
-    meaning: 'The kind, such as Deployment. One that does not exist yet is waited for.',
+    meaning: 'The kind, such as Deployment. The controller waits for a kind that does not exist yet.',
   },
   leaderElect: {
     type: 'boolean',
     default: false,
     environment: 'LEASE_LEADER_ELECTION',
-    meaning: 'Let one of several replicas lead.',
+    meaning: 'Elect one of several replicas as leader.',
   },
   leaderElectNamespace: {
     type: 'string',
     environment: 'LEASE_LEADER_ELECTION_NAMESPACE',
-    meaning: "Where the Lease of the election is. Default: the connection's namespace.",
+    meaning: "Namespace of the election Lease. Default: the connection's namespace.",
   },
   optInLabelKey: {
     type: 'string',
     environment: 'LEASE_OPT_IN_LABEL_KEY',
-    meaning: 'Only namespaces with this label are managed. Kinds that are in no namespace are not filtered.',
+    meaning: 'Manage only namespaces with this label. Cluster-scoped kinds are not filtered.',
   },
   optInLabelValue: {
     type: 'string',
     environment: 'LEASE_OPT_IN_LABEL_VALUE',
-    meaning: 'The value that the label must have. Default: any.',
+    meaning: 'Required value of the label. Default: any.',
   },
   metricsBindAddress: {
     type: 'address',
     default: ':8080',
     environment: 'LEASE_METRICS_BIND_ADDRESS',
-    meaning: 'Where /metrics is served; 0 for nowhere.',
+    meaning: 'Address that serves /metrics; 0 disables it.',
   },
   healthProbeBindAddress: {
     type: 'address',
     default: ':8081',
     environment: 'LEASE_HEALTH_PROBE_BIND_ADDRESS',
-    meaning: 'Where /livez and /readyz are served; 0 for nowhere.',
+    meaning: 'Address that serves /livez and /readyz; 0 disables it.',
   },
   dryRun: {
     type: 'boolean',
     default: false,
     environment: 'LEASE_DRY_RUN',
-    meaning: 'Keep dates and statuses, delete nothing and run no cleanup job: say what would be deleted.',
+    meaning: 'Write dates and statuses, but delete nothing and run no cleanup jobs; report what would be deleted.',
   },
   headsUpPercent: {
     type: 'integer',
@@ -86,20 +86,21 @@ const options = {
     min: 0,
     max: 100,
     environment: 'LEASE_HEADS_UP_PERCENT',
-    meaning: 'How much of its TTL before its end a lease is announced to end, by a LeaseExpiring Event. 0: never.',
+    meaning: 'Percentage of the TTL before expiry at which a LeaseExpiring Event is recorded. 0: never.',
   },
   headsUpMax: {
     type: 'duration',
     default: '1h',
     min: '0s',
     environment: 'LEASE_HEADS_UP_MAX',
-    meaning: 'The longest time before its end that a lease is announced to end.',
+    meaning: 'Longest time before expiry at which a LeaseExpiring Event is recorded.',
   },
   ...familiesTable,
   report: {
     type: 'string',
     environment: 'LEASE_REPORT',
-    meaning: 'A Lease, as namespace/name, in which to say what is kept: a LeaseController has one. Default: nowhere.',
+    meaning:
+      'Lease, as namespace/name, to which the controller reports its state for a LeaseController. Default: none.',
   },
   concurrency: {
     type: 'integer',
@@ -107,20 +108,20 @@ const options = {
     min: 1,
     max: 256,
     environment: 'LEASE_CONCURRENCY',
-    meaning: 'Objects that are written or deleted at once.',
+    meaning: 'Number of objects written or deleted concurrently.',
   },
 } as const
 
-/** What `tenure leases` can be told. */
+/** Settings of `tenure leases`. */
 export const leasesConfiguration = defineConfiguration({
   program: 'tenure leases',
-  summary: 'Keeps the leases of one kind: objects with a TTL are deleted when it has passed.',
+  summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
   options,
 })
 
 export type LeasesValues = Values<typeof options>
 
-/** The part of them that says how leases are kept. */
+/** The lease settings among the values. */
 export function leaseSettings(values: LeasesValues): LeaseSettings {
   return {
     ...defaultLeaseSettings,
@@ -131,40 +132,41 @@ export function leaseSettings(values: LeasesValues): LeaseSettings {
   }
 }
 
-/** An empty key is none, as with the original. A value alone is refused: it would be heard as "all namespaces". */
+/** An empty key means none, as in the original. A value without a key is refused: it would mean all namespaces. */
 function optInOf({ optInLabelKey: key, optInLabelValue: value }: LeasesValues): LeaseSettings['optIn'] {
   if (key) {
-    const problem = optInProblem({ key, value })
-    if (problem !== undefined) throw canNotStart(`${problem}; correct --opt-in-label-key and --opt-in-label-value.`)
+    const problem = optInLabelProblem({ key, value })
+    if (problem !== undefined)
+      throw invalidConfiguration(`${problem}; correct --opt-in-label-key and --opt-in-label-value.`)
     return { key, value }
   }
   if (!value) return undefined
-  throw canNotStart(
-    '--opt-in-label-value says nothing without --opt-in-label-key; name the label, or leave both out to manage all namespaces.',
+  throw invalidConfiguration(
+    '--opt-in-label-value needs --opt-in-label-key; set the key, or leave both out to manage all namespaces.',
   )
 }
 
-function canNotStart(why: string): TenureError {
-  return new TenureError('TENURE_CONFIGURATION_INVALID', `tenure leases can not start: ${why}`)
+function invalidConfiguration(reason: string): TenureError {
+  return new TenureError('TENURE_CONFIGURATION_INVALID', `tenure leases cannot start: ${reason}`)
 }
 
 export function leasedKind({ group, version, kind }: LeasesValues): GroupVersionKind {
   return { group, version, kind }
 }
 
-/** The Lease for which the replicas that keep a kind's leases stand, as the original names it. */
+/** Name of the leader election Lease of a kind's controller, as the original names it. */
 export function leaderName({ group, version, kind }: GroupVersionKind): string {
   return ['object-lease-controller', group, version, kind].filter(Boolean).join('-').toLowerCase()
 }
 
-/** Both, or the first alone if the second is to be the same. */
+/** Both families, or only the first if their prefixes are equal. */
 export function leaseFamilies(values: Values<typeof familiesTable>): readonly LeaseFamily[] {
   const seed = { ...SEED_FAMILY, prefix: prefixOf('--prefix', values.prefix) }
   const newer = { ...NEWER_FAMILY, prefix: prefixOf('--newer-prefix', values.newerPrefix) }
   return seed.prefix === newer.prefix ? [seed] : [seed, newer]
 }
 
-/** The flags that make another process read the same. */
+/** Flags that make another process read the same families. */
 export function familyFlags(families: readonly LeaseFamily[]): readonly string[] {
   const prefixWith = (start: LeaseFamily['start']): string | undefined =>
     families.find((family) => family.start === start)?.prefix
@@ -176,7 +178,7 @@ export function familyFlags(families: readonly LeaseFamily[]): readonly string[]
   ]
 }
 
-/** With its slash. No annotation could begin with anything but a DNS name: nothing would be leased, without a word. */
+/** Adds the slash. With a prefix that is not a DNS name no annotation could ever match. */
 function prefixOf(flag: string, text: string): string {
   const domain = text.replace(/\/$/, '')
   if (isDnsName(domain)) return `${domain}/`
@@ -185,3 +187,48 @@ function prefixOf(flag: string, text: string): string {
     `${flag} must be a DNS name such as ${SEED_FAMILY.prefix}, not ${JSON.stringify(text)}.`,
   )
 }
+
+/** Settings of the operator of LeaseControllers. */
+export const leaseControllersTable = {
+  ...familiesTable,
+  leaseControllerMode: {
+    type: 'string',
+    choices: ['dedicated', 'shared'],
+    environment: 'LEASE_CONTROLLER_MODE',
+    meaning:
+      'How a LeaseController without a mode runs: in its own Deployment, or inside the operator. Default: dedicated if an image is set.',
+  },
+  leaseControllerImage: {
+    type: 'string',
+    environment: 'LEASE_CONTROLLER_IMAGE',
+    meaning: 'Image of dedicated lease controllers. Default: none, all lease controllers run inside the operator.',
+  },
+  leaseControllerNamespace: {
+    type: 'string',
+    environment: 'LEASE_CONTROLLER_NAMESPACE',
+    meaning: "Namespace of dedicated lease controllers. Default: the operator's own.",
+  },
+} as const satisfies Table
+
+export function leaseControllersOptions(
+  values: Values<typeof leaseControllersTable>,
+): Pick<LeaseControllersOptions, 'dedicated' | 'defaultMode' | 'settings'> {
+  const { leaseControllerMode: mode, leaseControllerImage: image, leaseControllerNamespace: namespace } = values
+  return {
+    settings: { ...defaultLeaseSettings, families: leaseFamilies(values) },
+    ...(mode !== undefined && { defaultMode: mode }),
+    ...(image !== undefined && { dedicated: { image, namespace } }),
+  }
+}
+
+/** Whether an admission webhook checks lease annotations. */
+export const leaseAdmissionTable = {
+  leaseAdmission: {
+    type: 'boolean',
+    default: false,
+    environment: 'LEASE_ADMISSION',
+    meaning:
+      'Refuse invalid lease annotations at admission, with the reason. ' +
+      'Without it, or while the webhook is unavailable, lease-status shows the reason later.',
+  },
+} as const satisfies Table

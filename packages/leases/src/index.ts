@@ -7,6 +7,9 @@ export { readJobConfig, type JobConfig, type JobConfigReading } from './controll
 export * from './cli/index.ts'
 export {
   leaderName,
+  leaseAdmissionTable,
+  leaseControllersOptions,
+  leaseControllersTable,
   leasedKind,
   familiesTable,
   leaseFamilies,
@@ -21,7 +24,15 @@ export {
 } from './controllers/lease/kind-controller.ts'
 export { kindFinder, type KindFinder } from './controllers/lease/kind-finder.ts'
 export * from './controllers/lease-controller/index.ts'
+export {
+  LEASE_OPERATOR,
+  LEASE_WEBHOOK_SECRET,
+  type LeaseAdmissionRules,
+  leaseAdmissionRules,
+  type LeaseOperatorRulesOptions,
+  leaseOperatorRules,
+} from './rbac.ts'
 export { leasesOperator, type LeasesOperatorOptions } from './operator.ts'
 export { type Changes, type DatedLease, type LeasePlan, planLease } from './controllers/lease/plan.ts'
 export { formatTime, parseTime, parseTimeOrDate } from './api/time.ts'
-export { formatTtl, LONGEST_TTL, parseTtl, type Ttl } from './api/ttl.ts'
+export { formatTtl, MAX_TTL_MS, parseTtl, type Ttl } from './api/ttl.ts'

@@ -1,31 +1,31 @@
-import type { ClusterRole } from '@tenure/kube/kinds'
+import { type ClusterRole, Secret, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
 import { LEASE_CONTROLLER_GROUP } from './api/lease-controller.ts'
 
 type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
-const KEEP = ['get', 'list', 'watch', 'create', 'patch', 'delete']
+const MANAGE_VERBS = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 
 export interface LeaseOperatorRulesOptions {
   /** Whether dedicated controllers are deployed. Default true. */
   readonly dedicated?: boolean
-  /** Resources whose leases the operator keeps itself, by their group. Default: none. */
+  /** Resources whose leases the operator manages itself. Default: none. */
   readonly shared?: readonly { readonly group: string; readonly plural: string }[]
 }
 
 /**
- * All that the operator of LeaseControllers may have to do, for the ClusterRole of who runs it. To give a dedicated
- * controller rights that it has not itself it needs `escalate` and `bind`: whoever may write LeaseControllers decides.
+ * Rules of the operator's ClusterRole. To grant a dedicated controller rights that the operator itself lacks it needs
+ * `escalate` and `bind`: anyone who may write LeaseControllers decides which kinds are managed.
  */
-export function leaseOperatorRules(rights: LeaseOperatorRulesOptions = {}): readonly PolicyRule[] {
-  const { dedicated = true, shared = [] } = rights
+export function leaseOperatorRules(options: LeaseOperatorRulesOptions = {}): readonly PolicyRule[] {
+  const { dedicated = true, shared = [] } = options
   return [
     rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'list', 'watch', 'create', 'patch']),
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers'], ['get', 'list', 'watch', 'create']),
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/status'], ['patch']),
-    // Where the API server enforces it, an owner can be named only by who might hold its deletion up.
+    // OwnerReferencesPermissionEnforcement requires this right for setting blockOwnerDeletion.
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/finalizers'], ['update']),
     rule('events.k8s.io', ['events'], ['create', 'patch']),
-    rule('coordination.k8s.io', ['leases'], [...KEEP, 'update']),
+    rule('coordination.k8s.io', ['leases'], [...MANAGE_VERBS, 'update']),
     ...(dedicated ? deploymentRules() : []),
     ...(shared.length > 0 ? sharedRules(shared) : []),
   ]
@@ -34,9 +34,9 @@ export function leaseOperatorRules(rights: LeaseOperatorRulesOptions = {}): read
 function deploymentRules(): readonly PolicyRule[] {
   const roles = ['clusterroles', 'roles']
   return [
-    rule('', ['serviceaccounts', 'services'], KEEP),
-    rule('apps', ['deployments'], KEEP),
-    rule('rbac.authorization.k8s.io', [...roles, 'clusterrolebindings', 'rolebindings'], KEEP),
+    rule('', ['serviceaccounts', 'services'], MANAGE_VERBS),
+    rule('apps', ['deployments'], MANAGE_VERBS),
+    rule('rbac.authorization.k8s.io', [...roles, 'clusterrolebindings', 'rolebindings'], MANAGE_VERBS),
     rule('rbac.authorization.k8s.io', roles, ['escalate', 'bind']),
   ]
 }
@@ -52,4 +52,29 @@ function sharedRules(shared: NonNullable<LeaseOperatorRulesOptions['shared']>): 
 
 function rule(apiGroup: string, resources: readonly string[], verbs: readonly string[]): PolicyRule {
   return { apiGroups: [apiGroup], resources: [...resources], verbs: [...verbs] }
+}
+
+/** Name of the operator of LeaseControllers, its Service and its webhook configuration. */
+export const LEASE_OPERATOR = 'object-lease-operator'
+/** Secret in which its replicas share the webhook certificate. */
+export const LEASE_WEBHOOK_SECRET = 'object-lease-operator-webhook'
+
+/** Rules for the admission webhook. */
+export interface LeaseAdmissionRules {
+  readonly cluster: readonly PolicyRule[]
+  /** In the operator's own namespace. */
+  readonly home: readonly PolicyRule[]
+}
+
+/** RBAC cannot restrict `create` by name; all other verbs are restricted to the operator's own objects. */
+export const leaseAdmissionRules: LeaseAdmissionRules = {
+  cluster: [named(ValidatingWebhookConfiguration, LEASE_OPERATOR, ['get', 'list', 'watch', 'create', 'patch'])],
+  home: [
+    rule(Secret.group, [Secret.plural], ['create']),
+    named(Secret, LEASE_WEBHOOK_SECRET, ['get', 'list', 'watch', 'update']),
+  ],
+}
+
+function named(kind: { readonly group: string; readonly plural: string }, name: string, verbs: string[]): PolicyRule {
+  return { ...rule(kind.group, [kind.plural], verbs), resourceNames: [name] }
 }

@@ -1,23 +1,23 @@
 import { USER_ANNOTATIONS, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
 import { readJobConfig } from '../controllers/lease/cleanup/job-config.ts'
-import { AFTER_ALL } from '../controllers/lease/plan.ts'
+import { TOO_LATE_REASON } from '../controllers/lease/plan.ts'
 import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../api/time.ts'
 import { parseTtl } from '../api/ttl.ts'
 
 export type Annotations = Readonly<Record<string, string>>
 
-/** Something about an object's lease annotations that makes no sense. */
+/** An invalid lease annotation. */
 export interface AnnotationProblem {
-  /** The annotation's whole name. */
+  /** With the prefix. */
   readonly annotation: string
   readonly reason: string
-  /** The annotations that are part of it, by their whole names. */
+  /** All annotations that take part in the problem, with the prefix. */
   readonly involved: readonly string[]
 }
 
 const JOB_ANNOTATION_NAMES = Object.values(USER_ANNOTATIONS).filter((name) => name.includes('job'))
 
-/** All that a lease controller would stumble over later. Pure. */
+/** All problems that a lease controller would report later. Pure. */
 export function annotationProblems(
   annotations: Annotations,
   families: readonly LeaseFamily[],
@@ -44,7 +44,7 @@ function familyProblems(
   })
   check(USER_ANNOTATIONS.expires, (text) => {
     const end = parseTimeOrDate(text.trim())
-    if (end !== undefined) return isWritable(ceilSecond(end)) ? undefined : AFTER_ALL
+    if (end !== undefined) return isWritable(ceilSecond(end)) ? undefined : TOO_LATE_REASON
     return `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
   })
   check(start, (text) =>
@@ -69,7 +69,7 @@ function contradictions(annotations: Annotations, { prefix, start }: LeaseFamily
   const began = parseTime(annotations[from] ?? '')
   if (!length.ok || length.milliseconds === 'forever' || began === undefined) return []
   const isTooLate = !isWritable(ceilSecond(began + length.milliseconds))
-  return isTooLate ? [{ annotation: ttl, reason: AFTER_ALL, involved: [ttl, from] }] : []
+  return isTooLate ? [{ annotation: ttl, reason: TOO_LATE_REASON, involved: [ttl, from] }] : []
 }
 
 function jobProblems(annotations: Annotations, family: LeaseFamily, namespaced: boolean): readonly AnnotationProblem[] {

@@ -5,13 +5,13 @@ import { defaultLeaseSettings } from '../api/types.ts'
 import { annotationProblems, type Annotations } from './problems.ts'
 
 export interface LeaseAdmissionOptions {
-  /** Default: the seed's and the newer. */
+  /** Default: the seed's and the newer family. */
   readonly families?: readonly LeaseFamily[]
-  /** Which objects are looked at. Default: all of every kind; the API server asks only about those with our annotations. */
+  /** Objects to check. Default: every kind; match conditions limit requests to objects with lease annotations. */
   readonly rules?: readonly WebhookRule[]
   /**
-   * What becomes of a write while the webhook does not answer. Default `Ignore`: a lease controller finds the same
-   * mistakes later and deletes nothing, so that no cluster need stand still for it.
+   * Default `Ignore`: the lease controller finds the same mistakes later and deletes nothing, so an unavailable webhook
+   * does not need to block writes.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore'
 }
@@ -20,10 +20,10 @@ const EVERYTHING: readonly WebhookRule[] = [
   { apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['*'], scope: '*' },
 ]
 
-/** Any kind may be leased; the rules say which are looked at. */
+/** A placeholder: the rules decide which kinds are checked. */
 const AnyKind = defineKind({ apiVersion: 'v1', kind: 'LeasedObject' })
 
-/** Refuses lease annotations that make no sense, with the reason, when they are written instead of when they are read. */
+/** Refuses invalid lease annotations at admission, with the reason. */
 export function leaseAnnotationsWebhook(options: LeaseAdmissionOptions = {}): Webhook {
   const { families = defaultLeaseSettings.families, rules = EVERYTHING, failurePolicy = 'Ignore' } = options
   return validating({
@@ -41,20 +41,20 @@ export function leaseAnnotationsWebhook(options: LeaseAdmissionOptions = {}): We
   })
 }
 
-/** CEL, for the API server: all others never leave it. */
+/** A CEL expression: the API server does not call the webhook for other objects. */
 function hasAnnotations(families: readonly LeaseFamily[]): string {
   const starts = families.map(({ prefix }) => `name.startsWith(${JSON.stringify(prefix)})`)
   return `has(object.metadata.annotations) && object.metadata.annotations.exists(name, ${starts.join(' || ')})`
 }
 
 /**
- * What is wrong, and was not before: who writes something else on an object with an old mistake must be able to, be it
- * only to take away its finalizers.
+ * Problems that this request introduces. An object with an old problem must stay writable, for example to remove its
+ * finalizers.
  */
 function newProblems(request: AdmissionRequest, families: readonly LeaseFamily[]): readonly string[] {
   const now: Annotations = request.object?.metadata?.annotations ?? {}
   const before: Annotations = request.oldObject?.metadata?.annotations ?? {}
-  // The request about a Namespace names that very namespace, which it is not in.
+  // A request about a Namespace carries its own name as the namespace, but the kind is cluster-scoped.
   const { group, resource } = request.resource
   const isNamespaced = Boolean(request.namespace) && !(group === '' && resource === 'namespaces')
   return annotationProblems(now, families, isNamespaced)

@@ -1,10 +1,10 @@
 import type { Propagation } from '@tenure/kube'
 
-/** The names of one family of annotations: the seed's, or those that the original took later. */
+/** One family of annotation names: the seed's, or the one that the original later renamed them to. */
 export interface LeaseFamily {
   /** With its slash: `object-lease-controller.ullberg.us/`. */
   readonly prefix: string
-  /** What the start of a lease is called. */
+  /** The annotation that holds the start of a lease, without the prefix. */
   readonly start: 'extended-at' | 'lease-start'
 }
 
@@ -13,7 +13,7 @@ export const SEED_FAMILY: LeaseFamily = { prefix: 'object-lease-controller.ullbe
 /** The family of the original's later versions. */
 export const NEWER_FAMILY: LeaseFamily = { prefix: 'object-lease-controller.ullberg.io/', start: 'lease-start' }
 
-/** What users write, after the prefix. The start of a lease is named by its family. */
+/** Annotations that users write, without the prefix. The start of a lease is named by its family. */
 export const USER_ANNOTATIONS = {
   ttl: 'ttl',
   /** An absolute time or date, instead of `ttl`. */
@@ -30,22 +30,22 @@ export const USER_ANNOTATIONS = {
   jobOnFailure: 'job-on-failure',
 } as const
 
-/** What we answer, after the prefix. Never to be written by anybody else. */
+/** Annotations that only the lease controller writes, without the prefix. */
 export const STATUS_ANNOTATIONS = {
   expireAt: 'expire-at',
   status: 'lease-status',
   /**
-   * Seed family only: says that the lease runs from `extended-at`, so that its removal, which starts the lease anew,
-   * can be told from a lease that runs from the object's creation.
+   * Seed family only: the lease runs from `extended-at`. It tells a removed `extended-at`, which restarts the lease,
+   * from a lease that runs from the object's creation.
    */
   basis: 'lease-basis',
-  /** What became of the cleanup job of this expiry, as JSON. */
+  /** State of the cleanup job of this expiry, as JSON. */
   cleanup: 'cleanup-job-record',
 } as const
 
-/** Annotations of cleanup jobs, after the prefix. None is called as an answer is: jobs may be leased, too. */
+/** Annotations of cleanup jobs, without the prefix. Disjoint from `STATUS_ANNOTATIONS`: jobs may have leases, too. */
 export const JOB_ANNOTATIONS = {
-  /** What it was made for, as JSON. */
+  /** The object and the expiry that the job was created for, as JSON. */
   source: 'cleanup-job-source',
 } as const
 

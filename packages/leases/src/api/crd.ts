@@ -2,8 +2,8 @@ import type { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { DEFINITION_VERSION } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP } from './lease-controller.ts'
 
-/** Raise it with every change. */
-const CRD_VERSION = '1'
+/** Increase with every change: an older definition on the cluster is then upgraded. */
+const CRD_VERSION = '2'
 
 type Schema = NonNullable<
   NonNullable<CustomResourceDefinition['spec']['versions'][number]['schema']>['openAPIV3Schema']
@@ -13,8 +13,8 @@ const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 const DNS_NAME = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$'
 
 /**
- * A string or an object. A structural schema can say that of no field but int-or-string, so the type is left open and
- * what can be said of either is said: rules for strings pass objects by, and the other way round.
+ * A string or an object. A structural schema has no such union, so the type is left open. String rules ignore objects,
+ * and object rules ignore strings.
  */
 const kindName: Schema = {
   description:
@@ -46,7 +46,8 @@ const spec: Schema = {
     mode: {
       type: 'string',
       enum: ['dedicated', 'shared'],
-      description: 'A Deployment of its own, or inside the operator. Default: as the operator is set.',
+      description:
+        'Run the controller in its own Deployment, or inside the operator. Default: the setting of the operator.',
     },
     optIn: {
       type: 'object',
@@ -57,12 +58,12 @@ const spec: Schema = {
         value: { type: 'string', maxLength: 63, description: 'Default: any value.' },
       },
     },
-    leaderElection: { type: 'boolean', description: 'Let one replica lead. Default true.' },
-    replicas: { type: 'integer', format: 'int32', minimum: 0, description: 'Of the Deployment. Default 1.' },
-    image: { type: 'string', minLength: 1, description: "Of the Deployment. Default: the operator's." },
+    leaderElection: { type: 'boolean', description: 'Elect one replica as leader. Default true.' },
+    replicas: { type: 'integer', format: 'int32', minimum: 0, description: 'Replicas of the Deployment. Default 1.' },
+    image: { type: 'string', minLength: 1, description: "Image of the Deployment. Default: the operator's." },
     cleanup: {
       type: 'boolean',
-      description: 'Grant what cleanup jobs need: making Jobs and reading ConfigMaps. Default false.',
+      description: 'Grant the rights that cleanup jobs need: create Jobs and read ConfigMaps. Default false.',
     },
     cleanupConfigMaps: {
       type: 'array',
@@ -70,8 +71,8 @@ const spec: Schema = {
       items: { type: 'string', minLength: 1, maxLength: 253 },
       description: 'The names of the ConfigMaps that may be read for cleanup jobs. Default: any.',
     },
-    dryRun: { type: 'boolean', description: 'Say what would be deleted, and delete nothing. Default false.' },
-    suspend: { type: 'boolean', description: 'Keep no leases of this kind for now. Default false.' },
+    dryRun: { type: 'boolean', description: 'Report what would be deleted, and delete nothing. Default false.' },
+    suspend: { type: 'boolean', description: 'Stop managing leases of this kind. Default false.' },
   },
 }
 
@@ -101,7 +102,7 @@ const status: Schema = {
     mode: { type: 'string' },
     resource: {
       type: 'object',
-      description: 'What the API server calls the kind.',
+      description: 'The kind as discovery names it.',
       properties: {
         group: { type: 'string' },
         version: { type: 'string' },
@@ -111,7 +112,7 @@ const status: Schema = {
       },
     },
     target: { type: 'string' },
-    note: { type: 'string', description: 'What was read differently from how it was written, and why.' },
+    note: { type: 'string', description: 'How the spec was interpreted, if not literally, and why.' },
     activeLeases: { type: 'integer', format: 'int64' },
     nextExpiry: { type: 'string', format: 'date-time' },
   },
@@ -119,7 +120,7 @@ const status: Schema = {
 
 const READY = '.status.conditions[?(@.type=="Ready")].status'
 
-/** Install it with `installDefinitions([leaseControllerDefinition])`, or by the manifest made of it. */
+/** The CRD of LeaseController. The manifest in deploy/crds is generated from it. */
 export const leaseControllerDefinition: CustomResourceDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -151,7 +152,7 @@ export const leaseControllerDefinition: CustomResourceDefinition = {
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            description: 'Keeps the leases (TTL annotations) of all objects of a kind.',
+            description: 'Manages the leases (TTL annotations) of all objects of a kind.',
             required: ['spec'],
             properties: {
               apiVersion: { type: 'string' },

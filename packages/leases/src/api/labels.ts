@@ -1,11 +1,11 @@
-/** Labels of cleanup jobs, after the prefix. */
+/** Labels of cleanup jobs, without the prefix. */
 export const JOB_LABELS = {
   isCleanup: 'cleanup-job',
   sourceKind: 'source-kind',
   sourceName: 'source-name',
   sourceUid: 'source-uid',
-  /** Which expiry of that object: a hash. */
+  /** A hash of the object's uid and the time of expiry. */
   expiry: 'expiry',
-  /** It stays after its end, until that stands on the object or nobody needs it: its `job-ttl` counts from then on. */
+  /** The job has no TTL until its result is recorded on the object or is no longer needed; then `job-ttl` starts. */
   held: 'held',
 } as const

@@ -1,38 +1,38 @@
 import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
 
-/** The kind whose objects are leased, in the spelling of the seed or in the newer one with both names. */
+/** The kind whose objects have leases: a name, as in the seed, or the newer form with both names. */
 export type LeasedKindName = string | { readonly singular?: string; readonly plural?: string }
 
-/** Where the leases of a kind are kept: by a Deployment of their own, or inside the operator. */
+/** Where the controller of a kind runs: in its own Deployment, or inside the operator. */
 export type LeaseControllerMode = 'dedicated' | 'shared'
 
 export interface LeaseControllerSpec {
-  /** Default: the core group, or the only group that has the kind. */
+  /** Default: the core group, or the only group that serves the kind. */
   readonly group?: string
   /** Default: the version that the API server prefers. */
   readonly version?: string
   readonly kind: LeasedKindName
   /** Default: the operator's, `dedicated` on a cluster. */
   readonly mode?: LeaseControllerMode
-  /** Only namespaces with this label are managed; without a value, any value will do. Default: all namespaces. */
+  /** Manage only namespaces with this label; without a value, any value matches. Default: all namespaces. */
   readonly optIn?: { readonly key: string; readonly value?: string }
-  /** Let one replica lead. Default true. */
+  /** Elect one replica as leader. Default true. */
   readonly leaderElection?: boolean
-  /** Of the Deployment. Default 1. */
+  /** Replicas of the Deployment. Default 1. */
   readonly replicas?: number
-  /** Of the Deployment. Default: the operator's. */
+  /** Image of the Deployment. Default: the operator's. */
   readonly image?: string
-  /** Grant what cleanup jobs need: making Jobs, and reading the ConfigMaps with their scripts. Default false. */
+  /** Grant the rights that cleanup jobs need: create Jobs and read the ConfigMaps with scripts. Default false. */
   readonly cleanup?: boolean
-  /** The ConfigMaps, by name, that may be read for cleanup jobs. Default: any. */
+  /** Names of the ConfigMaps that may be read for cleanup jobs. Default: any. */
   readonly cleanupConfigMaps?: readonly string[]
-  /** Say what would be deleted, and delete nothing. Default false. */
+  /** Report what would be deleted, and delete nothing. Default false. */
   readonly dryRun?: boolean
-  /** Keep no leases of this kind for now; what was dated stays dated. Default false. */
+  /** Stop managing leases of this kind; annotations stay as they are. Default false. */
   readonly suspend?: boolean
 }
 
-/** What the API server really calls the kind. */
+/** The kind as discovery names it. */
 export interface LeasedResource {
   readonly group: string
   readonly version: string
@@ -46,9 +46,9 @@ export interface LeaseControllerStatus {
   readonly conditions?: readonly Condition[]
   readonly mode?: LeaseControllerMode
   readonly resource?: LeasedResource
-  /** `deployments.apps/v1`, for people. */
+  /** `deployments.apps/v1`, for display. */
   readonly target?: string
-  /** What was read differently from how it was written, and why. */
+  /** How the spec was interpreted, if not literally, and why. */
   readonly note?: string
   readonly activeLeases?: number
   /** RFC 3339. */
@@ -63,8 +63,8 @@ export interface LeaseController extends KubeObject {
 export const LEASE_CONTROLLER_GROUP = 'object-lease-controller.ullberg.us'
 
 /**
- * Cluster-scoped: it speaks of a kind in all namespaces and owns a ClusterRole, which only a cluster-scoped owner can.
- * A manifest that names a namespace all the same is accepted: the API server drops it.
+ * Cluster-scoped: it covers a kind in all namespaces and owns a ClusterRole, which only a cluster-scoped owner can.
+ * A manifest that names a namespace is accepted: the API server drops it.
  */
 export const LeaseController = defineKind<LeaseController>({
   apiVersion: `${LEASE_CONTROLLER_GROUP}/v1alpha1`,

@@ -3,12 +3,12 @@ import { rfc3339 } from '@tenure/runtime'
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-/** The first moment that RFC 3339 can not write. */
+/** The first millisecond that RFC 3339 cannot represent. */
 const END_OF_TIME = Date.UTC(10_000, 0, 1)
 
 /**
- * Reads an RFC 3339 time into milliseconds since 1970, what is finer rounded up; undefined if it is none. `Date.parse`
- * takes far more than that, and reads some of it in the zone of the machine.
+ * Parses an RFC 3339 time into milliseconds since 1970, rounded up; undefined if it is invalid. `Date.parse` accepts
+ * more formats, and reads some of them in the machine's time zone.
  */
 export function parseTime(text: string): number | undefined {
   const match = RFC3339.exec(text)
@@ -23,7 +23,7 @@ export function parseTime(text: string): number | undefined {
   return day + ((hours * 60 + minutes) * 60 + seconds) * 1_000 + milliseconds - zone
 }
 
-/** Reads a time, or a date as its beginning in UTC. */
+/** Parses a time, or a date as its midnight in UTC. */
 export function parseTimeOrDate(text: string): number | undefined {
   const match = DATE.exec(text)
   return match ? dayOf(match) : parseTime(text)
@@ -32,13 +32,13 @@ export function parseTimeOrDate(text: string): number | undefined {
 function dayOf(match: RegExpExecArray): number | undefined {
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
   const date = new Date(0)
-  // Not Date.UTC, which takes the year 26 for 1926.
+  // Date.UTC would read the year 26 as 1926.
   date.setUTCFullYear(year, month - 1, day)
-  // The 30th of February becomes the first or second of March, which gives it away.
+  // An invalid day, such as February 30th, rolls over into the next month.
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : undefined
 }
 
-/** Whole seconds, rounded up: what is dated so never ends early. */
+/** Rounds up to whole seconds, so that no lease ends early. */
 export function ceilSecond(milliseconds: number): number {
   return Math.ceil(milliseconds / 1_000) * 1_000
 }
@@ -47,7 +47,7 @@ export function floorSecond(milliseconds: number): number {
   return Math.floor(milliseconds / 1_000) * 1_000
 }
 
-/** Whether RFC 3339 can write it. */
+/** Whether RFC 3339 can represent this time. */
 export function isWritable(milliseconds: number): boolean {
   return milliseconds < END_OF_TIME
 }
@@ -55,7 +55,7 @@ export function isWritable(milliseconds: number): boolean {
 let lastTime = Number.NaN
 let lastText = ''
 
-/** As it stands in annotations: RFC 3339, UTC, whole seconds. The last one is remembered: it is asked for again at once. */
+/** Formats a time as annotations have it: RFC 3339, UTC, whole seconds. Caches the last result, which is usually asked for again. */
 export function formatTime(milliseconds: number): string {
   if (milliseconds !== lastTime) {
     lastText = rfc3339(milliseconds)

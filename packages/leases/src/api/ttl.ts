@@ -1,7 +1,7 @@
-/** How long something may live: a number of milliseconds, or for good. */
+/** A parsed TTL: a number of milliseconds, or `forever`. */
 export type Ttl =
   | { readonly ok: true; readonly milliseconds: number | 'forever' }
-  /** `reason` is for a person: it stands in the object's status. */
+  /** `reason` is shown in the object's lease-status. */
   | { readonly ok: false; readonly reason: string }
 
 const SECOND = 1_000_000_000n
@@ -11,7 +11,7 @@ const DAY = 86_400n * SECOND
 const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
   ['us', 1_000n],
-  // The micro sign and the Greek letter look alike; people type both.
+  // The micro sign and the Greek letter mu look alike; users type both.
   ['\u00B5s', 1_000n],
   ['\u03BCs', 1_000n],
   ['ms', 1_000_000n],
@@ -26,31 +26,31 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['y', 365n * DAY],
 ])
 
-const LONGEST_YEARS = 290
-/** Beyond it lies what other readers of these annotations can not hold: an int64 of nanoseconds ends at 292 years. */
-const LONGEST = BigInt(LONGEST_YEARS) * 365n * DAY
+const MAX_TTL_YEARS = 290
+/** In nanoseconds. Other readers of these annotations use an int64 of nanoseconds, which ends at 292 years. */
+const MAX_TTL_NS = BigInt(MAX_TTL_YEARS) * 365n * DAY
 
-/** The longest TTL there is, in milliseconds. */
-export const LONGEST_TTL = Number(LONGEST / 1_000_000n)
+/** The longest valid TTL, in milliseconds. */
+export const MAX_TTL_MS = Number(MAX_TTL_NS / 1_000_000n)
 
-/** Longer texts can only be mistakes; the bound keeps a hostile one from costing anything. */
-const LONGEST_TEXT = 256
-/** What is quoted of a text in a reason. */
-const LONGEST_QUOTE = 40
+/** In characters. Bounds the cost of parsing a hostile text. */
+const MAX_TEXT_LENGTH = 256
+/** In characters, of a text that a reason quotes. */
+const MAX_QUOTE_LENGTH = 40
 
 const GAP = /[ \t\n\r\f\v]*/y
-/** `1`, `1.5` and `.5`; a point with nothing after it is none. */
+/** `1`, `1.5` and `.5`, but not `1.`. */
 const NUMBER = /(\d*)(?:\.(\d+))?/y
 const WORD = /[\p{L}\p{M}]+/uy
 
 const EXAMPLES = 'write numbers with units, such as 30m, 1h30m, 2d or 1w'
 
 /**
- * Reads a TTL: numbers with units, one after the other (`1w2d3h`, ` 2d 4h `, `.5h`), or `forever`. Strict: what can be
- * read in two ways is refused with a reason instead of guessed at, because a wrong guess deletes something.
+ * Parses a TTL: numbers with units, one after the other (`1w2d3h`, ` 2d 4h `, `.5h`), or `forever`. Ambiguous texts are
+ * refused with a reason, because a wrong guess deletes something.
  */
 export function parseTtl(text: string): Ttl {
-  if (text.length > LONGEST_TEXT) return refuse(`${quote(text)} is too long to be a TTL`)
+  if (text.length > MAX_TEXT_LENGTH) return refuse(`${quote(text)} is too long to be a TTL`)
   const trimmed = trim(text)
   if (trimmed === '') return refuse(`it is empty; ${EXAMPLES}`)
   if (trimmed.toLowerCase() === 'forever') return { ok: true, milliseconds: 'forever' }
@@ -61,8 +61,8 @@ export function parseTtl(text: string): Ttl {
     total += part.nanoseconds
     position = skip(GAP, trimmed, part.end)
   }
-  if (total > LONGEST) return refuse(`${quote(text)} is longer than ${LONGEST_YEARS} years; write forever instead`)
-  // Never shorter than asked for: what is finer than a millisecond is rounded up.
+  if (total > MAX_TTL_NS) return refuse(`${quote(text)} is longer than ${MAX_TTL_YEARS} years; write forever instead`)
+  // Rounded up, so that the TTL is never shorter than requested.
   return { ok: true, milliseconds: Number((total + 999_999n) / 1_000_000n) }
 }
 
@@ -71,7 +71,7 @@ interface Part {
   readonly end: number
 }
 
-/** One number with its unit, or why there is none at `position`. */
+/** Parses one number with its unit at `position`; returns the reason if there is none. */
 function readPart(text: string, position: number): Part | string {
   NUMBER.lastIndex = position
   const [number = '', whole = '', fraction = ''] = NUMBER.exec(text) ?? []
@@ -85,7 +85,6 @@ function readPart(text: string, position: number): Part | string {
   const unit = UNITS.get(lowerCase(word))
   if (unit === undefined) return unknownUnit(word)
   const exact = BigInt(whole || '0') * unit
-  // Rounded up, as the whole is: never shorter than asked for.
   const scale = 10n ** BigInt(fraction.length)
   const part = (BigInt(fraction || '0') * unit + scale - 1n) / scale
   return { nanoseconds: exact + part, end: afterNumber + word.length }
@@ -115,13 +114,13 @@ function noUnit(text: string, number: string, position: number): string {
 
 function unknownUnit(word: string): string {
   const lower = lowerCase(word)
-  const meant = MEANT.find(([pattern]) => pattern.test(lower))?.[1]
-  const hint = meant ? `; write ${meant}` : `; units are ns, us, ms, s, m, h, d, w, mo and y`
+  const suggestion = SUGGESTIONS.find(([pattern]) => pattern.test(lower))?.[1]
+  const hint = suggestion ? `; write ${suggestion}` : `; units are ns, us, ms, s, m, h, d, w, mo and y`
   return `${quote(word)} is not a unit${hint}`
 }
 
-/** What people write who mean one of the units. */
-const MEANT: readonly (readonly [RegExp, string])[] = [
+/** Common misspellings of units, with the suggestion for each. */
+const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
   [/^sec(ond)?s?$/, 's'],
   [/^min(ute)?s?$/, 'm for minutes'],
   [/^(hr|hour)s?$/, 'h'],
@@ -131,13 +130,13 @@ const MEANT: readonly (readonly [RegExp, string])[] = [
   [/^(yr|year)s?$/, 'y'],
 ]
 
-/** Prints milliseconds so that `parseTtl` reads the same back: `1w2d3h`, `500ms`, `0s`, `forever`. */
+/** Formats milliseconds so that `parseTtl` returns the same value: `1w2d3h`, `500ms`, `0s`, `forever`. */
 export function formatTtl(milliseconds: number | 'forever'): string {
   if (milliseconds === 'forever') return 'forever'
   let left = Math.ceil(Math.max(milliseconds, 0))
   if (left === 0) return '0s'
   let text = ''
-  for (const [unit, size] of PRINTED) {
+  for (const [unit, size] of PRINTED_UNITS) {
     const count = Math.floor(left / size)
     left -= count * size
     if (count > 0) text += `${count}${unit}`
@@ -145,8 +144,8 @@ export function formatTtl(milliseconds: number | 'forever'): string {
   return text
 }
 
-/** Months and years are left out: a week of days says the same to everybody. */
-const PRINTED: readonly (readonly [string, number])[] = [
+/** Without months and years, whose length depends on the reader. */
+const PRINTED_UNITS: readonly (readonly [string, number])[] = [
   ['w', 604_800_000],
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -155,7 +154,7 @@ const PRINTED: readonly (readonly [string, number])[] = [
   ['ms', 1],
 ]
 
-/** Of ASCII letters only: what merely looks like a unit is none. */
+/** Converts ASCII letters only: a Unicode look-alike is not a unit. */
 function lowerCase(word: string): string {
   return word.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -175,7 +174,9 @@ function match(pattern: RegExp, text: string, position: number): string {
 
 function quote(text: string): string {
   const characters = Array.from(text)
-  return JSON.stringify(characters.length > LONGEST_QUOTE ? `${characters.slice(0, LONGEST_QUOTE).join('')}…` : text)
+  return JSON.stringify(
+    characters.length > MAX_QUOTE_LENGTH ? `${characters.slice(0, MAX_QUOTE_LENGTH).join('')}…` : text,
+  )
 }
 
 function refuse(reason: string): Ttl {

@@ -1,16 +1,16 @@
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './annotations.ts'
 
-/** How leases are kept, whatever the kind. */
+/** Settings of a lease controller that do not depend on the kind. */
 export interface LeaseSettings {
-  /** The families that are read; of an object with several, the first counts. Default: the seed's, then the newer. */
+  /** Families to read. On an object with several, the first one counts. Default: the seed's, then the newer one. */
   readonly families: readonly LeaseFamily[]
-  /** Dates and statuses are kept, nothing is deleted and no cleanup job is run. Default false. */
+  /** Write dates and statuses, but delete nothing and run no cleanup jobs. Default false. */
   readonly dryRun: boolean
-  /** Only namespaces with this label are managed; without a value, any will do. Default: all namespaces. */
+  /** Manage only namespaces with this label; without a value, any value matches. Default: all namespaces. */
   readonly optIn: { readonly key: string; readonly value?: string | undefined } | undefined
-  /** How long before its end a lease is announced to end: this fraction of its TTL, and at most so many milliseconds. */
+  /** When to warn ahead of expiry: this fraction of the TTL before it, at most `atMost` milliseconds. */
   readonly expiryWarning: {
-    /** Default 0.1. 0: no announcements. */
+    /** Default 0.1. 0: no warnings. */
     readonly fraction: number
     /** Default 3,600,000: an hour. */
     readonly atMost: number
@@ -24,7 +24,7 @@ export const defaultLeaseSettings: LeaseSettings = {
   expiryWarning: { fraction: 0.1, atMost: 3_600_000 },
 }
 
-/** Names a kind without saying how it is called in URLs. */
+/** Identifies a kind without its plural; discovery supplies that. */
 export interface GroupVersionKind {
   /** Empty: the core group. */
   readonly group: string

@@ -7,19 +7,19 @@ import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { type NamedObject, namedObject } from './named-object.ts'
 import { readTerms, refused, startOf, type Terms } from './terms.ts'
-import { fromNow } from './words.ts'
+import { fromNow } from './durations.ts'
 
-/** Tries against those who write the same object at the same time. */
-const TRIES = 5
+/** Attempts when other clients write the same object at the same time. */
+const MAX_ATTEMPTS = 5
 
-/** Gives an object a lease: a TTL that starts now, an end, or none (`forever`). */
+/** Sets a lease: a TTL that starts now, a time of expiry, or `forever`. */
 export async function setLease(
   context: LeaseCliContext,
   target: string,
   text: string,
   options: LeaseCliOptions,
 ): Promise<void> {
-  // What makes no sense at any time is told before anything is asked.
+  // Fails before any request if the terms are invalid at any time.
   readTerms(text, context.clock.now())
   const object = await namedObject(context, target, options)
   let said = ''
@@ -27,7 +27,7 @@ export async function setLease(
     checkAnswered(object, current)
     const terms = readTerms(text, now)
     if (terms.type === 'time' && terms.end <= now) {
-      throw refused(`${terms.text} has passed: the object would be deleted at once. If that is meant, delete it.`)
+      throw refused(`${terms.text} has passed: the object would be deleted at once. Choose a later time, or delete it.`)
     }
     said = ending(terms, now)
     return termsAs(terms, familyOf(context, current), now)
@@ -35,7 +35,7 @@ export async function setLease(
   context.write(`${object.label} ${said}`)
 }
 
-/** Starts a lease anew, with another TTL if one is given. It never ends earlier than before. */
+/** Restarts a lease, with another TTL if one is given. Never shortens it. */
 export async function extendLease(
   context: LeaseCliContext,
   target: string,
@@ -60,7 +60,7 @@ export async function extendLease(
   context.write(`${object.label} ${said}`)
 }
 
-/** Takes an object's lease away: it is kept for good. */
+/** Removes an object's lease: it will not expire. */
 export async function clearLease(context: LeaseCliContext, target: string, options: LeaseCliOptions): Promise<void> {
   const object = await namedObject(context, target, options)
   const names = familiesOf(context).flatMap(({ prefix, start }) =>
@@ -71,18 +71,18 @@ export async function clearLease(context: LeaseCliContext, target: string, optio
   const isCleared = await change(context, object, ({ metadata: { annotations = {} } }) =>
     Object.fromEntries(names.filter((name) => annotations[name] !== undefined).map((name) => [name, null])),
   )
-  context.write(`${object.label} ${isCleared ? 'is kept for good' : 'has no lease'}`)
+  context.write(`${object.label} ${isCleared ? 'will not expire' : 'has no lease'}`)
 }
 
-/** Throws if no lease controller would answer: then nothing would ever end. */
+/** Throws if lease controllers ignore the annotations of this object: the lease would never end. */
 function checkAnswered({ label }: NamedObject, current: Stored<PartialObjectMetadata>): void {
   if (hasInheritedAnnotations(current))
     throw refused(
-      `${label} has copies of the annotations of what it belongs to, and nobody answers them there: lease that instead.`,
+      `${label} inherits its annotations from its owner, and lease controllers ignore them there: set the lease on the owner.`,
     )
 }
 
-/** What the lease is to be; throws if that can not be told. */
+/** The terms of the extended lease; throws if they are not clear. */
 function extendedTerms(
   { label }: NamedObject,
   { metadata: { annotations = {} } }: Stored<PartialObjectMetadata>,
@@ -95,17 +95,18 @@ function extendedTerms(
   if (ttl === undefined && expires === undefined)
     throw refused(`${label} has no lease to extend: give it one with set.`)
   const wanted = text ?? ttl
-  if (wanted === undefined) throw refused(`${label} has an end and no TTL: say until when, or for how long from now.`)
+  if (wanted === undefined)
+    throw refused(`${label} has a time of expiry and no TTL: give a new time, or a duration from now.`)
   const terms = readTerms(wanted, now)
   if (terms.type === 'forever' && text === undefined)
     throw refused(`${label} never expires: there is nothing to extend.`)
-  // One that has an end gets another end.
+  // A lease with a time of expiry gets a new time, not a TTL.
   return terms.type === 'ttl' && expires !== undefined
     ? { type: 'time', text: formatTime(terms.end), end: terms.end }
     : terms
 }
 
-/** The annotations that say so in a family. */
+/** The annotations of these terms in a family. */
 function termsAs(terms: Terms, { prefix, start }: LeaseFamily, now: number): Changes {
   return {
     [prefix + USER_ANNOTATIONS.ttl]: terms.type === 'time' ? null : terms.text,
@@ -122,7 +123,7 @@ function familiesOf({ families = defaultLeaseSettings.families }: LeaseCliContex
   return families
 }
 
-/** The family in which the object is leased already, or the first. */
+/** The family that the object uses already, or the first. */
 function familyOf(
   context: LeaseCliContext,
   { metadata: { annotations = {} } }: Stored<PartialObjectMetadata>,
@@ -140,14 +141,14 @@ function familyOf(
 }
 
 /**
- * What time it is where the lease will end: a lease that starts by the clock of somebody's laptop might end before it
- * has begun. The server's time is cut to whole seconds; ours tells within that second.
+ * The current time by the server's clock, which decides the expiry; the local clock may be wrong. The server's time has
+ * whole seconds, so the local clock is used within that second.
  */
 function timeOf(serverTime: number | undefined, ours: number): number {
   return serverTime === undefined ? ours : Math.min(Math.max(ours, serverTime), serverTime + 999)
 }
 
-/** Writes what `changesFor` the object, as it is now, gives; false if that is nothing. */
+/** Writes the result of `changesFor` the current object; returns false if nothing changes. */
 async function change(
   { api, clock }: LeaseCliContext,
   { kind, ref, label }: NamedObject,
@@ -156,7 +157,7 @@ async function change(
   for (let attempt = 1; ; attempt++) {
     const { object: current, serverTime } = await api.getLive(metadataOf(kind), ref)
     const { annotations: before = {}, resourceVersion, deletionTimestamp } = current.metadata
-    if (deletionTimestamp !== undefined) throw refused(`${label} is being deleted already: no lease changes that.`)
+    if (deletionTimestamp !== undefined) throw refused(`${label} is already being deleted: a lease cannot change that.`)
     const now = timeOf(serverTime, clock.now())
     const changes = Object.entries(changesFor(current, now)).filter(([name, value]) => (before[name] ?? null) !== value)
     if (changes.length === 0) return false
@@ -165,7 +166,7 @@ async function change(
       await api.patch(metadataOf(kind), ref, mergePatch({ metadata: { resourceVersion, annotations } }))
       return true
     } catch (error) {
-      if (!isConflict(error) || attempt >= TRIES) throw error
+      if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -6,7 +6,7 @@ import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
 import { World } from '../testing/lease-controller-harness.ts'
 import { leaseCommands } from './commands.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
-import { durationInWords, fromNow, roughDuration } from './words.ts'
+import { durationInWords, fromNow, roughDuration } from './durations.ts'
 
 const SEED = SEED_FAMILY.prefix
 const NEWER = NEWER_FAMILY.prefix
@@ -72,7 +72,7 @@ describe('list', () => {
       [
         'EXPIRES    AT                    KIND        NAMESPACE  NAME   LEASE       STATUS',
         'in 1h29m   2026-01-01T01:30:00Z  Pod         default    soon   90m         Active.',
-        'in 23h59m  2026-01-02T00:00:00Z  Deployment  default    web    2026-01-02  Not seen by a lease controller yet.',
+        'in 23h59m  2026-01-02T00:00:00Z  Deployment  default    web    2026-01-02  Not processed by a lease controller yet.',
         'in 1d23h   2026-01-03T00:00:00Z  Pod         default    late   2d          Active.',
         '-          -                     Pod         default    wrong  1h30        Invalid TTL: 30 has no unit',
       ].join('\n'),
@@ -186,8 +186,8 @@ describe('set', () => {
   test.each([
     ['pod/test', '1h30', 'Invalid TTL: 30 has no unit'],
     ['pod/test', '2025-01-01', 'has passed'],
-    ['test', '1h', 'names no object'],
-    ['pod/', '1h', 'names no object'],
+    ['test', '1h', 'is not an object'],
+    ['pod/', '1h', 'is not an object'],
     ['thing/test', '1h', 'does not serve thing'],
     ['deployments.v1.apps/test', '1h', 'not found'],
   ])('refuses %s %s, and writes nothing', async (target, ttl, message) => {
@@ -232,7 +232,7 @@ describe('extend', () => {
 
   test.each<[Readonly<Record<string, string>>, string | undefined, string]>([
     [{}, undefined, 'has no lease to extend'],
-    [{ [`${SEED}expires`]: '2026-01-02' }, undefined, 'has an end and no TTL'],
+    [{ [`${SEED}expires`]: '2026-01-02' }, undefined, 'has a time of expiry and no TTL'],
     [{ [`${SEED}ttl`]: 'forever' }, undefined, 'never expires'],
     [started, '1h', 'To shorten it, use set'],
     [{ [`${SEED}expires`]: '2026-01-02' }, '1h', 'To shorten it, use set'],
@@ -254,7 +254,7 @@ test.each(['set', 'extend'])('%s is refused on what a Deployment copies its anno
     },
   })
   await expect(run(command, ['replicaset/web-1', '2h'])).rejects.toThrow(
-    /nobody answers them there: lease that instead/,
+    /lease controllers ignore them there: set the lease on the owner/,
   )
 })
 
@@ -271,7 +271,7 @@ test('clear takes all away that makes a lease, and nothing else', async () => {
   await run('clear', ['pod/test'])
   expect(annotationsOf('test')).toEqual({ other: 'x', [`${SEED}on-delete-job`]: 'a/b' })
   await run('clear', ['pod/test'])
-  expect(written).toEqual(['pod/test is kept for good', 'pod/test has no lease'])
+  expect(written).toEqual(['pod/test will not expire', 'pod/test has no lease'])
   expect(world.writes()).toEqual(['patch pods/test'])
 })
 
@@ -283,7 +283,7 @@ test.each([
   const metadata = { name: 'test', namespace: 'default', finalizers: ['example.dev/hold'] }
   const deletionTimestamp = '2026-01-01T00:00:00Z'
   world.server.seed(Pod, { metadata: { ...metadata, deletionTimestamp, annotations: { [`${SEED}ttl`]: '1h' } } })
-  await expect(run(command, ['pod/test', ttl].filter(Boolean))).rejects.toThrow('is being deleted already')
+  await expect(run(command, ['pod/test', ttl].filter(Boolean))).rejects.toThrow('is already being deleted')
   expect(world.writes()).toEqual([])
 })
 

@@ -3,15 +3,15 @@ import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { explainTerms } from './explain.ts'
 import { listLeases } from './list.ts'
 
-/** A subcommand of `tenure lease` as data, for whichever parser reads the command line. */
+/** A subcommand of `tenure lease`, independent of the command line parser. */
 export interface LeaseCommand {
   readonly name: string
   readonly summary: string
   readonly arguments: readonly LeaseCommandArgument[]
   readonly options: readonly LeaseCommandOption[]
-  /** It asks no cluster. Default false. */
+  /** Needs no cluster. Default false. */
   readonly offline?: boolean
-  /** Resolves with the exit code. Rejects with a TenureError that says what is wrong. */
+  /** Resolves with the exit code. Rejects with a TenureError for the user. */
   run(context: LeaseCliContext, args: readonly string[], options: LeaseCliOptions): Promise<number>
 }
 
@@ -20,12 +20,12 @@ export interface LeaseCommandArgument {
   readonly meaning: string
   /** Default true. */
   readonly required?: boolean
-  /** Any number of them. Default false. */
+  /** Accepts any number of values. Default false. */
   readonly variadic?: boolean
 }
 
 export interface LeaseCommandOption {
-  /** Where its value goes. */
+  /** The option that receives the value. */
   readonly key: keyof LeaseCliOptions
   /** `-n, --namespace <name>`. */
   readonly flags: string
@@ -35,7 +35,7 @@ export interface LeaseCommandOption {
 const NAMESPACE: LeaseCommandOption = {
   key: 'namespace',
   flags: '-n, --namespace <name>',
-  meaning: 'The namespace. Default: that of the kubeconfig.',
+  meaning: 'Namespace. Default: the one of the kubeconfig.',
 }
 const OBJECT: LeaseCommandArgument = { name: 'kind/name', meaning: 'Such as pod/test or deployments.apps/web.' }
 
@@ -44,11 +44,11 @@ export const leaseCommands: readonly LeaseCommand[] = [
     name: 'list',
     summary: 'List leases of all kinds, soonest first.',
     arguments: [
-      { name: 'kinds', meaning: 'Only these, such as pods deployments.apps.', required: false, variadic: true },
+      { name: 'kinds', meaning: 'Kinds to list, such as pods deployments.apps.', required: false, variadic: true },
     ],
     options: [
       NAMESPACE,
-      { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces, and kinds that have none.' },
+      { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces and cluster-scoped kinds.' },
       { key: 'output', flags: '-o, --output <format>', meaning: 'table or json. Default table.' },
     ],
     async run(context, args, options) {
@@ -58,8 +58,8 @@ export const leaseCommands: readonly LeaseCommand[] = [
   },
   {
     name: 'set',
-    summary: 'Give an object a lease that starts now, or an end.',
-    arguments: [OBJECT, { name: 'ttl', meaning: 'How long, such as 1h30m; a time, such as 2026-06-11; or forever.' }],
+    summary: 'Give an object a lease that starts now, or a time of expiry.',
+    arguments: [OBJECT, { name: 'ttl', meaning: 'Duration, such as 1h30m; time, such as 2026-06-11; or forever.' }],
     options: [NAMESPACE],
     async run(context, [target = '', ttl = ''], options) {
       await setLease(context, target, ttl, options)
@@ -68,8 +68,8 @@ export const leaseCommands: readonly LeaseCommand[] = [
   },
   {
     name: 'extend',
-    summary: 'Start the lease of an object anew.',
-    arguments: [OBJECT, { name: 'ttl', meaning: 'How long from now. Default: its TTL.', required: false }],
+    summary: 'Restart the lease of an object.',
+    arguments: [OBJECT, { name: 'ttl', meaning: 'Duration from now. Default: its TTL.', required: false }],
     options: [NAMESPACE],
     async run(context, [target = '', ttl], options) {
       await extendLease(context, target, ttl, options)
@@ -78,7 +78,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
   },
   {
     name: 'clear',
-    summary: 'Take the lease of an object away: it is kept for good.',
+    summary: 'Remove the lease of an object: it will not expire.',
     arguments: [OBJECT],
     options: [NAMESPACE],
     async run(context, [target = ''], options) {
@@ -88,7 +88,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
   },
   {
     name: 'explain',
-    summary: 'Say what a TTL means, or why it is refused.',
+    summary: 'Explain what a TTL means, or why it is invalid.',
     arguments: [{ name: 'ttl', meaning: 'Such as 1w2d.' }],
     options: [],
     offline: true,

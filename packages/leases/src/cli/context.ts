@@ -1,18 +1,18 @@
 import type { Clock, KubeApi, RestMapper } from '@tenure/kube'
 import type { LeaseFamily } from '../api/annotations.ts'
 
-/** What the commands work with. */
+/** Dependencies of the commands. */
 export interface LeaseCliContext {
   readonly api: KubeApi
   readonly kinds: Pick<RestMapper, 'kind' | 'groups'>
   readonly clock: Clock
-  /** Of objects for which none is named. */
+  /** Used when the command line names none. */
   readonly namespace: string
-  /** Default: the seed's and the newer. */
+  /** Default: the seed's and the newer family. */
   readonly families?: readonly LeaseFamily[]
-  /** Called with whole lines, for standard output. */
+  /** Writes whole lines to standard output. */
   readonly write: (text: string) => void
-  /** The same for what is no result: standard error. */
+  /** Writes whole lines to standard error. */
   readonly warn: (text: string) => void
 }
 
@@ -21,6 +21,6 @@ export interface LeaseCliOptions {
   readonly allNamespaces?: boolean | undefined
   /** Default `table`. */
   readonly output?: string | undefined
-  /** Names as kubectl takes them. Default: all kinds. */
+  /** Kind names as kubectl accepts them. Default: all kinds. */
   readonly kinds?: readonly string[] | undefined
 }

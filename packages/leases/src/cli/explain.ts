@@ -2,9 +2,9 @@ import { TenureError } from '@tenure/kube'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext } from './context.ts'
 import { readTerms } from './terms.ts'
-import { durationInWords, fromNow } from './words.ts'
+import { durationInWords, fromNow } from './durations.ts'
 
-/** Says what a TTL or a time means, or why it is refused; false if it is. */
+/** Explains a TTL or a time, or why it is invalid; returns false if it is. */
 export function explainTerms({ clock, write }: Pick<LeaseCliContext, 'clock' | 'write'>, text: string): boolean {
   const now = clock.now()
   try {

@@ -17,7 +17,7 @@ import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
 import { table } from './table.ts'
-import { fromNow } from './words.ts'
+import { fromNow } from './durations.ts'
 
 /** One lease, as `tenure lease list -o json` prints it. */
 export interface ListedLease {
@@ -25,25 +25,25 @@ export interface ListedLease {
   readonly kind: string
   readonly namespace?: string
   readonly name: string
-  /** What was asked for: a TTL or a time. */
+  /** The TTL or the time, as the user wrote it. */
   readonly lease: string
-  /** RFC 3339; without: it never ends, makes no sense, or nobody has dated it. */
+  /** RFC 3339. Absent if the lease never expires, is invalid, or has no date yet. */
   readonly expireAt?: string
-  /** Whether a lease controller has seen it. */
+  /** Whether a lease controller has processed it. */
   readonly dated: boolean
   readonly status: string
 }
 
-/** Lists at once. */
+/** Concurrent list requests. */
 const CONCURRENCY = 6
-/** What it takes to lease an object: the rest need not be looked at. */
+/** Kinds without these verbs cannot have leases. */
 const NEEDED_VERBS = ['list', 'patch', 'delete']
 
-/** Prints what expires when, soonest first, across kinds. */
+/** Prints the leases of all kinds, soonest expiry first. */
 export async function listLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<void> {
   const output = options.output ?? 'table'
   if (output !== 'table' && output !== 'json') {
-    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${output}" is no output format: it is table or json.`)
+    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${output}" is not an output format: use table or json.`)
   }
   const leases = await findLeases(context, options)
   if (output === 'json') context.write(JSON.stringify({ items: leases }, undefined, 2))
@@ -51,10 +51,10 @@ export async function listLeases(context: LeaseCliContext, options: LeaseCliOpti
   else context.write(asTable(leases, context.clock.now()))
 }
 
-/** Finds all leases of the chosen kinds and namespaces, soonest first. Kinds that can not be listed are warned about. */
+/** Finds the leases of the selected kinds and namespaces, soonest first. Warns about kinds that cannot be listed. */
 export async function findLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<readonly ListedLease[]> {
   const namespace = options.allNamespaces ? undefined : (options.namespace ?? context.namespace)
-  // What is in no namespace belongs to none; but who asks for it by name means it.
+  // Cluster-scoped kinds belong to no namespace, so they are listed only when named.
   const isMeant = (kind: Kind): boolean => kind.namespaced || namespace === undefined || Boolean(options.kinds?.length)
   const kinds = (await chosenKinds(context, options)).filter(isMeant)
   const found = new Map<string, ListedLease>()
@@ -63,7 +63,7 @@ export async function findLeases(context: LeaseCliContext, options: LeaseCliOpti
   const worker = async (): Promise<void> => {
     for (const kind of queue) {
       try {
-        // Some objects are served under two groups; by their uid they are one.
+        // Some objects are served in two groups with the same uid.
         for (const [uid, lease] of await leasesOf(context, kind, kind.namespaced ? namespace : undefined))
           if (!found.has(uid)) found.set(uid, lease)
       } catch (error) {
@@ -114,7 +114,7 @@ async function leasesOf(
   return leases
 }
 
-/** Undefined: it has none. */
+/** Undefined if the object has no lease. */
 function leaseOf(
   object: Stored<PartialObjectMetadata>,
   kind: Kind,
@@ -122,9 +122,9 @@ function leaseOf(
   now: number,
 ): ListedLease | undefined {
   const { name, namespace, annotations = {} } = object.metadata
-  const wishOf = ({ prefix }: LeaseFamily): string | undefined =>
+  const termsOf = ({ prefix }: LeaseFamily): string | undefined =>
     annotations[prefix + USER_ANNOTATIONS.ttl] ?? annotations[prefix + USER_ANNOTATIONS.expires]
-  const family = families.find((candidate) => wishOf(candidate) !== undefined)
+  const family = families.find((candidate) => termsOf(candidate) !== undefined)
   if (!family || hasInheritedAnnotations(object)) return undefined
   const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
   const status = annotations[family.prefix + STATUS_ANNOTATIONS.status]
@@ -133,11 +133,11 @@ function leaseOf(
     kind: kind.kind,
     ...(namespace !== undefined && { namespace }),
     name,
-    lease: wishOf(family) ?? '',
-    // A lease that would start when it is seen has no end before that.
+    lease: termsOf(family) ?? '',
+    // A lease that starts when a controller processes it has no expiry before that.
     ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
     dated: status !== undefined,
-    status: status ?? 'Not seen by a lease controller yet.',
+    status: status ?? 'Not processed by a lease controller yet.',
   }
 }
 
@@ -159,7 +159,7 @@ function asTable(leases: readonly ListedLease[], now: number): string {
     namespace ?? '-',
     name,
     lease,
-    // That it is active and until when stands in the columns before.
+    // The columns before show that it is active and until when.
     status.replace(/^Lease active\.( Expires at \S+ UTC\.)?\s*/, '') || 'Active.',
   ])
   return table(['EXPIRES', 'AT', 'KIND', 'NAMESPACE', 'NAME', 'LEASE', 'STATUS'], rows)

@@ -1,7 +1,7 @@
 import { type Kind, type KindQuery, type ObjectRef, TenureError } from '@tenure/kube'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 
-/** The one object that a command line names. */
+/** The object that a command line names. */
 export interface NamedObject {
   readonly kind: Kind
   readonly ref: ObjectRef
@@ -9,7 +9,7 @@ export interface NamedObject {
   readonly label: string
 }
 
-/** Finds what `deploy/web`, `deployments.apps/web` or `deployments.v1.apps/web` names. */
+/** Resolves `deploy/web`, `deployments.apps/web` or `deployments.v1.apps/web`. */
 export async function namedObject(
   context: LeaseCliContext,
   text: string,
@@ -18,7 +18,7 @@ export async function namedObject(
   const slash = text.indexOf('/')
   const [kindName, name] = [text.slice(0, slash), text.slice(slash + 1)]
   if (slash < 1 || name === '' || name.includes('/')) {
-    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${text}" names no object: write kind/name, such as pod/test.`)
+    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${text}" is not an object: write kind/name, such as pod/test.`)
   }
   const kind = await kindNamed(context, kindName)
   const namespace = kind.namespaced ? (options.namespace ?? context.namespace) : undefined

@@ -2,14 +2,14 @@ import { TenureError } from '@tenure/kube'
 import { ceilSecond, formatTime, isWritable, parseTimeOrDate } from '../api/time.ts'
 import { parseTtl } from '../api/ttl.ts'
 
-/** What somebody wrote for the length or the end of a lease. */
+/** The length or the end of a lease, as given on the command line. */
 export type Terms =
-  /** `end` is when it would end, started now. */
+  /** `end` is the expiry of a lease that starts now. */
   | { readonly type: 'ttl'; readonly text: string; readonly milliseconds: number; readonly end: number }
   | { readonly type: 'forever'; readonly text: string }
   | { readonly type: 'time'; readonly text: string; readonly end: number }
 
-/** Reads a TTL, a time or a date. Throws `TENURE_LEASE_TERMS` with the reason. */
+/** Parses a TTL, a time or a date. Throws `TENURE_LEASE_TERMS` with the reason. */
 export function readTerms(text: string, now: number): Terms {
   const end = parseTimeOrDate(text.trim())
   if (end !== undefined) return { type: 'time', text: formatTime(ceilSecond(end)), end: ceilSecond(end) }
@@ -21,7 +21,7 @@ export function readTerms(text: string, now: number): Terms {
   return { type: 'ttl', text: text.trim(), milliseconds: ttl.milliseconds, end: ttlEnd }
 }
 
-/** When a lease that is made now starts: the next whole second, as annotations have no finer ones. Never early. */
+/** The start of a lease that is created now: the next whole second, because annotations have whole seconds. Never early. */
 export function startOf(now: number): number {
   return ceilSecond(now)
 }

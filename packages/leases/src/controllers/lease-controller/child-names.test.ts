@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { assert, property, stringMatching, uniqueArray } from 'fast-check'
 import { expect, test } from 'vitest'
-import { LEASE_OPERATOR } from '../../admission/index.ts'
+import { LEASE_OPERATOR } from '../../rbac.ts'
 import { childNames } from './child-names.ts'
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/

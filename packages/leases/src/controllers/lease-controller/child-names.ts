@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto'
 
-/** What a name in all places may be: a DNS label. */
-const LONGEST = 63
-/** `-` and six hexadecimal digits. */
+/** Names are used as DNS labels. */
+const MAX_LABEL_LENGTH = 63
+/** A dash and six hexadecimal digits. */
 const HASH_LENGTH = 7
 
-/** With our prefix these are the operator's own, as it is deployed: its account and its rights must stay what they are. */
+/** With the prefix, these are names of the operator's own manifests, which must not be overwritten. */
 const RESERVED: ReadonlySet<string> = new Set(['operator', 'admission', 'system'])
 
-/** The names of what belongs to one LeaseController. */
+/** Names of the objects that belong to one LeaseController. */
 export interface ChildNames {
-  /** Of its ServiceAccount, roles, bindings and Deployment. */
+  /** Name of its ServiceAccount, roles, bindings and Deployment. */
   readonly base: string
   readonly health: string
   readonly metrics: string
-  /** Of the Lease in which its process says what it keeps. */
+  /** Name of the Lease to which its process reports. */
   readonly report: string
 }
 
-/** One LeaseController's names never are another's: what had to be changed or cut carries a hash of the whole. */
+/** Unique per LeaseController: a name that is changed or cut gets a hash of the full name. */
 export function childNames(name: string): ChildNames {
   return {
     base: label('object-lease-', name, ''),
@@ -30,8 +30,8 @@ export function childNames(name: string): ChildNames {
 
 function label(prefix: string, name: string, suffix: string): string {
   const plain = name.replaceAll('.', '-')
-  const room = LONGEST - prefix.length - suffix.length
-  if (plain === name && plain.length <= room && !RESERVED.has(name)) return `${prefix}${plain}${suffix}`
-  const cut = plain.slice(0, room - HASH_LENGTH).replace(/-+$/, '')
+  const maxLength = MAX_LABEL_LENGTH - prefix.length - suffix.length
+  if (plain === name && plain.length <= maxLength && !RESERVED.has(name)) return `${prefix}${plain}${suffix}`
+  const cut = plain.slice(0, maxLength - HASH_LENGTH).replace(/-+$/, '')
   return `${prefix}${cut}-${hash('sha256', name, 'hex').slice(0, HASH_LENGTH - 1)}${suffix}`
 }

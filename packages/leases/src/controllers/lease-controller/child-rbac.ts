@@ -4,8 +4,8 @@ import type { LeaseControllerSpec, LeasedResource } from '../../api/lease-contro
 type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 /**
- * All that the controller of one kind may do anywhere: that kind, and telling about it. Namespaces only if their labels
- * planLeaseController, Jobs and the ConfigMaps with scripts only if cleanup jobs are allowed, secrets never.
+ * Cluster-wide rules of one kind's controller: the kind and Events. Namespaces only with an opt-in label, Jobs and the
+ * ConfigMaps with scripts only if cleanup jobs are allowed, Secrets never.
  */
 export function clusterRules(spec: LeaseControllerSpec, resource: LeasedResource): readonly PolicyRule[] {
   return [
@@ -25,8 +25,8 @@ function cleanupRules({ cleanupConfigMaps }: LeaseControllerSpec): readonly Poli
 }
 
 /**
- * What it may do where it runs: stand for election, if there is one, and say in a Lease what it keeps. `create` can not
- * be bound to names, because a new object has none yet; of those that are there it may touch only these.
+ * Rules in the controller's own namespace: leader election, if enabled, and the Lease to which it reports. RBAC cannot
+ * restrict `create` by name; all other verbs are restricted to these Leases.
  */
 export function namespaceRules(leases: {
   readonly election: string | undefined

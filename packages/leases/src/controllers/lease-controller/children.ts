@@ -16,15 +16,15 @@ import { LEASE_CONTROLLER_GROUP, type LeaseControllerSpec, type LeasedResource }
 import { childNames, type ChildNames } from './child-names.ts'
 import { clusterRules, namespaceRules } from './child-rbac.ts'
 
-/** Marks all that is made for LeaseControllers, so that only those objects are watched. */
+/** Marks the children of LeaseControllers, so that only those objects are watched. */
 export const CHILD_LABEL = `${LEASE_CONTROLLER_GROUP}/lease-controller`
 const INSTANCE_LABEL = 'app.kubernetes.io/instance'
 
-/** Where probes and metrics are served in a controller's pod. */
+/** Ports of a controller's pod. */
 const HEALTH_PORT = 8081
 const METRICS_PORT = 8080
 
-/** What is made for a dedicated controller, in the order in which it is needed. Removed in the same order. */
+/** Kinds of the children of a dedicated controller, in the order of creation. */
 export const CHILD_KINDS: readonly Kind[] = [
   ServiceAccount,
   ClusterRole,
@@ -37,23 +37,26 @@ export const CHILD_KINDS: readonly Kind[] = [
 ]
 
 export interface DedicatedSettings {
-  /** Where controllers run. */
+  /** Namespace of the controllers. */
   readonly namespace: string
-  /** What they run, unless a LeaseController says otherwise. */
+  /** Default image. */
   readonly image: string
-  /** The annotations that they read. */
+  /** Annotation families that they read. */
   readonly families: readonly LeaseFamily[]
 }
 
-/** One LeaseController whose kind is known. */
-export interface Resolved {
+/** A LeaseController whose kind is resolved. */
+export interface ResolvedLeaseController {
   readonly name: string
   readonly spec: LeaseControllerSpec
   readonly resource: LeasedResource
 }
 
-/** All that a controller of its own needs: who it is, what it may, where it runs and how it is reached. */
-export function dedicatedChildren(controller: Resolved, settings: DedicatedSettings): readonly ApplyAction[] {
+/** The children of a dedicated controller: identity, permissions, Services and Deployment. */
+export function dedicatedChildren(
+  controller: ResolvedLeaseController,
+  settings: DedicatedSettings,
+): readonly ApplyAction[] {
   const { name, spec, resource } = controller
   const { namespace } = settings
   const names = childNames(name)
@@ -69,7 +72,7 @@ export function dedicatedChildren(controller: Resolved, settings: DedicatedSetti
     apply(ClusterRoleBinding, { metadata: everywhere, roleRef: roleRef('ClusterRole'), subjects }),
     apply(Role, { metadata: here, rules: namespaceRules({ election, report: names.report }) }),
     apply(RoleBinding, { metadata: here, roleRef: roleRef('Role'), subjects }),
-    // Made here, so that it belongs to the LeaseController; what it says is the controller's.
+    // Created here for its owner reference; the dedicated controller writes its contents.
     apply(Lease, { metadata: { ...here, name: names.report } }),
     apply(Service, service({ ...here, name: names.health }, labels, 'health', HEALTH_PORT)),
     apply(Service, service({ ...here, name: names.metrics }, labels, 'metrics', METRICS_PORT)),
@@ -102,12 +105,16 @@ function service(
   }
 }
 
-/** A Deployment's selector can never change, so it is as little as tells one from another. */
+/** A Deployment's selector is immutable, so it is minimal. */
 function selectorOf(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return { [INSTANCE_LABEL]: labels[INSTANCE_LABEL] ?? '' }
 }
 
-function deployment({ spec, resource }: Resolved, settings: DedicatedSettings, names: ChildNames): Deployment {
+function deployment(
+  { spec, resource }: ResolvedLeaseController,
+  settings: DedicatedSettings,
+  names: ChildNames,
+): Deployment {
   const labels = labelsOf(names)
   return {
     metadata: { name: names.base, namespace: settings.namespace, labels },
@@ -123,7 +130,7 @@ function deployment({ spec, resource }: Resolved, settings: DedicatedSettings, n
             {
               name: 'controller',
               image: spec.image ?? settings.image,
-              // The image that the operator itself runs is there already, and may be nowhere else.
+              // The operator's own image is on the node already, and may be in no registry.
               imagePullPolicy: 'IfNotPresent',
               args: argumentsOf(spec, resource, settings),
               env: [

@@ -132,7 +132,7 @@ describe('a dedicated controller', () => {
     expect(world.status('web')).toMatchObject({
       mode: 'dedicated',
       target: 'deployments.apps/v1',
-      note: 'the core group has no Deployment; the one of apps/v1 is used',
+      note: 'the core group has no Deployment; using apps/v1',
     })
     makeAvailable('object-lease-web')
     await world.until(() => world.ready('web') === 'True Running')
@@ -205,7 +205,7 @@ describe('a dedicated controller', () => {
     world.put('other', { group: 'apps', kind: 'Deployment', mode: 'shared' })
     await world.until(() => world.ready('other') === 'True Running')
     expect(world.running()).toHaveLength(0)
-    expect(world.status('other')?.conditions?.[0]?.message).toBe('Leases are kept by the Deployment of web.')
+    expect(world.status('other')?.conditions?.[0]?.message).toBe('The Deployment of web manages the leases.')
     world.put('web', { ...seedExample, suspend: true })
     await world.until(() => world.running().length === 1)
     await world.until(() => world.ready('web') === 'False Suspended')
@@ -331,10 +331,10 @@ describe('a shared controller', () => {
     expect(world.keepers).toEqual([])
   })
 
-  test('runs although dedicated is asked for, with a note, if there is nowhere to deploy to', async () => {
+  test('runs although dedicated is asked for, with a note, if there is no image for dedicated controllers', async () => {
     world.put('web', { ...seedExample, mode: 'dedicated' })
     await world.until(() => world.ready('web') === 'True Running')
-    expect(world.status('web')?.note).toContain('nowhere to deploy to')
+    expect(world.status('web')?.note).toContain('no image for dedicated controllers')
   })
 })
 
@@ -422,7 +422,7 @@ test('a kind of every day is not made while nobody can tell whether it was remov
   await world.until(() => world.ready('pods') === 'True Running')
 })
 
-test('a keeper that can not start is tried again, and tells why meanwhile', async () => {
+test('a keeper that cannot start is tried again, and tells why meanwhile', async () => {
   let tries = 0
   await world.start({
     createKeeper: (_context, options) => {

@@ -12,14 +12,14 @@ import { type Actions, type ReconcileContext, remove, requeueAfter, type Requeue
 import type { LeaseSettings } from '../../api/types.ts'
 import { LeaseController, type LeaseControllerMode, type LeasedResource } from '../../api/lease-controller.ts'
 import { CHILD_KINDS, dedicatedChildren, type DedicatedSettings } from './children.ts'
-import { planLeaseController, type LeaseControllerPlan, type PlanOptions, type Facts } from './plan.ts'
+import { planLeaseController, type LeaseControllerPlan, type PlanOptions, type PlanInput } from './plan.ts'
 import { isDefault } from './defaults.ts'
 import type { Discovery } from './discovery.ts'
-import type { Claim, KindControllers } from './kind-controllers.ts'
+import type { KindClaim, KindControllers } from './kind-controllers.ts'
 import { childNames } from './child-names.ts'
 import { readReport } from './report.ts'
 import { type Resolution, resolveIfNamed, resolveKind } from './resolve-kind.ts'
-import { kindOf, type Observed, statusOf } from './status.ts'
+import { kindOf, type ObservedController, statusOf } from './status.ts'
 import { type Target, targetOf, type WantedKind } from './target.ts'
 
 /** What a LeaseController's turn needs besides itself: it is there once the manager runs. */
@@ -61,7 +61,7 @@ export async function reconcileLeaseController(
   const failure = await carryOut(context, deps, decision, groups)
   const observed = observe(context, deps)
   const before = context.object.status
-  const next = statusOf({ name, before, generation, decision, observed, failure, now: context.now })
+  const next = statusOf({ name, before, generation, plan: decision, observed, failure, now: context.now })
   if (failure) {
     await context.act([status(next)])
     throw failure
@@ -90,8 +90,8 @@ function decisionOn(
   resolution: Resolution | undefined,
 ): LeaseControllerPlan {
   const { spec, status: before, metadata } = object
-  const keptBy: Facts['keptBy'] = (resource, mode) => dedicatedKeeper(context, object, resource, mode)
-  const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, keptBy }
+  const managedBy: PlanInput['managedBy'] = (resource, mode) => dedicatedManager(context, object, resource, mode)
+  const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, managedBy }
   return planLeaseController(facts, { defaultMode, canDeploy: dedicated !== undefined })
 }
 
@@ -147,7 +147,7 @@ function actionsFor(
   return dedicatedChildren({ name, spec: context.object.spec, resource: decision.resource }, dedicated)
 }
 
-function claimFor(object: Stored<LeaseController>, resource: LeasedResource, settings: LeaseSettings): Claim {
+function claimFor(object: Stored<LeaseController>, resource: LeasedResource, settings: LeaseSettings): KindClaim {
   const { optIn, dryRun } = object.spec
   return {
     claimant: object.metadata.name,
@@ -163,18 +163,18 @@ function rankOf(object: Stored<LeaseController>): string {
   return `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`
 }
 
-function observe(context: Context, { pool, dedicated }: LeaseControllerContext): Observed {
+function observe(context: Context, { pool, dedicated }: LeaseControllerContext): ObservedController {
   const { name } = context.object.metadata
-  const kept = pool.kept(name)
-  if (!dedicated) return { deployment: undefined, report: undefined, kept }
+  const shared = pool.state(name)
+  if (!dedicated) return { deployment: undefined, report: undefined, shared }
   const names = childNames(name)
   const [deployment] = context.owned(Deployment).filter(({ metadata }) => metadata.name === names.base)
   const [lease] = context.owned(LeaseMetadata).filter(({ metadata }) => metadata.name === names.report)
-  return { deployment, report: readReport(lease?.metadata), kept }
+  return { deployment, report: readReport(lease?.metadata), shared }
 }
 
 /** Who is deployed goes before who is not; of several, only one could ever lead: the one that decides. */
-function dedicatedKeeper(
+function dedicatedManager(
   context: Context,
   object: Stored<LeaseController>,
   { group, plural }: LeasedResource,

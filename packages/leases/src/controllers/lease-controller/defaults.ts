@@ -13,31 +13,30 @@ import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import type { Component, ManagerContext } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerSpec } from '../../api/lease-controller.ts'
 
-/** Marks a LeaseController that came with the operator, so that one of the user's own goes before it. */
+/** Marks a default LeaseController: one of the user takes precedence. */
 const DEFAULT_LABEL = `${LEASE_CONTROLLER_GROUP}/default`
 
-/** Milliseconds between tries to make one. */
-const RETRY = 10_000
+const RETRY_MS = 10_000
 
 export interface DefaultLeaseController {
   readonly name: string
   readonly spec: LeaseControllerSpec
 }
 
-/** The kinds of every day, leased in the operator's own process: what `npm start` brings along. */
+/** The LeaseControllers that `npm start` creates; they run inside the operator. */
 export const defaultLeaseControllers: readonly DefaultLeaseController[] = [
-  // Served as soon as somebody installs it, which is all that need be known of it here.
-  daily('applications', 'cloudnative.elide.dev', 'Application'),
-  daily('deployments', 'apps', 'Deployment'),
-  daily('statefulsets', 'apps', 'StatefulSet'),
-  daily('pods', '', 'Pod'),
-  daily('jobs', 'batch', 'Job'),
-  daily('services', '', 'Service'),
-  daily('configmaps', '', 'ConfigMap'),
-  daily('secrets', '', 'Secret'),
+  // The operator waits until this kind is served.
+  shared('applications', 'cloudnative.elide.dev', 'Application'),
+  shared('deployments', 'apps', 'Deployment'),
+  shared('statefulsets', 'apps', 'StatefulSet'),
+  shared('pods', '', 'Pod'),
+  shared('jobs', 'batch', 'Job'),
+  shared('services', '', 'Service'),
+  shared('configmaps', '', 'ConfigMap'),
+  shared('secrets', '', 'Secret'),
 ]
 
-function daily(name: string, group: string, kind: string): DefaultLeaseController {
+function shared(name: string, group: string, kind: string): DefaultLeaseController {
   return { name, spec: { group, version: 'v1', kind, mode: 'shared' } }
 }
 
@@ -46,60 +45,66 @@ export function isDefault({ metadata }: KubeObject): boolean {
 }
 
 /**
- * Makes each once, and leaves it as it is from then on: it is the user's to change, and to remove. That it was made is
- * noted on the definition: one that was removed and came back would delete what its user meant to keep.
+ * Creates each default once. After that it belongs to the user, who may change or delete it. An annotation on the CRD
+ * records the creation: a deleted default that came back would delete objects that the user meant to keep.
  */
 export function createDefaults(context: ManagerContext, defaults: readonly DefaultLeaseController[]): Component {
   const ended = new AbortController()
-  let making: Promise<void> = Promise.resolve()
+  let creating: Promise<void> = Promise.resolve()
   return {
     name: 'default lease controllers',
     start() {
-      // Not waited for: whatever keeps one from being made must not keep the rest of the operator from its work.
-      making = Promise.all(defaults.map((wanted) => make(context, wanted, ended.signal))).then(() => undefined)
+      // Not awaited: a failure must not keep the operator from starting.
+      creating = Promise.all(defaults.map((wanted) => createDefault(context, wanted, ended.signal))).then(
+        () => undefined,
+      )
       return Promise.resolve()
     },
     async stop() {
-      ended.abort(new Error('the operator stops'))
-      await making
+      ended.abort(new Error('The operator stops'))
+      await creating
     },
   }
 }
 
-/** Tries until it is there, or was. Never rejects. */
-async function make(context: ManagerContext, wanted: DefaultLeaseController, signal: AbortSignal): Promise<void> {
+/** Retries until the object was created once. Never rejects. */
+async function createDefault(
+  context: ManagerContext,
+  wanted: DefaultLeaseController,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log } = context
   const { name } = wanted
   while (!signal.aborted) {
     try {
-      await makeOnce(context, wanted, signal)
+      await createOnce(context, wanted, signal)
       return
     } catch (error) {
       if (signal.aborted) return
-      log.warn('default lease controller not made, trying again', { name, error: asError(error) })
-      await sleep(clock, RETRY, signal).catch(() => undefined)
+      log.warn('default lease controller not created, retrying', { name, error: asError(error) })
+      await sleep(clock, RETRY_MS, signal).catch(() => undefined)
     }
   }
 }
 
-async function makeOnce({ api }: ManagerContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
-  const note = `${LEASE_CONTROLLER_GROUP}/default-${name}`
-  const definition = await ifThere(api.get(Definition, DEFINITION, { signal }))
-  if (definition?.metadata.annotations?.[note] !== undefined) return
+async function createOnce({ api }: ManagerContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
+  const annotation = `${LEASE_CONTROLLER_GROUP}/default-${name}`
+  const definition = await ifFound(api.get(Definition, DEFINITION, { signal }))
+  if (definition?.metadata.annotations?.[annotation] !== undefined) return
   try {
     await api.create(LeaseController, { metadata: { name, labels: { [DEFAULT_LABEL]: 'true' } }, spec }, { signal })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }
-  const patch = mergePatch({ metadata: { annotations: { [note]: 'made' } } })
-  // Without a definition of its own there is nothing to note it on.
-  if (definition) await ifThere(api.patch(Definition, DEFINITION, patch, { signal }))
+  const patch = mergePatch({ metadata: { annotations: { [annotation]: 'made' } } })
+  // Without a CRD there is no place to record it.
+  if (definition) await ifFound(api.patch(Definition, DEFINITION, patch, { signal }))
 }
 
 const Definition: Kind<PartialObjectMetadata> = metadataOf(CustomResourceDefinition)
 const DEFINITION = { name: `leasecontrollers.${LEASE_CONTROLLER_GROUP}` }
 
-async function ifThere<R>(request: Promise<R>): Promise<R | undefined> {
+async function ifFound<R>(request: Promise<R>): Promise<R | undefined> {
   try {
     return await request
   } catch (error) {

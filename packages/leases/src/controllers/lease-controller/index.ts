@@ -7,9 +7,7 @@ export {
   type LeasedKindName,
   type LeasedResource,
 } from '../../api/lease-controller.ts'
-export { leaseControllersOptions, leaseControllersTable } from './config.ts'
 export { leaseControllerDefinition } from '../../api/crd.ts'
 export { dedicatedLeasesOperator, type DedicatedLeasesOptions, reportLease } from './dedicated.ts'
 export { defaultLeaseControllers, type DefaultLeaseController } from './defaults.ts'
-export { type LeaseOperatorRulesOptions, leaseOperatorRules } from '../../rbac.ts'
 export { leaseControllersOperator, type LeaseControllersOptions } from './operator.ts'

@@ -4,20 +4,20 @@ import type { LeaseSettings } from '../../api/types.ts'
 import type { KindController, KindControllerOptions } from '../lease/kind-controller.ts'
 import type { LeaseReport } from './report.ts'
 
-/** Somebody's wish that the leases of a kind be kept in this process. */
-export interface Claim {
-  /** Who wishes: the name of a LeaseController. It has one wish at a time. */
+/** The request of a LeaseController to manage a kind inside the operator. */
+export interface KindClaim {
+  /** Name of the LeaseController. It has at most one claim. */
   readonly claimant: string
-  /** Of several who wish for the same kind, the one with the lowest decides how it is done. */
+  /** Of several claims on a kind, the settings of the lowest rank count. */
   readonly rank: string
   readonly kind: Kind
   readonly settings: LeaseSettings
 }
 
-/** How a claimant's wish is being met. */
-export interface Kept extends LeaseReport {
+/** State of the controller for a claim. */
+export interface SharedControllerState extends LeaseReport {
   readonly isStarted: boolean
-  /** Whose settings count. */
+  /** The claimant whose settings count. */
   readonly decidedBy: string
 }
 
@@ -28,21 +28,21 @@ export interface KindControllersOptions {
   readonly log: Logger
 }
 
-/** Milliseconds that a keeper gets to finish what runs when its settings change or nobody wants it any more. */
-const GRACE = 5_000
-const FIRST_RETRY = 1_000
-const LAST_RETRY = 60_000
+/** Grace period for a controller whose settings change or whose last claim is released. */
+const STOP_GRACE_MS = 5_000
+const MIN_RETRY_MS = 1_000
+const MAX_RETRY_MS = 60_000
 
 /**
- * The keepers of this process: one per resource, however many ask for it and in whichever version, started, changed
- * and stopped as the wishes change.
+ * The kind controllers inside the operator: one per resource, whatever the number and version of the claims; started,
+ * restarted and stopped as claims change.
  */
 export class KindControllers implements Component {
-  readonly name = 'lease keepers'
+  readonly name = 'kind controllers'
   readonly #options: KindControllersOptions
   readonly #slots = new Map<string, Slot>()
-  /** By claimant: which slot has its claim. */
-  readonly #places = new Map<string, string>()
+  /** The resource of each claimant. */
+  readonly #resources = new Map<string, string>()
   #isOpen = false
 
   constructor(options: KindControllersOptions) {
@@ -60,35 +60,35 @@ export class KindControllers implements Component {
     await Promise.all([...this.#slots.values()].map((slot) => slot.close(grace)))
   }
 
-  claim(claim: Claim): void {
-    const place = `${claim.kind.plural}.${claim.kind.group}`
-    if (this.#places.get(claim.claimant) !== place) this.release(claim.claimant)
-    this.#places.set(claim.claimant, place)
-    let slot = this.#slots.get(place)
+  claim(claim: KindClaim): void {
+    const resource = `${claim.kind.plural}.${claim.kind.group}`
+    if (this.#resources.get(claim.claimant) !== resource) this.release(claim.claimant)
+    this.#resources.set(claim.claimant, resource)
+    let slot = this.#slots.get(resource)
     if (!slot) {
       slot = new Slot(this.#options)
-      this.#slots.set(place, slot)
+      this.#slots.set(resource, slot)
       if (this.#isOpen) slot.open()
     }
     slot.claim(claim)
   }
 
   release(claimant: string): void {
-    const place = this.#places.get(claimant)
-    if (place === undefined) return
-    this.#places.delete(claimant)
-    this.#slots.get(place)?.release(claimant)
+    const resource = this.#resources.get(claimant)
+    if (resource === undefined) return
+    this.#resources.delete(claimant)
+    this.#slots.get(resource)?.release(claimant)
   }
 
-  /** Undefined: it has no wish here. */
-  kept(claimant: string): Kept | undefined {
-    return this.#slots.get(this.#places.get(claimant) ?? '')?.kept()
+  /** Undefined if the claimant has no claim. */
+  state(claimant: string): SharedControllerState | undefined {
+    return this.#slots.get(this.#resources.get(claimant) ?? '')?.state()
   }
 }
 
 interface Running {
-  readonly keeper: KindController
-  /** What it was made for; undefined once it is to be made anew. */
+  readonly controller: KindController
+  /** Kind and settings; undefined once it must be restarted. */
   purpose: string | undefined
   readonly ended: AbortController
   /** Never rejects. */
@@ -98,13 +98,13 @@ interface Running {
   retry: Timer | undefined
 }
 
-/** The keeper of one resource, and who wants it. */
+/** The controller of one resource, with its claims. */
 class Slot {
   readonly #options: KindControllersOptions
-  readonly #claims = new Map<string, Claim>()
+  readonly #claims = new Map<string, KindClaim>()
   #running: Running | undefined
   #isOpen = false
-  #grace = GRACE
+  #grace = STOP_GRACE_MS
   #failures = 0
   #isSettling = false
   #settling: Promise<void> | undefined
@@ -125,7 +125,7 @@ class Slot {
     await this.#settling
   }
 
-  claim(claim: Claim): void {
+  claim(claim: KindClaim): void {
     this.#claims.set(claim.claimant, claim)
     this.#settle()
   }
@@ -135,26 +135,26 @@ class Slot {
     this.#settle()
   }
 
-  kept(): Kept | undefined {
-    const decider = this.#decider()
-    if (!decider) return undefined
-    const { keeper, failure, isStarted = false } = this.#running ?? {}
+  state(): SharedControllerState | undefined {
+    const deciding = this.#decidingClaim()
+    if (!deciding) return undefined
+    const { controller, failure, isStarted = false } = this.#running ?? {}
     return {
-      activeLeases: keeper?.activeLeases ?? 0,
-      nextExpiry: keeper?.nextExpiry,
-      problem: failure?.message ?? keeper?.problem,
+      activeLeases: controller?.activeLeases ?? 0,
+      nextExpiry: controller?.nextExpiry,
+      problem: failure?.message ?? controller?.problem,
       isStarted,
-      decidedBy: decider.claimant,
+      decidedBy: deciding.claimant,
     }
   }
 
-  #decider(): Claim | undefined {
-    let decider: Claim | undefined
-    for (const claim of this.#claims.values()) if (!decider || claim.rank < decider.rank) decider = claim
-    return decider
+  #decidingClaim(): KindClaim | undefined {
+    let deciding: KindClaim | undefined
+    for (const claim of this.#claims.values()) if (!deciding || claim.rank < deciding.rank) deciding = claim
+    return deciding
   }
 
-  /** One at a time: what changes meanwhile is seen when the step that runs is over. */
+  /** One step at a time: changes during a step are handled after it. */
   #settle(): void {
     if (this.#isSettling) return
     this.#isSettling = true
@@ -163,21 +163,21 @@ class Slot {
 
   async #approach(): Promise<void> {
     for (;;) {
-      const wanted = this.#isOpen ? this.#decider() : undefined
+      const wanted = this.#isOpen ? this.#decidingClaim() : undefined
       const purpose = wanted && JSON.stringify([wanted.kind, wanted.settings])
       if (this.#running && this.#running.purpose !== purpose) await this.#end(this.#running)
       else if (!this.#running && wanted) this.#begin(wanted, purpose)
       else break
     }
-    // In the same breath as the last look, so that no change falls between the two.
+    // Synchronous with the last check, so that no change is missed.
     this.#isSettling = false
   }
 
-  #begin({ kind, settings }: Claim, purpose: string | undefined): void {
+  #begin({ kind, settings }: KindClaim, purpose: string | undefined): void {
     const { create, log } = this.#options
-    const keeper = create({ kind, settings })
+    const controller = create({ kind, settings })
     const running: Running = {
-      keeper,
+      controller,
       purpose,
       ended: new AbortController(),
       starting: Promise.resolve(),
@@ -186,22 +186,22 @@ class Slot {
       retry: undefined,
     }
     this.#running = running
-    // Not awaited: a keeper may wait long for its kind or its rights, and must be stoppable meanwhile.
+    // Not awaited: a controller may wait long for its kind or permissions, and must be stoppable meanwhile.
     running.starting = this.#start(running)
-    log.info('lease keeper started', { kind: kind.kind, group: kind.group, version: kind.version })
+    log.info('kind controller started', { kind: kind.kind, group: kind.group, version: kind.version })
   }
 
   async #start(running: Running): Promise<void> {
     const { clock, random, log } = this.#options
     try {
-      await running.keeper.start(running.ended.signal)
+      await running.controller.start(running.ended.signal)
       running.isStarted = true
       this.#failures = 0
     } catch (error) {
       if (running.ended.signal.aborted) return
       running.failure = asError(error)
-      const delay = jitter(random, Math.min(FIRST_RETRY * 2 ** this.#failures++, LAST_RETRY), 0.2)
-      log.error('lease keeper could not start, trying again', { keeper: running.keeper.name, delay, error })
+      const delay = jitter(random, Math.min(MIN_RETRY_MS * 2 ** this.#failures++, MAX_RETRY_MS), 0.2)
+      log.error('kind controller failed to start, retrying', { controller: running.controller.name, delay, error })
       running.retry = clock.setTimer(delay, () => {
         running.purpose = undefined
         this.#settle()
@@ -212,14 +212,17 @@ class Slot {
   async #end(running: Running): Promise<void> {
     const { log } = this.#options
     running.retry?.cancel()
-    running.ended.abort(new Error('the keeper is stopped'))
+    running.ended.abort(new Error('The kind controller is stopped'))
     try {
-      await running.keeper.stop(this.#grace)
+      await running.controller.stop(this.#grace)
     } catch (error) {
-      log.error('lease keeper did not stop cleanly', { keeper: running.keeper.name, error: asError(error) })
+      log.error('kind controller failed to stop cleanly', {
+        controller: running.controller.name,
+        error: asError(error),
+      })
     }
     await running.starting
     this.#running = undefined
-    log.info('lease keeper stopped', { keeper: running.keeper.name })
+    log.info('kind controller stopped', { controller: running.controller.name })
   }
 }

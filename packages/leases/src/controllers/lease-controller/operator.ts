@@ -139,7 +139,7 @@ function watchOfNeighbours(): Watch {
   })
 }
 
-/** What a controller of LeaseControllers calls its primaries are LeaseControllers; the mapping's type can not say so. */
+/** What a controller of LeaseControllers calls its primaries are LeaseControllers; the mapping's type cannot say so. */
 function leaseControllersIn(primaries: readonly Stored<object>[]): readonly Stored<LeaseController>[] {
   return primaries as readonly Stored<LeaseController>[]
 }

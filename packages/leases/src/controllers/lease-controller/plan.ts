@@ -1,4 +1,4 @@
-import { optInProblem } from '../lease/namespace-filter.ts'
+import { optInLabelProblem } from '../lease/namespace-filter.ts'
 import type {
   LeaseControllerMode,
   LeaseControllerSpec,
@@ -8,25 +8,25 @@ import type {
 import type { Resolution } from './resolve-kind.ts'
 import type { Target } from './target.ts'
 
-/** What is to be done about one LeaseController. */
+/** The plan for one LeaseController. */
 export type LeaseControllerPlan =
-  /** Its leases are kept: by a Deployment of its own or by this process. */
+  /** Run its controller, in its own Deployment or inside the operator. */
   | {
       readonly run: LeaseControllerMode
       readonly resource: LeasedResource
       readonly note: string | undefined
     }
-  /** Its kind is away for now: what keeps it waits for it, and is left alone. */
+  /** Its kind is not served now: its running controller waits for it and is left alone. */
   | {
       readonly run: 'wait'
       readonly mode: LeaseControllerMode
       readonly resource: LeasedResource
-      readonly why: ConditionReason
+      readonly condition: ConditionReason
     }
-  /** Its leases are kept already, by the Deployment of another. */
+  /** Run nothing: the Deployment of another LeaseController manages the same kind. */
   | { readonly run: 'yield'; readonly to: string; readonly resource: LeasedResource; readonly note: string | undefined }
-  /** Nothing is to run. */
-  | { readonly run: 'nothing'; readonly why: ConditionReason; readonly resource?: undefined }
+  /** Run nothing. */
+  | { readonly run: 'nothing'; readonly condition: ConditionReason; readonly resource?: undefined }
 
 /** A condition's reason and message. */
 export interface ConditionReason {
@@ -35,45 +35,45 @@ export interface ConditionReason {
 }
 
 export interface PlanOptions {
-  /** For a LeaseController that does not say. */
+  /** Mode of a LeaseController without one. */
   readonly defaultMode: LeaseControllerMode
-  /** False: nowhere to deploy to, so that `dedicated` means `shared`, with a note. */
+  /** If false, `dedicated` falls back to `shared`, with a note. */
   readonly canDeploy: boolean
 }
 
-export interface Facts {
+export interface PlanInput {
   readonly spec: LeaseControllerSpec
   readonly status: LeaseControllerStatus | undefined
   readonly generation: number | undefined
   readonly target: Target
-  /** Undefined: there was no target to look for. */
+  /** Undefined if the target is invalid. */
   readonly resolution: Resolution | undefined
-  /** Another LeaseController that keeps the leases of a resource in a Deployment of its own, so that this one need not. */
-  readonly keptBy: (resource: LeasedResource, mode: LeaseControllerMode) => string | undefined
+  /** Name of another LeaseController whose Deployment manages the resource, if any. */
+  readonly managedBy: (resource: LeasedResource, mode: LeaseControllerMode) => string | undefined
 }
 
 /** Pure. */
-export function planLeaseController(facts: Facts, options: PlanOptions): LeaseControllerPlan {
-  const { spec, target, resolution } = facts
+export function planLeaseController(input: PlanInput, options: PlanOptions): LeaseControllerPlan {
+  const { spec, target, resolution } = input
   if (!target.ok) return nothing('InvalidSpec', target.reason)
-  const optIn = spec.optIn && optInProblem(spec.optIn)
+  const optIn = spec.optIn && optInLabelProblem(spec.optIn)
   if (optIn !== undefined) return nothing('InvalidSpec', `spec.optIn: ${optIn}.`)
   if (!resolution || resolution.state === 'unfit') return nothing('KindUnfit', resolution?.reason ?? '')
-  if (spec.suspend) return nothing('Suspended', 'spec.suspend is set: no leases are kept.')
-  const { mode, note } = modeOf(spec, options)
+  if (spec.suspend) return nothing('Suspended', 'spec.suspend is set: no leases are managed.')
+  const { mode, note: modeNote } = modeOf(spec, options)
   if (resolution.state === 'missing') {
-    const why = { reason: 'KindNotServed', message: resolution.reason }
-    const before = knownBefore(facts)
-    return before ? { run: 'wait', mode, resource: before, why } : { run: 'nothing', why }
+    const condition = { reason: 'KindNotServed', message: resolution.reason }
+    const before = lastResolved(input)
+    return before ? { run: 'wait', mode, resource: before, condition } : { run: 'nothing', condition }
   }
   const { resource } = resolution
-  const said = notes(resolution.note, note)
-  const keeper = facts.keptBy(resource, mode)
-  return keeper === undefined ? { run: mode, resource, note: said } : { run: 'yield', to: keeper, resource, note: said }
+  const note = notes(resolution.note, modeNote)
+  const other = input.managedBy(resource, mode)
+  return other === undefined ? { run: mode, resource, note } : { run: 'yield', to: other, resource, note }
 }
 
-/** What was resolved for this very spec, while the kind was there. */
-function knownBefore({ status, generation }: Facts): LeasedResource | undefined {
+/** The resource that was resolved for the same spec while the kind was served. */
+function lastResolved({ status, generation }: PlanInput): LeasedResource | undefined {
   return status?.observedGeneration === generation ? status?.resource : undefined
 }
 
@@ -83,14 +83,14 @@ function modeOf(
 ): { readonly mode: LeaseControllerMode; readonly note: string | undefined } {
   const wanted = mode ?? defaultMode
   if (wanted === 'shared' || canDeploy) return { mode: wanted, note: undefined }
-  return { mode: 'shared', note: 'there is nowhere to deploy to; the operator keeps the leases itself' }
+  return { mode: 'shared', note: 'no image for dedicated controllers is set; running inside the operator' }
 }
 
 function notes(...texts: readonly (string | undefined)[]): string | undefined {
-  const said = texts.filter((text) => text !== undefined)
-  return said.length > 0 ? said.join('; ') : undefined
+  const given = texts.filter((text) => text !== undefined)
+  return given.length > 0 ? given.join('; ') : undefined
 }
 
 function nothing(reason: string, message: string): LeaseControllerPlan {
-  return { run: 'nothing', why: { reason, message } }
+  return { run: 'nothing', condition: { reason, message } }
 }

@@ -2,12 +2,12 @@ import type { ObjectMeta } from '@tenure/kube'
 import { rfc3339 } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP } from '../../api/lease-controller.ts'
 
-/** How the keeping of a kind's leases is going. */
+/** State of a kind's lease controller. */
 export interface LeaseReport {
   readonly activeLeases: number
-  /** Milliseconds since 1970; undefined if nothing is due. */
+  /** Milliseconds since 1970; undefined if no lease expires. */
   readonly nextExpiry: number | undefined
-  /** ConditionReason it can not be done now, for a person. */
+  /** Why leases cannot be managed now. */
   readonly problem: string | undefined
 }
 
@@ -16,8 +16,8 @@ const NEXT = `${LEASE_CONTROLLER_GROUP}/next-expiry`
 const PROBLEM = `${LEASE_CONTROLLER_GROUP}/problem`
 
 /**
- * A dedicated controller has rights on its kind and on Leases where it runs, and on nothing else: so it tells how it
- * is going in the annotations of a Lease, which the operator watches. Null takes an annotation away in a merge patch.
+ * Annotations for a merge patch; null removes one. A dedicated controller has rights on its kind and on Leases in its
+ * namespace only, so it reports in the annotations of a Lease, which the operator watches.
  */
 export function reportAnnotations(report: LeaseReport): Readonly<Record<string, string | null>> {
   return {
@@ -27,7 +27,7 @@ export function reportAnnotations(report: LeaseReport): Readonly<Record<string, 
   }
 }
 
-/** Undefined: nothing has been reported yet. */
+/** Undefined if nothing has been reported yet. */
 export function readReport(metadata: ObjectMeta | undefined): LeaseReport | undefined {
   const annotations = metadata?.annotations ?? {}
   const activeLeases = Number(annotations[ACTIVE] ?? Number.NaN)

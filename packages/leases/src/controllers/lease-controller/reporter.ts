@@ -4,18 +4,19 @@ import type { Component, ManagerContext } from '@tenure/runtime'
 import { reportAnnotations, type LeaseReport } from './report.ts'
 
 export interface LeaseReporterOptions {
-  /** The Lease to report in. The operator made it. */
+  /** The Lease to report in, created by the operator. */
   readonly lease: ObjectRef
-  /** How it is going, now: cheap, for it is asked often. */
+  /** The current state. Must be cheap. */
   readonly read: () => LeaseReport
-  /** Milliseconds between looks. Nothing is written unless something changed. Default 5000. */
-  readonly every?: number
+  /** Milliseconds between checks; only a change is written. Default 5000. */
+  readonly interval?: number
 }
 
-/** Of what the manager lends. */
+const DEFAULT_INTERVAL_MS = 5_000
+
 type ReporterContext = Pick<ManagerContext, 'api' | 'clock' | 'log'>
 
-/** Reports how a dedicated controller is going, to the operator that deployed it. Runs on the leader. */
+/** Reports the state of a dedicated controller to the operator that deployed it. Runs on the leader. */
 export function createLeaseReporter(context: ReporterContext, options: LeaseReporterOptions): Component {
   return new LeaseReporter(context, options)
 }
@@ -27,7 +28,7 @@ class LeaseReporter implements Component {
   readonly #ended = new AbortController()
   #timer: Timer | undefined
   #writing: Promise<void> | undefined
-  /** Undefined: unknown, so that it is written. */
+  /** The last report written; undefined if unknown. */
   #reported: string | undefined
 
   constructor(context: ReporterContext, options: LeaseReporterOptions) {
@@ -36,17 +37,17 @@ class LeaseReporter implements Component {
   }
 
   start(): Promise<void> {
-    this.#look()
+    this.#check()
     return Promise.resolve()
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel()
-    this.#ended.abort(new Error('the reporter stops'))
+    this.#ended.abort(new Error('The lease reporter stops'))
     await this.#writing
   }
 
-  #look(): void {
+  #check(): void {
     const annotations = reportAnnotations(this.#options.read())
     const text = JSON.stringify(annotations)
     if (text !== this.#reported) {
@@ -59,7 +60,7 @@ class LeaseReporter implements Component {
 
   #schedule(): void {
     if (this.#ended.signal.aborted) return
-    this.#timer = this.#context.clock.setTimer(this.#options.every ?? 5000, () => this.#look())
+    this.#timer = this.#context.clock.setTimer(this.#options.interval ?? DEFAULT_INTERVAL_MS, () => this.#check())
   }
 
   async #write(annotations: Readonly<Record<string, string | null>>, text: string): Promise<void> {
@@ -70,8 +71,8 @@ class LeaseReporter implements Component {
       this.#reported = text
     } catch (error) {
       if (this.#ended.signal.aborted) return
-      // The leases themselves are kept all the same, and the next look tries again.
-      log.warn('lease report not written', { lease: lease.name, error: asError(error) })
+      // Leases do not depend on the report; the next check tries again.
+      log.warn('lease report not written, retrying', { lease: lease.name, error: asError(error) })
     }
   }
 }

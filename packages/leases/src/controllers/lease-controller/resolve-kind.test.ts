@@ -86,14 +86,14 @@ describe('a kind is found', () => {
   test('in the group that has it, if none was named', () => {
     expect(found({ group: '', version: 'v1', kind: 'Deployment' })).toEqual([
       'deployments.apps/v1',
-      'the core group has no Deployment; the one of apps/v1 is used',
+      'the core group has no Deployment; using apps/v1',
     ])
   })
 
   test('in another version of its group', () => {
     expect(found({ group: 'apps', version: 'v1beta1', kind: 'Deployment' })).toEqual([
       'deployments.apps/v1',
-      'version v1beta1 is not served; the one that is, v1, is used',
+      'version v1beta1 is not served; using v1',
     ])
   })
 })
@@ -117,14 +117,14 @@ describe('a kind is not found', () => {
   test('if nothing can be watched or deleted of it', () => {
     expect(resolve({ kind: 'Binding' })).toMatchObject({
       state: 'unfit',
-      reason: 'No lease can be kept on Binding: the API server offers no list, watch, patch, delete for bindings.',
+      reason: 'Binding cannot have leases: the API server does not support list, watch, patch, delete for bindings.',
     })
   })
 
   test('while its CRD is being deleted: it may come back', () => {
     expect(resolve({ group: 'going.dev', kind: 'Thing' })).toMatchObject({
       state: 'missing',
-      reason: 'Thing can not be changed any more: its CRD is being deleted.',
+      reason: 'Thing cannot be patched: its CRD is being deleted.',
     })
   })
 

@@ -2,20 +2,20 @@ import type { ApiGroups, ApiResource } from '@tenure/kube'
 import type { LeasedResource } from '../../api/lease-controller.ts'
 import { describeWanted, type WantedKind } from './target.ts'
 
-/** What became of the search for a kind among all that the API server serves. */
+/** Result of resolving a kind by discovery. */
 export type Resolution =
   | { readonly state: 'found'; readonly resource: LeasedResource; readonly note: string | undefined }
-  /** Not served, now. It may be later. */
+  /** Not served now, but may be later. */
   | { readonly state: 'missing'; readonly reason: string }
-  /** Served, and no lease can be kept on it; or not to be told from others. Only another spec helps. */
+  /** Ambiguous, or lacks required verbs: only another spec helps. */
   | { readonly state: 'unfit'; readonly reason: string }
 
-/** A lease is kept with these. */
+/** Verbs that a lease controller uses. */
 const NEEDED_VERBS = ['list', 'watch', 'patch', 'delete']
 
 /**
- * Finds the kind. One that is exactly there is it. Of its group, another version will do. Written without a group, the
- * one group that has it will do; a group that was named is waited for, because another kind of that name is another kind.
+ * Resolves a kind. An exact match wins, then another version in the same group. Without a group, the only group that
+ * serves the kind matches; a named group is waited for, because a kind of that name elsewhere is another kind.
  */
 export function resolveKind(groups: ApiGroups, wanted: WantedKind): Resolution {
   const { group, version } = wanted
@@ -23,16 +23,16 @@ export function resolveKind(groups: ApiGroups, wanted: WantedKind): Resolution {
   const named = resources.filter((resource) => isNamed(resource, wanted.names))
   const inGroup = named.filter((resource) => resource.group === group)
   const exact = inGroup.find((resource) => version === undefined || resource.version === version)
-  if (exact) return fit(exact, undefined)
+  if (exact) return resolved(exact, undefined)
   const [preferred] = inGroup
   if (preferred) {
-    return fit(preferred, `version ${version ?? ''} is not served; the one that is, ${preferred.version}, is used`)
+    return resolved(preferred, `version ${version ?? ''} is not served; using ${preferred.version}`)
   }
   if (group !== '') return missing(groups, wanted)
-  return elsewhere(named, wanted) ?? missing(groups, wanted)
+  return resolveInAnyGroup(named, wanted) ?? missing(groups, wanted)
 }
 
-/** What a wanted kind is, if it may be `resource` at all; undefined if not. For who asks about many. */
+/** Resolves a wanted kind only if it may be `resource`: a cheap check for many LeaseControllers. */
 export function resolveIfNamed(
   groups: ApiGroups,
   wanted: WantedKind,
@@ -43,8 +43,8 @@ export function resolveIfNamed(
   return resource && isNamed(resource, wanted.names) ? resolveKind(groups, wanted) : undefined
 }
 
-/** The seed's own example writes `group: ""` for a Deployment. */
-function elsewhere(named: readonly ApiResource[], wanted: WantedKind): Resolution | undefined {
+/** Searches all groups: the seed's own example has `group: ""` for a Deployment. */
+function resolveInAnyGroup(named: readonly ApiResource[], wanted: WantedKind): Resolution | undefined {
   const inVersion = named.filter(({ version }) => wanted.version === undefined || version === wanted.version)
   const candidates = inVersion.length > 0 ? inVersion : named
   const groups = [...new Set(candidates.map(({ group }) => group))]
@@ -53,23 +53,23 @@ function elsewhere(named: readonly ApiResource[], wanted: WantedKind): Resolutio
   if (groups.length > 1) {
     return {
       state: 'unfit',
-      reason: `The core group has no ${wanted.names[0] ?? 'such kind'}, and several others have one: set spec.group to ${groups.join(' or ')}.`,
+      reason: `The core group has no ${wanted.names[0] ?? 'such kind'}, and several other groups do: set spec.group to ${groups.join(' or ')}.`,
     }
   }
   const place = `${first.group}/${first.version}`
-  return fit(first, `the core group has no ${first.kind}; the one of ${place} is used`)
+  return resolved(first, `the core group has no ${first.kind}; using ${place}`)
 }
 
-function fit(resource: ApiResource, note: string | undefined): Resolution {
-  const lacking = NEEDED_VERBS.filter((verb) => !resource.verbs.includes(verb))
-  if (lacking.length > 0) {
-    // So the API server shows a custom resource whose CRD is being deleted: another may take its place.
-    if (lacking.join() === 'patch') {
-      return { state: 'missing', reason: `${resource.kind} can not be changed any more: its CRD is being deleted.` }
+function resolved(resource: ApiResource, note: string | undefined): Resolution {
+  const missingVerbs = NEEDED_VERBS.filter((verb) => !resource.verbs.includes(verb))
+  if (missingVerbs.length > 0) {
+    // Discovery drops `patch` while a CRD is being deleted; it may be created again.
+    if (missingVerbs.join() === 'patch') {
+      return { state: 'missing', reason: `${resource.kind} cannot be patched: its CRD is being deleted.` }
     }
     return {
       state: 'unfit',
-      reason: `No lease can be kept on ${resource.kind}: the API server offers no ${lacking.join(', ')} for ${resource.plural}.`,
+      reason: `${resource.kind} cannot have leases: the API server does not support ${missingVerbs.join(', ')} for ${resource.plural}.`,
     }
   }
   const { group, version, kind, plural, namespaced } = resource
@@ -84,11 +84,11 @@ function missing(groups: ApiGroups, wanted: WantedKind): Resolution {
   const why = failure ? ` ${failure.message}` : ''
   return {
     state: 'missing',
-    reason: `The API server does not serve ${describeWanted(wanted)}. It is waited for: if it is a custom resource, install its CRD.${why}`,
+    reason: `The API server does not serve ${describeWanted(wanted)}. The operator waits for it: if it is a custom resource, install its CRD.${why}`,
   }
 }
 
-/** Whether a resource has all of these names. One that has only some of them may not be what is meant. */
+/** Whether a resource has all of these names. A partial match may be another kind. */
 function isNamed(resource: ApiResource, names: readonly string[]): boolean {
   return names.every((name) => {
     const lower = name.toLowerCase()

@@ -3,38 +3,38 @@ import type { Deployment } from '@tenure/kube/kinds'
 import { type NewCondition, rfc3339, setCondition } from '@tenure/runtime'
 import type { LeaseControllerMode, LeaseControllerStatus, LeasedResource } from '../../api/lease-controller.ts'
 import type { LeaseControllerPlan, ConditionReason } from './plan.ts'
-import type { Kept } from './kind-controllers.ts'
+import type { SharedControllerState } from './kind-controllers.ts'
 import type { LeaseReport } from './report.ts'
 
-/** What is seen of that which keeps the leases. */
-export interface Observed {
+/** The observed state of the controller. */
+export interface ObservedController {
   readonly deployment: Deployment | undefined
-  /** Of the dedicated controller. */
+  /** Report of the dedicated controller. */
   readonly report: LeaseReport | undefined
-  /** Of the keeper in this process. */
-  readonly kept: Kept | undefined
+  /** State of the controller inside the operator. */
+  readonly shared: SharedControllerState | undefined
 }
 
 export interface StatusFacts {
   readonly name: string
   readonly before: LeaseControllerStatus | undefined
   readonly generation: number | undefined
-  readonly decision: LeaseControllerPlan
-  readonly observed: Observed
-  /** What went wrong with carrying the decision out. */
+  readonly plan: LeaseControllerPlan
+  readonly observed: ObservedController
+  /** The error of the actions, if one failed. */
   readonly failure: Error | undefined
   readonly now: number
 }
 
-/** How it is going, in the words of a condition. `isAvailable`: the leases are being kept, whatever else is amiss. */
+/** `isAvailable` means that leases are managed, even if something else is wrong. */
 interface State extends ConditionReason {
   readonly isAvailable: boolean
   readonly isReady: boolean
 }
 
-/** Pure. The whole status. */
+/** The whole status. Pure. */
 export function statusOf(facts: StatusFacts): LeaseControllerStatus {
-  const { before, decision, failure, generation, now } = facts
+  const { before, plan, failure, generation, now } = facts
   const state = failure ? failed(failure, observedState(facts)) : observedState(facts)
   const condition = (type: string, isTrue: boolean): NewCondition => ({
     type,
@@ -44,15 +44,15 @@ export function statusOf(facts: StatusFacts): LeaseControllerStatus {
     ...(generation !== undefined && { observedGeneration: generation }),
   })
   const available = setCondition(before?.conditions, condition('Available', state.isAvailable), now)
-  const { resource } = decision
-  const mode = modeOf(decision)
+  const { resource } = plan
+  const mode = modeOf(plan)
   const report = reportOf(facts)
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions: setCondition(available, condition('Ready', state.isReady), now),
     ...(mode && { mode }),
     ...(resource && { resource, target: kindKey(kindOf(resource)) }),
-    ...('note' in decision && decision.note !== undefined && { note: decision.note }),
+    ...('note' in plan && plan.note !== undefined && { note: plan.note }),
     ...(report && { activeLeases: report.activeLeases }),
     ...(report?.nextExpiry !== undefined && { nextExpiry: rfc3339(report.nextExpiry) }),
   }
@@ -62,40 +62,40 @@ export function kindOf({ group, version, kind, plural, namespaced }: LeasedResou
   return defineKind({ apiVersion: group ? `${group}/${version}` : version, kind, plural, namespaced })
 }
 
-function modeOf(decision: LeaseControllerPlan): LeaseControllerMode | undefined {
-  if (decision.run === 'nothing' || decision.run === 'yield') return undefined
-  return decision.run === 'wait' ? decision.mode : decision.run
+function modeOf(plan: LeaseControllerPlan): LeaseControllerMode | undefined {
+  if (plan.run === 'nothing' || plan.run === 'yield') return undefined
+  return plan.run === 'wait' ? plan.mode : plan.run
 }
 
-function reportOf({ decision, observed }: StatusFacts): LeaseReport | undefined {
-  const mode = modeOf(decision)
-  return mode === 'dedicated' ? observed.report : mode === 'shared' ? observed.kept : undefined
+function reportOf({ plan, observed }: StatusFacts): LeaseReport | undefined {
+  const mode = modeOf(plan)
+  return mode === 'dedicated' ? observed.report : mode === 'shared' ? observed.shared : undefined
 }
 
 function observedState(facts: StatusFacts): State {
-  const { decision, observed, name } = facts
-  switch (decision.run) {
+  const { plan, observed, name } = facts
+  switch (plan.run) {
     case 'nothing':
     case 'wait':
-      return { ...decision.why, isAvailable: false, isReady: false }
+      return { ...plan.condition, isAvailable: false, isReady: false }
     case 'yield':
-      return running(`Leases are kept by the Deployment of ${decision.to}.`)
+      return running(`The Deployment of ${plan.to} manages the leases.`)
     case 'dedicated':
       return dedicatedState(observed)
     default:
-      return sharedState(observed.kept, name)
+      return sharedState(observed.shared, name)
   }
 }
 
-function dedicatedState({ deployment, report }: Observed): State {
+function dedicatedState({ deployment, report }: ObservedController): State {
   const { conditions = [], observedGeneration } = deployment?.status ?? {}
   const available = conditions.find(({ type }) => type === 'Available')
   if (!deployment || available?.status !== 'True') {
-    const message = available?.message ?? 'The Deployment of the controller has not been looked at yet.'
+    const message = available?.message ?? 'The Deployment of the controller has no status yet.'
     return { isAvailable: false, isReady: false, reason: 'DeploymentUnavailable', message }
   }
   if (deployment.spec?.replicas === 0) {
-    const message = 'The Deployment of the controller is scaled to nothing.'
+    const message = 'The Deployment of the controller is scaled to zero.'
     return { isAvailable: false, isReady: false, reason: 'NoReplicas', message }
   }
   if (report?.problem !== undefined) return degraded(report.problem)
@@ -103,7 +103,7 @@ function dedicatedState({ deployment, report }: Observed): State {
     const message = 'The Deployment of the controller is being rolled out.'
     return { isAvailable: true, isReady: false, reason: 'RollingOut', message }
   }
-  return running('Leases are kept by the Deployment.')
+  return running('The Deployment manages the leases.')
 }
 
 function isRollingOut({ spec, status }: Deployment): boolean {
@@ -111,13 +111,13 @@ function isRollingOut({ spec, status }: Deployment): boolean {
   return (status?.updatedReplicas ?? 0) < wanted || (status?.availableReplicas ?? 0) < wanted
 }
 
-function sharedState(kept: Kept | undefined, name: string): State {
-  if (kept?.problem !== undefined) return degraded(kept.problem)
-  if (!kept?.isStarted) {
-    return { isAvailable: false, isReady: false, reason: 'Starting', message: 'The keeping of leases begins.' }
+function sharedState(shared: SharedControllerState | undefined, name: string): State {
+  if (shared?.problem !== undefined) return degraded(shared.problem)
+  if (!shared?.isStarted) {
+    return { isAvailable: false, isReady: false, reason: 'Starting', message: 'The controller is starting.' }
   }
-  const whose = kept.decidedBy === name ? '' : `, with the settings of ${kept.decidedBy}`
-  return running(`Leases are kept by the operator${whose}.`)
+  const whose = shared.decidedBy === name ? '' : `, with the settings of ${shared.decidedBy}`
+  return running(`The operator manages the leases${whose}.`)
 }
 
 function running(message: string): State {
@@ -128,7 +128,7 @@ function degraded(problem: string): State {
   return { isAvailable: false, isReady: false, reason: 'Degraded', message: problem }
 }
 
-/** What runs goes on running. */
+/** A failed update does not stop a running controller. */
 function failed(failure: Error, { isAvailable }: State): State {
   return { isAvailable, isReady: false, reason: 'ApplyFailed', message: failure.message }
 }

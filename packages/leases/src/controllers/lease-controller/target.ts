@@ -1,12 +1,12 @@
 import type { LeaseControllerSpec } from '../../api/lease-controller.ts'
 
-/** The kind that a LeaseController asks for, before anybody looked whether there is one. */
+/** The kind that a LeaseController asks for, before it is resolved. */
 export interface WantedKind {
-  /** Empty: the core group, or whichever has it. */
+  /** Empty: the core group, or the only group that serves the kind. */
   readonly group: string
-  /** Undefined: the preferred one. */
+  /** Undefined: the preferred version. */
   readonly version: string | undefined
-  /** It has all of these names: the kind, its singular or its plural. At least one. */
+  /** Names that the resource must have: the kind, its singular or its plural. At least one. */
   readonly names: readonly string[]
 }
 
@@ -14,7 +14,7 @@ export type Target =
   | { readonly ok: true; readonly wanted: WantedKind }
   | { readonly ok: false; readonly reason: string }
 
-/** Reads both spellings of a kind. The schema leaves its type open, so what is no spelling at all is told here. */
+/** Reads both forms of `spec.kind`. The schema leaves its type open, so other values are refused here. */
 export function targetOf(spec: Pick<LeaseControllerSpec, 'group' | 'version' | 'kind'>): Target {
   const { group = '', version, kind } = spec
   const names = namesOf(kind)

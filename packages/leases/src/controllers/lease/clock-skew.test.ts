@@ -10,7 +10,7 @@ function checked(ahead: number | undefined): { readonly clock: VirtualClock; rea
 }
 
 test('nothing is known before the server was asked', () => {
-  expect(new ClockSkew(new VirtualClock()).isRight).toBe(false)
+  expect(new ClockSkew(new VirtualClock()).isAccurate).toBe(false)
 })
 
 test.each([
@@ -22,24 +22,24 @@ test.each([
   [3_000, false],
   [3_600_000, false],
   [undefined, false],
-])('a clock %s ms ahead of the server is right: %s', (ahead, isRight) => {
-  expect(checked(ahead).check.isRight).toBe(isRight)
+])('a clock %s ms ahead of the server is right: %s', (ahead, isAccurate) => {
+  expect(checked(ahead).check.isAccurate).toBe(isAccurate)
 })
 
 test('it is doubted after a minute, and asked again', async () => {
   const { clock, check } = checked(0)
   await clock.advance(59_000)
-  expect(check.isRight).toBe(true)
+  expect(check.isAccurate).toBe(true)
   await clock.advance(1_000)
-  expect(check.isRight).toBe(false)
+  expect(check.isAccurate).toBe(false)
   check.compare(clock.now())
-  expect(check.isRight).toBe(true)
+  expect(check.isAccurate).toBe(true)
 })
 
 test.each([-60_000, 60_000])('it is doubted when it was set by %i ms, and right when that was undone', (jump) => {
   const { clock, check } = checked(0)
   clock.jump(jump)
-  expect(check.isRight).toBe(false)
+  expect(check.isAccurate).toBe(false)
   clock.jump(-jump)
-  expect(check.isRight).toBe(true)
+  expect(check.isAccurate).toBe(true)
 })

@@ -10,7 +10,7 @@ import type { PermissionTracker } from './permission-tracker.ts'
 
 export type Leased = Stored<PartialObjectMetadata>
 
-/** What everything that works for one kind's leases shares. */
+/** Dependencies shared by everything that manages the leases of one kind. */
 export interface LeaseContext extends Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log' | 'informers'> {
   /** Metadata only. */
   readonly kind: Kind<PartialObjectMetadata>
@@ -19,7 +19,7 @@ export interface LeaseContext extends Pick<ManagerContext, 'api' | 'clock' | 'ra
   readonly permissions: PermissionTracker
   readonly clockSkew: ClockSkew
   readonly rollbackGuard: RollbackGuard
-  /** Writes an Event, in its turn. */
+  /** Records an Event, rate-limited. */
   readonly recordEvent: (object: Stored<KubeObject>, event: EventContent) => void
 }
 

@@ -31,7 +31,7 @@ import { HeldJobs } from './cleanup/held-jobs.ts'
 import { Expirer } from './expirer.ts'
 import { warnOfExpiry } from './expiry-warning.ts'
 import type { LeaseMetrics } from '../../metrics.ts'
-import { everyNamespace, optedIn, type NamespaceFilter } from './namespace-filter.ts'
+import { everyNamespace, labelledNamespaces, type NamespaceFilter } from './namespace-filter.ts'
 import { EventLimiter } from './event-limiter.ts'
 import { expiryWarningAt } from './plan.ts'
 import { WriteBackoff } from './write-backoff.ts'
@@ -61,7 +61,7 @@ export class LeaseControllerRun {
   readonly #context: LeaseContext
   readonly #informers: SharedInformers
   readonly #informer: Informer<PartialObjectMetadata>
-  readonly #optedIn: NamespaceFilter
+  readonly #namespaces: NamespaceFilter
   readonly #permissions = new PermissionTracker()
   readonly #writeBackoff: WriteBackoff
   /** Objects whose annotations are to be written. */
@@ -91,7 +91,8 @@ export class LeaseControllerRun {
     this.#informers = new SharedInformers({ api, clock, random, log: context.log, metrics: context.metrics })
     this.#informer = this.#informers.informer(metadataOf(kind))
     // What is in no namespace is not asked for its namespace, nor need we be allowed to see any.
-    this.#optedIn = settings.optIn && kind.namespaced ? optedIn(context.informers, settings.optIn) : everyNamespace
+    this.#namespaces =
+      settings.optIn && kind.namespaced ? labelledNamespaces(context.informers, settings.optIn) : everyNamespace
     const isBusy = (): boolean => this.#steps >= MANY_STEPS
     this.#events = new EventLimiter({ clock, isBusy })
     this.#announcements = new EventLimiter({ clock, isBusy })
@@ -138,7 +139,7 @@ export class LeaseControllerRun {
   get problem(): string | undefined {
     const { health } = this.#informer
     if (health.state === 'down') return health.error.message
-    return this.#optedIn.problem ?? this.#permissions.problem
+    return this.#namespaces.problem ?? this.#permissions.problem
   }
 
   /** Runs until `stop` aborts, then finishes the writes that run unless `drop` aborts too. Resolves early if the kind is gone. */
@@ -151,10 +152,10 @@ export class LeaseControllerRun {
     const ends: (() => void)[] = []
     const runs: Promise<unknown>[] = []
     try {
-      await this.#optedIn.whenSynced(ended.signal)
+      await this.#namespaces.whenSynced(ended.signal)
       this.#informers.start(watching.signal)
       ends.push(this.#informer.subscribe((event) => this.#onEvent(event)))
-      ends.push(this.#optedIn.onChange((namespace) => this.#onNamespace(namespace)))
+      ends.push(this.#namespaces.onChange((namespace) => this.#onNamespace(namespace)))
       for (let worker = 0; worker < this.#concurrency; worker++) runs.push(this.#work(drop))
       runs.push(this.#expiry.run(ended.signal), this.#headsUps.run(ended.signal))
       runs.push(this.#heldJobs.run(drop), this.#findEarlierJobs(ended.signal))
@@ -207,16 +208,16 @@ export class LeaseControllerRun {
     const key = keyOf(refTo(object))
     if (event.type === 'deleted') {
       this.#forget(key)
-      this.#heldJobs.gone(key, object.metadata.uid)
+      this.#heldJobs.deleted(key, object.metadata.uid)
       return
     }
     if (event.type === 'modified') {
       const { rollbackGuard, settings, clock } = this.#context
-      rollbackGuard.note(key, event, settings, clock.now())
+      rollbackGuard.observe(key, event, settings, clock.now())
     }
     this.#look(key, object, event.type === 'added' && event.initial)
     // Also where nothing is managed any more: what is held there was made while it was.
-    this.#heldJobs.see(key, object)
+    this.#heldJobs.observe(key, object)
     // Somebody may have mended what keeps it from ending; that is no reason to wait for the next try.
     if (event.type === 'modified' && this.#isOtherwiseLeased(event.old, object)) this.#wake(key)
   }
@@ -227,7 +228,7 @@ export class LeaseControllerRun {
 
   /** Files an object by what it asks for. Nothing is requested here: an object that says what is costs nothing. */
   #look(key: string, object: Leased, isInitial: boolean): void {
-    if (!this.#optedIn.has(object.metadata.namespace)) {
+    if (!this.#namespaces.has(object.metadata.namespace)) {
       this.#forget(key)
       return
     }
@@ -235,7 +236,7 @@ export class LeaseControllerRun {
     const now = clock.now()
     const { changes, lease } = planFor(this.#context, object, now)
     if (Object.keys(changes).length > 0)
-      this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal, this.#writeBackoff.pause(key))
+      this.#queue.add(key, isInitial ? PRIORITY.low : PRIORITY.normal, this.#writeBackoff.delay(key))
     // Only what stands on an object holds: a date is written first, and its lease ends after that.
     if (!lease || changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined) {
       this.#unfile(key)
@@ -306,14 +307,14 @@ export class LeaseControllerRun {
 
   async #write(key: string, drop: AbortSignal): Promise<void> {
     const object = this.#informer.cache.getByKey(key)
-    if (!object || !this.#optedIn.has(object.metadata.namespace)) return
-    if (await this.#timed(key, drop, () => dateLease(this.#context, object, drop))) this.#writeBackoff.wrote(key)
+    if (!object || !this.#namespaces.has(object.metadata.namespace)) return
+    if (await this.#timed(key, drop, () => dateLease(this.#context, object, drop))) this.#writeBackoff.written(key)
   }
 
   async #end(key: string, signal: AbortSignal): Promise<Again | void> {
     const object = this.#informer.cache.getByKey(key)
-    if (!object || !this.#optedIn.has(object.metadata.namespace)) return
-    this.#optedIn.check()
+    if (!object || !this.#namespaces.has(object.metadata.namespace)) return
+    this.#namespaces.check()
     const ended = await this.#timed(key, signal, () => this.#expiring.end(key, object, signal))
     if (!ended || 'again' in ended) return ended
     // The cache may have moved on while it was read: what is newer holds.

@@ -31,7 +31,7 @@ describe('EventLimiter', () => {
 
   it('drops what is not worth it any more, and the oldest when there are too many', async () => {
     const clock = new VirtualClock()
-    const paced = new EventLimiter({ clock, burst: 1, rate: 1, most: 3 })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 1, maxQueued: 3 })
     const ran: string[] = []
     const dropped: string[] = []
     const add = (name: string, until?: number): void =>
@@ -73,7 +73,7 @@ describe('EventLimiter', () => {
 
   it('forgets what it ran', async () => {
     const clock = new VirtualClock()
-    const paced = new EventLimiter({ clock, burst: 1, rate: 1_000, most: 5_000 })
+    const paced = new EventLimiter({ clock, burst: 1, rate: 1_000, maxQueued: 5_000 })
     for (let index = 0; index < 5_000; index++) paced.add(() => undefined)
     await clock.advance(4_000)
     expect(paced.size).toBeLessThan(1_100)

@@ -2,38 +2,35 @@ import type { Clock, Timer } from '@tenure/kube'
 
 export interface EventLimiterOptions {
   readonly clock: Clock
-  /** Whether something more important is under way. Default: never. */
+  /** Whether more important work is in progress. Default: never. */
   readonly isBusy?: () => boolean
-  /** So many at once, after a quiet time. Default 20. */
+  /** Events at once after a quiet time. Default 20. */
   readonly burst?: number
-  /** So many a second, in the long run. Default 50. */
+  /** Events per second in the long run. Default 50. */
   readonly rate?: number
-  /** So many a second while busy. Default 5. */
+  /** Events per second while busy. Default 5. */
   readonly busyRate?: number
-  /** So many wait; beyond it the oldest is dropped. Default 10,000. */
-  readonly most?: number
+  /** Queued events; beyond it the oldest is dropped. Default 10,000. */
+  readonly maxQueued?: number
 }
 
-interface Waiting {
+interface QueuedEvent {
   readonly run: () => void
-  /** Not worth it any more after this, on the wall clock. */
+  /** Wall clock time after which the event is dropped. */
   readonly until: number
   readonly dropped: (() => void) | undefined
 }
 
-/**
- * Lets courtesies through at a modest pace, in order. A thousand leases that begin or end together would otherwise
- * recordEvent so in thousands of Events, in the way of the very deletions they recordEvent of.
- */
+/** Rate-limits Events so that they do not delay deletions: thousands of leases may start or end together. */
 export class EventLimiter {
   readonly #clock: Clock
   readonly #isBusy: () => boolean
   readonly #burst: number
   readonly #rate: number
   readonly #busyRate: number
-  readonly #most: number
-  #waiting: Waiting[] = []
-  /** Entries before it are gone; cut off now and then. */
+  readonly #maxQueued: number
+  #queued: QueuedEvent[] = []
+  /** Entries before it are done; removed in batches. */
   #first = 0
   #tokens: number
   #refilled: number
@@ -46,28 +43,28 @@ export class EventLimiter {
     this.#burst = options.burst ?? 20
     this.#rate = options.rate ?? 50
     this.#busyRate = options.busyRate ?? 5
-    this.#most = options.most ?? 10_000
+    this.#maxQueued = options.maxQueued ?? 10_000
     this.#tokens = this.#burst
     this.#refilled = options.clock.monotonic()
   }
 
   get size(): number {
-    return this.#waiting.length - this.#first
+    return this.#queued.length - this.#first
   }
 
-  /** Runs it now or in its turn; or calls `dropped` instead, if that would be after `until`. They must not throw. */
+  /** Calls `run` in order as the rate allows, or `dropped` if that would be after `until`. Neither may throw. */
   add(run: () => void, until = Infinity, dropped?: () => void): void {
     if (this.#closed) {
       if (until === Infinity) run()
       else dropped?.()
       return
     }
-    this.#waiting.push({ run, until, dropped })
-    if (this.size > this.#most) this.#waiting[this.#first++]?.dropped?.()
+    this.#queued.push({ run, until, dropped })
+    if (this.size > this.#maxQueued) this.#queued[this.#first++]?.dropped?.()
     if (!this.#timer) this.#pump()
   }
 
-  /** Runs what is left at once, in order, and from now on what is added. What has an `until` is dropped. */
+  /** Runs all queued events at once, and later ones immediately. Events with an `until` are dropped. */
   close(): void {
     this.#closed = true
     this.#timer?.cancel()
@@ -94,18 +91,18 @@ export class EventLimiter {
     this.#timer = this.#clock.setTimer(((1 - this.#tokens) / rate) * 1_000, () => this.#pump())
   }
 
-  /** The next that is still worth it. */
-  #take(): Waiting | undefined {
+  /** The next event that has not passed its `until`. */
+  #take(): QueuedEvent | undefined {
     for (;;) {
-      const entry = this.#waiting[this.#first]
+      const entry = this.#queued[this.#first]
       if (!entry) {
-        this.#waiting = []
+        this.#queued = []
         this.#first = 0
         return undefined
       }
       this.#first++
-      if (this.#first > 1_024 && this.#first * 2 > this.#waiting.length) {
-        this.#waiting = this.#waiting.slice(this.#first)
+      if (this.#first > 1_024 && this.#first * 2 > this.#queued.length) {
+        this.#queued = this.#queued.slice(this.#first)
         this.#first = 0
       }
       if (entry.until > this.#clock.now()) return entry

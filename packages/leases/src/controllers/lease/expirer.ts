@@ -127,7 +127,7 @@ export class Expirer {
       await this.#write(
         object,
         plan,
-        `${EXPIRED} The cleanup job can not be run: ${job.reason}. Object is kept.`,
+        `${EXPIRED} The cleanup job cannot be run: ${job.reason}. Object is kept.`,
         signal,
       )
       return undefined

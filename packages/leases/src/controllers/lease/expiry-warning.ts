@@ -8,12 +8,12 @@ import type { Leased, LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
 
 const CONTROLLER = 'tenure'
-const LONGEST_NAME = 253
-const LONGEST_INSTANCE = 128
+const MAX_NAME_LENGTH = 253
+const MAX_INSTANCE_LENGTH = 128
 
 /**
- * Announces that a lease will end. The Event's name is always the same for the same end, so that a controller that was
- * restarted in between announces nothing twice: the Event itself is the memory of it.
+ * Records an Event that warns of the coming expiry. Its name is derived from the expiry, so that a restarted controller
+ * does not record it twice.
  */
 export async function warnOfExpiry(
   { api, clock, settings }: Pick<LeaseContext, 'api' | 'clock' | 'settings'>,
@@ -21,21 +21,20 @@ export async function warnOfExpiry(
   lease: DatedLease,
   signal: AbortSignal,
 ): Promise<void> {
-  const note = `The lease ends at ${formatTime(lease.expireAt)}; ${outlook(lease, settings)}`
+  const note = `The lease ends at ${formatTime(lease.expireAt)}; ${consequence(lease, settings)}`
   try {
     await api.create(Event, expiryWarningEvent(object, lease, note, clock.now()), { signal })
   } catch (error) {
     if (isAlreadyExists(error)) return
-    // A courtesy: what the server refuses, or whose namespace ends, stays unsaid.
+    // The warning is optional: it is not retried if the server refuses it or the namespace is terminating.
     if (error instanceof ApiError && error.status < 500 && error.status !== 429) return
     throw error
   }
 }
 
-/** What will become of the object. */
-function outlook({ propagation, job }: DatedLease, { dryRun }: LeaseContext['settings']): string {
+function consequence({ propagation, job }: DatedLease, { dryRun }: LeaseContext['settings']): string {
   if (dryRun) return 'the object would be deleted then, but this is a dry run.'
-  if (job?.ok === false && job.onFailure === 'keep') return 'the object is kept then: the cleanup job can not be run.'
+  if (job?.ok === false && job.onFailure === 'keep') return 'the object is kept then: the cleanup job cannot be run.'
   return `the object is deleted then (${propagation}). Extend the lease to keep it.`
 }
 
@@ -49,7 +48,7 @@ function expiryWarningEvent(object: Leased, { expireAt }: DatedLease, note: stri
     },
     eventTime: time,
     reportingController: CONTROLLER,
-    reportingInstance: hostname().slice(0, LONGEST_INSTANCE),
+    reportingInstance: hostname().slice(0, MAX_INSTANCE_LENGTH),
     type: 'Normal',
     reason: EVENT_REASONS.expiring,
     action: EVENT_REASONS.expiring,
@@ -66,11 +65,13 @@ function expiryWarningEvent(object: Leased, { expireAt }: DatedLease, note: stri
 
 function nameOf(name: string, uid: string, end: string): string {
   const unique = hash('sha256', JSON.stringify([uid, end]), 'hex').slice(0, 16)
-  const room = name
+  const readable = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')
-    .slice(0, LONGEST_NAME - unique.length - 1)
+    .slice(0, MAX_NAME_LENGTH - unique.length - 1)
     .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-  // Labels of a name may neither be empty nor begin or end with a dash.
-  return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(room) ? `${room}.${unique}` : unique
+  // Each DNS label must be non-empty and must not begin or end with a dash.
+  return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(readable)
+    ? `${readable}.${unique}`
+    : unique
 }

@@ -1,12 +1,12 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
-/** The deployment controller's own, on each ReplicaSet it made: it stays when the Deployment goes and leaves it behind. */
+/** Set by the deployment controller on its ReplicaSets; stays on orphans. */
 const REVISION = 'deployment.kubernetes.io/revision'
 
 /**
- * Kubernetes copies the annotations of some objects to others that it makes of them, some over and over: there they are
- * about the original. To answer them would be a quarrel without end, and would end a copy whose original was extended;
- * and who orphans a ReplicaSet wants to keep it.
+ * Tells whether Kubernetes copied the annotations from an owner. They describe the owner's lease: writing to the copy
+ * would fight the controller that copies, and the copy would expire although its owner was extended. An orphaned
+ * ReplicaSet is kept as well.
  */
 export function hasInheritedAnnotations(object: Stored<KubeObject>): boolean {
   const { apiVersion, kind, metadata } = object
@@ -14,7 +14,7 @@ export function hasInheritedAnnotations(object: Stored<KubeObject>): boolean {
     case 'ReplicaSet':
       return metadata.annotations?.[REVISION] !== undefined || isControlledBy(object, 'Deployment')
     case 'ControllerRevision':
-      // Of a StatefulSet or a DaemonSet: nobody else makes any.
+      // Only StatefulSets and DaemonSets create these.
       return apiVersion.startsWith('apps/')
     case 'EndpointSlice':
       return isControlledBy(object, 'Endpoints')

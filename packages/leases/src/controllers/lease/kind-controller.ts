@@ -23,7 +23,7 @@ export interface KindController extends Component {
   readonly activeLeases: number
   /** When the next one ends, in milliseconds since 1970; undefined if none does. */
   readonly nextExpiry: number | undefined
-  /** ConditionReason it can not do its work now, for a person: the kind is absent, rights are missing. Undefined: it can. */
+  /** Why it cannot do its work now, for a person: the kind is absent, rights are missing. Undefined: it can. */
   readonly problem: string | undefined
 }
 

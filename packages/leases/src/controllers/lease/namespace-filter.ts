@@ -4,27 +4,27 @@ import type { Informer, Informers } from '@tenure/runtime'
 import type { LeaseSettings } from '../../api/types.ts'
 import { isDnsName } from '../../dns-name.ts'
 
-/** The namespaces whose objects are managed: all, or those with a label, live. */
+/** Selects the namespaces whose objects are managed: all, or those with a label. Follows label changes. */
 export interface NamespaceFilter {
-  /** Whether objects of this namespace are managed. */
+  /** Whether objects of this namespace are managed. Always true for cluster-scoped objects. */
   has(namespace: string | undefined): boolean
-  /** Throws if that can not be told now: labels may have changed while nobody looked. */
+  /** Throws while namespaces cannot be watched: their labels may have changed. */
   check(): void
   whenSynced(signal: AbortSignal): Promise<void>
   readonly problem: string | undefined
-  /** Calls `handler` when a namespace comes or goes. Returns what ends that. */
+  /** Calls `handler` when a namespace starts or stops matching. Returns a function that unsubscribes. */
   onChange(handler: (namespace: string) => void): () => void
 }
 
 const LABEL_WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
-/** ConditionReason this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
-export function optInProblem({ key, value }: NonNullable<LeaseSettings['optIn']>): string | undefined {
+/** Why this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
+export function optInLabelProblem({ key, value }: NonNullable<LeaseSettings['optIn']>): string | undefined {
   const slash = key.indexOf('/')
   const [domain, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)]
   if ((domain !== undefined && !isDnsName(domain)) || !LABEL_WORD.test(name))
-    return `${JSON.stringify(key)} is not the name of a label`
-  if (value && !LABEL_WORD.test(value)) return `${JSON.stringify(value)} is not the value of a label`
+    return `${JSON.stringify(key)} is not a valid label name`
+  if (value && !LABEL_WORD.test(value)) return `${JSON.stringify(value)} is not a valid label value`
   return undefined
 }
 
@@ -36,17 +36,16 @@ export const everyNamespace: NamespaceFilter = {
   onChange: () => () => undefined,
 }
 
-/** By label. Objects that are in no namespace are always managed. */
-export function optedIn(informers: Informers, label: NonNullable<LeaseSettings['optIn']>): NamespaceFilter {
+export function labelledNamespaces(informers: Informers, label: NonNullable<LeaseSettings['optIn']>): NamespaceFilter {
   const labelSelector = label.value === undefined ? label.key : `${label.key}=${label.value}`
   const informer: Informer<PartialObjectMetadata> = informers.informer(metadataOf(Namespace), { labelSelector })
   const problem = (): string | undefined =>
-    informer.health.state === 'down' ? `The namespaces can not be watched: ${informer.health.error.message}` : undefined
+    informer.health.state === 'down' ? `Namespaces cannot be watched: ${informer.health.error.message}` : undefined
   return {
     has: (namespace) => namespace === undefined || informer.cache.getByKey(namespace) !== undefined,
     check() {
-      const why = problem()
-      if (why !== undefined) throw new TenureError('TENURE_LEASE_OPT_IN_UNKNOWN', why, { fate: 'retry' })
+      const message = problem()
+      if (message !== undefined) throw new TenureError('TENURE_LEASE_OPT_IN_UNKNOWN', message, { fate: 'retry' })
     },
     whenSynced: (signal) => informer.whenSynced(signal),
     get problem() {
@@ -54,7 +53,7 @@ export function optedIn(informers: Informers, label: NonNullable<LeaseSettings['
     },
     onChange: (handler) =>
       informer.subscribe((event) => {
-        // A change that leaves the label is none; with another uid it comes as deleted and added.
+        // A modified namespace still matches; a recreated one arrives as deleted and added.
         if (event.type !== 'modified') handler(event.object.metadata.name)
       }),
   }

@@ -364,10 +364,10 @@ describe('the end', () => {
   })
 })
 
-test('a job that can not be run is told with the date', () => {
+test('a job that cannot be run is told with the date', () => {
   const { changes, events } = plan(seed({ ttl: '60s', 'on-delete-job': 'nonsense' }), 1)
   expect(changes[`${SEED}lease-status`]).toMatch(
-    /^Lease active\. .* Warning: The cleanup job can not be run: on-delete-job/,
+    /^Lease active\. .* Warning: The cleanup job cannot be run: on-delete-job/,
   )
   expect(events.map(({ reason }) => reason)).toEqual(['CleanupJobConfigInvalid', 'LeaseStarted'])
 })

@@ -10,10 +10,10 @@ import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOr
 import { parseTtl } from '../../api/ttl.ts'
 import { warningsAbout } from './warnings.ts'
 
-/** Annotations to set, or with null to remove. */
+/** Annotations to set, or to remove if null. */
 export type Changes = Readonly<Record<string, string | null>>
 
-/** A lease with a date. */
+/** A lease with an expiry date. */
 export interface DatedLease {
   readonly family: LeaseFamily
   readonly start: number
@@ -24,31 +24,31 @@ export interface DatedLease {
 }
 
 export interface LeasePlan {
-  /** Undefined: the object has no lease, or one that never ends, or one that makes no sense. */
+  /** Undefined if the object has no lease, or one that is invalid or never expires. */
   readonly lease: DatedLease | undefined
-  /** What must be written so that the object says what is. Empty: nothing. */
+  /** Annotations to write. Empty if the object is up to date. */
   readonly changes: Changes
-  /** What `now` was decides the plan: it is to be made again with the server's time before it is carried out. */
+  /** The plan depends on `now`: it must be made again with the server's time before it is carried out. */
   readonly startsNow: boolean
-  /** It runs from the creation only because the object looks new: that is so only if `now` is right. */
+  /** The lease runs from the creation because the object looks new, which is true only if `now` is accurate. */
   readonly isByAge: boolean
-  /** A lease begins with this write. */
+  /** A lease starts with this write. */
   readonly started: boolean
-  /** The TTL is found to be invalid with this write. */
+  /** This write reports an invalid TTL. */
   readonly invalid: boolean
-  /** Events that go with the write. */
+  /** Events to record after the write. */
   readonly events: readonly EventContent[]
 }
 
-/** A TTL on an object older than this, and not dated yet, was put on later. */
-const PUT_ON_LATER = 10_000
+/** A TTL without a date on an object older than this was added after the creation. */
+const ADDED_LATER_AFTER_MS = 10_000
 
 export const EXPIRED = 'Lease expired.'
 export const DELETING = `${EXPIRED} Deleting object.`
 export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
 
-/** ConditionReason a lease whose end can not be written is none. */
-export const AFTER_ALL = 'the lease would end after the year 9999; write ttl: forever instead'
+/** The reason for a lease whose expiry cannot be represented. */
+export const TOO_LATE_REASON = 'the lease would end after the year 9999; write ttl: forever instead'
 
 const NOTHING: LeasePlan = {
   lease: undefined,
@@ -61,8 +61,8 @@ const NOTHING: LeasePlan = {
 }
 
 /**
- * What an object's annotations ask for, and what must be written in answer. Pure: `now` is milliseconds since 1970;
- * `isRolledBack` says that the lease is an old one which nobody asked for (`RollbackGuard`).
+ * Plans the annotations of an object from those that its user wrote. Pure: `now` is milliseconds since 1970;
+ * `isRolledBack` means that a rollback restored the lease (see `RollbackGuard`).
  */
 export function planLease(
   object: Stored<KubeObject>,
@@ -72,27 +72,28 @@ export function planLease(
   isRolledBack = false,
 ): LeasePlan {
   const { annotations, deletionTimestamp } = object.metadata
-  // One that goes already is left alone.
   if (!annotations || deletionTimestamp !== undefined || hasInheritedAnnotations(object)) return NOTHING
   const family = settings.families.find((each) => isLeased(annotations, each))
   const desired: Record<string, string | null> = {}
-  for (const other of settings.families) if (other !== family) withdraw(desired, annotations, other)
-  if (!family) return ended(annotations, desired)
-  const terms = isRolledBack ? anew(object, family, namespaced, now) : readTerms(object, family, namespaced, now)
+  for (const other of settings.families) if (other !== family) removeStatus(desired, annotations, other)
+  if (!family) return withoutLease(annotations, desired)
+  const terms = isRolledBack
+    ? restartedTerms(object, family, namespaced, now)
+    : readTerms(object, family, namespaced, now)
   const warnings = warningsAbout(annotations, settings.families, family, terms.job)
-  answer(desired, annotations, family, terms, warnings, now)
+  desireStatus(desired, annotations, family, terms, warnings, now)
   const changes = difference(annotations, desired)
-  return { ...planOf(terms, family), changes, ...factsOf(annotations, family, terms, changes) }
+  return { ...planOf(terms, family), changes, ...outcomeOf(annotations, family, terms, changes) }
 }
 
-/** Whether an object, as it was read, has had its time at `now`, and everybody could know: its date stands on it. */
+/** Whether the lease of an object has expired at `now`, and its expiry date is written on it. */
 export function isExpired(object: Stored<KubeObject>, plan: LeasePlan, now: number): boolean {
   const { lease } = plan
   if (!lease || lease.expireAt > now || object.metadata.deletionTimestamp !== undefined) return false
   return object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] === formatTime(lease.expireAt)
 }
 
-/** Whether all that comes before its deletion has been done. */
+/** Whether everything that precedes the deletion is done. */
 export function isReadyToDelete(object: Stored<KubeObject>, plan: LeasePlan): boolean {
   const { lease } = plan
   if (!lease) return false
@@ -105,7 +106,7 @@ export function isReadyToDelete(object: Stored<KubeObject>, plan: LeasePlan): bo
   return job.ok && record?.state === 'done'
 }
 
-/** When to announce the end of a lease; undefined if that is turned off. */
+/** When to warn of the expiry; undefined if warnings are off. */
 export function expiryWarningAt(
   { start, expireAt }: DatedLease,
   { fraction, atMost }: LeaseSettings['expiryWarning'],
@@ -119,10 +120,10 @@ type Terms =
   | { readonly state: 'forever'; readonly job: JobConfigReading | undefined }
   | ({
       readonly state: 'dated'
-      /** The start that is to be written, undefined if the one there is stays. */
-      readonly newStart: 'put-on-later' | 'missing' | 'reset' | 'brought-back' | undefined
+      /** Why the lease starts now; undefined if its start stays. */
+      readonly newStart: 'added-later' | 'missing' | 'reset' | 'rolled-back' | undefined
       readonly isByAge: boolean
-      /** Whether the lease runs from an annotation, now or after this write. */
+      /** Whether the lease runs from a start annotation, now or after this write. */
       readonly extended: boolean
     } & Omit<DatedLease, 'family'>)
 
@@ -133,24 +134,27 @@ function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: Lea
   )
 }
 
-/** Takes back the answers in a family that does not count. What users wrote stays, as long as they lease by it. */
-function withdraw(
+/** Removes the status annotations of a family that does not count. User annotations stay while they define a lease. */
+function removeStatus(
   desired: Record<string, string | null>,
   annotations: Readonly<Record<string, string>>,
   family: LeaseFamily,
 ): void {
   const { prefix } = family
-  // One is enough: a start that was left behind would make the next lease end at once.
-  const answers = Object.values(STATUS_ANNOTATIONS)
-  if (!answers.some((name) => annotations[prefix + name] !== undefined)) return
-  for (const name of answers) desired[prefix + name] = null
+  // Any of them means that a lease existed: its start, if left behind, would make the next lease expire at once.
+  const names = Object.values(STATUS_ANNOTATIONS)
+  if (!names.some((name) => annotations[prefix + name] !== undefined)) return
+  for (const name of names) desired[prefix + name] = null
   if (!isLeased(annotations, family)) desired[prefix + family.start] = null
 }
 
-function ended(annotations: Readonly<Record<string, string>>, desired: Record<string, string | null>): LeasePlan {
+function withoutLease(
+  annotations: Readonly<Record<string, string>>,
+  desired: Record<string, string | null>,
+): LeasePlan {
   const changes = difference(annotations, desired)
   if (Object.keys(changes).length === 0) return NOTHING
-  const message = 'The TTL was taken away; the object is kept for good.'
+  const message = 'TTL removed; the object will not expire.'
   return { ...NOTHING, changes, events: [{ type: 'Normal', reason: EVENT_REASONS.cleaned, message }] }
 }
 
@@ -169,7 +173,7 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
     const end = parseTimeOrDate(expiresText.trim())
     if (end === undefined)
       return invalid('expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11')
-    if (!isWritable(ceilSecond(end))) return invalid(AFTER_ALL)
+    if (!isWritable(ceilSecond(end))) return invalid(TOO_LATE_REASON)
     const start = Math.min(given ?? creation, end)
     return {
       state: 'dated',
@@ -188,40 +192,40 @@ function readTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: 
   const newStart = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
   const start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
   const expireAt = ceilSecond(start + ttl.milliseconds)
-  if (!isWritable(expireAt)) return invalid(AFTER_ALL)
+  if (!isWritable(expireAt)) return invalid(TOO_LATE_REASON)
   const extended = given !== undefined || newStart !== undefined
   const isDated = annotations[family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined
   const isByAge = given === undefined && newStart === undefined && !isDated
   return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
 }
 
-/** The terms of a lease that came back, as if it were put on now. A point in time that has passed can only be written anew. */
-function anew(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
+/** The terms of a restored lease, as if it started now. A past `expires` needs a new time from the user. */
+function restartedTerms(object: Stored<KubeObject>, family: LeaseFamily, namespaced: boolean, now: number): Terms {
   const terms = readTerms(object, family, namespaced, now)
   if (terms.state !== 'dated' || terms.newStart !== undefined) return terms
   if (object.metadata.annotations?.[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
     return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
   const start = floorSecond(now)
   const expireAt = ceilSecond(start + terms.expireAt - terms.start)
-  return { ...terms, start, expireAt, newStart: 'brought-back', isByAge: false, extended: true }
+  return { ...terms, start, expireAt, newStart: 'rolled-back', isByAge: false, extended: true }
 }
 
 function invalid(reason: string): Terms {
   return { state: 'invalid', reason, job: undefined }
 }
 
-/** ConditionReason the lease is to start now, if it is; undefined: it runs from the object's creation. */
+/** Why the lease starts now; undefined if it runs from the object's creation. */
 function newStartOf(
   annotations: Readonly<Record<string, string>>,
   { prefix, start }: LeaseFamily,
   age: number,
-): 'put-on-later' | 'missing' | 'reset' | undefined {
+): 'added-later' | 'missing' | 'reset' | undefined {
   if (annotations[prefix + start] !== undefined) return 'reset'
   if (start === 'lease-start') return 'missing'
-  // The lease ran from an annotation that somebody took away: that starts it anew.
+  // The lease ran from a start annotation; its removal restarts the lease.
   if (annotations[prefix + STATUS_ANNOTATIONS.basis] !== undefined) return 'missing'
-  return age > PUT_ON_LATER && annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined
-    ? 'put-on-later'
+  return age > ADDED_LATER_AFTER_MS && annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined
+    ? 'added-later'
     : undefined
 }
 
@@ -230,8 +234,8 @@ function propagationOf(text: string | undefined): Propagation | undefined {
   return PROPAGATIONS.find((propagation) => propagation.toLowerCase() === text.trim().toLowerCase())
 }
 
-/** What the annotations of the family that counts should say. */
-function answer(
+/** The desired status annotations of the family that counts. */
+function desireStatus(
   desired: Record<string, string | null>,
   annotations: Readonly<Record<string, string>>,
   { prefix, start: startName }: LeaseFamily,
@@ -258,9 +262,9 @@ function answer(
       desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
       const record = annotations[prefix + STATUS_ANNOTATIONS.cleanup]
       const isCleanedUp = readRecord(record, expireAt) !== undefined
-      // Its cleanup began by the server's clock, whatever ours says: who forgot that would clean up twice.
+      // The cleanup started by the server's clock; without the record it would run twice.
       if (record !== undefined && isCleanedUp) desired[prefix + STATUS_ANNOTATIONS.cleanup] = record
-      // Once it has ended, its end is told elsewhere; what is told of this end stays.
+      // After the expiry, the expirer owns the status.
       const status = annotations[prefix + STATUS_ANNOTATIONS.status]
       if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
         desired[prefix + STATUS_ANNOTATIONS.status] = status
@@ -282,8 +286,8 @@ function planOf(terms: Terms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 's
   return { lease: { family, start, expireAt, propagation, job }, startsNow: newStart !== undefined, isByAge }
 }
 
-/** What happens with the write of these changes, each told once. */
-function factsOf(
+/** Events and counts of this write, each reported once. */
+function outcomeOf(
   annotations: Readonly<Record<string, string>>,
   { prefix, start }: LeaseFamily,
   terms: Terms,
@@ -300,7 +304,7 @@ function factsOf(
     events.push({
       type: 'Warning',
       reason: EVENT_REASONS.jobInvalid,
-      message: `The cleanup job can not be run: ${terms.job.reason}.`,
+      message: `The cleanup job cannot be run: ${terms.job.reason}.`,
     })
   }
   if (terms.state === 'forever') return { started: false, invalid: false, events }
@@ -309,7 +313,7 @@ function factsOf(
     const message = `${start} ${JSON.stringify(annotations[prefix + start])} is no RFC 3339 time; the lease starts now and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
-  if (terms.newStart === 'brought-back') {
+  if (terms.newStart === 'rolled-back') {
     const message = `The lease came back with an earlier description of the object, and had ended; it starts now and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }

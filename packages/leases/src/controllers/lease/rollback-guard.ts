@@ -6,39 +6,39 @@ import type { Leased } from './context.ts'
 import { formatTime } from '../../api/time.ts'
 
 /**
- * Leases that came back with an earlier description of their object. `kubectl rollout undo` gives a Deployment all
- * annotations of an old ReplicaSet: an extension since then is gone, or a lease is there again that somebody had ended,
- * and it is over. Nobody who rolls back asks for that; so such a lease starts anew.
+ * Detects leases restored by a rollback. `kubectl rollout undo` gives a Deployment all annotations of an old ReplicaSet:
+ * a later extension is lost, or a removed lease returns, and the lease has already expired. A rollback must not delete
+ * the object, so such a lease restarts.
  */
 export class RollbackGuard {
-  /** What the lease of an object says, by key. */
+  /** The user annotations of each restored lease, by key. */
   readonly #leases = new Map<string, string>()
 
-  /** Looks at a change that somebody made. */
-  note(
+  /** Examines a change of an object. */
+  observe(
     key: string,
     { old, object }: { readonly old: Leased; readonly object: Leased },
     settings: Pick<LeaseSettings, 'families'>,
     now: number,
   ): void {
-    // We never change more than annotations, nor do those who extend a lease.
+    // Neither this controller nor an extension changes the generation.
     if (object.metadata.generation === old.metadata.generation) return
     const { lease } = planLease(object, settings, true, now)
     if (!lease || lease.expireAt > now) return
     const name = lease.family.prefix + STATUS_ANNOTATIONS.expireAt
     const expireAt = formatTime(lease.expireAt)
-    // A date that is ours, but not of this time.
+    // The date was written by a lease controller, but for an earlier lease.
     const isOurs = object.metadata.annotations?.[name] === expireAt
     if (isOurs && old.metadata.annotations?.[name] !== expireAt)
-      this.#leases.set(key, saidBy(object, settings.families))
+      this.#leases.set(key, fingerprint(object, settings.families))
   }
 
-  /** Whether the lease of this object is one that came back, and nobody has written another since. */
+  /** Whether the lease of this object was restored and has not been changed since. */
   has(object: Leased, { families }: Pick<LeaseSettings, 'families'>): boolean {
-    // Nearly always so, and asked for every event.
+    // The usual case, on the path of every event.
     if (this.#leases.size === 0) return false
-    const said = this.#leases.get(keyOf(refTo(object)))
-    return said !== undefined && said === saidBy(object, families)
+    const restored = this.#leases.get(keyOf(refTo(object)))
+    return restored !== undefined && restored === fingerprint(object, families)
   }
 
   forget(key: string): void {
@@ -46,8 +46,8 @@ export class RollbackGuard {
   }
 }
 
-/** When a lease starts and ends, as users write it. */
-function saidBy({ metadata }: Leased, families: readonly LeaseFamily[]): string {
+/** The user annotations that determine when a lease starts and ends. */
+function fingerprint({ metadata }: Leased, families: readonly LeaseFamily[]): string {
   const names = families.flatMap(({ prefix, start }) =>
     [USER_ANNOTATIONS.ttl, USER_ANNOTATIONS.expires, start].map((name) => prefix + name),
   )

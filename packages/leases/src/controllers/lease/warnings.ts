@@ -3,11 +3,11 @@ import type { JobConfigReading } from './cleanup/job-config.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
-/** What somebody may rely on who wrote these annotations, and should not: it stands in the status. */
+/** Warnings for lease-status about annotations that have no effect. */
 export function warningsAbout(
   annotations: Annotations,
   families: readonly LeaseFamily[],
-  /** The one that counts. */
+  /** The family that counts. */
   family: LeaseFamily,
   job: JobConfigReading | undefined,
 ): readonly string[] {
@@ -16,32 +16,32 @@ export function warningsAbout(
   if (ignored.length > 0) warnings.push(`${theseAre(ignored)} ignored, ${writtenIn(annotations, family)[0]} counts.`)
   const unknown = unknownIn(annotations, family)
   if (unknown.length > 0) warnings.push(`${theseAre(unknown)} not known.`)
-  if (job?.ok === false) warnings.push(`The cleanup job can not be run: ${job.reason}.`)
+  if (job?.ok === false) warnings.push(`The cleanup job cannot be run: ${job.reason}.`)
   return warnings
 }
 
-const WISHES = Object.values(USER_ANNOTATIONS)
+const USER_ANNOTATION_NAMES = Object.values(USER_ANNOTATIONS)
 
-/** The names of what users wrote in a family: how long, and then how it is to end. */
+/** Names of the user annotations of a family, in the order of `USER_ANNOTATIONS`. */
 function writtenIn(annotations: Annotations, { prefix }: LeaseFamily): readonly string[] {
-  return WISHES.map((name) => prefix + name).filter((name) => annotations[name] !== undefined)
+  return USER_ANNOTATION_NAMES.map((name) => prefix + name).filter((name) => annotations[name] !== undefined)
 }
 
 const KNOWN: ReadonlySet<string> = new Set([
-  ...WISHES,
+  ...USER_ANNOTATION_NAMES,
   ...Object.values(STATUS_ANNOTATIONS),
   ...Object.values(JOB_ANNOTATIONS),
 ])
-/** So many names are told: they stand in a status. */
-const MOST_NAMES = 5
+/** Bounds the length of the status. */
+const MAX_LISTED_NAMES = 5
 
-/** Names of a family that mean nothing: who misspells `propagation`, or the start, relies on what is not there. */
+/** Unknown annotations of a family, such as a misspelled `propagation`. */
 function unknownIn(annotations: Annotations, { prefix, start }: LeaseFamily): readonly string[] {
   const isUnknown = (name: string): boolean => {
     const own = name.slice(prefix.length)
     return name.startsWith(prefix) && own !== start && !KNOWN.has(own)
   }
-  return Object.keys(annotations).filter(isUnknown).toSorted().slice(0, MOST_NAMES)
+  return Object.keys(annotations).filter(isUnknown).toSorted().slice(0, MAX_LISTED_NAMES)
 }
 
 function theseAre(names: readonly string[]): string {

@@ -1,34 +1,32 @@
 import type { Clock } from '@tenure/kube'
 
-/** So many writes of one object, each within a minute of the one before, are nothing to think about. */
-const FEW = 8
-const APART = 60_000
-const FIRST_PAUSE = 500
-const LONGEST_PAUSE = 30_000
-/** Of so many objects the last writes are remembered. */
-const MOST = 10_000
+/** Writes of one object without a delay, each within the window after the one before. */
+const MAX_UNDELAYED_WRITES = 8
+const WRITE_WINDOW_MS = 60_000
+const MIN_DELAY_MS = 500
+const MAX_DELAY_MS = 30_000
+const MAX_TRACKED_OBJECTS = 10_000
 
 /**
- * Somebody may take back whatever we write, at once and every time: a controller that copies annotations, or one that
- * wants none. Then we write less and less often, instead of as fast as the server can take it.
+ * Slows down writes that another controller keeps reverting, such as one that copies or removes annotations. Without it
+ * both would write as fast as the server allows.
  */
 export class WriteBackoff {
   readonly #clock: Clock
-  /** By object, oldest first. */
+  /** By key, least recently written first. */
   readonly #writes = new Map<string, { readonly count: number; readonly at: number }>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** It was written. */
-  wrote(key: string): void {
+  written(key: string): void {
     const at = this.#clock.monotonic()
     const before = this.#writes.get(key)
-    const count = before && at - before.at < APART ? before.count + 1 : 1
+    const count = before && at - before.at < WRITE_WINDOW_MS ? before.count + 1 : 1
     this.#writes.delete(key)
     this.#writes.set(key, { count, at })
-    if (this.#writes.size <= MOST) return
+    if (this.#writes.size <= MAX_TRACKED_OBJECTS) return
     for (const oldest of this.#writes.keys()) {
       this.#writes.delete(oldest)
       break
@@ -39,11 +37,11 @@ export class WriteBackoff {
     this.#writes.delete(key)
   }
 
-  /** How many milliseconds to wait before it is written again. */
-  pause(key: string): number {
+  /** Milliseconds to wait before the next write. */
+  delay(key: string): number {
     const last = this.#writes.get(key)
-    if (!last || last.count < FEW) return 0
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(last.count - FEW, 10), LONGEST_PAUSE)
-    return Math.max(last.at + pause - this.#clock.monotonic(), 0)
+    if (!last || last.count < MAX_UNDELAYED_WRITES) return 0
+    const delay = Math.min(MIN_DELAY_MS * 2 ** Math.min(last.count - MAX_UNDELAYED_WRITES, 10), MAX_DELAY_MS)
+    return Math.max(last.at + delay - this.#clock.monotonic(), 0)
   }
 }

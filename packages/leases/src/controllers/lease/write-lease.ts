@@ -2,13 +2,13 @@ import { isNotFound, mergePatch, refTo } from '@tenure/kube'
 import type { Changes, LeasePlan } from './plan.ts'
 import { type Leased, planFor, type LeaseContext } from './context.ts'
 
-/** Writes on an object what its lease is: one patch, or none, and then false, if it says so already. */
+/** Writes the lease annotations of an object with one patch. Returns false if it is up to date. */
 export async function dateLease(context: LeaseContext, cached: Leased, signal: AbortSignal): Promise<boolean> {
   const { clock, metrics, recordEvent } = context
   let object: Leased | undefined = cached
   let plan = planFor(context, object, clock.now())
-  if (plan.startsNow || (plan.isByAge && !context.clockSkew.isRight)) {
-    // Ours may be wrong, and what it decides is written for good: the server's clock says when now is.
+  if (plan.startsNow || (plan.isByAge && !context.clockSkew.isAccurate)) {
+    // The local clock may be wrong, and the start is written permanently, so the server's time decides.
     const read = await liveRead(context, object, signal)
     if (!read) return false
     object = read.object

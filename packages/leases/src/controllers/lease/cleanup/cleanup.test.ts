@@ -136,7 +136,7 @@ describe('a cleanup job', () => {
     await world.clock.advance(62_000)
     world.server.unseed(Job, { name: onlyJob().metadata.name, namespace: 'shop' })
     await world.clock.advance(1_000)
-    expect(world.notes('one')['lease-status']).toMatch(/it is gone, and nobody saw how it ended\. Object is kept/)
+    expect(world.notes('one')['lease-status']).toMatch(/it is gone, and its result is unknown\. Object is kept/)
     await world.clock.advance(12_000)
     expect(world.jobs).toHaveLength(1)
     expect(creates()).toHaveLength(2)
@@ -337,7 +337,7 @@ describe('a cleanup job', () => {
   })
 })
 
-describe('a job that can not be run', () => {
+describe('a job that cannot be run', () => {
   it('is told when the lease starts, keeps the object, and is run once it is mended', async () => {
     await world.start()
     world.create('one', withJob({ 'on-delete-job': 'scripts' }))
@@ -345,7 +345,7 @@ describe('a job that can not be run', () => {
     expect(world.reasons('one')).toContain('CleanupJobConfigInvalid')
     await world.clock.advance(70_000)
     expect(world.notes('one')['lease-status']).toMatch(
-      /^Lease expired\. The cleanup job can not be run: on-delete-job must be .*Object is kept\.$/,
+      /^Lease expired\. The cleanup job cannot be run: on-delete-job must be .*Object is kept\.$/,
     )
     world.annotate('one', { [`${SEED}on-delete-job`]: 'scripts/run.sh' })
     await world.clock.advance(2_000)
@@ -383,7 +383,7 @@ describe('a job that can not be run', () => {
       )
       world.create('one', withJob())
       await world.clock.advance(63_000)
-      expect(world.notes('one')['lease-status']).toContain(`Lease expired. The cleanup job can not be run: ${why}.`)
+      expect(world.notes('one')['lease-status']).toContain(`Lease expired. The cleanup job cannot be run: ${why}.`)
       expect(keeper.problem).toBeUndefined()
       restore()
       await world.clock.advance(60_000)
@@ -432,7 +432,7 @@ describe('a job that can not be run', () => {
     expect(world.object('two')).toBeUndefined()
     await world.clock.advance(300_000)
     expect(world.notes('one')['lease-status']).toBe(
-      'Lease expired. The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.',
+      'Lease expired. The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.',
     )
     expect(world.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobConfigInvalid'])
     expect(world.requests('patch').filter(({ name }) => name === 'one')).toHaveLength(2)

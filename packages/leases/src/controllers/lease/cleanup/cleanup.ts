@@ -11,49 +11,49 @@ import { formatTime } from '../../../api/time.ts'
 import type { HeldJobs } from './held-jobs.ts'
 import { type CleanupSubject, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
-import { makeJob } from './create-job.ts'
+import { createJob } from './create-job.ts'
 import {
   afterFailure,
   type CleanupStep,
-  hasEnded,
+  isFinished,
   type JobFailure,
   jobDuration,
-  lookedAt,
+  decisiveJob,
   planCleanup,
 } from './plan.ts'
 import { type CleanupRecord, printRecord, readRecord } from './record.ts'
 
-/** While jobs are watched, one is looked at this often nevertheless, in milliseconds; more often if they can not be. */
-const LOOK_EVERY = 60_000
-const LOOK_UNWATCHED = 5_000
+/** Poll interval of a job while jobs are watched, and while they cannot be. */
+const WATCHED_POLL_MS = 60_000
+const UNWATCHED_POLL_MS = 5_000
 /** More steps than a cleanup has: create, record, complete. */
-const MOST_STEPS = 5
+const MAX_STEPS = 5
 
-/** An object whose lease has ended, as it was just read. */
-export interface Ending {
+/** An object with an expired lease, as just read. */
+export interface ExpiredObject {
   readonly object: Leased
   readonly lease: DatedLease
   readonly config: JobConfig
-  /** By the server's clock, as all that is said of jobs: by one that runs ahead, a job would be given up as it begins. */
+  /** The server's time: by a local clock that runs ahead, a job would time out as it starts. */
   readonly now: number
 }
 
 /** A job that an object waits for. */
 interface AwaitedJob {
-  /** Of the object. */
+  /** Key of the object. */
   readonly key: string
-  /** As it was last seen, once it had succeeded or failed. */
-  ended: Stored<Job> | undefined
+  /** The finished job, as last seen. */
+  finished: Stored<Job> | undefined
 }
 
-/** Runs cleanup jobs before deletions. Waiting for one takes no worker: its end wakes the object's key. */
+/** Runs cleanup jobs before deletions. Waiting blocks no worker: a change of the job wakes the object's key. */
 export class Cleanup {
   readonly #context: LeaseContext
   readonly #held: HeldJobs
   readonly #wake: (key: string) => void
-  /** The jobs that are waited for, by `namespace/name`. */
+  /** Awaited jobs, by `namespace/name`. */
   readonly #awaited = new Map<string, AwaitedJob>()
-  /** Which of them an object waits for, by its key. */
+  /** The awaited job of an object, by its key. */
   readonly #awaitedBy = new Map<string, string>()
   readonly #watched = new Map<string, () => void>()
 
@@ -77,32 +77,32 @@ export class Cleanup {
     this.#awaited.delete(job)
   }
 
-  /** Goes on with the cleanup of an object as far as that is possible now. */
-  async step(key: string, ending: Ending, signal: AbortSignal): Promise<Again | 'ready' | undefined> {
-    let current = ending
+  /** Advances the cleanup of an object as far as possible now. */
+  async step(key: string, expired: ExpiredObject, signal: AbortSignal): Promise<Again | 'ready' | undefined> {
+    let current = expired
     try {
-      for (let count = 0; count < MOST_STEPS; count++) {
+      for (let count = 0; count < MAX_STEPS; count++) {
         const next = await this.#plan(key, current, signal)
         if (next.step.do === 'wait') {
-          const left = Math.max(next.step.until - ending.now, 0)
-          return { again: Math.min(left, this.#lookEvery(ending.lease.family, next.record)) }
+          const left = Math.max(next.step.until - expired.now, 0)
+          return { again: Math.min(left, this.#pollInterval(expired.lease.family, next.record)) }
         }
         if (next.step.do === 'delete') return 'ready'
         const object = await this.#carryOut(current, next.step, next.job, signal)
         if (!object) return undefined
-        current = { ...ending, object }
+        current = { ...expired, object }
       }
-      return { again: LOOK_UNWATCHED }
+      return { again: UNWATCHED_POLL_MS }
     } finally {
-      // All that matters of a job may stand in the record by now.
+      // The record may hold the job's result by now, so the job may be released.
       this.#held.settle(key)
     }
   }
 
-  async #plan(key: string, { object, lease, config, now }: Ending, signal: AbortSignal) {
+  async #plan(key: string, { object, lease, config, now }: ExpiredObject, signal: AbortSignal) {
     const expireAt = formatTime(lease.expireAt)
     const record = readRecord(object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.cleanup], expireAt)
-    const name = record && lookedAt(record, config, now)
+    const name = record && decisiveJob(record, config, now)
     let job: Stored<Job> | undefined
     if (record?.state === 'running' && record.job !== undefined) {
       const held = heldJob({ object, kind: this.#context.kind, ...lease }, config, record.attempt)
@@ -110,26 +110,26 @@ export class Cleanup {
     }
     if (name !== undefined) {
       const ref = { name, namespace: object.metadata.namespace }
-      // Before it is read, so that its end can not come between.
+      // Subscribes before the read, so that the end of the job is not missed.
       const awaited = this.#await(key, keyOf(ref))
       this.#watchJobs(lease.family)
-      // With a short job-ttl it may be gone as soon as it has ended.
-      job = (await this.#job(ref, signal)) ?? awaited.ended
+      // With a short job-ttl the job may be gone as soon as it has finished.
+      job = (await this.#job(ref, signal)) ?? awaited.finished
     }
     const step = planCleanup({ config, expireAt, record, job, now })
     return { step, record, job }
   }
 
-  /** Does one step and writes it down. Undefined if the object is gone. */
+  /** Carries out one step and records it. Undefined if the object is gone. */
   async #carryOut(
-    ending: Ending,
+    expired: ExpiredObject,
     step: Exclude<CleanupStep, { readonly do: 'delete' | 'wait' }>,
     job: Stored<Job> | undefined,
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
     const { metrics, recordEvent } = this.#context
-    const { object, lease, config } = ending
-    if (step.do === 'create') return this.#create(ending, step.attempt, signal)
+    const { object, lease, config } = expired
+    if (step.do === 'create') return this.#create(expired, step.attempt, signal)
     if (step.do === 'failed') {
       const written = await this.#fail(object, lease, step.record, step.failure, signal)
       if (written) this.#observe(job)
@@ -144,27 +144,27 @@ export class Cleanup {
     return written
   }
 
-  async #create(ending: Ending, attempt: number, signal: AbortSignal): Promise<Leased | undefined> {
+  async #create(expired: ExpiredObject, attempt: number, signal: AbortSignal): Promise<Leased | undefined> {
     const { kind, metrics, recordEvent } = this.#context
-    const { object, lease, config, now } = ending
+    const { object, lease, config, now } = expired
     const subject: CleanupSubject = { object, kind, ...lease }
     const job = heldJob(subject, config, attempt)
-    // Before it is made: an answer can be lost.
+    // Held before the create, whose response may be lost.
     this.#held.hold(keyOf(refTo(object)), object, job)
-    const made = await makeJob(this.#context, subject, config, attempt, signal)
-    if (made.how === 'denied') {
+    const result = await createJob(this.#context, subject, config, attempt, signal)
+    if (result.how === 'denied') {
       this.#held.drop(job)
-      await this.#tellDenied(ending, signal)
-      throw made.error
+      await this.#reportDenied(expired, signal)
+      throw result.error
     }
-    if (made.how === 'invalid') {
+    if (result.how === 'invalid') {
       this.#held.drop(job)
       const situation = { config, expireAt: formatTime(lease.expireAt), now }
-      // No job was made, so that this was no attempt; but each time the wait is longer.
+      // No job was created, but the delay grows with each attempt.
       const record = afterFailure(situation, attempt, undefined)
-      return this.#fail(object, lease, record, made, signal)
+      return this.#fail(object, lease, record, result, signal)
     }
-    if (made.how === 'created') {
+    if (result.how === 'created') {
       metrics.jobsCreated.inc()
       const message = `The cleanup job ${job.ref.name} was created.`
       recordEvent(object, { type: 'Normal', reason: EVENT_REASONS.jobCreated, message })
@@ -180,10 +180,10 @@ export class Cleanup {
     return this.#write(object, lease, record, status, signal)
   }
 
-  /** It is for somebody else to grant; meanwhile the object says why it is still there. */
-  async #tellDenied({ object, lease: { family } }: Ending, signal: AbortSignal): Promise<void> {
+  /** Shows on the object why it is kept until the right is granted. */
+  async #reportDenied({ object, lease: { family } }: ExpiredObject, signal: AbortSignal): Promise<void> {
     const name = family.prefix + STATUS_ANNOTATIONS.status
-    const message = 'The cleanup job can not be run: the lease controller may not create Jobs. Object is kept.'
+    const message = 'The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.'
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
     const written = await writeChanges(this.#context, object, { [name]: status }, signal)
@@ -200,7 +200,7 @@ export class Cleanup {
     const { metrics, recordEvent } = this.#context
     const what =
       failure.how === 'invalid'
-        ? `The cleanup job can not be run: ${failure.message}.`
+        ? `The cleanup job cannot be run: ${failure.message}.`
         : `The cleanup job ${record.job ?? ''} failed: ${failure.message}.`
     const then =
       record.state === 'done' ? 'Deleting object.' : `Object is kept; next try at ${record.retryAt ?? ''} UTC.`
@@ -243,18 +243,18 @@ export class Cleanup {
     const known = this.#awaited.get(job)
     if (known) return known
     this.forget(key)
-    const awaited: AwaitedJob = { key, ended: undefined }
+    const awaited: AwaitedJob = { key, finished: undefined }
     this.#awaited.set(job, awaited)
     this.#awaitedBy.set(key, job)
     return awaited
   }
 
-  /** How often to look again, unless woken. */
-  #lookEvery(family: LeaseFamily, record: CleanupRecord | undefined): number {
-    return record?.state !== 'running' || this.#watchJobs(family) ? LOOK_EVERY : LOOK_UNWATCHED
+  /** Poll interval. */
+  #pollInterval(family: LeaseFamily, record: CleanupRecord | undefined): number {
+    return record?.state !== 'running' || this.#watchJobs(family) ? WATCHED_POLL_MS : UNWATCHED_POLL_MS
   }
 
-  /** Watches the cleanup jobs of a family, from the first that is waited for; true if that works. */
+  /** Starts watching the cleanup jobs of a family on first use; returns whether the watch is live. */
   #watchJobs(family: LeaseFamily): boolean {
     const labelSelector = `${family.prefix}${JOB_LABELS.isCleanup}=true`
     const informer = this.#context.informers.informer(Job, { labelSelector })
@@ -262,7 +262,7 @@ export class Cleanup {
       const end = informer.subscribe(({ object }) => {
         const awaited = this.#awaited.get(keyOf(refTo(object)))
         if (!awaited) return
-        if (hasEnded(object)) awaited.ended = object
+        if (isFinished(object)) awaited.finished = object
         this.#wake(awaited.key)
       })
       this.#watched.set(labelSelector, end)

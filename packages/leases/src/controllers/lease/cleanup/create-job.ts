@@ -8,26 +8,26 @@ import type { JobFailure } from './plan.ts'
 
 type Context = Pick<LeaseContext, 'api' | 'permissions'>
 
-export type Made =
+export type CreateJobResult =
   | { readonly how: 'created' | 'found' }
-  /** It can not be as it is asked for. */
+  /** The job as requested is invalid. */
   | (JobFailure & { readonly how: 'invalid' })
-  /** It could be, if we were allowed to make it. */
+  /** The controller may not create Jobs. */
   | { readonly how: 'denied'; readonly error: ApiError }
 
-/** Makes the job, unless it is there: whoever made it before us and was cut off made the same. */
-export async function makeJob(
+/** Creates the job, or finds the same job from an interrupted earlier attempt. */
+export async function createJob(
   context: Context,
   subject: CleanupSubject,
   config: JobConfig,
   attempt: number,
   signal: AbortSignal,
-): Promise<Made> {
+): Promise<CreateJobResult> {
   const { api, permissions } = context
   const { ref } = heldJob(subject, config, attempt)
-  // One that was made long ago has run, whatever has become since of what it takes to make another.
-  const refused = async (message: string): Promise<Made> =>
-    (await isThere(context, ref, signal)) ? { how: 'found' } : { how: 'invalid', message }
+  // An existing job has run, even if its script or rights are gone since.
+  const refused = async (message: string): Promise<CreateJobResult> =>
+    (await jobExists(context, ref, signal)) ? { how: 'found' } : { how: 'invalid', message }
   const problem = await scriptProblem(context, { name: config.configMap, namespace: ref.namespace }, config, signal)
   if (problem !== undefined) return refused(problem)
   try {
@@ -35,7 +35,7 @@ export async function makeJob(
     return { how: 'created' }
   } catch (error) {
     if (isAlreadyExists(error)) return { how: 'found' }
-    // Where a namespace ends, the object ends with it.
+    // The object is deleted together with its namespace.
     if (isNamespaceEnding(error) || !(error instanceof ApiError)) throw error
     if (isRefusedAsIs(error)) return refused(error.message.replace(/\.$/, ''))
     if (error.status === 403) return { how: 'denied', error }
@@ -43,18 +43,18 @@ export async function makeJob(
   }
 }
 
-async function isThere({ api }: Context, ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
+async function jobExists({ api }: Context, ref: ObjectRef, signal: AbortSignal): Promise<boolean> {
   try {
     await api.get(metadataOf(Job), ref, { signal })
     return true
   } catch (error) {
-    // Who may not look has to take it that there is none.
+    // Without the right to get Jobs, assume that there is none.
     if (isNotFound(error) || (error instanceof ApiError && error.status === 403)) return false
     throw error
   }
 }
 
-/** ConditionReason the script can not be run, as far as that can be seen beforehand. */
+/** Why the script cannot be run, as far as the ConfigMap shows. */
 async function scriptProblem(
   { api }: Context,
   ref: ObjectRef,
@@ -67,7 +67,7 @@ async function scriptProblem(
     return Object.hasOwn(keys, scriptKey) ? undefined : `the ConfigMap ${ref.name} has no key ${scriptKey}`
   } catch (error) {
     if (isNotFound(error)) return `there is no ConfigMap ${ref.name}`
-    // Who may not read it may still mount it.
+    // Without the right to read the ConfigMap, the pod may still mount it.
     if (error instanceof ApiError && error.status === 403) return undefined
     throw error
   }

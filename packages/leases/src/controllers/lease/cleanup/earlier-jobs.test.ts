@@ -151,7 +151,7 @@ describe('at the start', () => {
     expect(isHeld(world.firstJob)).toBe(false)
   })
 
-  it('an object that can not be read is asked for again', async () => {
+  it('an object that cannot be read is asked for again', async () => {
     seedJob('old')
     const restore = world.server.intercept(({ plural, verb }) =>
       plural === 'configmaps' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,

@@ -18,36 +18,40 @@ import { readSource } from './job-source.ts'
 
 type Context = Pick<LeaseContext, 'api' | 'clock' | 'kind' | 'log' | 'random' | 'settings'>
 
-const FIRST_RETRY = 1_000
-const LONGEST_RETRY = 300_000
+const MIN_RETRY_MS = 1_000
+const MAX_RETRY_MS = 300_000
 
 /**
- * Finds the jobs that were held by who kept these leases before: one whose object changed or went while nobody looked
- * would stay for good. One list per family of annotations, after the leases were read; those with nothing to hold are
- * filtered out by the server. Never rejects, and nothing waits for it.
+ * Finds jobs that an earlier process held: a job whose object changed or was deleted in between would stay forever. Sends
+ * one list per family after the cache has synced, with a label selector. Never rejects; runs beside the controller.
  */
 export async function findEarlierJobs(context: Context, held: HeldJobs, signal: AbortSignal): Promise<void> {
   const { kind, settings } = context
-  // What is in no namespace has no jobs; and a dry run leaves everything as it is.
+  // Cluster-scoped objects have no jobs, and a dry run changes nothing.
   if (!kind.namespaced || settings.dryRun) return
-  for (const family of settings.families) if (!(await found(context, held, family, signal))) return
+  for (const family of settings.families) if (!(await findInFamily(context, held, family, signal))) return
 }
 
-/** False if there is nothing to be found. */
-async function found(context: Context, held: HeldJobs, family: LeaseFamily, signal: AbortSignal): Promise<boolean> {
+/** Returns false if Jobs cannot be listed. */
+async function findInFamily(
+  context: Context,
+  held: HeldJobs,
+  family: LeaseFamily,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { clock, log, random } = context
-  for (let wait = FIRST_RETRY, isFirst = true; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY)) {
+  for (let wait = MIN_RETRY_MS, isFirst = true; !signal.aborted; wait = Math.min(wait * 2, MAX_RETRY_MS)) {
     try {
       await list(context, held, family, signal)
       return true
     } catch (error) {
       if (signal.aborted) return false
       if (isNotFound(error) || (error instanceof ApiError && error.status === 403)) {
-        // Who may not list jobs is not meant to make any.
-        log.debug('cleanup jobs can not be listed', { error })
+        // Without the right to list Jobs, the controller is not meant to create any.
+        log.debug('cleanup jobs not listed', { error })
         return false
       }
-      if (isFirst) log.warn('could not look for earlier cleanup jobs, will try again', { error })
+      if (isFirst) log.warn('list of earlier cleanup jobs failed, retrying', { error })
       isFirst = false
     }
     await sleep(clock, jitter(random, wait, 0.2), signal).catch(() => undefined)
@@ -63,7 +67,7 @@ async function list({ api, kind }: Context, held: HeldJobs, { prefix }: LeaseFam
 
   function look(job: Stored<PartialObjectMetadata>): void {
     const source = readSource(job, prefix)
-    // Of a kind by that name in another group. Its version may be another: the object is the same in all of them.
+    // A kind of the same name in another group is another kind; versions share their objects.
     if (!source || source.group !== kind.group || source.kind !== kind.kind) return
     const ref = refTo(job)
     held.found(keyOf({ name: source.name, namespace: ref.namespace }), { ref, prefix, source })

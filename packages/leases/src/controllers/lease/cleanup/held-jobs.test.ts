@@ -209,7 +209,7 @@ describe('letting a cleanup job go', () => {
     expect(world.object('one')).toBeUndefined()
     expect(isHeld(world.firstJob)).toBe(true)
     await world.clock.advance(60_000)
-    expect(world.warnings.map(({ message }) => message)).toEqual(['cleanup job could not be let go, will try again'])
+    expect(world.warnings.map(({ message }) => message)).toEqual(['release of cleanup job failed, retrying'])
     expect(world.asked('patch').length).toBeLessThan(10)
     restore()
     await world.clock.advance(120_000)
@@ -231,7 +231,7 @@ describe('letting a cleanup job go', () => {
     expect(keeper.problem).toBeUndefined()
     expect(world.warnings).toMatchObject([
       {
-        message: 'cleanup job can not be let go and stays until somebody removes it',
+        message: 'cleanup job not released, remove it by hand',
         facts: { namespace: 'shop', name: world.firstJob.metadata.name },
       },
     ])

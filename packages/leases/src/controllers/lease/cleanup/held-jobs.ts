@@ -18,23 +18,22 @@ type Context = Pick<LeaseContext, 'api' | 'rollbackGuard' | 'clock' | 'kind' | '
 
 interface Entry {
   readonly job: HeldJob
-  /** Of the object. */
+  /** Key of the object. */
   readonly key: string
-  /** The object's resourceVersion when it needed the job: what is older says nothing about it. */
+  /** resourceVersion of the object when it needed the job; older versions do not count. */
   since: string | undefined
-  /** Undefined: it is needed, until the object changes. */
+  /** Undefined: the job is needed until the object changes. */
   todo: 'check' | 'release' | undefined
 }
 
-/** Few: leases come first. */
-const AT_ONCE = 4
+/** Low, because leases come first. */
+const CONCURRENCY = 4
 const BACKOFF = { base: 1_000, max: 300_000 }
 
 /**
- * The jobs that stay after their end, and letting go of those that nothing needs any more: only then does their `job-ttl`
- * count. A job that the server cleared away before its end was written on the object would be made again by who comes
- * after us, however late; so the server may not clear it away before. All this happens beside the leases, which never
- * wait for it: what it does not get to, the next process finds at its start.
+ * Holds finished jobs until their result is recorded, then releases them: only then does their `job-ttl` start. If the
+ * server removed a job before that, a later process would create it again. Releases run beside the leases, which never
+ * wait for them; a later process finds those that were missed at its start.
  */
 export class HeldJobs {
   readonly #context: Context
@@ -51,23 +50,23 @@ export class HeldJobs {
     this.#queue = new WorkQueue({ clock: context.clock, name: 'held cleanup jobs', backoff: BACKOFF })
   }
 
-  /** `object`, as it was read, needs a job that there is, or may soon be. */
+  /** `object`, as just read, needs this job, which exists or is about to. */
   hold(key: string, object: Leased, job: HeldJob): void {
     this.#put({ key, job, since: object.metadata.resourceVersion, todo: undefined })
   }
 
-  /** Somebody before us made a job. Whether it is needed is for the object as it is now to say. */
+  /** An earlier process created this job; the current object decides whether it is needed. */
   found(key: string, job: HeldJob): void {
     if (!this.#entries.has(keyOf(job.ref))) this.#check(this.#put({ key, job, since: undefined, todo: undefined }))
   }
 
-  /** There is no such job. */
+  /** The job does not exist. */
   drop({ ref }: HeldJob): void {
     this.#remove(this.#entries.get(keyOf(ref)))
   }
 
-  /** An object is so now, or was when it was read. */
-  see(key: string, object: Leased): void {
+  /** A new version of an object. */
+  observe(key: string, object: Leased): void {
     for (const entry of this.#of(key)) {
       const isOlder =
         entry.since === undefined || compareResourceVersions(object.metadata.resourceVersion, entry.since) < 0
@@ -75,21 +74,21 @@ export class HeldJobs {
     }
   }
 
-  /** An object is gone. */
-  gone(key: string, uid: string): void {
+  /** An object was deleted. */
+  deleted(key: string, uid: string): void {
     for (const entry of this.#of(key)) if (entry.job.source.uid === uid) this.#release(entry)
   }
 
-  /** The work on an object is over for now: what the cache was told meanwhile has been forgotten by a `hold` after it. */
+  /** The step of an object is over: a `hold` during it may have hidden what the cache learned meanwhile. */
   settle(key: string): void {
     const cached = this.#cache.getByKey(key)
-    if (cached) this.see(key, cached)
+    if (cached) this.observe(key, cached)
     else for (const entry of this.#of(key)) if (entry.todo !== 'release') this.#check(entry)
   }
 
-  /** Works until closed. */
+  /** Runs until closed. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work(signal)))
+    await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#work(signal)))
   }
 
   close(): void {
@@ -103,7 +102,7 @@ export class HeldJobs {
         this.#queue.forget(key)
       } catch (error) {
         if (this.#queue.failures(key) === 0 && !signal.aborted)
-          this.#context.log.warn('cleanup job could not be let go, will try again', { job: key, error: asError(error) })
+          this.#context.log.warn('release of cleanup job failed, retrying', { job: key, error: asError(error) })
         this.#queue.retry(key)
       } finally {
         this.#queue.done(key)
@@ -113,19 +112,19 @@ export class HeldJobs {
 
   async #do(job: string, signal: AbortSignal): Promise<void> {
     const entry = this.#entries.get(job)
-    if (entry?.todo === 'check') await this.#planLeaseController(entry, signal)
-    // It may be needed, or be held anew.
+    if (entry?.todo === 'check') await this.#recheck(entry, signal)
+    // The job may be needed, or held again.
     if (entry?.todo !== 'release' || this.#entries.get(job) !== entry) return
-    await this.#letGo(entry.job, signal)
+    await this.#releaseJob(entry.job, signal)
     if (this.#entries.get(job) === entry) this.#remove(entry)
   }
 
-  /** Asks the server what the object needs, unless the cache says that it needs the job: it may be behind who made that. */
-  async #planLeaseController(entry: Entry, signal: AbortSignal): Promise<void> {
+  /** Reads the object unless the cache shows that it needs the job: the cache may be behind the creator of the job. */
+  async #recheck(entry: Entry, signal: AbortSignal): Promise<void> {
     const cached = this.#cache.getByKey(entry.key)
     const isKnown = cached !== undefined && this.#isNeeded(entry, cached)
     const object = isKnown ? cached : await this.#read(entry.job, signal)
-    // It went meanwhile.
+    // The object was deleted meanwhile.
     if (entry.todo !== 'check') return
     if (!object || !this.#isNeeded(entry, object)) {
       entry.todo = 'release'
@@ -134,7 +133,7 @@ export class HeldJobs {
     entry.since = object.metadata.resourceVersion
     entry.todo = undefined
     const latest = this.#cache.getByKey(entry.key)
-    if (latest) this.see(entry.key, latest)
+    if (latest) this.observe(entry.key, latest)
   }
 
   async #read({ ref, source }: HeldJob, signal: AbortSignal): Promise<Leased | undefined> {
@@ -147,8 +146,8 @@ export class HeldJobs {
     }
   }
 
-  /** From now on the server clears it away so long after its end as was asked for. */
-  async #letGo({ ref, prefix, source }: HeldJob, signal: AbortSignal): Promise<void> {
+  /** From now on the server removes the job `job-ttl` seconds after its end. */
+  async #releaseJob({ ref, prefix, source }: HeldJob, signal: AbortSignal): Promise<void> {
     const { api, log } = this.#context
     const patch = mergePatch({
       metadata: { labels: { [prefix + JOB_LABELS.held]: null } },
@@ -158,9 +157,9 @@ export class HeldJobs {
       await api.patch(Job, ref, patch, { signal })
     } catch (error) {
       if (isNotFound(error)) return
-      // Who may not change jobs leaves them behind.
+      // Without the right to patch Jobs, the job stays.
       if (!(error instanceof ApiError) || (error.status !== 403 && !isRefusedAsIs(error))) throw error
-      log.warn('cleanup job can not be let go and stays until somebody removes it', { ...ref, error })
+      log.warn('cleanup job not released, remove it by hand', { ...ref, error })
     }
   }
 
@@ -170,7 +169,7 @@ export class HeldJobs {
 
   #of(key: string): readonly Entry[] {
     const jobs = this.#byObject.get(key)
-    // Nearly always so, and asked for every event.
+    // The usual case, on the path of every event.
     if (!jobs) return []
     return [...jobs].map((job) => this.#entries.get(job)).filter((entry) => entry !== undefined)
   }

@@ -2,21 +2,21 @@ import { USER_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
 import { isDnsName } from '../../../dns-name.ts'
 import { parseTtl } from '../../../api/ttl.ts'
 
-/** How an object wants to be cleaned up after. */
+/** The cleanup job that an object asks for. */
 export interface JobConfig {
   readonly configMap: string
   readonly scriptKey: string
   readonly serviceAccount: string
   readonly image: string
-  /** Delete the object only after the job succeeded. */
+  /** Delete the object only after the job has succeeded. */
   readonly wait: boolean
-  /** How long to wait, in milliseconds. */
+  /** Milliseconds. */
   readonly timeout: number
   /** Seconds that the finished job stays. */
   readonly ttl: number
   readonly backoffLimit: number
   readonly envSecrets: readonly string[]
-  /** What becomes of the object when the job can not do its work. */
+  /** What to do with the object when the job fails. */
   readonly onFailure: 'keep' | 'delete'
 }
 
@@ -30,13 +30,13 @@ const DEFAULT_TIMEOUT = '5m'
 const DEFAULT_TTL = '300'
 const DEFAULT_BACKOFF_LIMIT = '3'
 
-const MOST = 2 ** 31 - 1
+const MAX_INT32 = 2 ** 31 - 1
 const KEY = /^[-._a-zA-Z0-9]+$/
 
 const TRUE = ['1', 't', 'true']
 const FALSE = ['0', 'f', 'false']
 
-/** Reads the job annotations of a family; undefined if the object asks for no job. */
+/** Parses the job annotations of a family; undefined if the object asks for no job. */
 export function readJobConfig(
   annotations: Readonly<Record<string, string>>,
   family: LeaseFamily,
@@ -64,7 +64,7 @@ export function readJobConfig(
   else if (
     typeof timeout.milliseconds !== 'number' ||
     timeout.milliseconds < 1_000 ||
-    timeout.milliseconds / 1_000 > MOST
+    timeout.milliseconds / 1_000 > MAX_INT32
   ) {
     problems.push(`${USER_ANNOTATIONS.jobTimeout} must be between a second and 68 years`)
   }
@@ -101,5 +101,5 @@ export function readJobConfig(
 
 function integer(text: string): number | undefined {
   const value = Number(text)
-  return /^\d+$/.test(text) && value <= MOST ? value : undefined
+  return /^\d+$/.test(text) && value <= MAX_INT32 ? value : undefined
 }

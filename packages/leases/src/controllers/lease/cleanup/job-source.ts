@@ -4,25 +4,25 @@ import type { LeasePlan } from '../plan.ts'
 import { formatTime } from '../../../api/time.ts'
 import { readRecord } from './record.ts'
 
-/** What a job was made for. It stands on the job, so that who finds it later can tell whether it is still needed. */
+/** The expiry that a job was created for. Stored on the job, so that a later process can tell whether it is needed. */
 export interface JobSource {
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly name: string
   readonly uid: string
-  /** Which expiry. */
+  /** The expiry date on the object. */
   readonly expireAt: string
-  /** Which job of that expiry, from 1. */
+  /** Number of the job for this expiry, from 1. */
   readonly attempt: number
-  /** Seconds that the job stays after its end, once it is let go. */
+  /** Seconds that the finished job stays after its release. */
   readonly ttl: number
 }
 
-/** A job that stays after its end until it is let go. */
+/** A job without a TTL until it is released. */
 export interface HeldJob {
   readonly ref: ObjectRef
-  /** Of the family in which it was asked for. */
+  /** Prefix of the annotation family that asked for the job. */
   readonly prefix: string
   readonly source: JobSource
 }
@@ -31,7 +31,7 @@ export function printSource(source: JobSource): string {
   return JSON.stringify(source)
 }
 
-/** What stands on a job; undefined if it is nothing of ours. */
+/** Reads the source from a job; undefined if it is missing or invalid. */
 export function readSource({ metadata }: Stored<KubeObject>, prefix: string): JobSource | undefined {
   const value = parse(metadata.annotations?.[prefix + JOB_ANNOTATIONS.source] ?? '')
   if (typeof value !== 'object' || value === null) return undefined
@@ -39,13 +39,13 @@ export function readSource({ metadata }: Stored<KubeObject>, prefix: string): Jo
   const isSource =
     TEXTS.every((name) => typeof source[name] === 'string') &&
     NUMBERS.every((name) => Number.isSafeInteger(source[name]) && Number(source[name]) >= 0)
-  // Every field was looked at.
+  // Every field is checked above.
   return isSource ? (source as JobSource) : undefined
 }
 
 /**
- * Whether what becomes of a job is still to be written on `object`. It is not if the object is another, if its lease ends
- * at another time or without a job, or if what became of this job, or of a later one, stands there already. Pure.
+ * Whether the result of a job must still be recorded on `object`. False if it is another object, if its lease has another
+ * expiry or no job, or if the result of this job or a later one is recorded already. Pure.
  */
 export function isNeeded(
   { prefix, source }: HeldJob,

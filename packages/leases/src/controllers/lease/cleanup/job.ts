@@ -8,7 +8,7 @@ import { formatTime } from '../../../api/time.ts'
 import type { JobConfig } from './job-config.ts'
 import { type HeldJob, printSource } from './job-source.ts'
 
-/** The expiry that a job cleans up after. */
+/** The object and expiry that a job cleans up after. */
 export interface CleanupSubject {
   readonly object: Stored<KubeObject>
   readonly kind: GroupVersionKind
@@ -17,24 +17,24 @@ export interface CleanupSubject {
   readonly expireAt: number
 }
 
-/** As long as a pod's label may be, which carries the job's name. */
-const LONGEST_NAME = 63
+/** The job's name is a label value of its pods. */
+const MAX_NAME_LENGTH = 63
 const PREFIX = 'lease-cleanup-'
 const HASH_LENGTH = 10
 const SCRIPT_DIRECTORY = '/scripts'
 const SCRIPT = 'cleanup-script'
-/** What kubectl remembers of an object is the whole of it: of a Secret, the secret. It is nothing for a job's environment. */
-const NOT_FOR_JOBS = 'kubectl.kubernetes.io/last-applied-configuration'
+/** Contains the whole object, including the data of a Secret: never passed to a job. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * What the job of one expiry is called. Always the same for the same expiry and attempt, so that making it twice makes
- * one; otherwise as a generated name.
+ * The name of the job, derived from the expiry and the attempt, so that a repeated create is harmless. It looks like a
+ * generated name.
  */
 export function jobName(subject: CleanupSubject, attempt: number): string {
   return `${generateName(subject)}${hashOf(subject, String(attempt))}`
 }
 
-/** What is to be known of the job to let it go later. */
+/** The data needed to release the job later. */
 export function heldJob(subject: CleanupSubject, { ttl }: JobConfig, attempt: number): HeldJob {
   const { object, family, expireAt } = subject
   const { group, version, kind } = subject.kind
@@ -46,7 +46,7 @@ export function heldJob(subject: CleanupSubject, { ttl }: JobConfig, attempt: nu
   }
 }
 
-/** Selects the jobs of a kind that are held. */
+/** Selects the held jobs of a kind. */
 export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): string {
   const labels = {
     [JOB_LABELS.isCleanup]: 'true',
@@ -58,7 +58,7 @@ export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): str
     .join(',')
 }
 
-/** The job, for the API server to run. Without a time to live after its end: it is held until that is written down. */
+/** The Job to create. It has no TTL: it is held until its result is recorded on the object. */
 export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number): Job {
   const { object, kind, family } = subject
   const labels = {
@@ -78,7 +78,7 @@ export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: 
     },
     spec: {
       backoffLimit: config.backoffLimit,
-      // A job that nobody waits for may take its time.
+      // Without job-wait there is no deadline.
       ...(config.wait && { activeDeadlineSeconds: Math.ceil(config.timeout / 1_000) }),
       template: {
         metadata: { labels },
@@ -115,7 +115,7 @@ export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: 
 
 function environmentOf({ object, kind, start, expireAt }: CleanupSubject): Readonly<Record<string, string>> {
   const { metadata } = object
-  const { [NOT_FOR_JOBS]: _, ...annotations } = metadata.annotations ?? {}
+  const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations ?? {}
   return {
     OBJECT_NAME: metadata.name,
     OBJECT_NAMESPACE: metadata.namespace ?? '',
@@ -131,17 +131,17 @@ function environmentOf({ object, kind, start, expireAt }: CleanupSubject): Reado
   }
 }
 
-/** Kubernetes reads `$(NAME)` in a value as that variable; somebody's annotation is no reference. */
+/** Escapes `$(NAME)`, which Kubernetes would expand as a variable reference. */
 function literal(value: string): string {
   return value.replaceAll('$', '$$$$')
 }
 
 function generateName({ object }: CleanupSubject): string {
-  const room = LONGEST_NAME - PREFIX.length - HASH_LENGTH - 1
+  const maxLength = MAX_NAME_LENGTH - PREFIX.length - HASH_LENGTH - 1
   const name = object.metadata.name
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]/g, '-')
-    .slice(0, room)
+    .slice(0, maxLength)
     .replace(/-+$/, '')
   return name === '' ? PREFIX : `${PREFIX}${name}-`
 }
@@ -154,6 +154,6 @@ function hashOf({ object, expireAt }: CleanupSubject, more: string): string {
 function labelValue(text: string): string {
   return text
     .replaceAll(/[^\w.-]/g, '-')
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_LENGTH)
     .replaceAll(/^[^a-zA-Z0-9]+|[^a-zA-Z0-9]+$/g, '')
 }

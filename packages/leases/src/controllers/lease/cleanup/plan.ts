@@ -6,37 +6,37 @@ import type { CleanupRecord } from './record.ts'
 
 export interface CleanupSituation {
   readonly config: JobConfig
-  /** When the lease ended, as it stands on the object. */
+  /** The expiry date on the object. */
   readonly expireAt: string
-  /** Of this expiry. */
+  /** The record of this expiry. */
   readonly record: CleanupRecord | undefined
-  /** The job that is to be `lookedAt`, undefined if it is gone. */
+  /** The job that `decisiveJob` names; undefined if it is gone. */
   readonly job: Stored<Job> | undefined
-  /** By the server's clock. */
+  /** The server's time. */
   readonly now: number
 }
 
-/** ConditionReason a job did not do its work. */
+/** Why a cleanup job failed. */
 export type JobFailure = { readonly how: 'failed' | 'timeout' | 'invalid'; readonly message: string }
 
 export type CleanupStep =
   /** The object may be deleted. */
   | { readonly do: 'delete' }
   | { readonly do: 'create'; readonly attempt: number }
-  /** Nothing is to be done before `until`, unless the job or the object changes. */
+  /** Do nothing before `until`, unless the job or the object changes. */
   | { readonly do: 'wait'; readonly until: number }
-  /** The job succeeded: write that down. */
+  /** Record that the job succeeded. */
   | { readonly do: 'completed'; readonly record: CleanupRecord }
-  /** The job did not: write that down. */
+  /** Record that the job failed. */
   | { readonly do: 'failed'; readonly record: CleanupRecord; readonly failure: JobFailure }
 
-/** What the job controller may take to notice that a job's time is up. */
-const SLACK = 60_000
-const FIRST_RETRY = 10_000
-const LONGEST_RETRY = 600_000
+/** Time that the job controller may take to notice a job's deadline. */
+const DEADLINE_SLACK_MS = 60_000
+const MIN_RETRY_MS = 10_000
+const MAX_RETRY_MS = 600_000
 
-/** The name of the job whose state decides the next step; undefined if none does. Pure. */
-export function lookedAt(record: CleanupRecord, { wait }: JobConfig, now: number): string | undefined {
+/** The name of the job whose state decides the next step, if any. Pure. */
+export function decisiveJob(record: CleanupRecord, { wait }: JobConfig, now: number): string | undefined {
   if (record.state === 'running') return wait ? record.job : undefined
   return record.state === 'failed' && retryAt(record) <= now ? record.job : undefined
 }
@@ -48,8 +48,8 @@ export function planCleanup(situation: CleanupSituation): CleanupStep {
   if (record.state === 'done') return { do: 'delete' }
   if (record.state === 'failed') {
     if (retryAt(record) > now) return { do: 'wait', until: retryAt(record) }
-    // Given up is not ended: another beside it would do the same work at the same time.
-    if (job && !hasEnded(job)) return { do: 'wait', until: now + LONGEST_RETRY }
+    // A job that was given up may still run; a second one would do the same work at the same time.
+    if (job && !isFinished(job)) return { do: 'wait', until: now + MAX_RETRY_MS }
     if (job && conditionOf(job, 'Complete')) return { do: 'completed', record: doneAfter(record) }
     return { do: 'create', attempt: record.attempt + 1 }
   }
@@ -71,14 +71,14 @@ function awaited(situation: CleanupSituation, before: CleanupRecord, job: Stored
     record: afterFailure(situation, before.attempt, before.job),
     failure: { how, message },
   })
-  if (!job) return fail('failed', 'it is gone, and nobody saw how it ended')
+  if (!job) return fail('failed', 'it is gone, and its result is unknown')
   const complete = conditionOf(job, 'Complete')
   if (complete) return { do: 'completed', record: doneAfter(before) }
   const late = `it did not finish within ${Math.ceil(config.timeout / 1_000)} s`
   const failed = conditionOf(job, 'Failed')
   if (failed?.reason === 'DeadlineExceeded') return fail('timeout', late)
   if (failed) return fail('failed', failed.message || failed.reason || 'its pods failed')
-  const end = (parseTime(job.metadata.creationTimestamp) ?? now) + config.timeout + SLACK
+  const end = (parseTime(job.metadata.creationTimestamp) ?? now) + config.timeout + DEADLINE_SLACK_MS
   if (now < end) return { do: 'wait', until: end }
   const record = afterFailure(situation, before.attempt, before.job)
   const isTriedAgain = record.state === 'failed'
@@ -89,7 +89,7 @@ function awaited(situation: CleanupSituation, before: CleanupRecord, job: Stored
   }
 }
 
-/** The record after attempt number `attempt` came to nothing: tried again later, or given up if the object says so. */
+/** The record after failed attempt number `attempt`: a retry, or `done` if the object says to delete it anyway. */
 export function afterFailure(
   { config, expireAt, now }: Pick<CleanupSituation, 'config' | 'expireAt' | 'now'>,
   attempt: number,
@@ -97,16 +97,16 @@ export function afterFailure(
 ): CleanupRecord {
   const base = { ...(job !== undefined && { job }), expireAt, attempt }
   if (config.onFailure === 'delete') return { ...base, state: 'done' }
-  const wait = Math.min(FIRST_RETRY * 2 ** Math.min(Math.max(attempt - 1, 0), 20), LONGEST_RETRY)
+  const wait = Math.min(MIN_RETRY_MS * 2 ** Math.min(Math.max(attempt - 1, 0), 20), MAX_RETRY_MS)
   return { ...base, state: 'failed', retryAt: formatTime(now + wait) }
 }
 
-/** Whether it has succeeded or failed for good. */
-export function hasEnded(job: Stored<Job>): boolean {
+/** Whether the job has succeeded or finally failed. */
+export function isFinished(job: Stored<Job>): boolean {
   return (conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')) !== undefined
 }
 
-/** Seconds from the job's start to its end, undefined if it does not say. */
+/** Seconds from the job's start to its end, if known. */
 export function jobDuration(job: Stored<Job>): number | undefined {
   const start = parseTime(job.status?.startTime ?? '')
   const ended = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')

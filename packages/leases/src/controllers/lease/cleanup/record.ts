@@ -1,23 +1,23 @@
-/** What became of the cleanup of one expiry, kept on the object itself so that a restart neither forgets nor repeats it. */
+/** State of the cleanup of one expiry, stored on the object so that it survives a restart. */
 export interface CleanupRecord {
-  /** Of the last job, undefined if none could be made. */
+  /** Name of the last job; undefined if none could be created. */
   readonly job?: string
-  /** Which expiry: a lease that was extended has another, and this record is about an earlier one. */
+  /** The expiry that this record belongs to: an extended lease has another. */
   readonly expireAt: string
-  /** How many jobs there were. */
+  /** Number of jobs so far. */
   readonly attempt: number
   /**
-   * - `running`: the job is waited for.
-   * - `done`: nothing more stands between the object and its deletion.
-   * - `failed`: the object is kept, and another job is made at `retryAt`.
+   * - `running`: the object waits for the job.
+   * - `done`: the object may be deleted.
+   * - `failed`: the object is kept, and another job is created at `retryAt`.
    */
   readonly state: 'running' | 'done' | 'failed'
   readonly retryAt?: string
-  /** The job took too long and had not ended: what becomes of it still counts. */
+  /** The job timed out without finishing: its result still counts. */
   readonly givenUp?: true
 }
 
-/** The record of the expiry at `expireAt`; undefined if there is none, or only of another. */
+/** The record of the expiry at `expireAt`; undefined if it is missing, invalid or of another expiry. */
 export function readRecord(text: string | undefined, expireAt: string): CleanupRecord | undefined {
   if (text === undefined) return undefined
   const value = parse(text)
@@ -30,7 +30,7 @@ export function readRecord(text: string | undefined, expireAt: string): CleanupR
     (record.job === undefined || typeof record.job === 'string') &&
     (record.retryAt === undefined || typeof record.retryAt === 'string') &&
     (record.givenUp === undefined || record.givenUp === true)
-  // Every field was looked at.
+  // Every field is checked above.
   return isRecord ? (record as CleanupRecord) : undefined
 }
 

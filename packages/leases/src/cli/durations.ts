@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [string, string, number])[] = [
   ['millisecond', 'ms', 1],
 ]
 
-/** `1 hour 30 minutes`, exactly. */
+/** The exact duration: `1 hour 30 minutes`. */
 export function durationInWords(milliseconds: number): string {
   const parts: string[] = []
   let left = milliseconds
@@ -19,7 +19,7 @@ export function durationInWords(milliseconds: number): string {
   return parts.length > 0 ? parts.join(' ') : 'no time at all'
 }
 
-/** `2d3h`: the two largest units, in days where people count in days. For a glance, not for reckoning. */
+/** The two largest units: `2d3h`. */
 export function roughDuration(milliseconds: number): string {
   const parts: string[] = []
   let left = Math.max(milliseconds, 0)
