@@ -8,8 +8,8 @@ import { define } from '../../registry/testing/catalog.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import { Authorizer } from '../../server/auth/authorization.ts'
 import { openStorage } from '../../storage/index.ts'
-import { missingPermissions } from './policy-rules.ts'
-import type { PolicyRule } from './policy-rules.ts'
+import { missingPermissions } from './missing-permissions.ts'
+import type { StoredPolicyRule } from '../../rbac/policy-rule.ts'
 import { RoleEscalation } from './role-escalation.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -17,7 +17,7 @@ const ROLES = define({ group: GROUP, kind: 'Role' })
 const BINDINGS = define({ group: GROUP, kind: 'RoleBinding' })
 const jane = { name: 'jane', groups: ['devs'] }
 
-const rule = (resource: string, ...verbs: readonly string[]): PolicyRule => ({
+const rule = (resource: string, ...verbs: readonly string[]): StoredPolicyRule => ({
   apiGroups: [''],
   resources: [resource],
   verbs,
@@ -25,7 +25,7 @@ const rule = (resource: string, ...verbs: readonly string[]): PolicyRule => ({
 
 /** Validates the write as jane, who holds these rules in the namespace `a`. */
 async function validate(
-  held: readonly PolicyRule[],
+  held: readonly StoredPolicyRule[],
   attributes: Pick<AdmissionAttributes, 'definition' | 'object'> & Partial<AdmissionAttributes>,
 ): Promise<string> {
   const storage = await openStorage({ clock: new VirtualClock(), log: silentLogger })
@@ -62,7 +62,7 @@ async function validate(
   }
 }
 
-const role = (...rules: readonly PolicyRule[]): KubeObject =>
+const role = (...rules: readonly StoredPolicyRule[]): KubeObject =>
   ({ kind: 'Role', metadata: { name: 'new' }, rules }) as KubeObject
 const binding = (name: string): KubeObject =>
   ({ kind: 'RoleBinding', metadata: { name: 'new' }, roleRef: { kind: 'Role', name } }) as KubeObject
@@ -110,7 +110,7 @@ const LETTERS = ['a', 'b', 'c', 'd']
 const has = (list: readonly string[] | undefined, one: string): boolean =>
   list?.some((each) => each === '*' || each === one) ?? false
 /** True if the rules allow it in every API group. */
-const allows = (rules: readonly PolicyRule[], verb: string, resource: string): boolean =>
+const allows = (rules: readonly StoredPolicyRule[], verb: string, resource: string): boolean =>
   rules.some(
     ({ verbs, resources, apiGroups }) => has(verbs, verb) && has(resources, resource) && apiGroups?.includes('*'),
   )

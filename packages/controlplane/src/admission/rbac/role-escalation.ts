@@ -6,8 +6,8 @@ import { refused } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
-import { missingPermissions, quotedList } from './policy-rules.ts'
-import type { PolicyRule } from './policy-rules.ts'
+import { missingPermissions, quotedList } from './missing-permissions.ts'
+import type { StoredPolicyRule } from '../../rbac/policy-rule.ts'
 
 /** The part of the authorizer that the escalation check needs. */
 export interface RoleAuthorizer {
@@ -24,7 +24,7 @@ export interface RoleAuthorizer {
     }
   }): { readonly allowed: boolean }
   /** All rules that apply to a user in a namespace; '' for the whole cluster. */
-  rulesFor(user: User, namespace: string): readonly PolicyRule[]
+  rulesFor(user: User, namespace: string): readonly StoredPolicyRule[]
 }
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -61,7 +61,7 @@ export class RoleEscalation implements Admission {
     const isAllowed = isRole ? this.#mayEscalate(attributes) : this.#mayBind(attributes)
     if (isAllowed) return
     const { rules } = (isRole ? object : this.#boundRole(attributes)) as {
-      readonly rules?: readonly PolicyRule[] | null
+      readonly rules?: readonly StoredPolicyRule[] | null
     }
     const missing = missingPermissions(this.#authorizer.rulesFor(user, namespace), rules ?? [])
     if (missing.length === 0) return

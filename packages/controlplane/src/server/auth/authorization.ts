@@ -1,6 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import { StatusError } from '../../errors.ts'
 import type { User } from '../../registry/types.ts'
+import { type Permission, ruleCovers, type StoredPolicyRule } from '../../rbac/policy-rule.ts'
 import type { Storage } from '../../storage/types.ts'
 
 /** Who wants to do what. */
@@ -23,16 +24,8 @@ export interface Decision {
   readonly reason: string
 }
 
-interface Rule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
-
 interface Role extends KubeObject {
-  readonly rules?: readonly Rule[]
+  readonly rules?: readonly StoredPolicyRule[]
 }
 
 interface Subject {
@@ -75,10 +68,11 @@ export class Authorizer {
   authorize(attributes: AccessAttributes): Decision {
     const { user, resource } = attributes
     if (user.groups.includes('system:masters')) return { allowed: true, reason: '' }
+    const permission = permissionOf(attributes)
     for (const { key, object } of this.#storage.range(`clusterrolebindings.${RBAC}`)) {
       const binding = object as Binding
       const subject = binding.subjects?.find((candidate) => isSubject(candidate, user, undefined))
-      if (!subject || !this.#permits(binding, undefined, attributes)) continue
+      if (!subject || !this.#permits(binding, undefined, permission)) continue
       return granted('ClusterRoleBinding', key, binding, subject)
     }
     if (resource?.namespace !== undefined) {
@@ -86,7 +80,7 @@ export class Authorizer {
       for (const { key, object } of this.#storage.range(`rolebindings.${RBAC}`, { namespace })) {
         const binding = object as Binding
         const subject = binding.subjects?.find((candidate) => isSubject(candidate, user, namespace))
-        if (!subject || !this.#permits(binding, namespace, attributes)) continue
+        if (!subject || !this.#permits(binding, namespace, permission)) continue
         return granted('RoleBinding', key, binding, subject)
       }
     }
@@ -94,7 +88,7 @@ export class Authorizer {
   }
 
   /** The rules that hold for a user in a namespace: what `kubectl auth can-i --list` shows. */
-  rulesFor(user: User, namespace: string): readonly Rule[] {
+  rulesFor(user: User, namespace: string): readonly StoredPolicyRule[] {
     if (user.groups.includes('system:masters')) {
       return [
         { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
@@ -125,8 +119,8 @@ export class Authorizer {
     return stored?.object
   }
 
-  #permits(binding: Binding, namespace: string | undefined, attributes: AccessAttributes): boolean {
-    return this.#role(binding, namespace)?.rules?.some((rule) => allows(rule, attributes)) ?? false
+  #permits(binding: Binding, namespace: string | undefined, permission: Permission): boolean {
+    return this.#role(binding, namespace)?.rules?.some((rule) => ruleCovers(rule, permission)) ?? false
   }
 }
 
@@ -152,24 +146,8 @@ function isSubject({ kind, name, namespace }: Subject, user: User, within: strin
   }
 }
 
-function has(list: readonly string[] | undefined, value: string): boolean {
-  return list !== undefined && (list.includes('*') || list.includes(value))
-}
-
-function allows(rule: Rule, { verb, resource, path }: AccessAttributes): boolean {
-  if (!has(rule.verbs, verb)) return false
-  if (!resource) {
-    return (
-      rule.nonResourceURLs?.some(
-        (url) => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
-      ) ?? false
-    )
-  }
+function permissionOf({ verb, resource, path }: AccessAttributes): Permission {
+  if (!resource) return { verb, path }
   const { group, plural, subresource, name } = resource
-  if (!has(rule.apiGroups, group)) return false
-  const wanted = subresource ? `${plural}/${subresource}` : plural
-  if (!has(rule.resources, wanted) && !(subresource && rule.resources?.includes(`*/${subresource}`))) return false
-  return (
-    !rule.resourceNames || rule.resourceNames.length === 0 || (name !== undefined && rule.resourceNames.includes(name))
-  )
+  return { verb, resource: { apiGroup: group, resource: subresource ? `${plural}/${subresource}` : plural, name } }
 }
