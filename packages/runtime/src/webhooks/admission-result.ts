@@ -1,25 +1,25 @@
 import type { JsonPatchOperation, KubeObject } from '@tenure/kube'
 
 export interface AdmissionDetails {
-  /** Shown to whoever made the request. Keep each under 120 characters; the API server cuts at 256. */
+  /** Warnings shown to the client. Keep each under 120 characters; the API server truncates at 256. */
   readonly warnings?: readonly string[]
-  /** Added to the API server's audit log, under the webhook's name. */
+  /** Added to the API server's audit log with the webhook's name as prefix. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
 export interface DenyOptions extends AdmissionDetails {
-  /** The HTTP status of the refused request. Default 403. */
+  /** HTTP status of the denied request. Default 403. */
   readonly code?: number
-  /** Its machine-readable reason. Default `Forbidden`. */
+  /** Machine-readable reason. Default `Forbidden`. */
   readonly reason?: string
 }
 
-/** What a webhook says about a request. Made by `allow`, `deny`, `changed` and `patched`. */
+/** Result of a webhook. Created by `allow`, `deny`, `changed` and `patched`. */
 export class AdmissionResult<out T extends KubeObject = KubeObject> {
   readonly allowed: boolean
   readonly status: { readonly code: number; readonly message: string; readonly reason: string } | undefined
   readonly details: AdmissionDetails
-  /** A new object, or the operations that lead to it; mutating webhooks only. */
+  /** The changed object, or a patch; only for mutating webhooks. */
   readonly outcome: { readonly object: T } | { readonly patch: readonly JsonPatchOperation[] } | undefined
 
   constructor(parts: {
@@ -35,23 +35,23 @@ export class AdmissionResult<out T extends KubeObject = KubeObject> {
   }
 }
 
-/** Lets the request pass as it is. */
+/** Allows the request unchanged. */
 export function allow(details: AdmissionDetails = {}): AdmissionResult<never> {
   return new AdmissionResult({ allowed: true, details })
 }
 
-/** Refuses the request. The message is shown to whoever made it: say what is wrong and what to do. */
+/** Denies the request. The message is shown to the client: say what is wrong and what to do. */
 export function deny(message: string, options: DenyOptions = {}): AdmissionResult<never> {
   const { code = 403, reason = 'Forbidden', ...details } = options
   return new AdmissionResult({ allowed: false, status: { code, message, reason }, details })
 }
 
-/** Lets the request pass with another object, and something to remark; without details just return the object. */
+/** Allows the request with a changed object and details; without details, return the object itself. */
 export function changed<T extends KubeObject>(object: T, details: AdmissionDetails = {}): AdmissionResult<T> {
   return new AdmissionResult({ allowed: true, details, outcome: { object } })
 }
 
-/** Lets the request pass with operations of one's own on its object. */
+/** Allows the request with a JSON patch of its object. */
 export function patched(
   operations: readonly JsonPatchOperation[],
   details: AdmissionDetails = {},

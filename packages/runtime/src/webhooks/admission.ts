@@ -30,46 +30,49 @@ interface RequestFacts {
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly subResource?: string
-  /** What was asked for, where `matchPolicy: Equivalent` converted it to `kind`. */
+  /** Kind of the original request, if `matchPolicy: Equivalent` converted it to `kind`. */
   readonly requestKind?: GroupVersionKind
   readonly requestResource?: GroupVersionResource
   readonly requestSubResource?: string
-  /** Empty where the server is to generate it. */
+  /** Empty if the server generates the name. */
   readonly name?: string
   readonly namespace?: string
   readonly userInfo: UserInfo
-  /** True: nothing will be stored, so the handler must leave nothing behind either. */
+  /** True if nothing will be stored; the handler must then have no side effects. */
   readonly dryRun: boolean
-  /** The operation's options: CreateOptions, UpdateOptions, DeleteOptions… */
+  /** Options of the operation: CreateOptions, UpdateOptions, DeleteOptions… */
   readonly options?: unknown
 }
 
-/** What the API server asks about. `operation` says which of the objects there are. */
+/** The request under review. `operation` determines which objects are present. */
 export type AdmissionRequest<T extends KubeObject = KubeObject> = RequestFacts &
   (
     | { readonly operation: 'CREATE'; readonly object: T; readonly oldObject?: undefined }
     | { readonly operation: 'UPDATE'; readonly object: T; readonly oldObject: T }
     | { readonly operation: 'DELETE'; readonly object?: undefined; readonly oldObject: T }
-    /** `object` is the connection's options, such as PodExecOptions. */
+    /** `object` holds the options of the connection, such as PodExecOptions. */
     | { readonly operation: 'CONNECT'; readonly object?: T; readonly oldObject?: undefined }
   )
 
-/** A review that can not be answered, because it is not one. */
+/** The body is not a valid AdmissionReview. */
 export class MalformedReview extends TenureError {
   constructor(what: string, cause?: unknown) {
-    super('TENURE_WEBHOOK_REVIEW', `This is not an AdmissionReview that can be answered: ${what}.`, { cause })
+    super('TENURE_WEBHOOK_REVIEW', `Invalid AdmissionReview: ${what}.`, { cause })
   }
 }
 
 const OPERATIONS: ReadonlySet<unknown> = new Set<AdmissionOperation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
 
-/** The request in a review, given as JSON text or already parsed. Throws a MalformedReview that says what is wrong. */
+/**
+ * Reads the request of a review, given as JSON text or already parsed. Throws a MalformedReview that says what is
+ * wrong.
+ */
 export function readReview(review: unknown): AdmissionRequest {
   const parsed = typeof review === 'string' ? parse(review) : review
-  if (!isRecord(parsed)) throw new MalformedReview('the body is no JSON object')
+  if (!isRecord(parsed)) throw new MalformedReview('the body is not a JSON object')
   if (parsed['kind'] !== 'AdmissionReview') throw new MalformedReview(`kind is ${shown(parsed['kind'])}`)
   if (parsed['apiVersion'] !== ADMISSION_API_VERSION) {
-    throw new MalformedReview(`apiVersion is ${shown(parsed['apiVersion'])} and not ${ADMISSION_API_VERSION}`)
+    throw new MalformedReview(`apiVersion is ${shown(parsed['apiVersion'])}, expected ${ADMISSION_API_VERSION}`)
   }
   const request = parsed['request']
   if (!isRecord(request)) throw new MalformedReview('it has no request')
@@ -88,7 +91,7 @@ export function readReview(review: unknown): AdmissionRequest {
     ...facts,
     userInfo: isRecord(userInfo) ? userInfo : {},
     dryRun: request['dryRun'] === true,
-    // The server writes null for what there is not.
+    // The server sends null for a missing object.
     ...(isRecord(object) && { object }),
     ...(isRecord(oldObject) && { oldObject }),
   } as unknown as AdmissionRequest
@@ -98,10 +101,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new MalformedReview('the body is no JSON', cause)
+    throw new MalformedReview('the body is not JSON', cause)
   }
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? `"${value.slice(0, 60)}"` : value === undefined ? 'missing' : 'no string'
+  return typeof value === 'string' ? `"${value.slice(0, 60)}"` : value === undefined ? 'missing' : 'not a string'
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { diffJson, equalJson } from './json-diff.ts'
 
-/** The reader's side of RFC 6902, for the three operations that a diff writes; strict where the RFC is. */
+/** Applies the three RFC 6902 operations that a diff uses, as strictly as the RFC demands. */
 function patched(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let root = structuredClone(document)
   for (const operation of operations) {
@@ -50,8 +50,8 @@ const json = fc.letrec((tie) => ({
   ),
 })).value
 
-describe('a JSON diff', () => {
-  test('applied to the one gives the other', () => {
+describe('diffJson', () => {
+  test('the operations turn one document into the other', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const operations = wire(diffJson(before, after)) as readonly JsonPatchOperation[]
@@ -61,7 +61,7 @@ describe('a JSON diff', () => {
     )
   })
 
-  test('is empty exactly if nothing changed', () => {
+  test('the diff is empty exactly if nothing changed', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         expect(diffJson(before, structuredClone(before))).toEqual([])
@@ -70,7 +70,7 @@ describe('a JSON diff', () => {
     )
   })
 
-  test('tells null from missing', () => {
+  test('null differs from missing', () => {
     expect(diffJson({ a: null }, {})).toEqual([{ op: 'remove', path: '/a' }])
     expect(diffJson({}, { a: null })).toEqual([{ op: 'add', path: '/a', value: null }])
     expect(diffJson({ a: 1 }, { a: null })).toEqual([{ op: 'replace', path: '/a', value: null }])
@@ -79,13 +79,13 @@ describe('a JSON diff', () => {
     expect(diffJson({}, { a: undefined })).toEqual([])
   })
 
-  test('escapes keys', () => {
+  test('keys are escaped', () => {
     expect(diffJson({ labels: {} }, { labels: { 'app.dev/a~b': 'x' } })).toEqual([
       { op: 'add', path: '/labels/app.dev~1a~0b', value: 'x' },
     ])
   })
 
-  test('inserts and removes in the middle of an array without rewriting the rest', () => {
+  test('an insertion or removal inside an array does not rewrite the rest', () => {
     expect(diffJson([1, 2, 3], [1, 9, 2, 3])).toEqual([{ op: 'add', path: '/1', value: 9 }])
     expect(diffJson([1, 2, 3, 4], [1, 4])).toEqual([
       { op: 'remove', path: '/2' },
@@ -96,7 +96,7 @@ describe('a JSON diff', () => {
     ])
   })
 
-  test('does not confuse what an object inherits with what it has', () => {
+  test('inherited properties are ignored', () => {
     expect(diffJson({}, JSON.parse('{"toString": 1, "__proto__": {"a": 1}}'))).toEqual([
       { op: 'add', path: '/toString', value: 1 },
       { op: 'add', path: '/__proto__', value: { a: 1 } },

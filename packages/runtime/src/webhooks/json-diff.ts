@@ -2,9 +2,8 @@ import type { JsonPatchOperation } from '@tenure/kube'
 import { jsonPointer } from '@tenure/kube'
 
 /**
- * RFC 6902 operations that turn `before` into `after`. Both are JSON values; a property that is `undefined` counts as
- * missing, as JSON.stringify has it. What is unchanged is not mentioned, so numbers that JavaScript can not hold
- * exactly survive unless they are written.
+ * RFC 6902 operations that turn `before` into `after`. Both are JSON values; an `undefined` property counts as missing,
+ * as in JSON.stringify. Unchanged values are not mentioned, so that numbers beyond the precision of JavaScript survive.
  */
 export function diffJson(before: unknown, after: unknown): readonly JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = []
@@ -36,7 +35,7 @@ function compareRecords(
   }
 }
 
-/** Trims what is equal at both ends, so that an insertion is one `add` and not a rewrite of all that follows. */
+/** Trims equal elements at both ends, so that an insertion is one `add` and does not rewrite the rest. */
 function compareArrays(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -55,7 +54,7 @@ function compareArrays(
   for (let index = head; index < head + changed; index++) {
     compare(before[index], element(after[index]), path + jsonPointer(index), into)
   }
-  // From the back, so that no removal moves an element that another one names.
+  // From the end, so that a removal does not shift the elements of later operations.
   for (let index = head + removed - 1; index >= head + changed; index--) {
     into.push({ op: 'remove', path: path + jsonPointer(index) })
   }

@@ -1,8 +1,8 @@
 import { parseDuration } from '../time/duration.ts'
 
 /**
- * The `?timeout=10s` that the API server puts on its calls, in milliseconds. Undefined if it is missing, is no duration
- * or not positive.
+ * The `?timeout=10s` that the API server adds to its calls, in milliseconds. Undefined if it is missing, invalid or not
+ * positive.
  */
 export function requestTimeout(query: string): number | undefined {
   const text = new URLSearchParams(query).get('timeout')

@@ -24,7 +24,7 @@ function recording(): Logger & { readonly lines: { level: string; message: strin
 }
 
 describe('a validating webhook', () => {
-  test('allows with warnings and audit annotations, and echoes the uid', async () => {
+  test('an allowed request carries warnings, audit annotations and the uid', async () => {
     const webhook = checking(() => allow({ warnings: ['spec.host is old'], auditAnnotations: { host: 'a.dev' } }))
     expect(await handleReview(webhook, JSON.stringify(reviewOf()))).toEqual({
       status: 200,
@@ -41,7 +41,7 @@ describe('a validating webhook', () => {
     })
   })
 
-  test('refuses with a message, by default as forbidden', async () => {
+  test('a denied request has a message and is forbidden by default', async () => {
     const plain = responseIn(
       await handleReview(
         checking(() => deny('no host')),
@@ -60,17 +60,17 @@ describe('a validating webhook', () => {
     })
   })
 
-  test('can not change anything', async () => {
+  test('a validating webhook that changes the object fails', async () => {
     const response = responseIn(
       await handleReview(
         checking(() => patched([])),
         reviewOf(),
       ),
     )
-    expect(response.status?.message).toContain('can not change an object')
+    expect(response.status?.message).toContain('cannot change an object')
   })
 
-  test('sees who asks for what, and whether it is a dry run', async () => {
+  test('the handler sees the user, the operation and dryRun', async () => {
     const seen: AdmissionRequest<Website>[] = []
     const webhook = checking((request) => (seen.push(request), allow()))
     await handleReview(webhook, reviewOf({ dryRun: true }))
@@ -84,7 +84,7 @@ describe('a validating webhook', () => {
 })
 
 describe('a mutating webhook', () => {
-  test('turns a new object into a patch', async () => {
+  test('a changed object becomes a patch', async () => {
     const webhook = changing(({ object }) => ({
       ...object,
       metadata: { ...object?.metadata, labels: { 'app.dev/x~y': '1' } },
@@ -98,7 +98,7 @@ describe('a mutating webhook', () => {
     ])
   })
 
-  test('sends no patch where nothing changed', async () => {
+  test('an unchanged object needs no patch', async () => {
     const same = responseIn(
       await handleReview(
         changing(({ object }) => ({ ...object })),
@@ -116,7 +116,7 @@ describe('a mutating webhook', () => {
     ).toEqual({ uid: 'u-1', allowed: true })
   })
 
-  test('takes operations and verdicts too', async () => {
+  test('a handler may return operations or a result', async () => {
     const operations = [{ op: 'remove', path: '/spec/host' }] as const
     const byHand = responseIn(
       await handleReview(
@@ -151,7 +151,7 @@ describe('a mutating webhook', () => {
     ).toBe(false)
   })
 
-  test('does not lose a change made in place: it fails', async () => {
+  test('a mutation in place fails', async () => {
     const log = recording()
     const webhook = changing(({ object }) => {
       Object.assign(object?.spec ?? {}, { host: 'b.dev' })
@@ -162,7 +162,7 @@ describe('a mutating webhook', () => {
     expect(String(log.lines[0]?.facts?.['error'])).toContain('read only')
   })
 
-  test('can not change what is being deleted', async () => {
+  test('a deleted object cannot be changed', async () => {
     const review = reviewOf({ operation: 'DELETE', object: null, oldObject: websiteOf({}) })
     const response = responseIn(
       await handleReview(
@@ -186,7 +186,7 @@ const failing = (error: Error, failurePolicy: 'Fail' | 'Ignore'): Webhook =>
   })
 
 describe('a handler that fails', () => {
-  test('refuses under Fail, logs the reason and keeps it from strangers', async () => {
+  test('the Fail policy denies the request, and only the log has the reason', async () => {
     const log = recording()
     const error = new Error('password is hunter2')
     const response = responseIn(await handleReview(failing(error, 'Fail'), reviewOf(), { log }))
@@ -197,25 +197,25 @@ describe('a handler that fails', () => {
     ])
   })
 
-  test('is a failed call under Ignore, so that the API server lets the request through', async () => {
-    const answer = await handleReview(failing(new Error('x'), 'Ignore'), reviewOf())
-    expect(answer).toMatchObject({ status: 500, body: { kind: 'Status', reason: 'InternalError' } })
+  test('the Ignore policy answers 500, so that the API server admits the request', async () => {
+    const response = await handleReview(failing(new Error('x'), 'Ignore'), reviewOf())
+    expect(response).toMatchObject({ status: 500, body: { kind: 'Status', reason: 'InternalError' } })
   })
 
-  test('says what one of our errors says', async () => {
+  test('the message of a TenureError reaches the client', async () => {
     const error = new TenureError('TENURE_X', 'The registry is away: try again in a minute.')
     const response = responseIn(await handleReview(failing(error, 'Fail'), reviewOf()))
     expect(response.status?.message).toContain('The registry is away: try again in a minute.')
   })
 
-  test('may throw at once, or anything', async () => {
+  test('a handler may throw synchronously, and any value', async () => {
     const webhook = checking(() => {
       throw new TypeError('at once')
     })
     expect(responseIn(await handleReview(webhook, reviewOf())).status?.code).toBe(500)
   })
 
-  test('is given up before the API server gives up, and told so', async () => {
+  test('the handler times out before the API server does, and its signal aborts', async () => {
     const clock = new VirtualClock()
     let reason: unknown
     const webhook = validating({
@@ -225,16 +225,16 @@ describe('a handler that fails', () => {
         return allow()
       },
     })
-    const answer = handleReview(webhook, reviewOf(), { clock, timeout: 2000 })
+    const response = handleReview(webhook, reviewOf(), { clock, timeout: 2000 })
     await clock.advance(1799)
     expect(reason).toBeUndefined()
     await clock.advance(1)
-    expect(responseIn(await answer)).toMatchObject({ allowed: false, status: { code: 504, reason: 'Timeout' } })
+    expect(responseIn(await response)).toMatchObject({ allowed: false, status: { code: 504, reason: 'Timeout' } })
     expect(reason).toMatchObject({ code: 'TENURE_WEBHOOK_TIMEOUT', fate: 'retry' })
     expect(clock.pending).toBe(0)
   })
 
-  test('waits as long as timeoutSeconds says if nobody says otherwise, also for one that never looks at its signal', async () => {
+  test('timeoutSeconds is the default timeout, even for a handler that ignores its signal', async () => {
     const clock = new VirtualClock()
     const webhook = validating({
       ...about,
@@ -243,21 +243,21 @@ describe('a handler that fails', () => {
       validate: () => new Promise(() => {}),
     })
     let status = 0
-    void handleReview(webhook, reviewOf(), { clock }).then((answer) => (status = answer.status))
+    void handleReview(webhook, reviewOf(), { clock }).then((response) => (status = response.status))
     await clock.advance(4749)
     expect(status).toBe(0)
     await clock.advance(1)
     expect(status).toBe(504)
   })
 
-  test('is told when the caller went away, which is nobody’s failure', async () => {
+  test('a caller that disconnects aborts the handler and is not logged as an error', async () => {
     const caller = new AbortController()
     const log = recording()
     const webhook = validating({ ...about, validate: () => new Promise(() => {}) })
-    const answer = handleReview(webhook, reviewOf(), { signal: caller.signal, log, clock: new VirtualClock() })
+    const response = handleReview(webhook, reviewOf(), { signal: caller.signal, log, clock: new VirtualClock() })
     await settle()
     caller.abort(new Error('gone'))
-    await answer
+    await response
     expect(log.lines.map((line) => line.level)).toEqual(['info'])
   })
 })
@@ -265,12 +265,12 @@ describe('a handler that fails', () => {
 describe('a malformed review', () => {
   const { request, ...headless } = reviewOf()
   test.each([
-    ['no JSON', '{"kind":', 'no JSON'],
-    ['an empty body', '', 'no JSON'],
-    ['no object', '[1]', 'no JSON object'],
-    ['null', 'null', 'no JSON object'],
+    ['invalid JSON', '{"kind":', 'not JSON'],
+    ['an empty body', '', 'not JSON'],
+    ['no object', '[1]', 'not a JSON object'],
+    ['null', 'null', 'not a JSON object'],
     ['another kind', { ...reviewOf(), kind: 'Pod' }, 'kind is "Pod"'],
-    ['the beta version', { ...reviewOf(), apiVersion: 'admission.k8s.io/v1beta1' }, 'not admission.k8s.io/v1'],
+    ['the beta version', { ...reviewOf(), apiVersion: 'admission.k8s.io/v1beta1' }, 'expected admission.k8s.io/v1'],
     ['no version', { kind: 'AdmissionReview', request }, 'apiVersion is missing'],
     ['no request', headless, 'no request'],
     ['no uid', reviewOf({ uid: undefined }), 'no uid'],
@@ -282,20 +282,20 @@ describe('a malformed review', () => {
     ['no object on CREATE', reviewOf({ object: null }), 'CREATE request has no object'],
     ['no old object on UPDATE', reviewOf({ operation: 'UPDATE' }), 'UPDATE request has no oldObject'],
     ['no old object on DELETE', reviewOf({ operation: 'DELETE' }), 'DELETE request has no oldObject'],
-  ])('with %s is a 400 that says so', async (_, review, message) => {
-    const answer = await handleReview(
+  ])('a review with %s gets 400 and the reason', async (_, review, message) => {
+    const response = await handleReview(
       checking(() => allow()),
       review,
     )
-    expect(answer).toMatchObject({ status: 400, body: { kind: 'Status', reason: 'BadRequest', code: 400 } })
-    expect((answer.body as { message: string }).message).toContain(message)
+    expect(response).toMatchObject({ status: 400, body: { kind: 'Status', reason: 'BadRequest', code: 400 } })
+    expect((response.body as { message: string }).message).toContain(message)
   })
 })
 
 const declare = (more: object) => (): Webhook => validating({ ...about, validate: () => allow(), ...more })
 
 describe('a declaration', () => {
-  test('has the path that controller-runtime would give it, and rules from its kind', () => {
+  test('a declaration has the path of controller-runtime and rules from its kind', () => {
     const webhook = checking(() => allow())
     expect(webhook.path).toBe('/validate-example-dev-v1-website')
     expect(changing(() => []).path).toBe('/mutate-example-dev-v1-website')
@@ -310,7 +310,7 @@ describe('a declaration', () => {
     ])
   })
 
-  test('refuses what the API server would refuse', () => {
+  test('declarations that the API server would reject are rejected', () => {
     expect(declare({ name: 'websites' })).toThrow('at least three parts')
     expect(declare({ name: 'Web.example.dev' })).toThrow('lower-case')
     expect(declare({ timeoutSeconds: 31 })).toThrow('from 1 to 30')

@@ -8,7 +8,7 @@ export interface Website extends KubeObject {
 
 export const Website: Kind<Website> = defineKind<Website>({ apiVersion: 'example.dev/v1', kind: 'Website' })
 
-/** A review as the API server sends it. */
+/** A review in the format that the API server sends. */
 export function reviewOf(request: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   return {
     apiVersion: 'admission.k8s.io/v1',
@@ -49,8 +49,8 @@ export interface Response {
   readonly patch?: string
 }
 
-export function responseIn(answer: ReviewResponse): Response {
-  return (answer.body as { readonly response: Response }).response
+export function responseIn(response: ReviewResponse): Response {
+  return (response.body as { readonly response: Response }).response
 }
 
 export function operationsIn(response: Response): unknown {

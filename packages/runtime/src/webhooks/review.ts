@@ -10,26 +10,26 @@ import { deny } from './admission-result.ts'
 import type { Webhook } from './webhook.ts'
 
 export interface ReviewOptions {
-  /** How long the API server waits, in milliseconds. Default: the webhook's `timeoutSeconds`. */
+  /** Milliseconds that the API server waits. Default: the webhook's `timeoutSeconds`. */
   readonly timeout?: number | undefined
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal?: AbortSignal | undefined
-  /** Default: none. */
+  /** Default: no logs. */
   readonly log?: Logger | undefined
-  /** Default: the machine's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
 }
 
-/** An HTTP answer: the status and what to send as JSON. */
+/** An HTTP response: status and JSON body. */
 export interface ReviewResponse {
   readonly status: number
   readonly body: unknown
 }
 
 /**
- * Answers one AdmissionReview, given as JSON text or already parsed. Never rejects: what is no review is a 400, and a
- * handler that fails or takes too long is answered as the webhook's failure policy wants it. `Fail`: a refusal that
- * says so. `Ignore`: an HTTP 500 or 504, which makes the API server let the request through.
+ * Answers one AdmissionReview, given as JSON text or already parsed. Never rejects: an invalid review gets 400, and a
+ * handler that fails or times out is answered according to the webhook's failure policy. `Fail`: a denial that says so.
+ * `Ignore`: HTTP 500 or 504, which makes the API server admit the request.
  */
 export async function handleReview(
   webhook: Webhook,
@@ -42,8 +42,8 @@ export async function handleReview(
     request = readReview(review)
   } catch (error) {
     if (!(error instanceof MalformedReview)) throw error
-    log.warn('malformed admission review', { webhook: webhook.name, error })
-    return refusal(400, 'BadRequest', error.message)
+    log.warn('received malformed admission review', { webhook: webhook.name, error })
+    return errorResponse(400, 'BadRequest', error.message)
   }
   const facts = {
     webhook: webhook.name,
@@ -54,42 +54,49 @@ export async function handleReview(
     name: request.name,
   }
   try {
-    const result = await judge(webhook, request, options)
-    if (!result.allowed) log.debug('admission refused', { ...facts, message: result.status?.message })
-    return answer(webhook, request, result)
+    const result = await runHandler(webhook, request, options)
+    if (!result.allowed) log.debug('denied admission request', { ...facts, message: result.status?.message })
+    return reviewResponse(webhook, request, result)
   } catch (error) {
-    if (options.signal?.aborted) log.info('admission caller went away', { ...facts, error })
+    if (options.signal?.aborted) log.info('admission caller disconnected', { ...facts, error })
     else log.error('admission handler failed', { ...facts, error })
     const isLate = error instanceof HandlerTimeout
     const status = isLate ? 504 : 500
     const reason = isLate ? 'Timeout' : 'InternalError'
-    // What is not one of ours was not written for the eyes of whoever made the request.
-    const why = error instanceof TenureError ? error.message : 'it failed; its log has the reason under this uid'
+    // Messages of unexpected errors may contain internals that the client must not see.
+    const why =
+      error instanceof TenureError ? error.message : 'its handler failed; see the log of the webhook for this uid'
     const message = `Webhook ${webhook.name} could not decide on request ${request.uid}: ${why}`
-    if (webhook.failurePolicy === 'Ignore') return refusal(status, reason, message)
-    return answer(webhook, request, deny(message, { code: status, reason }))
+    if (webhook.failurePolicy === 'Ignore') return errorResponse(status, reason, message)
+    return reviewResponse(webhook, request, deny(message, { code: status, reason }))
   }
 }
 
-/** An answer that is no review: a metav1.Status, whose message the API server passes on. */
-export function refusal(code: number, reason: string, message: string): ReviewResponse {
+/** An error response: a metav1.Status whose message the API server passes on. */
+export function errorResponse(code: number, reason: string, message: string): ReviewResponse {
   return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, code } }
 }
 
 class HandlerTimeout extends TenureError {
   constructor(budget: number) {
-    super('TENURE_WEBHOOK_TIMEOUT', `it took more than ${Math.round(budget)} ms; try again.`, { fate: 'retry' })
+    super('TENURE_WEBHOOK_TIMEOUT', `its handler took more than ${Math.round(budget)} ms; try again.`, {
+      fate: 'retry',
+    })
   }
 }
 
-async function judge(webhook: Webhook, request: AdmissionRequest, options: ReviewOptions): Promise<AdmissionResult> {
+async function runHandler(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  options: ReviewOptions,
+): Promise<AdmissionResult> {
   const { clock = systemClock, log = silentLogger } = options
   const timeout = options.timeout ?? webhook.timeoutSeconds * 1000
-  // An answer that arrives when nobody waits explains nothing: leave it time for the way back.
+  // The response must arrive before the API server gives up, so reserve time for the way back.
   const budget = timeout - Math.min(250, timeout / 10)
   const limit = withTimeout(clock, budget, () => new HandlerTimeout(budget), options.signal)
   if (webhook.type === 'mutating') {
-    // A change in place would leave nothing to compare with: better that it throws than that it is lost.
+    // A mutation in place would leave nothing to diff against; freezing makes it throw instead.
     freeze(request.object)
     freeze(request.oldObject)
   }
@@ -104,7 +111,7 @@ async function judge(webhook: Webhook, request: AdmissionRequest, options: Revie
   }
 }
 
-function answer(webhook: Webhook, request: AdmissionRequest, result: AdmissionResult): ReviewResponse {
+function reviewResponse(webhook: Webhook, request: AdmissionRequest, result: AdmissionResult): ReviewResponse {
   const { warnings, auditAnnotations } = result.details
   const operations = operationsOf(webhook, request, result)
   return {
@@ -134,7 +141,7 @@ function operationsOf(
 ): ReturnType<typeof diffJson> {
   if (!outcome) return []
   if (webhook.type === 'validating') {
-    throw new TenureError('TENURE_WEBHOOK_NO_OBJECT', 'a validating webhook can not change an object.', { fate: 'bug' })
+    throw new TenureError('TENURE_WEBHOOK_NO_OBJECT', 'a validating webhook cannot change an object.', { fate: 'bug' })
   }
   if ('patch' in outcome) return outcome.patch
   if (!request.object) {

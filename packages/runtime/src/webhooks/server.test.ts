@@ -80,7 +80,7 @@ interface Call {
   readonly body?: string | Buffer
 }
 
-interface Answer {
+interface CallResult {
   readonly status: number
   readonly headers: Record<string, unknown>
   readonly body: { readonly response?: Response; readonly message?: string }
@@ -88,7 +88,7 @@ interface Answer {
   readonly serial: string
 }
 
-function call({ port, agent }: { port: number; agent: Agent }, options: Call = {}): Promise<Answer> {
+function call({ port, agent }: { port: number; agent: Agent }, options: Call = {}): Promise<CallResult> {
   return new Promise((resolve, reject) => {
     const { path = '/validate?timeout=10s', method = 'POST', body = JSON.stringify(reviewOf()) } = options
     const headers = { 'content-type': 'application/json', ...options.headers }
@@ -101,7 +101,7 @@ function call({ port, agent }: { port: number; agent: Agent }, options: Call = {
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: JSON.parse(text) as Answer['body'],
+          body: JSON.parse(text) as CallResult['body'],
           reused: request.reusedSocket,
           serial,
         }),
@@ -112,7 +112,7 @@ function call({ port, agent }: { port: number; agent: Agent }, options: Call = {
 }
 
 describe('an admission server', () => {
-  test('answers over TLS, on a connection that is kept', async () => {
+  test('reviews are answered over TLS on a persistent connection', async () => {
     const served = await serve()
     const first = await call(served)
     expect(first).toMatchObject({ status: 200, body: { response: { uid: 'u-1', allowed: true } }, reused: false })
@@ -124,12 +124,12 @@ describe('an admission server', () => {
   })
 
   test.each<[string, Call, number, string]>([
-    ['an unknown path', { path: '/other' }, 404, 'no webhook under this path'],
+    ['an unknown path', { path: '/other' }, 404, 'No webhook is served at this path'],
     ['another method', { method: 'PUT' }, 405, 'sent with POST'],
     ['no body with GET', { method: 'GET', body: '' }, 405, 'sent with POST'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'application/json'],
     ['a content type alike', { headers: { 'content-type': 'application/jsonx' } }, 415, 'application/json'],
-    ['no JSON', { body: '{' }, 400, 'no JSON'],
+    ['invalid JSON', { body: '{' }, 400, 'not JSON'],
     ['a body too large by its header', { body: 'x'.repeat(2000) }, 413, '1000 bytes'],
     [
       'a body too large on the way',
@@ -137,7 +137,7 @@ describe('an admission server', () => {
       413,
       '1000 bytes',
     ],
-  ])('refuses %s, and goes on', async (_, options, status, message) => {
+  ])('%s is rejected and the server keeps serving', async (_, options, status, message) => {
     const served = await serve({ maxBodyBytes: 1000 })
     const answer = await call(served, options)
     expect(answer.status).toBe(status)
@@ -145,7 +145,7 @@ describe('an admission server', () => {
     expect((await call(served)).status).toBe(200)
   })
 
-  test('reads a review with objects as large as the API server takes them', async () => {
+  test('a review with two objects of maximum size is accepted', async () => {
     const served = await serve()
     const object = { spec: { host: 'x'.repeat(3 * 1024 * 1024) } }
     const body = JSON.stringify(reviewOf({ operation: 'UPDATE', object, oldObject: object }))
@@ -155,7 +155,7 @@ describe('an admission server', () => {
     })
   })
 
-  test('survives callers who speak no TLS, no HTTP, or leave in the middle', async () => {
+  test('clients without TLS or HTTP, or that disconnect, do not stop the server', async () => {
     const served = await serve()
     const plain = tcpConnect(served.port, '127.0.0.1')
     plain.write('GET / HTTP/1.1\r\n\r\n')
@@ -172,7 +172,7 @@ describe('an admission server', () => {
     expect((await call(served)).status).toBe(200)
   })
 
-  test('takes a new certificate for new connections and keeps the old ones', async () => {
+  test('new connections get a new certificate and old ones stay open', async () => {
     const served = await serve()
     const old = await call(served)
     served.source.replace()
@@ -185,7 +185,7 @@ describe('an admission server', () => {
     expect(renewed.serial).not.toBe(old.serial)
   })
 
-  test('closes a connection after so many calls', async () => {
+  test('a connection is closed after callsPerConnection calls', async () => {
     const served = await serve({ callsPerConnection: 2 })
     const answers = [await call(served), await call(served), await call(served)]
     expect(answers.map(({ status, reused }) => [status, reused])).toEqual([
@@ -195,7 +195,7 @@ describe('an admission server', () => {
     ])
   })
 
-  test('finishes what is under way when it closes, and keeps no connection after', async () => {
+  test('close waits for calls in flight and keeps no connection', async () => {
     const { opened, open } = gate()
     const entered = gate()
     const webhook = validating({
@@ -220,25 +220,25 @@ describe('an admission server', () => {
     expect(served.source.listeners.size).toBe(0)
   })
 
-  test('waits for nobody who has asked nothing', async () => {
-    // Time stands still: it is over without any.
+  test('close does not wait for connections without a request', async () => {
+    // The clock stands still: close must not wait for a timer.
     const served = await serve({ clock: new VirtualClock() })
     const socket = tlsConnect({ port: served.server.port, host: '127.0.0.1', ca: authority.certificate })
     await new Promise((resolve) => socket.once('secureConnect', resolve))
     const speechless = tcpConnect(served.server.port, '127.0.0.1')
     await new Promise((resolve) => speechless.once('connect', resolve))
-    // So that the connections before it are the server's by now.
+    // By then the server has accepted the earlier connections.
     expect(await call(served)).toMatchObject({ status: 200 })
     const gone = Promise.all([ended(socket), ended(speechless)])
     const began = systemClock.monotonic()
     await served.server.close()
     await gone
-    // Node itself gives up on a handshake after ten seconds.
+    // Node gives up on a handshake after ten seconds.
     expect(systemClock.monotonic() - began).toBeLessThan(8_000)
     expect([socket.destroyed, speechless.destroyed]).toEqual([true, true])
   })
 
-  test('cuts what does not finish in time, and tells its handler', async () => {
+  test('calls that outlast the grace period are aborted', async () => {
     const clock = new VirtualClock()
     const entered = gate()
     const left = gate()
@@ -264,18 +264,18 @@ describe('an admission server', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('says which port is taken', async () => {
+  test('the error names a taken port', async () => {
     const { port } = await serve()
     await expect(serve({ port })).rejects.toThrow(`port ${port} is taken`)
   })
 
-  test('refuses two webhooks under one path', () => {
+  test('two webhooks with the same path are rejected', () => {
     const webhook = validating({ name: 'a.example.dev', kind: Website, failurePolicy: 'Fail', validate: () => allow() })
     const options = { webhooks: [webhook, webhook], certificates: new Source() }
-    expect(() => new AdmissionServer(options)).toThrow('a path of its own')
+    expect(() => new AdmissionServer(options)).toThrow('a different path')
   })
 
-  test('counts and times under the names of controller-runtime', async () => {
+  test('metrics have the names of controller-runtime', async () => {
     const series = new Map<string, number[]>()
     const family = ({ name }: Instrument) => ({
       with: (labels: Labels) => {
@@ -297,8 +297,8 @@ describe('an admission server', () => {
   })
 })
 
-describe('the time-out in a query', () => {
-  test('is a Go duration', () => {
+describe('requestTimeout', () => {
+  test('the timeout in the query is a Go duration', () => {
     expect(requestTimeout('timeout=10s')).toBe(10_000)
     expect(requestTimeout('a=b&timeout=1m0.5s')).toBe(60_500)
     for (const query of ['', 'timeout=', 'timeout=10', 'timeout=-1s', 'timeout=0s', 'timeout=soon']) {

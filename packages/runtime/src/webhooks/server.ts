@@ -11,41 +11,41 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
 import { requestTimeout } from './request-timeout.ts'
 import type { ReviewResponse } from './review.ts'
-import { handleReview, refusal } from './review.ts'
+import { handleReview, errorResponse } from './review.ts'
 import type { Webhook } from './webhook.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
 
-/** Where the serving certificate comes from, now and whenever it is replaced. */
+/** Provides the serving certificate and announces its replacement. */
 export interface CertificateSource {
   readonly serving: CertificateWithKey
-  /** Calls back after `serving` changed. Returns what ends that. */
+  /** Calls `listener` after `serving` changed. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void
 }
 
 export interface AdmissionServerOptions {
   readonly webhooks: readonly Webhook[]
   readonly certificates: CertificateSource
-  /** 0 takes any free one. Default 9443. */
+  /** 0 picks any free port. Default 9443. */
   readonly port?: number | undefined
   /** Default: all interfaces. */
   readonly host?: string | undefined
   /**
-   * The largest review that is read. The API server takes objects of up to 3 MiB, and a review of an update holds two
-   * of them. Default 7 MiB.
+   * Maximum size of a review in bytes. The API server accepts objects of up to 3 MiB, and the review of an update holds
+   * two. Default 7 MiB.
    */
   readonly maxBodyBytes?: number | undefined
-  /** Default 1000: an API server keeps few connections, each for many calls. */
+  /** Default 1000: an API server uses few connections for many calls. */
   readonly maxConnections?: number | undefined
   /**
-   * After this many calls a connection is closed, so that callers spread over replicas that came later. Default 0: never.
+   * Number of calls after which a connection is closed, so that callers spread over new replicas. Default 0: unlimited.
    */
   readonly callsPerConnection?: number | undefined
-  /** Default: none. */
+  /** Default: no logs. */
   readonly log?: Logger | undefined
-  /** Default: none. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined
-  /** Default: the machine's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
 }
 
@@ -54,7 +54,7 @@ interface Route {
   readonly metrics: WebhookMetrics
 }
 
-/** Serves webhooks over HTTPS, and takes a new certificate without dropping a connection. */
+/** Serves webhooks over HTTPS and switches to a new certificate without dropping connections. */
 export class AdmissionServer {
   readonly #options: AdmissionServerOptions
   readonly #routes = new Map<string, Route>()
@@ -75,18 +75,18 @@ export class AdmissionServer {
       if (this.#routes.has(webhook.path)) {
         throw new TenureError(
           'TENURE_WEBHOOK_DEFINITION',
-          `Two webhooks are served under ${webhook.path}: give "${webhook.name}" a path of its own.`,
+          `Two webhooks have the path ${webhook.path}: give "${webhook.name}" a different path.`,
         )
       }
       this.#routes.set(webhook.path, { webhook, metrics: webhookMetrics(options.metrics ?? noMetrics, webhook) })
     }
   }
 
-  /** The port that is listened on. Throws before `listen`. */
+  /** The bound port. Throws before `listen`. */
   get port(): number {
     const address = this.#server?.address() as AddressInfo | null | undefined
     if (!address)
-      throw new TenureError('TENURE_WEBHOOK_SERVER', 'The webhook server does not listen: call listen first.')
+      throw new TenureError('TENURE_WEBHOOK_SERVER', 'The webhook server is not listening: call listen() first.')
     return address.port
   }
 
@@ -95,10 +95,10 @@ export class AdmissionServer {
     return this.#server !== undefined && !this.#closing
   }
 
-  /** Resolves when calls are taken; rejects if the port can not be had. */
+  /** Resolves when the server accepts calls; rejects if it cannot bind the port. */
   async listen(): Promise<void> {
     const { certificates, port = 9443, host } = this.#options
-    // Loaded here, because few programs that import the runtime serve webhooks.
+    // Loaded on demand: few programs that import the runtime serve webhooks.
     const { createServer } = await import('node:https')
     const secure = () => ({ cert: certificates.serving.certificate, key: certificates.serving.key })
     const server = createServer(
@@ -110,15 +110,15 @@ export class AdmissionServer {
         headersTimeout: 10_000,
         // No webhook may take longer than 30 s.
         requestTimeout: 35_000,
-        // Go's client drops idle connections after 90 s. It has to be the one to do so: a server that closes first
-        // may do it just as a call is under way.
+        // Go's client closes idle connections after 90 s. The server must not close first: a call may just be under
+        // way.
         keepAliveTimeout: 120_000,
       },
       (request, response) => {
         this.#serve(request, response).catch((error: unknown) => {
-          // Whoever hangs up in the middle of a request is their own problem; anything else is ours.
+          // A client that disconnects in the middle of a request is not an error of the server.
           const level = request.errored ? 'debug' : 'error'
-          this.#log[level]('webhook request not answered', { error: asError(error) })
+          this.#log[level]('failed to answer webhook request', { error: asError(error) })
           response.destroy()
         })
       },
@@ -135,14 +135,17 @@ export class AdmissionServer {
     server.on('error', (error) => this.#log.error('webhook server failed', { error }))
     this.#server = server
     this.#unsubscribe = certificates.subscribe(() => {
-      // Connections that are open go on with what they agreed on; new ones get the new certificate.
+      // Open connections keep the old certificate; new ones get the new one.
       server.setSecureContext({ ...secure(), minVersion: 'TLSv1.2' })
-      this.#log.info('serving certificate replaced')
+      this.#log.info('replaced serving certificate')
     })
-    this.#log.info('webhooks served', { port: this.port, paths: [...this.#routes.keys()] })
+    this.#log.info('serving webhooks', { port: this.port, paths: [...this.#routes.keys()] })
   }
 
-  /** Takes no more calls, finishes those under way, and cuts what is left after `grace` milliseconds. Default 30 s. */
+  /**
+   * Stops accepting calls, waits for those in flight, and closes all connections after `grace` milliseconds. Default 30
+   * s.
+   */
   async close(grace = 30_000): Promise<void> {
     const server = this.#server
     if (server) await (this.#closing ??= this.#close(server, grace))
@@ -163,23 +166,23 @@ export class AdmissionServer {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     const route = this.#routes.get(path)
     if (!route) {
-      this.#send(request, response, refusal(404, 'NotFound', 'There is no webhook under this path.'))
+      this.#send(request, response, errorResponse(404, 'NotFound', 'No webhook is served at this path.'))
       return
     }
     const { webhook, metrics } = route
     const started = this.#clock.monotonic()
     metrics.inFlight.inc()
     try {
-      const answer = await this.#answer(webhook, query, request, response)
-      metrics.answered(answer.status)
-      this.#send(request, response, answer)
+      const review = await this.#review(webhook, query, request, response)
+      metrics.responded(review.status)
+      this.#send(request, response, review)
     } finally {
       metrics.inFlight.dec()
       metrics.latency.observe((this.#clock.monotonic() - started) / 1000)
     }
   }
 
-  async #answer(
+  async #review(
     webhook: Webhook,
     query: string,
     request: IncomingMessage,
@@ -187,17 +190,21 @@ export class AdmissionServer {
   ): Promise<ReviewResponse> {
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST')
-      return refusal(405, 'MethodNotAllowed', 'Admission reviews are sent with POST.')
+      return errorResponse(405, 'MethodNotAllowed', 'Admission reviews must be sent with POST.')
     }
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-      return refusal(415, 'UnsupportedMediaType', 'Admission reviews are sent as application/json.')
+      return errorResponse(415, 'UnsupportedMediaType', 'Admission reviews must be sent as application/json.')
     }
     const body = await readBody(request, this.#maxBodyBytes)
     if (body === undefined) {
-      return refusal(413, 'RequestEntityTooLarge', `Admission reviews may have ${this.#maxBodyBytes} bytes.`)
+      return errorResponse(
+        413,
+        'RequestEntityTooLarge',
+        `Admission reviews may have at most ${this.#maxBodyBytes} bytes.`,
+      )
     }
     const gone = new AbortController()
-    const onClose = (): void => gone.abort(new Error('the API server went away'))
+    const onClose = (): void => gone.abort(new Error('the API server disconnected'))
     response.once('close', onClose)
     try {
       return await handleReview(webhook, body, {
@@ -211,19 +218,19 @@ export class AdmissionServer {
     }
   }
 
-  #send(request: IncomingMessage, response: ServerResponse, answer: ReviewResponse): void {
+  #send(request: IncomingMessage, response: ServerResponse, review: ReviewResponse): void {
     if (response.destroyed) return
-    const text = JSON.stringify(answer.body)
-    response.statusCode = answer.status
+    const text = JSON.stringify(review.body)
+    response.statusCode = review.status
     response.setHeader('content-type', 'application/json')
     response.setHeader('content-length', Buffer.byteLength(text))
-    // What was not read would be taken for the next request; and who closes keeps no connection for later.
+    // An unread body would be parsed as the next request, and a closing server keeps no connections.
     if (this.#closing || !request.complete) response.setHeader('connection', 'close')
     response.end(text)
   }
 }
 
-/** The whole body as text, or undefined once it is known to be longer than `limit`. */
+/** The body as text, or undefined if it is longer than `limit`. */
 async function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return undefined
   const chunks: Buffer[] = []
@@ -239,5 +246,5 @@ async function readBody(request: IncomingMessage, limit: number): Promise<string
 function cannotListen(port: number, cause: NodeJS.ErrnoException): TenureError {
   const why =
     cause.code === 'EADDRINUSE' ? `port ${port} is taken; choose another or 0 for any free one` : cause.message
-  return new TenureError('TENURE_WEBHOOK_SERVER', `The webhook server can not listen: ${why}.`, { cause })
+  return new TenureError('TENURE_WEBHOOK_SERVER', `The webhook server cannot listen: ${why}.`, { cause })
 }

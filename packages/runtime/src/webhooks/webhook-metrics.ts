@@ -1,14 +1,14 @@
 import type { Counter, Gauge, Histogram, Metrics } from '../metrics/metrics.ts'
 import type { Webhook } from './webhook.ts'
 
-/** What is measured of one webhook. */
+/** Metrics of one webhook. */
 export interface WebhookMetrics {
   readonly inFlight: Gauge
   readonly latency: Histogram
-  answered(status: number): void
+  responded(status: number): void
 }
 
-/** The series of a webhook, under controller-runtime's names and, as there, labelled with its path. */
+/** The series of a webhook, with the names and the path label of controller-runtime. */
 export function webhookMetrics(metrics: Metrics, webhook: Webhook): WebhookMetrics {
   const labels = { webhook: webhook.path }
   const requests = metrics.counter({
@@ -22,7 +22,7 @@ export function webhookMetrics(metrics: Metrics, webhook: Webhook): WebhookMetri
     if (!counter) byCode.set(status, (counter = requests.with({ ...labels, code: String(status) })))
     return counter
   }
-  // There from the start, so that a rate over the first failure is not missed.
+  // Created at the start, so that a rate covers the first failure.
   for (const status of [200, 500]) counterOf(status).inc(0)
   return {
     inFlight: metrics
@@ -39,6 +39,6 @@ export function webhookMetrics(metrics: Metrics, webhook: Webhook): WebhookMetri
         labels: ['webhook'],
       })
       .with(labels),
-    answered: (status) => counterOf(status).inc(),
+    responded: (status) => counterOf(status).inc(),
   }
 }

@@ -15,30 +15,30 @@ export interface WebhookRule {
 }
 
 export interface AdmissionContext {
-  /** Aborts when the API server no longer waits for the answer. */
+  /** Aborts when the API server no longer waits for the response. */
   readonly signal: AbortSignal
   readonly log: Logger
 }
 
 interface WebhookDefinition<T extends KubeObject> {
-  /** Fully qualified, and unique within its configuration: `websites.validate.example.dev`. */
+  /** Fully qualified and unique within its configuration: `websites.validate.example.dev`. */
   readonly name: string
-  /** Whose objects the handler gets. */
+  /** Kind of the objects that the handler receives. */
   readonly kind: Kind<T>
   /** Default CREATE and UPDATE. */
   readonly operations?: readonly AdmissionOperation[]
-  /** What is sent to the handler, where kind and operations do not say enough. Default: made of those two. */
+  /** Which requests are sent to the handler, if kind and operations are not enough. Default: derived from both. */
   readonly rules?: readonly WebhookRule[]
-  /** Where it is served. Default as controller-runtime has it: `/validate-example-dev-v1-website`. */
+  /** URL path. Default as in controller-runtime: `/validate-example-dev-v1-website`. */
   readonly path?: string
   /**
-   * What becomes of a request when the webhook can not be asked or its handler fails: refused, or let through. There
-   * is no default: `Fail` makes this server one that others can not do without, `Ignore` makes its checks optional.
+   * Whether a request is denied or admitted if the webhook is unreachable or its handler fails. There is no default:
+   * `Fail` makes the availability of this server critical, `Ignore` makes its checks optional.
    */
   readonly failurePolicy: 'Fail' | 'Ignore'
-  /** `Equivalent` also sends requests made through other versions of the kind, converted. Default `Equivalent`. */
+  /** `Equivalent` also matches requests through other versions of the kind, converted. Default `Equivalent`. */
   readonly matchPolicy?: 'Equivalent' | 'Exact'
-  /** `NoneOnDryRun` for a handler that leaves traces elsewhere, unless `dryRun`. Default `None`. */
+  /** `NoneOnDryRun` if the handler has side effects, but not if `dryRun`. Default `None`. */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /** 1 to 30. Default 10. */
   readonly timeoutSeconds?: number
@@ -57,16 +57,16 @@ export interface ValidatingDefinition<T extends KubeObject> extends WebhookDefin
   ) => AdmissionResult<never> | Promise<AdmissionResult<never>>
 }
 
-/** A new object, operations on the old one, or a result. The object that came in is frozen: return another. */
+/** A changed object, a patch, or a result. The object in the request is frozen: return a new one. */
 export type Mutation<T extends KubeObject> = T | readonly JsonPatchOperation[] | AdmissionResult<T>
 
 export interface MutatingDefinition<T extends KubeObject> extends WebhookDefinition<T> {
-  /** `IfNeeded`: called again if a later webhook changed the object. Default `Never`. */
+  /** `IfNeeded`: call again if a later webhook changed the object. Default `Never`. */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   readonly mutate: (request: AdmissionRequest<T>, context: AdmissionContext) => Mutation<T> | Promise<Mutation<T>>
 }
 
-/** A declared webhook: what its configuration says, and its handler. Made by `validating` and `mutating`. */
+/** A declared webhook: its configuration and its handler. Created by `validating` and `mutating`. */
 export interface Webhook {
   readonly type: 'validating' | 'mutating'
   readonly name: string
@@ -83,18 +83,18 @@ export interface Webhook {
   readonly admit: (request: AdmissionRequest, context: AdmissionContext) => Promise<AdmissionResult>
 }
 
-/** A webhook that says yes or no. */
+/** Declares a webhook that allows or denies requests. */
 export function validating<T extends KubeObject>(definition: ValidatingDefinition<T>): Webhook {
   const { validate } = definition
   return {
     ...common(definition, 'validating'),
     reinvocationPolicy: 'Never',
-    // The rules make sure that it is a T, and the one place to say so is here.
+    // The rules guarantee that the object is a T.
     admit: async (request, context) => validate(request as AdmissionRequest<T>, context),
   }
 }
 
-/** A webhook that may change the object; the runtime works out the patch. */
+/** Declares a webhook that may change the object; the runtime computes the patch. */
 export function mutating<T extends KubeObject>(definition: MutatingDefinition<T>): Webhook {
   const { mutate } = definition
   return {
@@ -154,5 +154,5 @@ function isOperations(mutation: object): mutation is readonly JsonPatchOperation
 }
 
 function invalid(name: string, why: string): TenureError {
-  return new TenureError('TENURE_WEBHOOK_DEFINITION', `Webhook "${name}" can not be declared: ${why}.`)
+  return new TenureError('TENURE_WEBHOOK_DEFINITION', `Webhook "${name}" is invalid: ${why}.`)
 }

@@ -51,7 +51,7 @@ function urlOf(url: string): string | undefined {
 }
 
 describe('webhooks', () => {
-  test('are served before their configuration sends anyone, and end without a trace', async () => {
+  test('webhooks are served before their configuration is applied, and close leaves nothing behind', async () => {
     const { clock, api, webhooks, end } = setUp()
     let wasListening: boolean | undefined
     api.intercept(({ verb }) => {
@@ -76,7 +76,7 @@ describe('webhooks', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('can be closed at any moment of their start, and more than once', async () => {
+  test('webhooks can be closed at any time during the start, and more than once', async () => {
     for (const turns of [0, 1, 2, 3, 5, 8, 13]) {
       const { clock, webhooks, end } = setUp({ secret: { namespace: 'ops', name: 'certificates' } })
       const start = webhooks.start()
@@ -94,7 +94,7 @@ describe('webhooks', () => {
 })
 
 describe('an address', () => {
-  test('says what the certificate must hold', () => {
+  test('the address determines the names of the certificate', () => {
     expect(namesOf({ service: { namespace: 'ops', name: 'web' } }).dnsNames).toContain('web.ops.svc')
     expect(namesOf({ url: 'https://[::1]:9443' })).toEqual({ dnsNames: [], ipAddresses: ['::1'] })
     expect(namesOf({ url: 'https://Hooks.example.dev/base' })).toEqual({
@@ -103,14 +103,14 @@ describe('an address', () => {
     })
   })
 
-  test('is followed by the path', () => {
+  test('the path is appended to the address', () => {
     expect(urlOf('https://a.dev')).toBe('https://a.dev/check')
     expect(urlOf('https://a.dev:9443/base/')).toBe('https://a.dev:9443/base/check')
   })
 
-  test('must be one that the API server may call', () => {
+  test('an address that the API server cannot call is rejected', () => {
     for (const url of ['', 'a.dev', 'http://a.dev', 'https://u:p@a.dev', 'https://a.dev?b', 'https://a.dev#c']) {
-      expect(() => namesOf({ url })).toThrow('give https://host:port')
+      expect(() => namesOf({ url })).toThrow('use https://host:port')
     }
   })
 })

@@ -8,18 +8,18 @@ import { WebhookCertificates } from './certificates/webhook-certificates.ts'
 
 export interface WebhooksOptions
   extends Omit<AdmissionServerOptions, 'certificates'>, Omit<WebhookCertificatesOptions, 'declare'> {
-  /** The configurations to make of the webhooks. Default: none are made; see `inject` for those of others. */
+  /** The webhook configurations to apply. Default: none; see `inject` for those that others manage. */
   readonly configuration?:
     | {
-        /** Of the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration. */
+        /** Name of both the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration. */
         readonly name: string
-        /** In a URL, port 0 stands for the port that is listened on: `https://127.0.0.1:0`. */
+        /** In a URL, port 0 stands for the bound port: `https://127.0.0.1:0`. */
         readonly address: ClientAddress
       }
     | undefined
 }
 
-/** Webhooks, their server and its certificates, in the order in which they must start and stop. */
+/** Webhooks with their server and its certificates, started and stopped in the right order. */
 export class Webhooks {
   readonly certificates: WebhookCertificates
   readonly server: AdmissionServer
@@ -43,8 +43,8 @@ export class Webhooks {
   }
 
   /**
-   * Resolves when webhooks are served; their configurations are written after that, so that nobody is sent to a closed
-   * port. `signal` ends the start, not what was started: that is `close`.
+   * Resolves when the webhooks are served. Their configurations are written after that, so that the API server never
+   * calls a closed port. `signal` aborts the start only; `close` stops everything.
    */
   async start(signal: AbortSignal = this.#ended.signal): Promise<void> {
     await this.certificates.prepare(AbortSignal.any([signal, this.#ended.signal]))
@@ -56,7 +56,7 @@ export class Webhooks {
     this.#running = this.certificates.run(this.#ended.signal)
   }
 
-  /** Finishes calls under way, for at most `grace` milliseconds (default 30 s), and ends everything. */
+  /** Waits at most `grace` milliseconds (default 30 s) for calls in flight, and stops everything. */
   async close(grace?: number): Promise<void> {
     this.#ended.abort(new Error('webhooks closed'))
     await this.server.close(grace)

@@ -5,27 +5,27 @@ import type { Informers } from '../../informer/types.ts'
 import type { CertificateState } from './rotation.ts'
 import { faultOf } from './rotation.ts'
 
-/** What is stored, as far as it can be used. */
+/** The stored certificates, as far as they are usable. */
 export interface StoredCertificates {
   readonly state: CertificateState | undefined
-  /** Why there is no state; undefined if there is one, or if nothing was stored. */
+  /** Why the stored state is unusable; undefined if it is usable or nothing is stored. */
   readonly fault: string | undefined
-  /** Authorities that callers may trust today, also where the rest is unusable. */
+  /** Authorities that callers may trust, even if the rest is unusable. */
   readonly trusted: readonly string[]
-  /** Which version this is, for a write on top of it; undefined if there is none. */
+  /** Version for a conditional write; undefined if nothing is stored. */
   readonly version: string | undefined
 }
 
-/** Where certificates are kept. What is stored decides; a write on top of an older version is refused. */
+/** Stores certificates. The stored state is authoritative; a write over an older version is rejected. */
 export interface CertificateStore {
   read(signal: AbortSignal): Promise<StoredCertificates>
-  /** False if somebody else wrote first. */
+  /** False if another replica wrote first. */
   write(state: CertificateState, version: string | undefined, signal: AbortSignal): Promise<boolean>
-  /** Calls back when what is stored may have changed. Returns what ends that. */
+  /** Calls `onChange` when the stored state may have changed. Returns a function that unsubscribes. */
   watch(onChange: () => void): () => void
 }
 
-/** Keeps certificates as long as the process lives: for one replica, or for development. */
+/** Keeps certificates in memory: for a single replica or for development. */
 export class MemoryCertificateStore implements CertificateStore {
   #state: CertificateState | undefined
 
@@ -58,15 +58,15 @@ export interface SecretRef {
 }
 
 /**
- * Keeps certificates in a Secret that all replicas share: `tls.crt` and `tls.key` as everywhere, `ca.crt` with every
- * trusted authority, newest first, and `ca.key` of that newest.
+ * Keeps certificates in a Secret that all replicas share: the usual `tls.crt` and `tls.key`, `ca.crt` with every
+ * trusted authority, newest first, and `ca.key` of the newest.
  */
 export class SecretCertificateStore implements CertificateStore {
   readonly #ref: SecretRef
   readonly #api: KubeApi
   readonly #informers: Informers
   #last: Stored<SecretObject> | undefined
-  /** What was read or written last, from before the write is answered: its echo may come sooner. */
+  /** The data last read or written; set before the response of a write, because its watch event may arrive earlier. */
   #data: SecretObject['data']
 
   constructor(ref: SecretRef, api: KubeApi, informers: Informers) {
@@ -101,7 +101,7 @@ export class SecretCertificateStore implements CertificateStore {
               { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata: { namespace, name }, data },
               { signal },
             )
-          : // Labels, and data of others, are left as they are.
+          : // Labels and other data stay unchanged.
             await this.#api.update(
               Secret,
               { ...last, metadata: { ...last.metadata, resourceVersion: version }, data: { ...last.data, ...data } },
@@ -109,7 +109,7 @@ export class SecretCertificateStore implements CertificateStore {
             )
       return true
     } catch (error) {
-      // Not found: it was deleted since it was read, and is to be made anew.
+      // Not found: deleted since it was read; the caller creates it again.
       if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return false
       throw error
     }
@@ -141,7 +141,8 @@ function decode(data: Readonly<Record<string, string>>): Omit<StoredCertificates
   const trusted = splitBundle(text('ca.crt')).filter(isCertificate)
   const newest = trusted[0]
   if (missing.length > 0 || !newest) {
-    // An empty Secret made ahead, so that no right to create one is needed, is nothing to complain about.
+    // An empty Secret is valid: an administrator may create it so that the operator needs no permission to create
+    // Secrets.
     const fault = missing.length === 4 ? undefined : `${missing.join(', ') || 'a certificate in ca.crt'} is missing`
     return { state: undefined, fault, trusted }
   }

@@ -8,9 +8,9 @@ import { configurationKind } from './webhook-configuration.ts'
 export interface ConfigurationReconcilerOptions {
   readonly type: ConfigurationType
   readonly name: string
-  /** Of these webhooks only. Unset: of all. */
+  /** Limits the reconciler to these webhooks. Default: all. */
   readonly webhooks?: readonly string[] | undefined
-  /** Makes the whole configuration, if it is ours to make. Unset: it is somebody else's, and may not be there. */
+  /** Builds the whole configuration if the operator manages it. Unset: others manage it, and it may not exist. */
   readonly declare?: ((bundle: string) => WebhookConfiguration) | undefined
   readonly api: KubeApi
   readonly informers: Informers
@@ -21,14 +21,14 @@ export interface ConfigurationReconcilerOptions {
   readonly onChange: () => void
 }
 
-/** Between two writes, so that a quarrel with somebody who writes the opposite stays affordable. */
-const PAUSE = 1000
-const LONGEST_PAUSE = 30_000
+/** Milliseconds between writes, which bounds the cost of a conflict with another writer. */
+const WRITE_INTERVAL_MS = 1000
+const MAX_BACKOFF_MS = 30_000
 
 /**
- * Keeps one webhook configuration trusting the bundle: writes it when the bundle changes, and again when somebody takes
- * it out. A declared configuration is applied whole at the start and whenever it is gone; after that only its bundle is
- * kept, so that an administrator, or a newer version of the operator, may change the rest.
+ * Keeps the CA bundle in one webhook configuration: writes it when the bundle changes or another writer removes it. A
+ * declared configuration is applied as a whole at the start and whenever it is missing; after that only its bundle is
+ * maintained, so that an administrator or a newer version of the operator may change the rest.
  */
 export class ConfigurationReconciler {
   readonly #options: ConfigurationReconcilerOptions
@@ -47,7 +47,10 @@ export class ConfigurationReconciler {
     this.#log = options.log.child({ configuration: options.name, type: options.type })
   }
 
-  /** Since when its webhooks trust the bundle, in wall time; undefined if they do not. One that is not there calls nobody. */
+  /**
+   * Wall time since when the webhooks trust the bundle; undefined if they do not. A missing configuration makes no
+   * calls and counts as trusting.
+   */
   get trustedSince(): number | undefined {
     return this.#trustedSince
   }
@@ -56,11 +59,11 @@ export class ConfigurationReconciler {
     if (bundle === this.#bundle) return
     this.#bundle = bundle
     this.#trustedSince = undefined
-    this.#look()
+    this.#updateTrust()
     this.#dirty()
   }
 
-  /** Works until `signal` aborts; then resolves. */
+  /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { informers, type, name, clock, random } = this.#options
     const informer = informers.informer(configurationKind(type), { fieldSelector: `metadata.name=${name}` })
@@ -69,7 +72,7 @@ export class ConfigurationReconciler {
     const unsubscribe = informer.subscribe((event) => {
       this.#known = event.type === 'deleted' ? undefined : event.object
       if (event.type === 'deleted' && this.#options.declare) this.#mustDeclare = true
-      this.#look()
+      this.#updateTrust()
       if (this.#trustedSince === undefined) this.#dirty()
     })
     const synced = this.#whenSynced(informer, signal)
@@ -81,12 +84,12 @@ export class ConfigurationReconciler {
         this.#isDirty = false
         const isWritten = await this.#write(signal)
         failures = 0
-        if (isWritten) await sleep(clock, PAUSE, signal)
+        if (isWritten) await sleep(clock, WRITE_INTERVAL_MS, signal)
       } catch (error) {
         if (signal.aborted) break
         this.#isDirty = true
-        this.#log.warn('webhook configuration not written, will try again', { error: asError(error) })
-        const pause = Math.min(PAUSE * 2 ** failures++, LONGEST_PAUSE)
+        this.#log.warn('failed to write webhook configuration, retrying', { error: asError(error) })
+        const pause = Math.min(WRITE_INTERVAL_MS * 2 ** failures++, MAX_BACKOFF_MS)
         await sleep(clock, jitter(random, pause, 0.2), signal).catch(() => undefined)
       }
     }
@@ -102,7 +105,7 @@ export class ConfigurationReconciler {
       return
     }
     this.#isSynced = true
-    this.#look()
+    this.#updateTrust()
   }
 
   async #write(signal: AbortSignal): Promise<boolean> {
@@ -118,8 +121,8 @@ export class ConfigurationReconciler {
         this.#mustDeclare = true
         throw error
       }
-      this.#log.info('webhook configuration applied')
-      this.#look()
+      this.#log.info('applied webhook configuration')
+      this.#updateTrust()
       return true
     }
     try {
@@ -129,15 +132,15 @@ export class ConfigurationReconciler {
       this.#known = undefined
       this.#mustDeclare = declare !== undefined
       this.#isDirty ||= this.#mustDeclare
-      this.#look()
+      this.#updateTrust()
       return false
     }
     const operations = this.#operations(this.#known, bundle)
     if (operations.length > 0) {
       this.#known = await api.patch(kind, { name }, jsonPatch(operations), { signal })
-      this.#log.info('CA bundle injected into webhook configuration')
+      this.#log.info('injected CA bundle into webhook configuration')
     }
-    this.#look()
+    this.#updateTrust()
     return operations.length > 0
   }
 
@@ -147,15 +150,15 @@ export class ConfigurationReconciler {
       if (this.#options.webhooks && !this.#options.webhooks.includes(webhook.name)) return []
       if (webhook.clientConfig.caBundle === value) return []
       return [
-        // A place in a list says little: make sure that it is still the webhook it was.
+        // The index may refer to another webhook by now, so test the name.
         { op: 'test', path: jsonPointer('webhooks', index, 'name'), value: webhook.name },
         { op: 'add', path: jsonPointer('webhooks', index, 'clientConfig', 'caBundle'), value },
       ]
     })
   }
 
-  /** Works out `trustedSince` from what is known. */
-  #look(): void {
+  /** Recomputes `trustedSince` from the known configuration. */
+  #updateTrust(): void {
     const isTrusting = this.#known
       ? this.#operations(this.#known, this.#bundle).length === 0
       : this.#isSynced && !this.#options.declare

@@ -28,7 +28,7 @@ const isTrusted = ({ serving, trusted }: Pick<CertificateState, 'serving' | 'tru
   trusted.some((authority) => new X509Certificate(serving.certificate).verify(new X509Certificate(authority).publicKey))
 
 describe('rotation', () => {
-  test('has nothing to do until the serving certificate is two thirds through', async () => {
+  test('a serving certificate is not renewed before two thirds of its life', async () => {
     const { clock, state, plan, step, start } = setUp()
     expect(plan(state)).toEqual({ newAuthority: false, newServing: false, drop: [], next: start + 60 * DAY })
     await clock.advance(60 * DAY - 1)
@@ -42,7 +42,7 @@ describe('rotation', () => {
     expect(plan(renewed)).toMatchObject({ newServing: false, next: start + 120 * DAY })
   })
 
-  test('replaces a certificate that lacks a name, and is content with what it then made', () => {
+  test('a certificate that lacks a name is replaced once', () => {
     const { state, plan, step } = setUp()
     expect(plan(state, {}, { ...policy, dnsNames: ['else.where.svc'] })).toMatchObject({ newServing: true })
     expect(plan(state, {}, { ...policy, ipAddresses: ['127.0.0.2'] })).toMatchObject({ newServing: true })
@@ -50,7 +50,7 @@ describe('rotation', () => {
     expect(step(state)).toBe(state)
   })
 
-  test('lets callers trust a new authority before it is used', async () => {
+  test('callers trust a new authority before it is used', async () => {
     const { clock, state, plan, step, start } = setUp()
     await clock.advance(550 * DAY)
     const fresh = step(state)
@@ -60,10 +60,10 @@ describe('rotation', () => {
     expect(both.authority.certificate).not.toBe(state.authority.certificate)
     expect(both.serving).toEqual(fresh.serving)
 
-    // Nobody was told yet: it waits, whatever the time.
+    // The callers do not trust it yet, so it is not used, whatever the time.
     await clock.advance(DAY)
     expect(plan(both, { trustedSince: undefined })).toMatchObject({ newServing: false })
-    // They were told just now: it waits for all of them to hear.
+    // The callers trust it since now, so propagation starts.
     const told = clock.now()
     expect(plan(both, { trustedSince: told })).toMatchObject({ newServing: false, next: told + policy.propagation })
     await clock.advance(policy.propagation)
@@ -74,7 +74,7 @@ describe('rotation', () => {
     expect(start + 600 * DAY).toBeLessThan(told)
   })
 
-  test('trusts the old authority until none of its certificates can be in use', async () => {
+  test('the old authority is trusted until none of its certificates can be in use', async () => {
     const { clock, state, plan, step } = setUp()
     const both = step(state, { force: 'authority' })
     await clock.advance(policy.propagation)
@@ -86,7 +86,7 @@ describe('rotation', () => {
     expect(step(switched).trusted).toEqual([both.authority.certificate])
   })
 
-  test('never drops the authority of the certificate in use', async () => {
+  test('the authority of the serving certificate is never dropped', async () => {
     const { clock, state, plan, step } = setUp()
     const both = step(state, { force: 'authority' })
     await clock.advance(89 * DAY)
@@ -95,7 +95,7 @@ describe('rotation', () => {
     expect(plan(late, { trustedSince: undefined }).drop).toEqual([])
   })
 
-  test('serves with a new authority at once when nothing else is valid', async () => {
+  test('a new authority serves at once if nothing else is valid', async () => {
     const { clock, state, step } = setUp()
     await clock.advance(90 * DAY)
     const back = step(state, { trustedSince: undefined })
@@ -107,7 +107,7 @@ describe('rotation', () => {
     expect(isTrusted({ serving: after.serving, trusted: [after.authority.certificate] })).toBe(true)
   })
 
-  test('serves only what is trusted, step by step over ten years with an authority now and then forced', async () => {
+  test('the serving certificate is always trusted over ten years with forced rotations', async () => {
     const { clock, start, ...rest } = setUp()
     let { state } = rest
     let told = { bundle: state.trusted, at: clock.now() }
@@ -115,7 +115,7 @@ describe('rotation', () => {
     for (let turn = 0; clock.now() < start + 3650 * DAY && turn < 2000; turn++) {
       const force = turn % 23 === 7 ? 'authority' : undefined
       const now = rest.step(state, { trustedSince: told.at, force })
-      // What callers trust is what they were told before this step.
+      // Callers trust what was published before this step.
       expect(isTrusted({ serving: now.serving, trusted: told.bundle })).toBe(true)
       expect(faultOf(now)).toBeUndefined()
       if (now.authority.certificate !== state.authority.certificate) authorities++
@@ -128,7 +128,7 @@ describe('rotation', () => {
     expect(state.trusted.length).toBeLessThan(6)
   })
 
-  test('keeps the bundle small however often it is forced, and never loses the authority in use', () => {
+  test('forced rotations keep the bundle bounded and never drop the authority in use', () => {
     const { state, step } = setUp()
     let now = state
     for (let turn = 0; turn < 30; turn++) now = step(now, { force: 'authority', trustedSince: undefined })
@@ -137,13 +137,13 @@ describe('rotation', () => {
     expect(faultOf(now)).toBeUndefined()
   })
 
-  test('finds what is wrong with a state', () => {
+  test('an unusable state is described', () => {
     const { state } = setUp()
     const other = setUp().state
     expect(faultOf(state)).toBeUndefined()
     expect(faultOf({ ...state, authority: { ...state.authority, key: other.authority.key } })).toContain('private key')
     expect(faultOf({ ...state, serving: { ...state.serving, key: other.serving.key } })).toContain('tls.key')
-    expect(faultOf({ ...state, serving: other.serving })).toContain('no authority')
+    expect(faultOf({ ...state, serving: other.serving })).toContain('not issued by an authority')
     expect(faultOf({ ...state, serving: { certificate: 'x', key: 'y' } })).toBeDefined()
   })
 })

@@ -3,30 +3,30 @@ import type { Authority, AuthorityContext, CertificateWithKey } from '../../cert
 import { BACKDATE_MS, createAuthority, isFor, loadAuthority, validityOf } from '../../certificates/index.ts'
 
 /**
- * How serving certificates and their authority replace each other so that no call fails on the way. Everything is
- * decided from what is stored, never from what a replica remembers:
+ * Rotates serving certificates and their authority without failing calls. All decisions use the stored state only,
+ * never the memory of a replica:
  *
- * 1. An authority past two thirds of its life gets a successor. Callers are told to trust both; the old one's serving
- *    certificate stays in use.
+ * 1. An authority past two thirds of its life gets a successor. Callers must trust both; the serving certificate of
+ *    the old one stays in use.
  * 2. Once callers have trusted the successor for `propagation`, it issues the serving certificate.
- * 3. Once no certificate of the old authority can be valid any more, it is trusted no longer.
+ * 3. Once no certificate of the old authority can be valid any more, it is removed from the trusted ones.
  *
- * A serving certificate past two thirds of its life is replaced by one of the same authority, at once.
+ * A serving certificate past two thirds of its life is replaced at once by one of the same authority.
  */
 export interface CertificateState {
-  /** The newest authority: the one that issues. */
+  /** The newest authority, which issues certificates. */
   readonly authority: CertificateWithKey
-  /** Every authority that callers must trust, PEM each, newest first: those with certificates that may be in use. */
+  /** PEM of every authority that callers must trust because its certificates may be in use, newest first. */
   readonly trusted: readonly string[]
   readonly serving: CertificateWithKey
 }
 
-/** However often somebody forces a new authority, a Secret and a configuration must hold them all. */
-const MOST_TRUSTED = 8
+/** Maximum number of trusted authorities, so that repeated forced rotations fit into a Secret and a configuration. */
+const MAX_TRUSTED_AUTHORITIES = 8
 
 export interface RotationPolicy {
   readonly commonName: string
-  /** Names that the serving certificate must hold. */
+  /** Names that the serving certificate must cover. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
   readonly servingLife: number
@@ -36,7 +36,7 @@ export interface RotationPolicy {
 
 export interface RotationMoment {
   readonly now: number
-  /** Since when callers trust all of `trusted`, in wall time; undefined if they do not yet. */
+  /** Wall time since when callers trust all of `trusted`; undefined if they do not yet. */
   readonly trustedSince: number | undefined
   /** Replace it although it is not due. */
   readonly force?: 'serving' | 'authority' | undefined
@@ -45,13 +45,13 @@ export interface RotationMoment {
 export interface RotationPlan {
   readonly newAuthority: boolean
   readonly newServing: boolean
-  /** Authorities to be trusted no longer. */
+  /** Authorities to remove from the trusted ones. */
   readonly drop: readonly string[]
-  /** When to look again if nothing happens, in wall time. */
+  /** Wall time of the next check if nothing happens. */
   readonly next: number
 }
 
-/** Decides. Pure. */
+/** Computes the next rotation step. Pure. */
 export function planRotation(state: CertificateState, policy: RotationPolicy, moment: RotationMoment): RotationPlan {
   const { now, force } = moment
   const authority = lifeOf(state.authority.certificate)
@@ -65,11 +65,11 @@ export function planRotation(state: CertificateState, policy: RotationPolicy, mo
       ? Infinity
       : Math.max(authority.made, moment.trustedSince) + policy.propagation
   const isWanted = force === 'serving' || now >= serving.due || !isByNewest || !isFor(state.serving.certificate, policy)
-  // With nothing valid to serve there is nothing to be careful with.
+  // Without a valid certificate there is nothing to preserve.
   const newServing = now >= serving.end || (!newAuthority && isWanted && now >= usableFrom)
 
   const old = state.trusted.slice(1).map((certificate, index) => {
-    // It issued its last certificate before its successor was there.
+    // An authority issued its last certificate before its successor existed.
     const successor = lifeOf(state.trusted[index] ?? certificate)
     const { end } = lifeOf(certificate)
     return { certificate, end, gone: Math.min(end, successor.made + policy.servingLife) }
@@ -82,7 +82,7 @@ export function planRotation(state: CertificateState, policy: RotationPolicy, mo
   return { newAuthority, newServing, drop, next: Math.min(...times.filter((time) => time > now)) }
 }
 
-/** Carries a plan out: makes what is to be made. The same state if there is nothing. */
+/** Carries out a plan. Returns the same state if there is nothing to do. */
 export function rotate(
   state: CertificateState,
   plan: RotationPlan,
@@ -96,12 +96,15 @@ export function rotate(
   const serving = plan.newServing ? issueServing(authority, policy) : state.serving
   const trusted = [...new Set([authority.certificate, ...state.trusted])].filter(
     (certificate, index) =>
-      !plan.drop.includes(certificate) && (index < MOST_TRUSTED || isIssuedBy(serving.certificate, certificate)),
+      !plan.drop.includes(certificate) &&
+      (index < MAX_TRUSTED_AUTHORITIES || isIssuedBy(serving.certificate, certificate)),
   )
   return { authority: { certificate: authority.certificate, key: authority.key }, trusted, serving }
 }
 
-/** The first state of all; `trusted` are authorities of an unusable one before it, that callers may still need. */
+/**
+ * Creates the first state. `trusted` are the authorities of an unusable earlier state, which callers may still need.
+ */
 export function firstState(
   policy: RotationPolicy,
   context: AuthorityContext,
@@ -115,14 +118,14 @@ export function firstState(
   }
 }
 
-/** Why a stored state can not be used; undefined if it can. */
+/** Why a stored state is unusable; undefined if it is usable. */
 export function faultOf(state: CertificateState): string | undefined {
   try {
     loadAuthority(state.authority.certificate, state.authority.key)
     const serving = new X509Certificate(state.serving.certificate)
-    if (!serving.checkPrivateKey(createPrivateKey(state.serving.key))) return 'tls.key is not the key of tls.crt'
+    if (!serving.checkPrivateKey(createPrivateKey(state.serving.key))) return 'tls.key does not belong to tls.crt'
     if (!state.trusted.some((certificate) => isIssuedBy(state.serving.certificate, certificate))) {
-      return 'tls.crt is of no authority in ca.crt'
+      return 'tls.crt is not issued by an authority in ca.crt'
     }
     return undefined
   } catch (error) {
@@ -141,7 +144,7 @@ function issueServing(authority: Authority, policy: RotationPolicy): Certificate
 
 interface Life {
   readonly made: number
-  /** When to replace it: with a third of its life left. */
+  /** Time of replacement: when a third of the lifetime is left. */
   readonly due: number
   readonly end: number
 }

@@ -77,7 +77,7 @@ function chartMade(...names: readonly string[]): WebhookConfiguration {
 }
 
 describe('certificates in memory', () => {
-  test('need no cluster, and are renewed', async () => {
+  test('in-memory certificates need no cluster and are renewed', async () => {
     const clock = new VirtualClock()
     const end = new AbortController()
     const certificates = new WebhookCertificates({ ipAddresses: ['127.0.0.1'], clock })
@@ -97,7 +97,7 @@ describe('certificates in memory', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('are renewed when the wall clock jumps, as a machine that slept wakes', async () => {
+  test('certificates are renewed after the wall clock jumps', async () => {
     const clock = new VirtualClock()
     const end = new AbortController()
     ended.push(end)
@@ -110,7 +110,7 @@ describe('certificates in memory', () => {
     expect(certificates.serving).not.toEqual(first)
   })
 
-  test('refuse lives too short to be renewed in, and a Secret without a cluster', () => {
+  test('lifetimes that are too short and a Secret without a cluster are rejected', () => {
     expect(() => new WebhookCertificates({ servingLife: 1000 })).toThrow('at least a minute')
     expect(() => new WebhookCertificates({ authorityLife: DAY })).toThrow('three times')
     expect(() => new WebhookCertificates({ propagation: 40 * DAY })).toThrow('three times')
@@ -120,7 +120,7 @@ describe('certificates in memory', () => {
 })
 
 describe('certificates in a Secret', () => {
-  test('are made once and shared, whoever comes first', async () => {
+  test('replicas share the certificates that the first one creates', async () => {
     const { api, replica, stored, writes } = setUp()
     const replicas = [1, 2, 3].map((seed) => replica({ secret }, seed))
     await Promise.all(replicas.map(({ certificates, signal }) => certificates.prepare(signal)))
@@ -138,7 +138,7 @@ describe('certificates in a Secret', () => {
     expect(late.certificates.serving.certificate).toBe(stored('tls.crt'))
   })
 
-  test('are renewed once, and every replica serves the new one', async () => {
+  test('certificates are renewed once and every replica serves the new one', async () => {
     const { clock, api, replica, stored } = setUp()
     const replicas = [1, 2, 3].map((seed) => replica({ secret, servingLife: 90 * MINUTE }, seed))
     for (const { start } of replicas) void start()
@@ -151,7 +151,7 @@ describe('certificates in a Secret', () => {
     for (const { certificates } of replicas) expect(certificates.serving.certificate).toBe(stored('tls.crt'))
   })
 
-  test('cost no request while nothing is due', async () => {
+  test('no requests are sent while nothing is due', async () => {
     const { clock, api, replica } = setUp()
     const { start } = replica({ secret, declare: { name: 'd', webhooks, address: { url: 'https://127.0.0.1:9443' } } })
     void start()
@@ -161,7 +161,7 @@ describe('certificates in a Secret', () => {
     expect(api.requests.filter(({ verb }) => verb !== 'watch')).toEqual([])
   })
 
-  test('are made anew if somebody deletes or spoils them, without a moment in which callers trust nothing served', async () => {
+  test('deleted or damaged certificates are replaced while callers keep trusting the served one', async () => {
     const { clock, api, replica, stored } = setUp()
     const faults: unknown[] = []
     const log = { ...silentLogger, error: (_: string, facts?: object) => void faults.push(facts) }
@@ -188,7 +188,7 @@ describe('certificates in a Secret', () => {
     expect(certificates.serving.certificate).toBe(stored('tls.crt'))
   })
 
-  test('are not made anew faster than once a second, whoever keeps deleting them', async () => {
+  test('certificates are recreated at most once a second', async () => {
     const { clock, api, replica, writes } = setUp()
     const { start } = replica({ secret })
     void start()
@@ -205,7 +205,7 @@ describe('certificates in a Secret', () => {
     expect(writes().length).toBeLessThanOrEqual(61)
   })
 
-  test('are taken from an unusable Secret as far as callers may trust them, when a replica starts', async () => {
+  test('a starting replica keeps the trusted authorities of an unusable Secret', async () => {
     const { api, replica, stored } = setUp()
     const authority = createAuthority({ commonName: 'before' }).certificate
     const data = { 'ca.crt': Buffer.from(authority).toString('base64'), 'tls.crt': 'bm9uc2Vuc2U=' }
@@ -216,7 +216,7 @@ describe('certificates in a Secret', () => {
     expect(stored('tls.crt')).toBe(certificates.serving.certificate)
   })
 
-  test('fill an empty Secret made ahead, so that the right to create one is not needed', async () => {
+  test('an empty Secret is filled, so that no permission to create one is needed', async () => {
     const { api, replica, stored, writes } = setUp()
     api.seed(Secret, { metadata: { ...secret, labels: { app: 'web' } } })
     const { certificates, signal } = replica({ secret })
@@ -226,7 +226,7 @@ describe('certificates in a Secret', () => {
     expect(api.peek(Secret, secret)?.metadata.labels).toEqual({ app: 'web' })
   })
 
-  test('wait for an API that is away or refuses, and say so', async () => {
+  test('an unavailable API server is retried and logged', async () => {
     const { clock, api, replica } = setUp()
     const warnings: unknown[] = []
     const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
@@ -248,7 +248,7 @@ describe('certificates in a Secret', () => {
     expect(isPrepared).toBe(true)
   })
 
-  test('survive an answer that was lost: the write counts', async () => {
+  test('a write whose response was lost counts', async () => {
     const { clock, api, replica, stored } = setUp()
     let lost = 0
     api.intercept(({ verb }) => (verb === 'create' && lost++ === 0 ? 'drop-answer' : undefined))
@@ -263,7 +263,7 @@ describe('certificates in a Secret', () => {
 describe('a CA bundle', () => {
   const inject = [{ type: 'validating', name: 'charted', webhooks: ['ours.example.dev'] }] as const
 
-  test('is put into webhooks that are ours, when they appear and whenever somebody takes it out', async () => {
+  test('the CA bundle is injected when a configuration appears and when it is removed', async () => {
     const { clock, api, replica } = setUp()
     const { certificates, start } = replica({ inject })
     void start()
@@ -271,7 +271,7 @@ describe('a CA bundle', () => {
     api.seed(Validating, chartMade('theirs.example.dev', 'ours.example.dev'))
     await clock.advance(MINUTE)
     expect(bundleIn(api.peek(Validating, { name: 'charted' }))).toEqual(['', certificates.bundle])
-    // As `helm upgrade` does, in another order too.
+    // Like `helm upgrade`, in a different order.
     for (const names of [['ours.example.dev'], ['ours.example.dev', 'theirs.example.dev']]) {
       api.seed(Validating, chartMade(...names))
       await clock.advance(MINUTE)
@@ -284,7 +284,7 @@ describe('a CA bundle', () => {
     expect(api.requests.filter(({ verb }) => verb === 'patch' || verb === 'apply')).toEqual([])
   })
 
-  test('is not fought over faster than once a second', async () => {
+  test('a conflicting writer causes at most one write per second', async () => {
     const { clock, api, replica } = setUp()
     api.seed(Validating, chartMade('ours.example.dev'))
     let isQuarrelling = true
@@ -302,7 +302,7 @@ describe('a CA bundle', () => {
     expect(patches).toBeLessThanOrEqual(61)
   })
 
-  test('is in configurations that are made from the declared webhooks', async () => {
+  test('configurations of declared webhooks contain the CA bundle', async () => {
     const { clock, api, replica } = setUp()
     const address = { service: { namespace: 'ops', name: 'web' } }
     const { certificates, start } = replica({ declare: { name: 'declared', webhooks, address } })
@@ -339,7 +339,7 @@ describe('a CA bundle', () => {
     ])
     expect(new X509Certificate(certificates.serving.certificate).checkHost('web.ops.svc')).toBe('web.ops.svc')
 
-    // Gone: made again. Changed by an administrator: left alone, but for the bundle.
+    // A deleted configuration is applied again; changes by an administrator stay, except for the bundle.
     api.unseed(Mutating, { name: 'declared' })
     const [webhook] = api.peek(Validating, { name: 'declared' })?.webhooks ?? []
     const changed = {
@@ -356,7 +356,7 @@ describe('a CA bundle', () => {
     ])
   })
 
-  test('holds a new authority in every configuration before that serves', async () => {
+  test('every configuration trusts a new authority before it serves', async () => {
     const { clock, api, replica } = setUp()
     api.seed(Validating, chartMade('ours.example.dev'))
     const { certificates, start } = replica({ secret, inject, propagation: 5 * MINUTE, servingLife: 180 * MINUTE })
@@ -388,7 +388,7 @@ describe('a CA bundle', () => {
     expect(bundleIn(api.peek(Validating, { name: 'charted' }))).toEqual([newest])
   })
 
-  test('follows an authority that another replica began to replace', async () => {
+  test('a replica follows a rotation that another replica started', async () => {
     const { clock, api, replica } = setUp()
     api.seed(Validating, chartMade('ours.example.dev'))
     const one = replica({ secret, inject }, 1)
@@ -409,7 +409,7 @@ describe('a CA bundle', () => {
     ).toBe(true)
   })
 
-  test('is renewed by itself over the whole life of an authority', async () => {
+  test('certificates rotate over the whole life of an authority', async () => {
     const { clock, replica } = setUp()
     const { certificates, start } = replica({
       secret,
@@ -429,8 +429,8 @@ describe('a CA bundle', () => {
   })
 })
 
-describe('an end', () => {
-  test('leaves no timer and no watch behind', async () => {
+describe('stopping', () => {
+  test('stopping leaves no timer and no watch behind', async () => {
     const { clock, api, replica } = setUp()
     const { start, end } = replica({ secret, declare: { name: 'd', webhooks, address: { url: 'https://127.0.0.1' } } })
     const running = start()

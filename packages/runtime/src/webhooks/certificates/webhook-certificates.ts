@@ -15,64 +15,67 @@ import { firstState, planRotation, rotate } from './rotation.ts'
 import type { CertificateSource } from '../server.ts'
 import type { Webhook } from '../webhook.ts'
 
-/** A configuration of somebody else's making, a Helm chart's say, whose webhooks are ours. */
+/** A configuration that others manage, such as a Helm chart, and whose webhooks this server serves. */
 export interface InjectionTarget {
   readonly type: ConfigurationType
   readonly name: string
-  /** Only these of its webhooks. Default all. */
+  /** Limits the injection to these webhooks. Default all. */
   readonly webhooks?: readonly string[]
 }
 
-/** Configurations that the runtime makes itself: one per type, under one name. */
+/** Configurations that the runtime manages itself: one per type, with the same name. */
 export interface Declaration {
   readonly name: string
   readonly webhooks: readonly Webhook[]
-  /** A function is asked when the configurations are written: by then a port that was free to choose is known. */
+  /** A function is called when the configurations are written: a dynamic port is known by then. */
   readonly address: ClientAddress | (() => ClientAddress)
 }
 
-/** What it takes to use a cluster. */
+/** Access to the cluster. */
 export interface WebhookCluster {
   readonly api: KubeApi
   readonly informers: Informers
 }
 
 export interface WebhookCertificatesOptions {
-  /** Needed with `secret`, `inject` and `declare`. */
+  /** Required with `secret`, `inject` and `declare`. */
   readonly cluster?: WebhookCluster | undefined
-  /** Shared by all replicas. Default: none, in memory, which is for one replica only. */
+  /** Secret shared by all replicas. Default: none, certificates stay in memory, which suits a single replica only. */
   readonly secret?: SecretRef | undefined
-  /** Configurations to put the CA bundle into. Default none. */
+  /** Configurations to inject the CA bundle into. Default none. */
   readonly inject?: readonly InjectionTarget[] | undefined
-  /** Configurations to make. Default none. */
+  /** Configurations to apply. Default none. */
   readonly declare?: Declaration | undefined
-  /** Host names for the serving certificate, besides those of a declared address. Default none. */
+  /** Host names of the serving certificate, in addition to those of a declared address. Default none. */
   readonly dnsNames?: readonly string[] | undefined
-  /** Addresses for the serving certificate, besides those of a declared address. Default none. */
+  /** IP addresses of the serving certificate, in addition to those of a declared address. Default none. */
   readonly ipAddresses?: readonly string[] | undefined
   /** Default `webhooks`. */
   readonly commonName?: string | undefined
-  /** Of a serving certificate, in milliseconds. It is replaced after two thirds. Default 90 days. */
+  /** Lifetime of a serving certificate in milliseconds. It is replaced after two thirds. Default 90 days. */
   readonly servingLife?: number | undefined
-  /** Of an authority, in milliseconds. It is replaced after two thirds. Default ten years. */
+  /** Lifetime of an authority in milliseconds. It is replaced after two thirds. Default ten years. */
   readonly authorityLife?: number | undefined
-  /** From all configurations trusting a new authority to its first use, for every API server to hear. Default 5 minutes. */
+  /**
+   * Milliseconds from all configurations trusting a new authority to its first use, so that every API server knows it.
+   * Default 5 minutes.
+   */
   readonly propagation?: number | undefined
-  /** Default: the machine's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** Default: the machine's. */
+  /** Default: the system's generator. */
   readonly random?: Random | undefined
-  /** Default: none. */
+  /** Default: no logs. */
   readonly log?: Logger | undefined
 }
 
 const DAY = 86_400_000
-/** Timers do not notice when the wall clock jumps or the machine sleeps: look at it this often. Costs no request. */
-const LONGEST_WAIT = 3_600_000
-const PAUSE = 1000
-const LONGEST_PAUSE = 30_000
+/** Maximum milliseconds between checks of the wall clock: timers do not notice when it jumps or the machine sleeps. */
+const MAX_CHECK_INTERVAL_MS = 3_600_000
+const WRITE_INTERVAL_MS = 1000
+const MAX_BACKOFF_MS = 30_000
 
-/** Makes, stores, renews and injects the certificates of a webhook server. */
+/** Creates, stores, renews and injects the certificates of a webhook server. */
 export class WebhookCertificates implements CertificateSource {
   readonly #clock: Clock
   readonly #random: Random
@@ -104,7 +107,7 @@ export class WebhookCertificates implements CertificateSource {
     if (servingLife < 60_000 || authorityLife < 3 * servingLife || propagation > servingLife / 3) {
       throw new TenureError(
         'TENURE_WEBHOOK_CERTIFICATES',
-        'Webhook certificates can not be renewed in time: servingLife must be at least a minute and three times propagation, authorityLife at least three times servingLife.',
+        'Webhook certificates cannot be renewed in time: servingLife must be at least a minute and three times propagation, authorityLife at least three times servingLife.',
       )
     }
     const { secret } = options
@@ -117,12 +120,12 @@ export class WebhookCertificates implements CertificateSource {
     this.#reconcilers = reconcilersFor(options, { clock, random, log, onChange: () => this.#wake() })
   }
 
-  /** The certificate to serve with. Throws before `prepare`. */
+  /** The serving certificate. Throws before `prepare`. */
   get serving(): CertificateWithKey {
     return this.#ready().serving
   }
 
-  /** The authorities that callers must trust, PEM. Throws before `prepare`. */
+  /** PEM of the authorities that callers must trust. Throws before `prepare`. */
   get bundle(): string {
     return joinBundle(this.#ready().trusted)
   }
@@ -132,7 +135,7 @@ export class WebhookCertificates implements CertificateSource {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when there is a certificate to serve with. Tries until then, or until `signal` aborts. */
+  /** Resolves when there is a serving certificate. Retries until `signal` aborts. */
   async prepare(signal: AbortSignal): Promise<void> {
     for (let failures = 0; ; failures++) {
       try {
@@ -145,7 +148,7 @@ export class WebhookCertificates implements CertificateSource {
     }
   }
 
-  /** Renews what is due and keeps the configurations, until `signal` aborts; then resolves. Start the server first. */
+  /** Renews certificates and maintains the configurations until `signal` aborts. Start the server first. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake()
     signal.addEventListener('abort', onAbort)
@@ -162,8 +165,8 @@ export class WebhookCertificates implements CertificateSource {
           this.#isStale = false
           await this.#sync(signal)
           failures = 0
-          // So that a quarrel with somebody who undoes it stays affordable.
-          await sleep(this.#clock, PAUSE, signal)
+          // Bounds the cost of a conflict with another writer.
+          await sleep(this.#clock, WRITE_INTERVAL_MS, signal)
         } else {
           await this.#wait(plan.next, signal)
         }
@@ -180,7 +183,8 @@ export class WebhookCertificates implements CertificateSource {
 
   /**
    * Replaces the serving certificate now; with `authority`, starts the replacement of the authority, whose successor
-   * serves once callers have trusted it for the propagation time. If another replica was faster, takes what it made.
+   * serves once callers have trusted it for the propagation time. If another replica was faster, its certificates are
+   * used.
    */
   async renewNow(
     what: 'serving' | 'authority' = 'serving',
@@ -197,7 +201,7 @@ export class WebhookCertificates implements CertificateSource {
     })
   }
 
-  /** One at a time: two of our own would only get in each other's way. */
+  /** Serializes calls: concurrent writes of one process would conflict. */
   #sync(signal: AbortSignal, force?: 'serving' | 'authority'): Promise<void> {
     const run = this.#last.then(() => this.#syncNow(signal, force))
     this.#last = run.catch(() => undefined)
@@ -214,8 +218,8 @@ export class WebhookCertificates implements CertificateSource {
         this.#adopt(next)
         return
       }
-      // Somebody else was first: theirs counts, and has most likely done what was wanted.
-      this.#log.debug('webhook certificates were written by another replica')
+      // Another replica wrote first; its state wins and most likely is what was requested.
+      this.#log.debug('another replica wrote the webhook certificates')
     }
   }
 
@@ -223,10 +227,10 @@ export class WebhookCertificates implements CertificateSource {
     const context = { clock: this.#clock, random: this.#random }
     if (!stored.state) {
       if (stored.fault !== undefined) {
-        this.#log.error('stored webhook certificates can not be used and are replaced', { fault: stored.fault })
+        this.#log.error('replacing unusable stored webhook certificates', { fault: stored.fault })
       }
       if (!this.#state) return firstState(this.#policy, context, stored.trusted)
-      // Who takes the certificates away wants new ones; what is served until callers know them is still good.
+      // Deleting the stored certificates requests new ones; the current one serves until callers trust the successor.
       const plan = planRotation(this.#state, this.#policy, this.#moment('authority'))
       const next = rotate(this.#state, plan, this.#policy, context)
       return { ...next, trusted: [...new Set([...next.trusted, ...stored.trusted])] }
@@ -234,7 +238,7 @@ export class WebhookCertificates implements CertificateSource {
     const plan = planRotation(stored.state, this.#policy, this.#moment(force))
     if (hasWork(plan)) {
       const { newAuthority, newServing } = plan
-      this.#log.info('webhook certificates rotate', { newAuthority, newServing, dropped: plan.drop.length })
+      this.#log.info('rotating webhook certificates', { newAuthority, newServing, dropped: plan.drop.length })
     }
     return rotate(stored.state, plan, this.#policy, context)
   }
@@ -261,7 +265,7 @@ export class WebhookCertificates implements CertificateSource {
 
   async #wait(until: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    const delay = Math.min(Math.max(until - this.#clock.now(), 0), LONGEST_WAIT)
+    const delay = Math.min(Math.max(until - this.#clock.now(), 0), MAX_CHECK_INTERVAL_MS)
     await new Promise<void>((resolve) => {
       const timer = this.#clock.setTimer(delay, resolve)
       this.#wake = () => {
@@ -272,8 +276,12 @@ export class WebhookCertificates implements CertificateSource {
   }
 
   async #pause(failures: number, thrown: unknown, signal: AbortSignal): Promise<void> {
-    this.#log.warn('webhook certificates not in order, will try again', { error: asError(thrown) })
-    await sleep(this.#clock, jitter(this.#random, Math.min(PAUSE * 2 ** failures, LONGEST_PAUSE), 0.2), signal)
+    this.#log.warn('failed to sync webhook certificates, retrying', { error: asError(thrown) })
+    await sleep(
+      this.#clock,
+      jitter(this.#random, Math.min(WRITE_INTERVAL_MS * 2 ** failures, MAX_BACKOFF_MS), 0.2),
+      signal,
+    )
   }
 }
 
@@ -308,6 +316,6 @@ function clusterOf(options: WebhookCertificatesOptions): WebhookCluster {
   if (options.cluster) return options.cluster
   throw new TenureError(
     'TENURE_WEBHOOK_CERTIFICATES',
-    'Webhook certificates in a Secret or in configurations need a cluster: give its api and informers.',
+    'Webhook certificates in a Secret or in configurations need a cluster: set its api and informers.',
   )
 }

@@ -3,7 +3,7 @@ import type { KubeObject, ObjectMeta } from '@tenure/kube'
 import { defineKind, type Kind, TenureError } from '@tenure/kube'
 import type { Webhook } from '../webhook.ts'
 
-/** Where the API server finds the webhooks. */
+/** Address under which the API server calls the webhooks. */
 export type ClientAddress =
   | {
       readonly service: {
@@ -13,7 +13,7 @@ export type ClientAddress =
         readonly port?: number
       }
     }
-  /** `https://host:port`, in front of each webhook's path. */
+  /** `https://host:port`, prefixed to each webhook's path. */
   | { readonly url: string }
 
 export interface ConfiguredWebhook {
@@ -56,7 +56,7 @@ export function configurationKind(type: ConfigurationType): Kind<WebhookConfigur
   return KINDS[type]
 }
 
-/** The configuration of all `webhooks` of a type. Defaults are spelled out, so that it reads the same when it comes back. */
+/** The configuration of all `webhooks` of a type. Defaults are explicit, so that it equals what the server returns. */
 export function configurationOf(
   type: ConfigurationType,
   name: string,
@@ -88,14 +88,14 @@ export function configurationOf(
   }
 }
 
-/** The host names and addresses that a serving certificate must hold to be found there. */
+/** The host names and IP addresses that the serving certificate must cover. */
 export function namesOf(address: ClientAddress): {
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
 } {
   if ('service' in address) {
     const { name, namespace } = address.service
-    // The API server asks for <name>.<namespace>.svc; the others are for people and other callers.
+    // The API server uses <name>.<namespace>.svc; the other names are for people and other callers.
     const dnsNames = [
       `${name}.${namespace}.svc`,
       `${name}.${namespace}`,
@@ -118,6 +118,6 @@ function baseUrl(url: string): URL {
   if (parsed?.protocol === 'https:' && !parsed.search && !parsed.hash && !parsed.username) return parsed
   throw new TenureError(
     'TENURE_WEBHOOK_ADDRESS',
-    `"${url}" is not where webhooks can be called: give https://host:port, without user, query or fragment.`,
+    `"${url}" is not a webhook address: use https://host:port without user, query or fragment.`,
   )
 }
