@@ -21,7 +21,7 @@ export {
   type ApiResource,
 } from './discovery/discovery.ts'
 export * from './errors/errors.ts'
-export { isRefusedAsIs } from './errors/rejection.ts'
+export type { DeniedAccess } from './errors/forbidden.ts'
 export { HttpTransport, type HttpTransportOptions } from './transport/http-transport.ts'
 export * from './model/kind.ts'
 export * from './model/object.ts'
@@ -39,4 +39,5 @@ export {
   type LabelSelectorRequirement,
 } from './model/selector.ts'
 export { closest } from './text/edit-distance.ts'
+export * from './token-bucket.ts'
 export * from './transport/transport.ts'

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
-import { RateLimiter } from './rate-limit.ts'
+import { describe, expect, test } from 'vitest'
+import { rateLimiter } from './rate-limit.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 
-describe('RateLimiter', () => {
-  it('lets a burst through at once, then one per interval, in order', async () => {
+describe('rateLimiter', () => {
+  test('a burst goes at once, then one request per interval in the order of calls', async () => {
     const clock = new VirtualClock()
-    const limiter = new RateLimiter(clock, { qps: 10, burst: 3 })
+    const limiter = rateLimiter(clock, { qps: 10, burst: 3 })
     const went: [number, number][] = []
     const go = async (number: number): Promise<void> => {
       await limiter.acquire()
@@ -23,9 +23,9 @@ describe('RateLimiter', () => {
     ])
   })
 
-  it('saves up no more than a burst', async () => {
+  test('an idle time saves no more tokens than a burst', async () => {
     const clock = new VirtualClock()
-    const limiter = new RateLimiter(clock, { qps: 10, burst: 2 })
+    const limiter = rateLimiter(clock, { qps: 10, burst: 2 })
     await clock.advance(60_000)
     await limiter.acquire()
     await limiter.acquire()
@@ -38,9 +38,9 @@ describe('RateLimiter', () => {
     expect(third).toBe(true)
   })
 
-  it('gives the turn of one that is aborted to the next', async () => {
+  test('an aborted call gives its token back', async () => {
     const clock = new VirtualClock()
-    const limiter = new RateLimiter(clock, { qps: 1, burst: 1 })
+    const limiter = rateLimiter(clock, { qps: 1, burst: 1 })
     await limiter.acquire()
     const abort = new AbortController()
     const aborted = limiter.acquire(abort.signal).catch((error: unknown) => error)
@@ -54,7 +54,7 @@ describe('RateLimiter', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('refuses a rate that lets nothing through', () => {
-    expect(() => new RateLimiter(new VirtualClock(), { qps: 0 })).toThrow(RangeError)
+  test('a rate of zero is rejected', () => {
+    expect(() => rateLimiter(new VirtualClock(), { qps: 0 })).toThrow(RangeError)
   })
 })

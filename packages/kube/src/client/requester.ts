@@ -2,8 +2,9 @@ import { abortReason, systemClock } from '../clock.ts'
 import type { Clock } from '../clock.ts'
 import { ConnectionError } from '../errors/errors.ts'
 import type { Kind } from '../model/kind.ts'
-import { RateLimiter } from './rate-limit.ts'
+import { rateLimiter } from './rate-limit.ts'
 import type { RateLimitOptions } from './rate-limit.ts'
+import type { TokenBucket } from '../token-bucket.ts'
 import { systemRandom } from '../random.ts'
 import type { Random } from '../random.ts'
 import { RetryPolicy, wasTurnedAway } from './retry.ts'
@@ -75,14 +76,14 @@ export class Requester {
   readonly clock: Clock
   readonly #transport: Transport
   readonly #retry: RetryPolicy
-  readonly #limiter: RateLimiter | undefined
+  readonly #limiter: TokenBucket | undefined
   readonly #onResponse: ((info: ResponseInfo) => void) | undefined
 
   constructor(options: RequesterOptions) {
     this.clock = options.clock ?? systemClock
     this.#transport = options.transport
     this.#retry = new RetryPolicy(this.clock, options.random ?? systemRandom, options.retry)
-    this.#limiter = options.rateLimit && new RateLimiter(this.clock, options.rateLimit)
+    this.#limiter = options.rateLimit && rateLimiter(this.clock, options.rateLimit)
     this.#onResponse = options.onResponse
   }
 

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
 import { ApiError, ConnectionError } from '../errors/errors.ts'
+import { deniedAccessIn } from '../errors/forbidden.ts'
+import { apiErrorFrom } from '../errors/status-error.ts'
+import { VirtualClock } from '../testing/virtual-clock.ts'
 import { connectTo } from './connection-config.ts'
 import { explainStartupFailure } from './startup-failure.ts'
 
 const config = connectTo({ server: 'https://api.example:6443', token: 't', origin: 'context "dev" of /k' })
-const forbidden = (message: string): ApiError => new ApiError(message, { status: 403, reason: 'Forbidden' })
+const forbidden = (message: string): ApiError =>
+  new ApiError(message, { status: 403, reason: 'Forbidden', deniedAccess: deniedAccessIn(message) })
 const unauthorized = new ApiError('Unauthorized', { status: 401, reason: 'Unauthorized' })
 
 test('401: whose credentials, and to log in again', () => {
@@ -44,10 +48,8 @@ test('403 for want of credentials: to bring some, not to grant everybody the rig
 })
 
 test('400 for plain HTTP: to write https', () => {
-  const error = new ApiError('GET /api was answered 400 BadRequest: Client sent an HTTP request to an HTTPS server.', {
-    status: 400,
-    reason: 'BadRequest',
-  })
+  const body = 'Client sent an HTTP request to an HTTPS server.'
+  const error = apiErrorFrom({ method: 'GET', path: '/api' }, { status: 400, headers: {} }, body, new VirtualClock())
   expect(explainStartupFailure(error, { ...config, server: 'http://api.example:6443' })).toBe(
     'The API server http://api.example:6443 (context "dev" of /k) speaks TLS only: write its address with https.',
   )

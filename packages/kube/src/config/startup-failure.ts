@@ -6,14 +6,11 @@ export function explainStartupFailure(error: unknown, config: ConnectionConfig):
   if (!(error instanceof ApiError)) return asError(error).message
   if (error.status === 401) return explainUnauthorized(config)
   if (error.status === 403) return explainForbidden(error, config)
-  if (error.status === 400 && PLAIN_HTTP.test(error.message)) {
+  if (error.isTlsRequired) {
     return `The API server ${config.server} (${config.origin}) speaks TLS only: write its address with https.`
   }
   return `The API server ${config.server} (${config.origin}) answered ${error.status}: ${error.message}`
 }
-
-/** What a TLS port of Go, which API servers are written in, answers to a request without TLS. */
-const PLAIN_HTTP = /sent an HTTP request to an HTTPS server/
 
 function explainUnauthorized(config: ConnectionConfig): string {
   const refused = `The API server ${config.server} refused the credentials of ${config.origin} (401)`
@@ -36,17 +33,13 @@ function explainUnauthorized(config: ConnectionConfig): string {
   }
 }
 
-/** How an API server words a refusal by RBAC. */
-const FORBIDDEN =
-  /User "(?<user>[^"]*)" cannot (?<verb>\S+) (?:resource "(?<resource>[^"]*)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]*)")?|path "(?<path>[^"]*)")/
-
 /** Who comes without credentials, where the API server lets such people in at all. */
 const ANONYMOUS = 'system:anonymous'
 
 function explainForbidden(error: ApiError, config: ConnectionConfig): string {
   const at = `on the API server ${config.server} (${config.origin})`
-  const { user, verb, resource, group, namespace, path } = FORBIDDEN.exec(error.message)?.groups ?? {}
-  if (user === undefined) return `Something is not allowed ${at} (403): ${error.message}`
+  if (!error.deniedAccess) return `Something is not allowed ${at} (403): ${error.message}`
+  const { user, verb, resource, group, namespace, path } = error.deniedAccess
   if (user === ANONYMOUS) {
     // Granted to nobody in particular, a right is everybody's: not what to advise.
     return `The API server ${config.server} does not know who is asking (403), because ${config.origin} brings no credentials: add a user with credentials to the kubeconfig.`

@@ -1,3 +1,5 @@
+import type { DeniedAccess } from './forbidden.ts'
+
 /**
  * What is to become of the work that failed.
  * - `retry`: the same attempt may succeed later; back off and repeat.
@@ -44,34 +46,44 @@ export interface Status {
   }
 }
 
-/** A request that the API server answered with an error. */
-export class ApiError extends TenureError {
+export interface ApiErrorFields {
   /** The HTTP status, or the `code` of an in-stream watch error. */
   readonly status: number
   /** The machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`… */
   readonly reason: string
-  readonly details: Status['details']
+  readonly details?: Status['details']
   /** How long the server asked to wait, from `Retry-After` or the Status, in milliseconds. */
-  readonly retryAfter: number | undefined
+  readonly retryAfter?: number | undefined
+  /** Of a 403: the access that the user lacks. */
+  readonly deniedAccess?: DeniedAccess | undefined
+  /** Of a 403: admission (a quota, a webhook) denied the object. Default false. */
+  readonly isAdmissionDenial?: boolean
+  /** The server accepts only TLS, and the request came without it. Default false. */
+  readonly isTlsRequired?: boolean
+}
 
-  constructor(
-    message: string,
-    answer: {
-      readonly status: number
-      readonly reason: string
-      readonly details?: Status['details']
-      readonly retryAfter?: number | undefined
-    },
-    options: TenureErrorOptions = {},
-  ) {
-    super(`TENURE_API_${constantCase(answer.reason)}`, message, {
-      fate: isRetryable(answer.status, answer.reason) ? 'retry' : 'terminal',
+/** A request that the API server answered with an error. */
+export class ApiError extends TenureError implements ApiErrorFields {
+  readonly status: number
+  readonly reason: string
+  readonly details: Status['details']
+  readonly retryAfter: number | undefined
+  readonly deniedAccess: DeniedAccess | undefined
+  readonly isAdmissionDenial: boolean
+  readonly isTlsRequired: boolean
+
+  constructor(message: string, fields: ApiErrorFields, options: TenureErrorOptions = {}) {
+    super(`TENURE_API_${constantCase(fields.reason)}`, message, {
+      fate: isRetryable(fields.status, fields.reason) ? 'retry' : 'terminal',
       ...options,
     })
-    this.status = answer.status
-    this.reason = answer.reason
-    this.details = answer.details
-    this.retryAfter = answer.retryAfter
+    this.status = fields.status
+    this.reason = fields.reason
+    this.details = fields.details
+    this.retryAfter = fields.retryAfter
+    this.deniedAccess = fields.deniedAccess
+    this.isAdmissionDenial = fields.isAdmissionDenial ?? false
+    this.isTlsRequired = fields.isTlsRequired ?? false
   }
 }
 
@@ -91,6 +103,11 @@ export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'A
 export const isConflict = (error: unknown): boolean => isApiError(error, 'Conflict')
 /** A resourceVersion or continue token that the server no longer knows: list again. */
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410
+
+/** Whether the server rejects this object as it is: it is invalid, or admission denies it. */
+export const isObjectRejected = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status === 400 || error.status === 422 || (error.status === 403 && error.isAdmissionDenial))
 
 /** Any thrown value as an Error. */
 export function asError(thrown: unknown): Error {

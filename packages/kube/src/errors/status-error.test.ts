@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRefusedAsIs } from './rejection.ts'
+import { isObjectRejected } from './errors.ts'
 import { apiErrorFrom, errorFromStatus, retryAfterOf } from './status-error.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 
@@ -71,9 +71,9 @@ describe('apiErrorFrom', () => {
   ])('advises no Role where the object is refused and not the user: %s', (message) => {
     const error = read(403, JSON.stringify({ kind: 'Status', reason: 'Forbidden', message, code: 403 }))
     expect(error.message).toBe(message)
-    expect(isRefusedAsIs(error)).toBe(true)
+    expect(isObjectRejected(error)).toBe(true)
     const user = 'pods is forbidden: User "eve" cannot list resource "pods" in API group ""'
-    expect(isRefusedAsIs(read(403, JSON.stringify({ kind: 'Status', message: user, code: 403 })))).toBe(false)
+    expect(isObjectRejected(read(403, JSON.stringify({ kind: 'Status', message: user, code: 403 })))).toBe(false)
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { ApiError } from './errors.ts'
-import type { Status } from './errors.ts'
-import { isAboutObject } from './rejection.ts'
+import type { ApiErrorFields, Status } from './errors.ts'
+import { deniedAccessIn, isAdmissionDenial } from './forbidden.ts'
 import type { TransportRequest, TransportResponse } from '../transport/transport.ts'
 
 /** What a non-2xx answer says, as an ApiError. `text` is its whole body. */
@@ -19,6 +19,8 @@ export function apiErrorFrom(
     status: response.status,
     reason,
     retryAfter: fromHeader,
+    isTlsRequired: response.status === 400 && PLAIN_HTTP.test(text),
+    ...(response.status === 403 && forbiddenFields(text)),
   })
 }
 
@@ -33,7 +35,15 @@ export function errorFromStatus(status: Status, code: number, retryAfter?: numbe
     reason,
     details: status.details,
     retryAfter: retryAfter ?? (seconds ? seconds * 1000 : undefined),
+    ...(httpStatus === 403 && forbiddenFields(message)),
   })
+}
+
+/** The body with which a TLS port of a Go server answers a request without TLS. */
+const PLAIN_HTTP = /sent an HTTP request to an HTTPS server/
+
+function forbiddenFields(message: string): Pick<ApiErrorFields, 'deniedAccess' | 'isAdmissionDenial'> {
+  return { deniedAccess: deniedAccessIn(message), isAdmissionDenial: isAdmissionDenial(message) }
 }
 
 /** `Retry-After`, as seconds or as a date, in milliseconds from now. A date is held against the server's own `Date`. */
@@ -101,7 +111,7 @@ function advise(message: string, status: number): string {
   if (status === 401) {
     return `The API server does not accept these credentials (${message}): renew the token or certificate, or check which user the kubeconfig names.`
   }
-  if (status === 403 && !isAboutObject(message))
+  if (status === 403 && !isAdmissionDenial(message))
     return `${message}. If it should be allowed, bind a Role or ClusterRole with that right to the user.`
   return message
 }

@@ -1,8 +1,9 @@
 import { TenureError } from '../errors/errors.ts'
+import { labelValue, qualifiedName } from './names.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** metav1.LabelSelector: every part must match. Empty, it selects everything. */
+/** metav1.LabelSelector: every part must match. An empty one selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Labels
   readonly matchExpressions?: readonly LabelSelectorRequirement[]
@@ -14,16 +15,30 @@ export interface LabelSelectorRequirement {
   readonly values?: readonly string[]
 }
 
-type Operator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt'
+/** A label selector that cannot be parsed. */
+export class LabelSelectorError extends TenureError {
+  /** The problem in kube-apiserver's words. */
+  readonly serverMessage: string
+
+  constructor(selector: string, serverMessage: string) {
+    super(
+      'TENURE_SELECTOR_INVALID',
+      `The label selector "${selector}" cannot be parsed: ${serverMessage}. Write it like "app=web,env in (test,prod),!legacy".`,
+    )
+    this.serverMessage = serverMessage
+  }
+}
+
+type SelectorOperator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt'
 
 interface Requirement {
   readonly key: string
-  readonly operator: Operator
-  /** Sorted, without repetitions. */
+  readonly operator: SelectorOperator
+  /** Sorted and unique. */
   readonly values: readonly string[]
 }
 
-/** A label selector, ready to judge labels. It prints as the server reads it. */
+/** A parsed label selector. `toString` gives the text that the API server accepts. */
 export class LabelMatcher {
   readonly #requirements: readonly Requirement[]
 
@@ -36,19 +51,22 @@ export class LabelMatcher {
     return new LabelMatcher(new Parser(text).parse())
   }
 
-  /** From the object that Deployments, Services' peers and webhooks carry. */
+  /** From the object form that Deployments, network policies and webhooks use. */
   static from(selector: LabelSelector): LabelMatcher {
-    const equal = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => requirement(key, 'in', [value]))
+    const fail = (message: string): LabelSelectorError => new LabelSelectorError(JSON.stringify(selector), message)
+    const checked = (key: string, operator: SelectorOperator, values: readonly string[]): Requirement => {
+      const error = qualifiedName(key)[0]
+      if (error !== undefined) throw fail(`key: Invalid value: ${JSON.stringify(key)}: ${error}`)
+      return requirement(key, operator, values, fail)
+    }
+    const equal = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => checked(key, 'in', [value]))
     const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
       const known = OPERATORS.get(operator)
       const needsValues = known === 'in' || known === 'notin'
       if (!known || needsValues !== values.length > 0) {
-        throw invalid(
-          JSON.stringify(selector),
-          `the expression on "${key}" has an unknown operator or the wrong values`,
-        )
+        throw fail(`the expression on "${key}" has an unknown operator or the wrong values`)
       }
-      return requirement(key, known, values)
+      return checked(key, known, values)
     })
     return new LabelMatcher([...equal, ...expressions])
   }
@@ -59,7 +77,8 @@ export class LabelMatcher {
   }
 
   matches(labels: Labels | undefined): boolean {
-    return this.#requirements.every((requirement) => meets(requirement, labels))
+    for (const requirement of this.#requirements) if (!meets(requirement, labels)) return false
+    return true
   }
 
   toString(): string {
@@ -67,7 +86,7 @@ export class LabelMatcher {
   }
 }
 
-const OPERATORS = new Map<string, Operator>([
+const OPERATORS = new Map<string, SelectorOperator>([
   ['In', 'in'],
   ['NotIn', 'notin'],
   ['Exists', 'exists'],
@@ -87,11 +106,22 @@ function meets({ key, operator, values }: Requirement, labels: Labels | undefine
     case 'absent':
       return value === undefined
     default: {
-      if (value === undefined || !INTEGER.test(value)) return false
-      const difference = BigInt(value) - BigInt(values[0] ?? '0')
-      return operator === 'gt' ? difference > 0n : difference < 0n
+      const actual = value === undefined ? undefined : parseInt64(value)
+      if (actual === undefined) return false
+      const bound = parseInt64(values[0] ?? '') ?? 0n
+      return operator === 'gt' ? actual > bound : actual < bound
     }
   }
+}
+
+const INT64_LIMIT = 2n ** 63n
+
+/** As Go's `strconv.ParseInt(text, 10, 64)`, which also accepts `+5`. */
+function parseInt64(text: string): bigint | undefined {
+  const [, sign, digits] = /^([-+]?)(\d+)$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const value = sign === '-' ? -BigInt(digits) : BigInt(digits)
+  return value >= -INT64_LIMIT && value < INT64_LIMIT ? value : undefined
 }
 
 function print({ key, operator, values }: Requirement): string {
@@ -111,117 +141,176 @@ function print({ key, operator, values }: Requirement): string {
   }
 }
 
-const INTEGER = /^-?\d+$/
-const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
-const PREFIX = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
-
-function requirement(key: string, operator: Operator, values: readonly string[]): Requirement {
-  const slash = key.indexOf('/')
-  if (!NAME.test(key.slice(slash + 1)) || (slash >= 0 && !PREFIX.test(key.slice(0, slash)))) {
-    throw invalid(key, `"${key}" is not a label's name`)
+function requirement(
+  key: string,
+  operator: SelectorOperator,
+  values: readonly string[],
+  fail: (message: string) => LabelSelectorError,
+): Requirement {
+  const sorted = values.length < 2 ? values : [...new Set(values)].toSorted()
+  for (const [index, value] of sorted.entries()) {
+    const error = labelValue(value)[0]
+    if (error !== undefined) throw fail(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${error}`)
   }
-  for (const value of values) {
-    if (value !== '' && !NAME.test(value)) throw invalid(`${key}=${value}`, `"${value}" is not a label's value`)
-  }
-  return { key, operator, values: [...new Set(values)].toSorted() }
+  return { key, operator, values: sorted }
 }
 
-function invalid(selector: string, why: string): TenureError {
-  return new TenureError(
-    'TENURE_SELECTOR_INVALID',
-    `The label selector "${selector}" can not be read: ${why}. Write it like "app=web,env in (test,prod),!legacy".`,
-  )
+const SPECIAL = new Set(['=', '!', '(', ')', '>', '<', ','])
+const SIGNS = new Set(['=', '==', '!=', '!', '(', ')', '>', '<', ','])
+
+interface Token {
+  readonly type: 'word' | 'sign' | 'end'
+  readonly text: string
 }
 
-/** Words and signs, in order; blanks only separate. */
-const TOKEN = /\s*(==|!=|[=<>!(),]|[^\s=<>!(),]+)/y
-
+/** Parses as k8s.io/apimachinery/pkg/labels does and fails with its messages. */
 class Parser {
   readonly #text: string
-  readonly #tokens: string[] = []
+  readonly #tokens: readonly Token[]
   #next = 0
 
   constructor(text: string) {
     this.#text = text
-    TOKEN.lastIndex = 0
-    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) this.#tokens.push(match[1] ?? '')
+    this.#tokens = tokensOf(text)
   }
 
-  parse(): Requirement[] {
+  parse(): readonly Requirement[] {
     const requirements: Requirement[] = []
-    if (this.#tokens.length === 0) return requirements
-    do requirements.push(this.#requirement())
-    while (this.#takeIf(','))
-    if (this.#peek() !== undefined) throw this.#unexpected()
-    return requirements
-  }
-
-  #requirement(): Requirement {
-    if (this.#takeIf('!')) return requirement(this.#word(), 'absent', [])
-    const key = this.#word()
-    const token = this.#peek()
-    switch (token) {
-      case undefined:
-      case ',':
-        return requirement(key, 'exists', [])
-      case '=':
-      case '==':
-        this.#next++
-        return requirement(key, 'in', [this.#value()])
-      case '!=':
-        this.#next++
-        return requirement(key, 'notin', [this.#value()])
-      case 'in':
-      case 'notin':
-        this.#next++
-        return requirement(key, token, this.#values())
-      case '>':
-      case '<': {
-        this.#next++
-        const value = this.#word()
-        // A label's value begins with no sign, so no bound does.
-        if (!/^\d+$/.test(value)) throw invalid(this.#text, `"${value}" is not a whole number`)
-        return { key: requirement(key, 'exists', []).key, operator: token === '>' ? 'gt' : 'lt', values: [value] }
+    for (;;) {
+      const token = this.#peek()
+      if (token.type === 'end') return requirements
+      if (token.type !== 'word' && token.text !== '!') {
+        throw this.#error(`found '${token.text}', expected: !, identifier, or 'end of string'`)
       }
-      default:
-        throw this.#unexpected()
+      requirements.push(this.#requirement())
+      const after = this.#take()
+      if (after.type === 'end') return requirements
+      if (after.text !== ',' || after.type !== 'sign') {
+        throw this.#error(`found '${after.text}', expected: ',' or 'end of string'`)
+      }
+      const next = this.#peek()
+      if (next.type !== 'word' && next.text !== '!') {
+        throw this.#error(`found '${next.text}', expected: identifier after ','`)
+      }
     }
   }
 
-  #values(): string[] {
-    if (!this.#takeIf('(')) throw this.#unexpected()
+  #requirement(): Requirement {
+    let token = this.#take()
+    const isNegated = token.type === 'sign' && token.text === '!'
+    if (isNegated) token = this.#take()
+    if (token.type !== 'word') throw this.#requirementError(`found '${token.text}', expected: identifier`)
+    const key = token.text
+    const error = qualifiedName(key)[0]
+    if (error !== undefined) {
+      throw this.#requirementError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${error}`)
+    }
+    if (isNegated) return { key, operator: 'absent', values: [] }
+    const next = this.#peek()
+    if (next.type === 'end' || (next.type === 'sign' && next.text === ','))
+      return { key, operator: 'exists', values: [] }
+    return this.#comparison(key, this.#take())
+  }
+
+  #comparison(key: string, operator: Token): Requirement {
+    switch (operator.text) {
+      case 'in':
+      case 'notin':
+        return this.#checked(key, operator.text, this.#values())
+      case '=':
+      case '==':
+        return this.#checked(key, 'in', [this.#exactValue()])
+      case '!=':
+        return this.#checked(key, 'notin', [this.#exactValue()])
+      case '>':
+      case '<': {
+        const value = this.#exactValue()
+        if (parseInt64(value) === undefined) {
+          throw this.#requirementError(
+            `values[0]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+          )
+        }
+        return this.#checked(key, operator.text === '>' ? 'gt' : 'lt', [value])
+      }
+      default:
+        throw this.#requirementError(`found '${operator.text}', expected: in, notin, =, ==, !=, gt, lt`)
+    }
+  }
+
+  #checked(key: string, operator: SelectorOperator, values: readonly string[]): Requirement {
+    return requirement(key, operator, values, (message) => this.#requirementError(message))
+  }
+
+  /** A word, or the empty value: `app=`. */
+  #exactValue(): string {
+    const next = this.#peek()
+    if (next.type === 'end' || (next.type === 'sign' && next.text === ',')) return ''
+    const token = this.#take()
+    if (token.type === 'word') return token.text
+    throw this.#requirementError(`found '${token.text}', expected: identifier`)
+  }
+
+  #values(): readonly string[] {
+    const open = this.#take()
+    if (open.text !== '(') throw this.#requirementError(`found '${open.text}' expected: '('`)
     const values: string[] = []
-    do values.push(this.#value())
-    while (this.#takeIf(','))
-    if (!this.#takeIf(')')) throw this.#unexpected()
-    return values
+    let expectsValue = true
+    for (;;) {
+      const token = this.#take()
+      if (token.type === 'word' && expectsValue) {
+        values.push(token.text)
+        expectsValue = false
+      } else if (token.type === 'sign' && (token.text === ',' || token.text === ')')) {
+        if (expectsValue) values.push('')
+        if (token.text === ')') return values
+        expectsValue = true
+      } else if (expectsValue) {
+        const expected = values.length === 0 ? "',', ')' or identifier" : "',', or identifier"
+        throw this.#requirementError(`found '${token.text}', expected: ${expected}`)
+      } else throw this.#requirementError(`found '${token.text}', expected: ',' or ')'`)
+    }
   }
 
-  /** A word, or nothing: `app=` asks for the empty value. */
-  #value(): string {
-    const token = this.#peek()
-    return token === undefined || token === ',' || token === ')' ? '' : this.#word()
+  #peek(): Token {
+    return this.#tokens[this.#next] ?? END
   }
 
-  #word(): string {
+  #take(): Token {
     const token = this.#peek()
-    if (token === undefined || /^[=<>!(),]/.test(token)) throw this.#unexpected()
     this.#next++
     return token
   }
 
-  #takeIf(token: string): boolean {
-    if (this.#peek() !== token) return false
-    this.#next++
-    return true
+  #error(message: string): LabelSelectorError {
+    return new LabelSelectorError(this.#text, message)
   }
 
-  #peek(): string | undefined {
-    return this.#tokens[this.#next]
+  #requirementError(message: string): LabelSelectorError {
+    return this.#error(`unable to parse requirement: ${message}`)
   }
+}
 
-  #unexpected(): TenureError {
-    const token = this.#peek()
-    return invalid(this.#text, token === undefined ? 'it ends too early' : `"${token}" is not expected there`)
+const END: Token = { type: 'end', text: '' }
+
+const isBlank = (letter: string): boolean => letter === ' ' || letter === '\t' || letter === '\r' || letter === '\n'
+
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  for (let at = 0; at < text.length;) {
+    const letter = text.charAt(at)
+    if (isBlank(letter)) {
+      at++
+      continue
+    }
+    let end = at + 1
+    if (SPECIAL.has(letter)) {
+      while (end < text.length && SIGNS.has(text.slice(at, end + 1))) end++
+      tokens.push({ type: 'sign', text: text.slice(at, end) })
+    } else {
+      while (end < text.length && !SPECIAL.has(text.charAt(end)) && !isBlank(text.charAt(end))) end++
+      tokens.push({ type: 'word', text: text.slice(at, end) })
+    }
+    at = end
   }
+  return tokens
 }

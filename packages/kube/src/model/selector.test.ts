@@ -30,6 +30,9 @@ describe('LabelMatcher', () => {
     ['a>5', { a: '5' }, false],
     ['a<5', { a: '-1' }, true],
     ['a<5', { a: 'x' }, false],
+    ['a>5', { a: '+6' }, true],
+    ['a>5', { a: '9223372036854775808' }, false],
+    ['a<9223372036854775807', { a: '-9223372036854775808' }, true],
     ['a<5', {}, false],
     ['toString', {}, false],
   ])('%j on %j is %j', (selector, labels, expected) => {
@@ -51,13 +54,15 @@ describe('LabelMatcher', () => {
     'a=b=c',
     'a>x',
     'a>-1',
+    'a>+1',
+    'a>9223372036854775808',
     '-a',
     'a=-b',
     '/a',
     'A.b/',
     'a=b c',
   ])('refuses %j', (selector) => {
-    expect(() => LabelMatcher.parse(selector)).toThrow(/can not be read.*Write it like/)
+    expect(() => LabelMatcher.parse(selector)).toThrow(/cannot be parsed.*Write it like/)
   })
 
   it('reads the object form', () => {

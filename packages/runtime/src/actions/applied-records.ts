@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
 import { type Fields, isApplied, projection } from './field-set.ts'
-import type { JsonMap } from './json.ts'
+import type { JsonObject } from '@tenure/kube/model'
 
 /** One applied object: what we asked for, and what our fields looked like when the server had it. */
 interface Applied {
@@ -99,6 +99,6 @@ function digest(text: string): string {
   return hash('sha1', text, 'base64')
 }
 
-function asMap(object: KubeObject): JsonMap {
-  return object as JsonMap
+function asMap(object: KubeObject): JsonObject {
+  return object as JsonObject
 }

@@ -1,11 +1,11 @@
-import { isDeepEqual, isMap, type JsonMap } from './json.ts'
+import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { isServerEqual } from './server-values.ts'
 
 /**
  * A fieldsV1 tree, as managedFields has it: `f:name` is a field, `k:{…}` the list item with these keys, `v:…` the
  * item of a set with this value, `i:0` an item by place, `.` the thing itself. An empty node is owned whole.
  */
-export type Fields = JsonMap
+export type Fields = JsonObject
 
 /** What an apply says but nobody comes to own: it names the object, or is the server's. */
 const UNOWNED = new Set(['apiVersion', 'kind'])
@@ -31,7 +31,7 @@ type Equality = (desired: unknown, live: unknown, key: string, parent: string) =
  * object has the same values. For a built-in kind, values that the server writes its own way (`1000m` as `1`) are the
  * same if they are known to be. False may also mean that it can not be told.
  */
-export function isApplied(fields: Fields, desired: JsonMap, live: JsonMap, isBuiltIn = false): boolean {
+export function isApplied(fields: Fields, desired: JsonObject, live: JsonObject, isBuiltIn = false): boolean {
   return sameValue(fields, ownable(desired), live, isBuiltIn ? isServerEqual : isDeepEqual, '', '')
 }
 
@@ -47,11 +47,11 @@ export function projection(fields: Fields, live: unknown): string {
   return `${text}}`
 }
 
-function ownable(desired: JsonMap): JsonMap {
+function ownable(desired: JsonObject): JsonObject {
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(desired)) {
     if (value === undefined || UNOWNED.has(name)) continue
-    if (name !== 'metadata' || !isMap(value)) {
+    if (name !== 'metadata' || !isJsonObject(value)) {
       rest[name] = value
       continue
     }
@@ -75,14 +75,14 @@ function sameValue(
     return live === undefined ? isEmpty(desired) : isEqual(desired, live, key, parent)
   }
   if (Array.isArray(desired)) return Array.isArray(live) && sameList(fields, names, desired, live, isEqual, key)
-  return isMap(desired) && isMap(live) && sameMap(fields, names, desired, live, isEqual, key)
+  return isJsonObject(desired) && isJsonObject(live) && sameMap(fields, names, desired, live, isEqual, key)
 }
 
 function sameMap(
   fields: Fields,
   names: readonly string[],
-  desired: JsonMap,
-  live: JsonMap,
+  desired: JsonObject,
+  live: JsonObject,
   isEqual: Equality,
   parent: string,
 ): boolean {
@@ -127,7 +127,7 @@ function sameList(
 
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
-  return isMap(value) ? Object.keys(value).length === 0 : !value
+  return isJsonObject(value) ? Object.keys(value).length === 0 : !value
 }
 
 /** The item of a desired list that `name` means. It may leave out keys that have a default, as `protocol` of a port. */
@@ -138,13 +138,13 @@ function desiredIndex(desired: readonly unknown[], name: string, taken: readonly
   return desired.findIndex(
     (item, index) =>
       taken[index] === undefined &&
-      isMap(item) &&
+      isJsonObject(item) &&
       Object.entries(keys).every(([key, value]) => item[key] === undefined || item[key] === value),
   )
 }
 
 function childOf(value: unknown, name: string): unknown {
-  if (name.startsWith('f:')) return isMap(value) ? value[name.slice(2)] : undefined
+  if (name.startsWith('f:')) return isJsonObject(value) ? value[name.slice(2)] : undefined
   return Array.isArray(value) ? value[itemIndex(value, name)] : undefined
 }
 
@@ -152,7 +152,7 @@ function itemIndex(list: readonly unknown[], name: string): number {
   switch (name.slice(0, 2)) {
     case 'k:': {
       const keys = Object.entries(keysOf(name))
-      return list.findIndex((item) => isMap(item) && keys.every(([key, value]) => isDeepEqual(value, item[key])))
+      return list.findIndex((item) => isJsonObject(item) && keys.every(([key, value]) => isDeepEqual(value, item[key])))
     }
     case 'v:': {
       const value: unknown = JSON.parse(name.slice(2))
@@ -167,6 +167,6 @@ function itemIndex(list: readonly unknown[], name: string): number {
   }
 }
 
-function keysOf(name: string): JsonMap {
-  return JSON.parse(name.slice(2)) as JsonMap
+function keysOf(name: string): JsonObject {
+  return JSON.parse(name.slice(2)) as JsonObject
 }

@@ -1,4 +1,4 @@
-import { isMap } from './json.ts'
+import { isJsonObject, isSameQuantity } from '@tenure/kube/model'
 
 /**
  * Equality of a value as it was applied to a built-in kind and as the server then has it: quantities may be written
@@ -14,7 +14,7 @@ export function isServerEqual(desired: unknown, live: unknown, key: string, pare
       desired.every((item, index) => isServerEqual(item, live[index], key, parent))
     )
   }
-  if (isMap(desired)) return isMap(live) && isServerMap(desired, live, key)
+  if (isJsonObject(desired)) return isJsonObject(live) && isServerMap(desired, live, key)
   return isQuantityPlace(key, parent) && isSameQuantity(desired, live)
 }
 
@@ -46,7 +46,7 @@ function isFilledIn(key: string, value: unknown, around: Readonly<Record<string,
     case 'volumeMode':
       return value === 'Filesystem'
     case 'status':
-      return isMap(value) && value['phase'] === 'Pending' && Object.keys(value).length === 1
+      return isJsonObject(value) && value['phase'] === 'Pending' && Object.keys(value).length === 1
     case 'divisor':
       return value === '0'
     // Projected service account tokens.
@@ -72,39 +72,4 @@ const QUANTITIES = new Set(['sizeLimit', 'divisor'])
 
 function isQuantityPlace(key: string, parent: string): boolean {
   return QUANTITY_MAPS.has(parent) || QUANTITIES.has(key)
-}
-
-const QUANTITY = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([KMGTPE]i|[numkMGTPE]))?$/
-const FACTORS: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-}
-
-function isSameQuantity(a: unknown, b: unknown): boolean {
-  const first = quantity(a)
-  const second = quantity(b)
-  // Steps of a quantity are at least a thousandth part of a thousandth; rounding of the factors is far below.
-  return (
-    first !== undefined && second !== undefined && Math.abs(first - second) <= Math.max(Math.abs(first), 1e-9) * 1e-12
-  )
-}
-
-function quantity(value: unknown): number | undefined {
-  if (typeof value === 'number') return value
-  if (typeof value !== 'string') return undefined
-  const [, mantissa, exponent = '', suffix = ''] = QUANTITY.exec(value) ?? []
-  return mantissa === undefined ? undefined : Number(mantissa + exponent) * (FACTORS[suffix] ?? 1)
 }

@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { isDeepEqual } from '../actions/json.ts'
+import { isDeepEqual } from '@tenure/kube/model'
 
 /**
  * True unless just the status changed: the generation, or labels, annotations, finalizers, owner references or the

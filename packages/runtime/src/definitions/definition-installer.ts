@@ -12,7 +12,7 @@ import {
 } from '@tenure/kube'
 import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { isApplied } from '../actions/field-set.ts'
-import type { JsonMap } from '../actions/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import type { Logger } from '../log/logger.ts'
 import type { ManagerContext } from '../manager/component.ts'
 import { definitionVersion } from './definition-version.ts'
@@ -162,7 +162,7 @@ export class DefinitionInstaller {
     )?.fieldsV1
     if (fields === undefined) return false
     // Both are JSON values.
-    return isApplied(fields, this.#definition as unknown as JsonMap, live as unknown as JsonMap, true)
+    return isApplied(fields, this.#definition as unknown as JsonObject, live as unknown as JsonObject, true)
   }
 
   /** The server reports a definition as established shortly before it serves requests for its objects. */

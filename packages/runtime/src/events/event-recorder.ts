@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Clock, KubeApi, KubeObject, Random, Timer } from '@tenure/kube'
-import { TenureError, asError } from '@tenure/kube'
+import { TenureError, TokenBucket, TokenBuckets, asError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -10,7 +10,6 @@ import { EventQueue } from './event-queue.ts'
 import type { Series } from './event-writer.ts'
 import { EventWriter, isNamespaceGone } from './event-writer.ts'
 import { MAX_NOTE_BYTES, MAX_WORD_LENGTH, cutToBytes, eventName, referenceTo } from './event.ts'
-import { TokenBucket, TokenBuckets } from './token-bucket.ts'
 
 export interface EventRecorderOptions {
   readonly api: KubeApi
@@ -104,8 +103,17 @@ export class EventRecorder {
     this.#log = options.log ?? silentLogger
     this.#instance = (options.instance ?? hostname()).slice(0, MAX_WORD_LENGTH)
     this.#window = options.seriesWindow ?? 360_000
-    this.#tokens = new TokenBuckets(options.clock, SPAM_BURST, SPAM_REFILL, MAX_SERIES)
-    this.#rateLimit = new TokenBucket(options.clock, Math.max(options.burst ?? 50, 1), 1_000 / (options.rate ?? 20))
+    this.#tokens = new TokenBuckets({
+      clock: options.clock,
+      burst: SPAM_BURST,
+      refillMs: SPAM_REFILL,
+      maxKeys: MAX_SERIES,
+    })
+    this.#rateLimit = new TokenBucket({
+      clock: options.clock,
+      burst: Math.max(options.burst ?? 50, 1),
+      refillMs: 1_000 / (options.rate ?? 20),
+    })
     const dropped = (options.metrics ?? noMetrics).counter({
       name: 'tenure_events_dropped_total',
       help: 'Number of Kubernetes Events dropped, by reason.',

@@ -1,7 +1,7 @@
 import { isObject, valueAt } from '../../registry/json.ts'
 import type { JsonObject } from '../../registry/json.ts'
-import { formatQuantity, parseQuantity, QuantityError } from '../../schema/formats/quantity.ts'
-import type { Quantity } from '../../schema/formats/quantity.ts'
+import { formatQuantity, parseQuantity, QuantityError } from '@tenure/kube/model'
+import type { Quantity } from '@tenure/kube/model'
 
 /** Amounts of resources, by name: `requests.cpu`, `pods`, `count/jobs.batch`. */
 export type Amounts = ReadonlyMap<string, Quantity>

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startControlPlane } from '../../control-plane.ts'
 import type { ControlPlane } from '../../control-plane.ts'
-import { parseQuantity } from '../../schema/formats/quantity.ts'
+import { parseQuantity } from '@tenure/kube/model'
 import { excess, podAmounts, sum, textOf, whole } from './amounts.ts'
 import { bucketOf, isInScope, isUsedBy, missingResources, usageOf } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import { parseQuantity, QuantityError } from '../../schema/formats/quantity.ts'
+import { parseQuantity, QuantityError } from '@tenure/kube/model'
 
 /** A quantity in billionths; what is none counts as nothing: decoding refused it before. */
 export function nanosOf(quantity: unknown): bigint {

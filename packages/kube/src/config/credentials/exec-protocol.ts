@@ -1,3 +1,4 @@
+import { asJsonObject, isJsonObject, type JsonObject } from '../../model/json.ts'
 import { readPem } from '../pem.ts'
 import type { ExecCluster, ExecConfig } from '../connection-config.ts'
 import type { Credential } from './credential-source.ts'
@@ -39,7 +40,7 @@ export function readExecCredential(
   if (answer['apiVersion'] !== apiVersion) {
     return `answered in ${String(answer['apiVersion'])}, but the kubeconfig expects ${apiVersion}`
   }
-  const status = isRecord(answer['status']) ? answer['status'] : {}
+  const status = asJsonObject(answer['status'])
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status
   const hasCertificate = isText(cert) && isText(key)
   if (isText(cert) !== isText(key)) return 'returned a client certificate without its key, or a key alone'
@@ -55,17 +56,13 @@ export function readExecCredential(
   }
 }
 
-function parse(printed: string): Readonly<Record<string, unknown>> | undefined {
+function parse(printed: string): JsonObject | undefined {
   try {
     const answer: unknown = JSON.parse(printed)
-    return isRecord(answer) ? answer : undefined
+    return isJsonObject(answer) ? answer : undefined
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

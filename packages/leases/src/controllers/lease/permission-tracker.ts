@@ -1,4 +1,4 @@
-import { ApiError, isRefusedAsIs, type Kind, kindKey } from '@tenure/kube'
+import { ApiError, isObjectRejected, type Kind, kindKey } from '@tenure/kube'
 import { isNamespaceEnding } from '@tenure/runtime'
 
 /** The verbs that a lease controller uses, as RBAC names them. */
@@ -26,7 +26,7 @@ export class PermissionTracker {
       this.#denied.delete(permission)
       return result
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isRefusedAsIs(error)) {
+      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isObjectRejected(error)) {
         this.#denied.set(
           permission,
           `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`,

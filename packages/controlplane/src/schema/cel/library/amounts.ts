@@ -1,5 +1,5 @@
-import type { Quantity } from '../../formats/quantity.ts'
-import { formatQuantity, parseQuantity } from '../../formats/quantity.ts'
+import type { Quantity } from '@tenure/kube/model'
+import { formatQuantity, parseQuantity } from '@tenure/kube/model'
 
 /** Values of the quantity and semver libraries. */
 

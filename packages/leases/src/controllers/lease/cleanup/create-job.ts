@@ -1,4 +1,4 @@
-import { ApiError, isAlreadyExists, isNotFound, isRefusedAsIs, metadataOf, type ObjectRef } from '@tenure/kube'
+import { ApiError, isAlreadyExists, isNotFound, isObjectRejected, metadataOf, type ObjectRef } from '@tenure/kube'
 import { ConfigMap, Job } from '@tenure/kube/kinds'
 import { isNamespaceEnding } from '@tenure/runtime'
 import type { LeaseContext } from '../context.ts'
@@ -37,7 +37,7 @@ export async function createJob(
     if (isAlreadyExists(error)) return { how: 'found' }
     // The object is deleted together with its namespace.
     if (isNamespaceEnding(error) || !(error instanceof ApiError)) throw error
-    if (isRefusedAsIs(error)) return refused(error.message.replace(/\.$/, ''))
+    if (isObjectRejected(error)) return refused(error.message.replace(/\.$/, ''))
     if (error.status === 403) return { how: 'denied', error }
     throw error
   }

@@ -3,7 +3,7 @@ import {
   asError,
   compareResourceVersions,
   isNotFound,
-  isRefusedAsIs,
+  isObjectRejected,
   keyOf,
   mergePatch,
   type PartialObjectMetadata,
@@ -158,7 +158,7 @@ export class HeldJobs {
     } catch (error) {
       if (isNotFound(error)) return
       // Without the right to patch Jobs, the job stays.
-      if (!(error instanceof ApiError) || (error.status !== 403 && !isRefusedAsIs(error))) throw error
+      if (!(error instanceof ApiError) || (error.status !== 403 && !isObjectRejected(error))) throw error
       log.warn('cleanup job not released, remove it by hand', { ...ref, error })
     }
   }

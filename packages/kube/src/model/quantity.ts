@@ -1,15 +1,15 @@
-/** Quantities (`500m`, `1536Mi`, `1e3`) as Kubernetes reads and writes them. */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
-type Format = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
-
+/** A Kubernetes quantity: `500m`, `1536Mi`, `1e3`. */
 export interface Quantity {
-  /** In billionths: the finest that Kubernetes keeps. */
+  /** The value in billionths, the finest unit that Kubernetes keeps. */
   readonly nanos: bigint
-  readonly format: Format
-  /** As it was written, where the server answers with just that. */
+  readonly format: QuantityFormat
+  /** The original text, if the API server answers with it unchanged. */
   readonly kept?: string
 }
 
+/** The text is not a quantity. The message is kube-apiserver's. */
 export class QuantityError extends Error {}
 
 const NANO = 1_000_000_000n
@@ -41,7 +41,7 @@ export function parseQuantity(text: string): Quantity {
   if (!digits || number === '.') throw new QuantityError('unable to parse numeric part of quantity')
   const [, whole = '', fraction = ''] = digits
   const { format, power, factor } = scaleOf(suffix)
-  // whole.fraction × 10^power × factor, in nanos, rounded away from zero.
+  // whole.fraction × 10^power × factor, in billionths, rounded away from zero.
   const exponent = power + 9 - fraction.length
   const mantissa = BigInt(`${whole}${fraction}` || '0') * factor
   const bounded = Math.max(-400, Math.min(400, exponent))
@@ -50,8 +50,8 @@ export function parseQuantity(text: string): Quantity {
   return { nanos: sign === '-' ? -size : size, format, ...(kept && { kept: text }) }
 }
 
-/** The server does not rewrite what is probably canonical already, by a rough test. */
-function isKept(text: string, whole: string, fraction: string, format: Format, power: number): boolean {
+/** The API server leaves text unchanged that a rough test takes for canonical. */
+function isKept(text: string, whole: string, fraction: string, format: QuantityFormat, power: number): boolean {
   const digits = whole.replace(/^0+(?=\d)/, '')
   if (format === 'BinarySI') {
     const bits = 10 * (BINARY.indexOf(text.slice(-2)) + 1)
@@ -62,7 +62,7 @@ function isKept(text: string, whole: string, fraction: string, format: Format, p
   return shifted.length <= 18 && scale >= -9 && scale % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0')
 }
 
-function scaleOf(suffix: string): { readonly format: Format; readonly power: number; readonly factor: bigint } {
+function scaleOf(suffix: string): { readonly format: QuantityFormat; readonly power: number; readonly factor: bigint } {
   const decimal = DECIMAL.get(suffix)
   if (decimal !== undefined) return { format: 'DecimalSI', power: decimal, factor: 1n }
   const binary = BINARY.indexOf(suffix)
@@ -76,7 +76,7 @@ function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by
 }
 
-/** The canonical form: no fraction, the largest suffix. */
+/** The canonical form: no fraction and the largest suffix. */
 export function formatQuantity({ nanos, format }: Quantity): string {
   if (nanos === 0n) return '0'
   const sign = nanos < 0n ? '-' : ''
@@ -100,23 +100,61 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   return `${sign}${value}${suffix}`
 }
 
-const MOST_KNOWN = 1000
-const known = new Map<string, string>()
-const knownInLists = new Map<string, string>()
+/** Negative if `a` is less than `b`, positive if it is more. */
+export function compareQuantities(a: Quantity, b: Quantity): number {
+  return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
+}
 
 /**
- * As the server answers it: `1024Mi` is `1Gi`, `0.5` is `500m`. In resource lists nothing is finer than a thousandth.
- * The same few come again and again, so they are remembered.
+ * Whether two values are the same quantity, however they are written: `0.5` and `500m`, `1Gi` and `1024Mi`. False if one
+ * of them is not a quantity.
+ */
+export function isSameQuantity(a: unknown, b: unknown): boolean {
+  if (a === b) return isQuantity(a)
+  const first = nanosOf(a)
+  return first !== null && first === nanosOf(b)
+}
+
+export function isQuantity(value: unknown): boolean {
+  return nanosOf(value) !== null
+}
+
+/** Objects repeat the same few texts, so the results of parsing are cached: at most this many of each sort. */
+const MAX_CACHED_TEXTS = 1000
+/** Null for text that is not a quantity. */
+const nanosByText = new Map<string, bigint | null>()
+const canonicalByText = new Map<string, string>()
+const canonicalInLists = new Map<string, string>()
+
+function remember<V>(cache: Map<string, V>, text: string, value: V): V {
+  if (cache.size >= MAX_CACHED_TEXTS) cache.clear()
+  cache.set(text, value)
+  return value
+}
+
+function nanosOf(value: unknown): bigint | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null
+  const text = String(value)
+  const known = nanosByText.get(text)
+  return known === undefined ? remember(nanosByText, text, parseNanos(text)) : known
+}
+
+function parseNanos(text: string): bigint | null {
+  try {
+    return parseQuantity(text).nanos
+  } catch (error) {
+    if (error instanceof QuantityError) return null
+    throw error
+  }
+}
+
+/**
+ * The text with which the API server answers: `1024Mi` is `1Gi`, `0.5` is `500m`. In resource lists nothing is finer
+ * than a thousandth.
  */
 export function canonicalQuantity(text: string, isInResourceList = false): string {
-  const remembered = isInResourceList ? knownInLists : known
-  let canonical = remembered.get(text)
-  if (canonical === undefined) {
-    canonical = canonicalize(parseQuantity(text), isInResourceList)
-    if (remembered.size >= MOST_KNOWN) remembered.clear()
-    remembered.set(text, canonical)
-  }
-  return canonical
+  const cache = isInResourceList ? canonicalInLists : canonicalByText
+  return cache.get(text) ?? remember(cache, text, canonicalize(parseQuantity(text), isInResourceList))
 }
 
 function canonicalize(quantity: Quantity, isInResourceList: boolean): string {

@@ -1,11 +1,11 @@
-import { VirtualClock } from '@tenure/kube/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { VirtualClock } from './testing/virtual-clock.ts'
 import { TokenBucket, TokenBuckets } from './token-bucket.ts'
 
-test('a bucket gives its burst, then one token per refill, and never holds more than its burst', async () => {
+test('a bucket gives its burst, then one token per refill, and holds no more than the burst', async () => {
   const clock = new VirtualClock()
-  const bucket = new TokenBucket(clock, 2, 100)
+  const bucket = new TokenBucket({ clock, burst: 2, refillMs: 100 })
   const taken = (): readonly boolean[] => [bucket.take(), bucket.take(), bucket.take()]
   expect(bucket.wait).toBe(0)
   expect(taken()).toEqual([true, true, false])
@@ -19,14 +19,14 @@ test('a bucket gives its burst, then one token per refill, and never holds more 
   expect(taken()).toEqual([true, true, false])
 })
 
-test('waiting as long as the bucket says yields a token at any rate', async () => {
+test('after the reported wait there is a token, at any rate', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.double({ min: 0.1, max: 5_000, noNaN: true }),
       fc.integer({ min: 1, max: 5 }),
-      async (refill, burst) => {
+      async (refillMs, burst) => {
         const clock = new VirtualClock()
-        const bucket = new TokenBucket(clock, burst, refill)
+        const bucket = new TokenBucket({ clock, burst, refillMs })
         for (let count = 0; count < burst; count++) expect(bucket.take()).toBe(true)
         let waits = 0
         while (!bucket.take()) {
@@ -34,7 +34,7 @@ test('waiting as long as the bucket says yields a token at any rate', async () =
           await clock.advance(bucket.wait)
           waits++
         }
-        // One more attempt at most, because of rounding.
+        // A second wait is allowed for rounding.
         expect(waits).toBeLessThanOrEqual(2)
       },
     ),
@@ -42,11 +42,11 @@ test('waiting as long as the bucket says yields a token at any rate', async () =
   )
 })
 
-test('each key has its own bucket, and their number is bounded', async () => {
+test('each key has its own bucket, and buckets without use are dropped', async () => {
   const clock = new VirtualClock()
-  const buckets = new TokenBuckets(clock, 1, 100, 3)
+  const buckets = new TokenBuckets({ clock, burst: 1, refillMs: 100, maxKeys: 3 })
   expect(['a', 'b', 'a', 'c', 'd'].map((key) => buckets.take(key))).toEqual([true, true, false, true, true])
-  // b was unused for longest, so its bucket was dropped.
+  // b is the least recently used key, so its bucket is dropped.
   expect(buckets.size).toBe(3)
   expect([buckets.take('a'), buckets.take('b')]).toEqual([false, true])
   await clock.advance(1_000)

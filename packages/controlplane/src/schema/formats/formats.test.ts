@@ -3,51 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { goJson, goQuote } from '../go-text.ts'
 import { base64Error } from './base64.ts'
 import { canonicalMicroTime, canonicalTime } from './go-time.ts'
-import { canonicalQuantity } from './quantity.ts'
-
-describe('a quantity', () => {
-  it.each([
-    ['1024Mi', '1Gi'],
-    ['1.5Gi', '1536Mi'],
-    ['0.5', '500m'],
-    ['1000', '1k'],
-    ['1500', '1500'],
-    ['1500000', '1500k'],
-    ['1e3', '1e3'],
-    ['12e6', '12e6'],
-    ['512Ki', '512Ki'],
-    ['0.5Ki', '512'],
-    ['-1000m', '-1'],
-    ['0', '0'],
-    ['0Mi', '0'],
-    ['+5', '+5'],
-    ['5.', '5.'],
-    ['1E3', '1E3'],
-    ['1234567.891', '1234567.891'],
-    ['1.1Ki', '1126400m'],
-    ['92233720368547758070', '92233720368547758070'],
-    ['0.1n', '1n'],
-    ['100E', '100E'],
-  ])('%s is %s', (text, canonical) => {
-    expect(canonicalQuantity(text)).toBe(canonical)
-  })
-
-  it('is not finer than a thousandth in a resource list', () => {
-    expect(canonicalQuantity('0.1n', true)).toBe('1m')
-    expect(canonicalQuantity('0.0001', true)).toBe('1m')
-    expect(canonicalQuantity('0.0001')).toBe('100u')
-  })
-
-  it.each([
-    ['abc', 'quantities must match the regular expression'],
-    ['', 'quantities must match the regular expression'],
-    ['1..2', 'unable to parse numeric part of quantity'],
-    ['1K', "unable to parse quantity's suffix"],
-    ['1e', "unable to parse quantity's suffix"],
-  ])('%j is refused', (text, message) => {
-    expect(() => canonicalQuantity(text)).toThrow(message)
-  })
-})
 
 describe('a time', () => {
   it.each([
