@@ -22,14 +22,14 @@ const recorded = JSON.parse(readFileSync(new URL('../../kinds/testdata/recorded.
 }
 const catalog = builtInCatalog()
 
-interface World {
+interface Fixture {
   readonly storage: Storage
   readonly clock: VirtualClock
   readonly admission: BuiltInAdmission
   put(bucket: string, key: string, object: Json): Promise<void>
 }
 
-async function world(): Promise<World> {
+async function setUp(): Promise<Fixture> {
   const clock = new VirtualClock()
   const storage = await openStorage({ clock, log: silentLogger })
   return {
@@ -49,7 +49,7 @@ function attributesOf(body: Body, operation: 'CREATE' | 'UPDATE' = 'CREATE', old
     ({ group, version, kind }) =>
       (group ? `${group}/${version}` : version) === body['apiVersion'] && kind === body['kind'],
   )
-  if (!definition?.schema) throw new Error('unknown kind')
+  if (!definition?.schema) throw new Error('Unknown kind')
   const { object } = decodeBuiltIn(definition.schema, (ref) => definition.resolve(ref), body)
   const defaulted = definition.strategy.defaults?.(object as KubeObject) ?? (object as KubeObject)
   return {
@@ -77,9 +77,9 @@ const unrandom = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-xxxxx'))
 
 test.each(['pod', 'pod with everything people use', 'persistent volume claim', 'persistent volume'])(
-  'a %s is admitted as by the real server',
+  'a %s is admitted as by kube-apiserver',
   async (title) => {
-    const { admission, put } = await world()
+    const { admission, put } = await setUp()
     await put('serviceaccounts', 'kinds/default', account)
     const body = CREATED.find((one) => one.title === title)?.object ?? {}
     const object = await admission.mutate(attributesOf(body))
@@ -89,8 +89,8 @@ test.each(['pod', 'pod with everything people use', 'persistent volume claim', '
   },
 )
 
-test('a pod without its account is refused when patience ends', async () => {
-  const { admission, clock } = await world()
+test('a pod without its service account is refused after the timeout', async () => {
+  const { admission, clock } = await setUp()
   const refused = admission.mutate(attributesOf(pod({ serviceAccountName: 'none' }))).catch((error: unknown) => error)
   await clock.advance(1000)
   expect(await refused).toMatchObject({
@@ -100,8 +100,8 @@ test('a pod without its account is refused when patience ends', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('a pod waits for the account of a new namespace', async () => {
-  const { admission, clock, put } = await world()
+test('creating a pod waits for the service account of a new namespace', async () => {
+  const { admission, clock, put } = await setUp()
   const admitted = admission.mutate(attributesOf(pod()))
   await put('serviceaccounts', 'kinds/default', {
     ...account,
@@ -113,8 +113,8 @@ test('a pod waits for the account of a new namespace', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('priorities come from classes', async () => {
-  const { admission, put } = await world()
+test('the priority of a pod comes from its PriorityClass', async () => {
+  const { admission, put } = await setUp()
   await put('serviceaccounts', 'kinds/default', account)
   const refusal = await admission
     .mutate(attributesOf(pod({ priorityClassName: 'none' })))
@@ -136,11 +136,11 @@ test('priorities come from classes', async () => {
   })
 })
 
-test('an update keeps what was computed', async () => {
-  const { admission, put } = await world()
+test('an update keeps computed fields', async () => {
+  const { admission, put } = await setUp()
   await put('serviceaccounts', 'kinds/default', account)
   const old = await admission.mutate(attributesOf(pod()))
-  if (!old) throw new Error('not admitted')
+  if (!old) throw new Error('The pod was not admitted')
   const { priority: _, tolerations: __, ...spec } = at(old, 'spec') as Record<string, unknown>
   const updated = await admission.mutate(attributesOf({ ...old, spec }, 'UPDATE', old))
   expect(at(updated, 'spec')).toEqual(at(old, 'spec'))
@@ -153,7 +153,7 @@ const named = (name: string, created: string, annotation: string): Json => ({
 const bodyOf = (title: string): Body => CREATED.find((one) => one.title === title)?.object ?? {}
 
 test('claims and ingresses get the newest default class', async () => {
-  const { admission, put } = await world()
+  const { admission, put } = await setUp()
   for (const [name, created] of [
     ['old', '2026-01-01T00:00:00Z'],
     ['new', '2026-01-02T00:00:00Z'],
@@ -181,8 +181,8 @@ const of = (bucket: string): ResourceDefinition => {
   return found
 }
 
-test('it looks at nothing else', async () => {
-  const { admission } = await world()
+test('the plugins concern only creations and pod updates', async () => {
+  const { admission } = await setUp()
   expect(admission.concerns('CREATE', of('pods'), '')).toBe(true)
   expect(admission.concerns('UPDATE', of('pods'), 'status')).toBe(false)
   expect(admission.concerns('CREATE', of('configmaps'), '')).toBe(false)

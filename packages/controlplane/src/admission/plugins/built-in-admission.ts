@@ -5,7 +5,7 @@ import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import type { Json } from '../../model/json.ts'
-import { withRuntimeNodes } from './runtime-class-scheduling.ts'
+import { withRuntimeScheduling } from './runtime-class-scheduling.ts'
 import { SYSTEM_PRIORITIES } from '../../kinds/scheduling/priority-class.ts'
 import {
   asJson,
@@ -24,47 +24,48 @@ import {
 } from '../../model/json.ts'
 
 export interface BuiltInAdmissionOptions {
-  /** Where accounts and classes are looked up. */
+  /** Source of service accounts and classes. */
   readonly storage: Storage
   readonly random: Random
   readonly clock: Clock
-  /** How long a pod's creation waits for its service account, in milliseconds: that of a new namespace is made a moment after it. Default 1000. */
-  readonly accountPatience?: number
-  /** New nodes get the taint that a node controller removes once they are ready. Default false: there may be none. */
+  /** Milliseconds for which creating a pod waits for its service account, which a new namespace gets with a delay. Default: 1000. */
+  readonly accountTimeoutMs?: number
+  /** Taints new nodes as not ready. Requires a node controller that removes the taint. Default: false. */
   readonly taintsNodes?: boolean
 }
 
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
-const TOKEN_SECONDS = 3607
-const MODE = 0o644
-const EVICTING = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-const PROTECTED = new Map([
+/** Lifetime of a pod's token in seconds. */
+const TOKEN_EXPIRATION_SECONDS = 3607
+const TOKEN_FILE_MODE = 0o644
+const EVICTING_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+const PROTECTION_FINALIZERS = new Map([
   ['persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
   ['persistentvolumes', 'kubernetes.io/pv-protection'],
 ])
-const CONCERNED = new Set(['pods', 'nodes', 'ingresses.networking.k8s.io', ...PROTECTED.keys()])
+const CONCERNED_BUCKETS = new Set(['pods', 'nodes', 'ingresses.networking.k8s.io', ...PROTECTION_FINALIZERS.keys()])
 
 /**
- * What the real server's own plugins do to objects on their way in: service accounts and their tokens, priorities,
- * tolerations, protection of storage, default classes.
+ * The built-in plugins of kube-apiserver: ServiceAccount, Priority, DefaultTolerationSeconds, RuntimeClass,
+ * StorageObjectInUseProtection, TaintNodesByCondition and the default StorageClass and IngressClass.
  */
 export class BuiltInAdmission implements Admission {
   readonly #storage: Storage
   readonly #random: Random
   readonly #clock: Clock
-  readonly #patience: number
+  readonly #accountTimeoutMs: number
   readonly #taintsNodes: boolean
 
-  constructor({ storage, random, clock, accountPatience = 1000, taintsNodes = false }: BuiltInAdmissionOptions) {
+  constructor({ storage, random, clock, accountTimeoutMs = 1000, taintsNodes = false }: BuiltInAdmissionOptions) {
     this.#storage = storage
     this.#random = random
     this.#clock = clock
-    this.#patience = accountPatience
+    this.#accountTimeoutMs = accountTimeoutMs
     this.#taintsNodes = taintsNodes
   }
 
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
-    if (subresource !== '' || !CONCERNED.has(definition.bucket)) return false
+    if (subresource !== '' || !CONCERNED_BUCKETS.has(definition.bucket)) return false
     return operation === 'CREATE' || (operation === 'UPDATE' && definition.bucket === 'pods')
   }
 
@@ -77,7 +78,7 @@ export class BuiltInAdmission implements Admission {
   }
 
   async validate(): Promise<void> {
-    // All that these plugins refuse, they refuse while they look for it.
+    // Mutation already refuses invalid requests.
   }
 
   async #created(attributes: AdmissionAttributes, object: Json): Promise<Json> {
@@ -103,7 +104,7 @@ export class BuiltInAdmission implements Admission {
     }
   }
 
-  /** What a pod takes beside its containers, and which nodes can run it, is for its RuntimeClass to say. */
+  /** Applies the overhead and the node selection of the pod's RuntimeClass. */
   #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
     const name = asText(at(pod, 'spec', 'runtimeClassName'))
     const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
@@ -117,7 +118,7 @@ export class BuiltInAdmission implements Admission {
       if (isJson(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
         throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
       }
-      const placed = withRuntimeNodes(
+      const placed = withRuntimeScheduling(
         isJson(fixed) ? withField(spec, 'overhead', fixed) : spec,
         at(found, 'scheduling'),
       )
@@ -146,17 +147,17 @@ export class BuiltInAdmission implements Admission {
 
   async #account(namespace: string, name: string): Promise<Json | undefined> {
     const key = `${namespace}/${name}`
-    const look = (): Json | undefined => this.#storage.get('serviceaccounts', key)?.object as Json | undefined
-    const found = look()
-    if (found || this.#patience <= 0) return found
+    const read = (): Json | undefined => this.#storage.get('serviceaccounts', key)?.object as Json | undefined
+    const found = read()
+    if (found || this.#accountTimeoutMs <= 0) return found
     return new Promise((resolve) => {
       const settle = (account: Json | undefined): void => {
-        endWatch()
+        unsubscribe()
         timer.cancel()
         resolve(account)
       }
-      const timer = this.#clock.setTimer(this.#patience, () => settle(look()))
-      const endWatch = this.#storage.watch('serviceaccounts', this.#storage.revision, (change) => {
+      const timer = this.#clock.setTimer(this.#accountTimeoutMs, () => settle(read()))
+      const unsubscribe = this.#storage.watch('serviceaccounts', this.#storage.revision, (change) => {
         if (change.key === key && change.current) settle(change.current.object as unknown as Json)
       })
     })
@@ -224,16 +225,16 @@ export class BuiltInAdmission implements Admission {
   }
 }
 
-/** An update may leave out what was computed; it is as it was. */
+/** Restores computed fields that an update leaves out. */
 function updatedPod({ oldObject }: AdmissionAttributes, pod: Json): Json {
   const { priority, preemptionPolicy } = asJson(at(oldObject, 'spec'))
   return withinField(pod, 'spec', (spec) => filled(withTolerations(spec), { priority, preemptionPolicy }))
 }
 
-/** A pod outlives the trouble of its node for five minutes, unless it says how long. */
+/** Tolerates an unready or unreachable node for five minutes by default. */
 function withTolerations(spec: Json): Json {
   const tolerations = asJsons(spec['tolerations'])
-  const missing = EVICTING.filter(
+  const missing = EVICTING_TAINTS.filter(
     (key) =>
       !tolerations.some(
         (one) =>
@@ -248,7 +249,7 @@ function withTolerations(spec: Json): Json {
 const isMounted = (container: Json): boolean =>
   asJsons(container['volumeMounts']).some(({ mountPath }) => mountPath === TOKEN_PATH)
 
-/** A volume with a token of the account, mounted where clients look for it. */
+/** Adds a volume with the token of the service account and mounts it at the standard path. */
 function withToken(given: Json, newName: () => string): Json {
   const lists = ['containers', 'initContainers'] as const
   if (lists.every((list) => asJsons(given[list]).every(isMounted))) return given
@@ -271,7 +272,7 @@ function tokenVolume(name: string): Json {
     name,
     projected: {
       sources: [
-        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+        { serviceAccountToken: { expirationSeconds: TOKEN_EXPIRATION_SECONDS, path: 'token' } },
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         {
           downwardAPI: {
@@ -279,13 +280,13 @@ function tokenVolume(name: string): Json {
           },
         },
       ],
-      defaultMode: MODE,
+      defaultMode: TOKEN_FILE_MODE,
     },
   }
 }
 
 function withProtection(object: Json, bucket: string): Json {
-  const finalizer = PROTECTED.get(bucket)
+  const finalizer = PROTECTION_FINALIZERS.get(bucket)
   return withinField(object, 'metadata', (metadata) => {
     const finalizers = asList(metadata['finalizers'])
     return finalizers.includes(finalizer) ? metadata : { ...metadata, finalizers: [...finalizers, finalizer] }

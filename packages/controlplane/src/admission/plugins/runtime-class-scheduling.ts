@@ -2,10 +2,10 @@ import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asText, isJson, isSemanticallyEqual, isUnset, withField } from '../../model/json.ts'
 
 /**
- * A pod's spec with where its runtime is to be found: the nodes of its RuntimeClass, and what it puts up with there.
- * What both say differently is returned as a text.
+ * Merges the nodeSelector and tolerations of a RuntimeClass into a pod's spec. Returns the message of a conflict as a
+ * string.
  */
-export function withRuntimeNodes(spec: Json, scheduling: unknown): Json | string {
+export function withRuntimeScheduling(spec: Json, scheduling: unknown): Json | string {
   if (!isJson(scheduling)) return spec
   const [own, needed] = [asJson(spec['nodeSelector']), asJson(scheduling['nodeSelector'])]
   for (const [key, value] of Object.entries(needed)) {
@@ -19,19 +19,19 @@ export function withRuntimeNodes(spec: Json, scheduling: unknown): Json | string
   return tolerations.length > 0 ? withField(selected, 'tolerations', tolerations) : selected
 }
 
-/** More than any pod has: each is compared with all others, so that many more would keep everybody waiting. */
-const MOST_MERGED = 1_000
+/** Maximum number of tolerations that are merged, because the merge takes quadratic time. */
+const MAX_MERGED_TOLERATIONS = 1_000
 
-/** Without those that others say already. */
+/** Drops tolerations that another one covers. */
 function mergeTolerations(all: readonly Json[]): readonly Json[] {
-  if (all.length > MOST_MERGED) return all
+  if (all.length > MAX_MERGED_TOLERATIONS) return all
   const merged: Json[] = []
   for (const [index, toleration] of all.entries()) {
-    const isSaid =
+    const isCovered =
       merged.some((other) => covers(other, toleration)) ||
-      // Of two that are equal the first stays.
+      // The first of two equal tolerations stays.
       all.slice(index + 1).some((other) => !isSemanticallyEqual(other, toleration) && covers(other, toleration))
-    if (!isSaid) merged.push(toleration)
+    if (!isCovered) merged.push(toleration)
   }
   return merged
 }
