@@ -50,8 +50,8 @@ async function ask(
   }
 }
 
-describe('in process', () => {
-  test('the client of an operator finds everything it needs', async () => {
+describe('startControlPlane in process', () => {
+  test('a client can read, write and list every object it needs', async () => {
     const { transport } = await start()
     const api = new Client({ transport })
     const created = await api.create(ConfigMap, map('a', { x: '1' }))
@@ -68,7 +68,7 @@ describe('in process', () => {
     await expect(api.get(Namespace, { name: 'nope' })).rejects.toMatchObject({ status: 404, reason: 'NotFound' })
   })
 
-  test('a watch brings what is written, in order, and ends when its reader leaves', async () => {
+  test('a watch delivers writes in order and ends when its reader leaves', async () => {
     const { transport } = await start()
     const api = new Client({ transport })
     const seen: string[] = []
@@ -85,7 +85,7 @@ describe('in process', () => {
     expect(seen).toEqual(['BOOKMARK', 'ADDED a', 'MODIFIED a', 'DELETED a'])
   })
 
-  test('who answers each answer with a request does not starve the event loop', async () => {
+  test('a client that answers each response with a request does not starve the event loop', async () => {
     const { transport } = await start()
     const api = new Client({ transport })
     await api.create(ConfigMap, map('a'))
@@ -96,7 +96,7 @@ describe('in process', () => {
     expect(turns).toBeGreaterThan(2)
   })
 
-  test('faults: refused, lost before, lost after, delayed, stale, broken', async () => {
+  test('a transport can refuse, lose, delay, age and break requests', async () => {
     const clock = new VirtualClock()
     const plane = await start({ clock, random: seededRandom() })
     let fault: Fault | undefined
@@ -132,7 +132,7 @@ describe('in process', () => {
     expect(await api.get(ConfigMap, { name: 'a', namespace: 'default' })).toBeDefined()
   })
 
-  test('discovery, OpenAPI and version', async () => {
+  test('discovery, OpenAPI and the version are served', async () => {
     const { transport } = await start()
     expect(JSON.parse((await ask(transport, '/version')).text)).toMatchObject({ gitVersion: 'v1.36.3+tenure' })
     expect((await ask(transport, '/readyz')).text).toBe('ok')
@@ -159,7 +159,7 @@ describe('in process', () => {
     expect(await ask(transport, '/apis/nope/v1/foos')).toMatchObject({ status: 404, text: '404 page not found\n' })
   })
 
-  test('tables and metadata alone', async () => {
+  test('objects are served as tables and as metadata alone', async () => {
     const { transport } = await start()
     await new Client({ transport }).create(ConfigMap, map('a', { x: '1' }))
     const path = '/api/v1/namespaces/default/configmaps'
@@ -180,7 +180,7 @@ describe('in process', () => {
     expect(yaml.text).toMatch(/^apiVersion: v1\ndata:\n {2}x: ['"]1['"]\nkind: ConfigMap\n/)
   })
 
-  test('bad input is refused and leaves nothing', async () => {
+  test('invalid input is refused and stores nothing', async () => {
     const plane = await start()
     const before = plane.storage.revision
     const path = '/api/v1/namespaces/default/configmaps'
@@ -204,7 +204,7 @@ describe('in process', () => {
     expect(plane.storage.revision).toBe(before)
   })
 
-  test('roles decide what others than the admin may do', async () => {
+  test('roles decide what users other than the administrator may do', async () => {
     const plane = await start()
     const api = new Client({ transport: plane.transport })
     const bob = { name: 'bob', groups: ['system:authenticated'] }
@@ -236,8 +236,8 @@ describe('in process', () => {
   })
 })
 
-describe('over HTTPS', () => {
-  test('certificates and tokens are believed, others are not; nobody sees only whether it is well', async () => {
+describe('startControlPlane over HTTPS', () => {
+  test('valid certificates and tokens are accepted, and anonymous users reach only the health checks', async () => {
     const plane = await start({ port: 0 })
     const api = new Client({ transport: plane.transport })
     await api.create(ServiceAccount, { metadata: { name: 'bob', namespace: 'default' } })
@@ -258,7 +258,7 @@ describe('over HTTPS', () => {
     expect(await get('/api/v1/pods', { authorization: `Bearer ${status.token}` })).toMatchObject({ status: 401 })
   })
 
-  test('the client of an operator, over sockets, with a watch and a bookmark', async () => {
+  test('a client over sockets receives watch events and a bookmark', async () => {
     const plane = await start({ port: 0 })
     const config = JSON.parse(plane.kubeconfig ?? '') as {
       clusters: { cluster: Record<string, string> }[]
@@ -286,7 +286,7 @@ describe('over HTTPS', () => {
     await transport.close()
   })
 
-  test('HTTP/2, many requests on one connection', async () => {
+  test('one HTTP/2 connection carries many requests', async () => {
     const plane = await start({ port: 0 })
     const session = connect(plane.url ?? '', { rejectUnauthorized: false })
     const get = (name: string): Promise<string> =>
@@ -318,7 +318,7 @@ describe('over HTTPS', () => {
   })
 })
 
-test('a kind on its way out takes nothing new, and lets go of what finalizers hold', async () => {
+test('a kind that is being deleted accepts no new objects and releases those that finalizers held', async () => {
   const { transport } = await start()
   const api = new Client({ transport })
   const Lamp = defineKind({ apiVersion: 'example.dev/v1', kind: 'Lamp' })
@@ -350,7 +350,7 @@ test('a kind on its way out takes nothing new, and lets go of what finalizers ho
   await expect(api.get(CustomResourceDefinition, { name: 'lamps.example.dev' })).rejects.toThrow('not found')
 })
 
-test('webhooks change and refuse what is written', async () => {
+test('webhooks mutate and refuse writes', async () => {
   const plane = await start()
   const api = new Client({ transport: plane.transport })
   const authority = createAuthority({ commonName: 'webhook' })
@@ -388,7 +388,7 @@ test('webhooks change and refuse what is written', async () => {
   webhook.close()
 })
 
-test('what is stored, and who is known, outlives a restart', async () => {
+test('stored objects and credentials survive a restart', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'tenure-plane-'))
   const first = await start({ directory, port: 0 })
   const created = await new Client({ transport: first.transport }).create(ConfigMap, map('a', { x: '1' }))
@@ -402,18 +402,18 @@ test('what is stored, and who is known, outlives a restart', async () => {
   await rm(directory, { recursive: true })
 })
 
-test('a port that is taken is said, and leaves nothing running', async () => {
+test('a port that is in use is reported, and nothing is left running', async () => {
   const first = await start({ port: 0 })
   const port = Number(new URL(first.url ?? '').port)
   const directory = await mkdtemp(path.join(tmpdir(), 'tenure-plane-'))
   await expect(startControlPlane({ port, controllers: false, directory })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  // The file is free again.
+  // The start that failed has released the file.
   await start({ directory })
   await running.pop()?.stop()
   await rm(directory, { recursive: true })
 })
 
-test('on virtual time, nothing is left running after the end', async () => {
+test('in virtual time, nothing is left running after the stop', async () => {
   const clock = new VirtualClock()
   const plane = await start({ clock, random: seededRandom(), controllers: true })
   const api = new Client({ transport: plane.transport, clock })
@@ -437,7 +437,7 @@ test('with controllers and a node, a Deployment becomes available', async () => 
   await expect.poll(isReady, { timeout: 15_000 }).toBe(true)
 })
 
-/** One request on a connection of its own. */
+/** Sends one request on a connection of its own. */
 function http1(
   plane: ControlPlane,
   path: string,

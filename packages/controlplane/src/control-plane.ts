@@ -35,21 +35,21 @@ import { openStorage } from './storage/index.ts'
 import type { Storage } from './storage/index.ts'
 
 export interface ControlPlaneOptions {
-  /** Where state and keys are kept. Default: in memory only, gone with the process. */
+  /** Directory of state and keys. Default: in memory only, lost with the process. */
   readonly directory?: string | undefined
-  /** The port of the HTTPS server; 0 takes any that is free, `false` serves in process only. Default 0. */
+  /** Port of the HTTPS server; 0 takes any free port, `false` serves in process only. Default 0. */
   readonly port?: number | false | undefined
-  /** The address to listen at. Default 127.0.0.1. */
+  /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string | undefined
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** Default: the machine's. */
+  /** Default: the system's randomness. */
   readonly random?: Random | undefined
-  /** Default: nobody is told anything. */
+  /** Default: silent. */
   readonly log?: Logger | undefined
-  /** Default: nothing is measured. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined
-  /** Whether Deployments are rolled out, garbage is collected and so on. Default true. */
+  /** Whether the built-in controllers run: rollouts, garbage collection and so on. Default true. */
   readonly controllers?: boolean | undefined
   /** The simulated nodes that make pods ready; `false`: none, and pods stay pending. Default: one node. */
   readonly nodes?: BuiltInControllersOptions['nodes'] | undefined
@@ -59,36 +59,36 @@ export interface ControlPlaneOptions {
 export interface ControlPlane {
   /** `https://127.0.0.1:6443`; undefined if it serves in process only. */
   readonly url: string | undefined
-  /** For `kubectl`: the admin's. Undefined if it serves in process only. */
+  /** The administrator's kubeconfig. Undefined if it serves in process only. */
   readonly kubeconfig: string | undefined
-  /** The admin's bearer token. */
+  /** The administrator's bearer token. */
   readonly token: string
-  /** Requests in process, as the admin. */
+  /** Requests in process, as the administrator. */
   readonly transport: InProcessTransport
   readonly storage: Storage
-  /** Requests in process as somebody else, or with faults. */
+  /** Requests in process, as another user or with faults. */
   transportFor(options: {
     readonly user?: User
     readonly faults?: (request: TransportRequest) => Fault | undefined
   }): InProcessTransport
-  /** Ends everything that runs; what was acknowledged is on disk. */
+  /** Stops everything. Acknowledged writes are on disk. */
   stop(): Promise<void>
 }
 
-/** Parts that the test fixture brings along. Default of each: as the options say. */
+/** Parts that the test fixture provides. Default of each: made from the options. */
 export interface ControlPlaneParts {
   readonly storage?: Storage
   readonly credentials?: Credentials
 }
 
-/** A control plane with the parts of it that the test fixture reaches into. */
+/** A control plane, and the parts that the test fixture uses directly. */
 export interface AssembledControlPlane {
   readonly plane: ControlPlane
   readonly catalog: CrdCatalog
   readonly definitions: CrdReconciler
 }
 
-/** Starts a control plane: `const { transport } = await startControlPlane()` serves in process and over HTTPS. */
+/** Starts a control plane, which serves in process and over HTTPS. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   return (await assembleControlPlane(options)).plane
 }
@@ -97,7 +97,7 @@ export async function assembleControlPlane(
   options: ControlPlaneOptions,
   parts: ControlPlaneParts = {},
 ): Promise<AssembledControlPlane> {
-  // What is started is stopped in reverse, also when a later part does not start.
+  // Parts stop in reverse order, also when a later part fails to start.
   const started: (() => unknown)[] = []
   const stop = async (): Promise<void> => {
     for (let end = started.pop(); end; end = started.pop()) await end()
@@ -127,7 +127,7 @@ async function start(
   const definitions = new CrdReconciler({
     storage,
     clock,
-    onError: (error) => log.error('A CustomResourceDefinition could not be kept up', { error }),
+    onError: (error) => log.error('CustomResourceDefinition reconcile failed', { error }),
   })
   started.push(addresses.follow(storage), catalog.follow(storage), definitions.start())
   const authorizer = new Authorizer(storage)
@@ -186,7 +186,7 @@ async function start(
   return { plane, catalog, definitions }
 
   async function serve(at: number, address: string): Promise<string> {
-    // Loaded by those who serve: most tests do not.
+    // Loaded on demand: most tests serve in process only.
     const { HttpsAdapter } = await import('./server/http/https-adapter.ts')
     const { certificate, key } = credentials.server
     const clientAuthority = credentials.authority.certificate

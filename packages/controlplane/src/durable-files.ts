@@ -1,11 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** For nobody but the owner: what is kept here holds keys and secrets. */
+/** Only the owner may read these files: they hold keys and secrets. */
 export const PRIVATE_FILE = 0o600
 const PRIVATE_DIRECTORY = 0o700
 
-/** Makes a directory and what is missing above it, so that it is still there after a power loss. */
+/** Makes a directory and its missing parents, durably: it survives a power loss. */
 export function makeDirectory(directory: string): void {
   const wanted = path.resolve(directory)
   const first = mkdirSync(wanted, { recursive: true, mode: PRIVATE_DIRECTORY })
@@ -16,13 +16,13 @@ export function makeDirectory(directory: string): void {
   }
 }
 
-/** Replaces a file as a whole: whatever happens, it holds the old text or the new one. */
+/** Replaces a whole file: after any crash it holds the old text or the new one. */
 export function replaceFile(file: string, text: string): void {
   const draft = `${file}.new`
   const handle = openSync(draft, 'w', PRIVATE_FILE)
   try {
     writeFileSync(handle, text)
-    // Before it has its name: else the name may be there after a power loss, and the text not.
+    // The text must be on disk before the name is, or a power loss could leave an empty file under the name.
     fsyncSync(handle)
   } finally {
     closeSync(handle)
@@ -31,7 +31,7 @@ export function replaceFile(file: string, text: string): void {
   syncDirectory(path.dirname(file))
 }
 
-// A name is durable when its directory is. Windows has no such thing, and needs none.
+// A name is durable once its directory is synced. Windows cannot sync directories and does not need to.
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(directory, 'r')

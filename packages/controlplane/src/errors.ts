@@ -9,12 +9,12 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** A refusal, as the Status object it is sent as. Reasons and wording are the real server's. */
+/** An error response as the Status that is sent. Reasons and wording are those of kube-apiserver. */
 export class StatusError extends Error {
   readonly code: number
   readonly reason: string
   readonly details: StatusDetails | undefined
-  /** What else there was to say of the request: sent along, as with an answer. */
+  /** Warnings of the request, sent with the error as they are sent with a success. */
   warnings: readonly string[] = []
 
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
@@ -25,7 +25,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The resource (plural) and group that a refusal names. */
+/** The resource (plural), group and kind that an error names. */
 export interface Named {
   readonly group: string
   readonly plural: string
@@ -62,15 +62,15 @@ export const methodNotAllowed = (message: string): StatusError => new StatusErro
 
 export const gone = (message: string): StatusError => new StatusError(410, 'Expired', message)
 
-/** The error itself, with the warnings that were given on the way to it. */
-export function refusedWith(error: unknown, warnings: readonly string[]): unknown {
+/** The error, with the warnings collected before it. */
+export function withWarnings(error: unknown, warnings: readonly string[]): unknown {
   if (error instanceof StatusError && warnings.length > 0) error.warnings = warnings
   return error
 }
 
-/** 422 with every complaint. */
+/** 422 with every field error. */
 export function invalid(of: Named, name: string, errors: readonly FieldError[]): StatusError {
-  // Each complaint once, as the real server does in the message, though not in the causes.
+  // kube-apiserver deduplicates field errors in the message, but not in the causes.
   const lines = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`
   const kind = of.group ? `${of.kind}.${of.group}` : of.kind
@@ -100,7 +100,7 @@ export function statusBody(error: StatusError): StatusBody {
     metadata: {},
     status: 'Failure',
     message: error.message,
-    // A refusal that has none is sent without.
+    // An error without a reason is sent without the field.
     ...(error.reason && { reason: error.reason }),
     ...(error.details && { details: error.details }),
     code: error.code,

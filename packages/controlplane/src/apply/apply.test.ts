@@ -1,6 +1,6 @@
 import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { StatusError } from '../errors.ts'
 import { isEmptyObject, isList, isObject } from '../patch/json.ts'
@@ -62,7 +62,7 @@ const essence = ({ metadata, ...rest }: KubeObject): unknown => {
 }
 
 describe('applying', () => {
-  it('the same again changes nothing, and gives back the very object', () => {
+  test('the same again changes nothing, and gives back the very object', () => {
     fc.assert(
       fc.property(thing, thing, thing, (base, first, second) => {
         const live = stored(apply('base', undefined, base))
@@ -74,7 +74,7 @@ describe('applying', () => {
     )
   })
 
-  it('leaves what was applied, and nothing of one applier when it states nothing any more', () => {
+  test('leaves what was applied, and nothing of one applier when it states nothing any more', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const live = stored(apply('a', undefined, a))
@@ -92,7 +92,7 @@ describe('applying', () => {
     )
   })
 
-  it('by two who agree conflicts with nobody, in whichever order', () => {
+  test('by two who agree conflicts with nobody, in whichever order', () => {
     fc.assert(
       fc.property(thing, (object) => {
         const live = stored(apply('a', undefined, object))
@@ -103,7 +103,7 @@ describe('applying', () => {
     )
   })
 
-  it('either conflicts or changes nothing that another owns', () => {
+  test('either conflicts or changes nothing that another owns', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const live = stored(apply('a', undefined, a))
@@ -117,7 +117,7 @@ describe('applying', () => {
     )
   })
 
-  it('names every conflict, owner by owner', () => {
+  test('names every conflict, owner by owner', () => {
     const one = stored(apply('one', undefined, configMap({ a: '1', b: '1' })))
     const two = apply('two', one, configMap({ c: '1' }, { finalizers: ['x.y/z'] }))
     expect(() => apply('three', two, configMap({ a: '2', b: '2', c: '2' }))).toThrow(
@@ -141,7 +141,7 @@ describe('applying', () => {
     )
   })
 
-  it.each([
+  test.each([
     [{ ...configMap({}), apiVersion: 'v2' }, 'invalid object type: /v2, Kind=ConfigMap'],
     [{ ...configMap({}), kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
     [{ metadata: { name: 'o' } }, 'invalid object type: /, Kind='],
@@ -154,7 +154,7 @@ describe('applying', () => {
     )
   })
 
-  it('takes __proto__ and constructor for keys like any other', () => {
+  test('takes __proto__ and constructor for keys like any other', () => {
     const data = JSON.parse('{"__proto__":"1","constructor":"2"}') as unknown
     const live = stored(apply('a', undefined, configMap(data)))
     const both = apply('b', live, configMap(JSON.parse('{"__proto__":"1"}')))
@@ -181,7 +181,7 @@ describe('ownership', () => {
   const context = { manager: 'u', apiVersion: 'v1', subresource: '', resolve, now: NOW } as const
   const schema = schemaFor('v1', 'ConfigMap')
 
-  it('moves with a field when someone else writes it', () => {
+  test('moves with a field when someone else writes it', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1', b: '1' })))
     const next = { ...live, data: { a: '2', b: '1' } } as KubeObject
     const after = fieldManagement.update({ ...context, schema, live, next })
@@ -191,21 +191,21 @@ describe('ownership', () => {
     ])
   })
 
-  it('is kept when a write changes nothing', () => {
+  test('is kept when a write changes nothing', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const { managedFields: _, ...metadata } = live.metadata ?? {}
     const after = fieldManagement.update({ ...context, schema, live, next: { ...live, metadata }, now: LATER })
     expect(after.metadata?.managedFields).toBe(live.metadata?.managedFields)
   })
 
-  it('of versions that are not served any more is forgotten', () => {
+  test('of versions that are not served any more is forgotten', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const next = { ...live, data: { a: '1', b: '1' } } as KubeObject
     const after = fieldManagement.update({ ...context, schema, live, next, isServed: () => false })
     expect(after.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['u'])
   })
 
-  it('of parts becomes ownership of the whole when the schema makes it atomic', () => {
+  test('of parts becomes ownership of the whole when the schema makes it atomic', () => {
     const applied = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'o' }, spec: { point: { x: 1 } } } as KubeObject
     const request = { ...context, apiVersion: 'x/v1', force: false, applied }
     const live = stored(fieldManagement.apply({ ...request, schema: pointSchema('granular'), live: undefined }))
@@ -215,7 +215,7 @@ describe('ownership', () => {
     expect(entryOf(after, 'u')?.fieldsV1).toEqual({ 'f:spec': { 'f:point': {} } })
   })
 
-  it('can be asked for field by field', () => {
+  test('can be asked for field by field', () => {
     const live = apply('m', undefined, configMap({ a: '1' }))
     const entry = entryOf(live, 'm') ?? {}
     expect([['data', 'a'], ['data'], ['data', 'b']].map((path) => ownsField(entry, path))).toEqual([true, false, false])
@@ -223,7 +223,7 @@ describe('ownership', () => {
 })
 
 describe('a write of which only times would change', () => {
-  it('is none', () => {
+  test('is none', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const touched = live.metadata?.managedFields?.map((entry) => ({ ...entry, time: LATER })) ?? []
     const next: KubeObject = { ...live, metadata: { ...live.metadata, managedFields: touched } }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import type { StatusBody } from '../errors.ts'
 import { StatusError, statusBody } from '../errors.ts'
@@ -183,7 +183,7 @@ describe.each(recordedSequences())('$title, as the real server did it', (sequenc
     return { name: `${at}. ${step.what} by ${step.manager}${where}`, step, before }
   })
 
-  it.each(cases.filter(({ step }) => !isOthers(step)))('$name', ({ step, before }) => {
+  test.each(cases.filter(({ step }) => !isOthers(step)))('$name', ({ step, before }) => {
     const result = attempt(() =>
       before && step.subresource === 'scale' ? rescaled(sequence, step, before) : replayed(sequence, step, before),
     )

@@ -1,20 +1,20 @@
 import { HostLock } from './host-lock.ts'
 import { readNote, writeNote, type HostNote, type HostRecord } from './host-record.ts'
 
-/** A data directory, held. */
+/** A data directory that this process holds. */
 export interface HeldHost {
-  /** What the host before left, if there was one. */
+  /** The record of the previous host, if there was one. */
   readonly former: HostRecord | undefined
-  /** Tells others. */
+  /** Publishes the note for other processes. */
   announce(note: HostNote): void
-  /** Lets go; also happens when the process ends, however it ends. */
+  /** Releases the directory. The end of the process releases it as well. */
   release(): void
 }
 
-/** Takes `directory` for this process; undefined if another has it. */
+/** Locks `directory` for this process; undefined if another process holds it. */
 export function acquireHost(directory: string): HeldHost | undefined {
   const lock = new HostLock(directory)
-  if (lock.tryTake()) {
+  if (lock.tryAcquire()) {
     return {
       former: readNote(directory),
       announce: (note) => writeNote(directory, note),

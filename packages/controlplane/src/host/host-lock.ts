@@ -7,16 +7,16 @@ const FILE = 'host.lock'
 const BUSY = 5
 
 /**
- * The right to host a data directory, which one process has at a time.
+ * The exclusive right of one process to host a data directory.
  *
- * Node has no flock. A file made exclusively would outlive a killed holder, and clearing it away races with the next;
- * SQLite takes the operating system's own lock, which ends with its process whatever ends it.
+ * Node has no flock. An exclusively created file would outlive a killed holder, and removing it races with the next
+ * process. SQLite takes the lock of the operating system, which ends with the process.
  */
 export class HostLock {
   readonly #database: DatabaseSync
   #isHeld = false
 
-  /** Makes the directory if it is not there. */
+  /** Makes the directory if it is missing. */
   constructor(directory: string) {
     try {
       makeDirectory(directory)
@@ -30,8 +30,8 @@ export class HostLock {
     return this.#isHeld
   }
 
-  /** Takes it if nobody has it. */
-  tryTake(): boolean {
+  /** Takes the lock if it is free. */
+  tryAcquire(): boolean {
     if (this.#isHeld) return true
     try {
       this.#database.exec('BEGIN EXCLUSIVE')
@@ -44,14 +44,14 @@ export class HostLock {
     return this.#isHeld
   }
 
-  /** Lets others have it. */
-  giveBack(): void {
+  /** Releases the lock. */
+  release(): void {
     if (this.#isHeld) this.#database.exec('ROLLBACK')
     this.#isHeld = false
   }
 
   close(): void {
-    this.giveBack()
+    this.release()
     this.#database.close()
   }
 }
@@ -59,7 +59,7 @@ export class HostLock {
 function unusable(place: string, cause: unknown): TenureError {
   return new TenureError(
     'TENURE_HOST_UNUSABLE',
-    `the data directory can not be locked at ${place}: ${(cause as Error).message}; check that it is writable, or choose another`,
+    `The data directory cannot be locked at ${place}: ${(cause as Error).message}. Check that it is writable, or choose another.`,
     { cause },
   )
 }

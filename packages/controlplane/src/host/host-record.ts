@@ -5,23 +5,23 @@ import { replaceFile } from '../durable-files.ts'
 
 const FILE = 'host.json'
 
-/** What the host of a data directory says of itself to others who come. */
+/** What the host of a data directory publishes for other processes. */
 export interface HostRecord {
-  /** Where the Kubernetes API is: `https://127.0.0.1:6443`. */
+  /** URL of the Kubernetes API: `https://127.0.0.1:6443`. */
   readonly url: string
   /** The file with the address and credentials for clients. */
   readonly kubeconfig: string
   readonly pid: number
-  /** Since when, in RFC 3339. */
+  /** Start of hosting, RFC 3339. */
   readonly since: string
 }
 
 export interface HostNote extends HostRecord {
-  /** `starting`: it holds the directory and does not answer yet. `stopped`: it let go in good order. */
+  /** `starting`: it holds the directory and does not serve yet. `stopped`: it shut down cleanly. */
   readonly state: 'starting' | 'serving' | 'stopped'
 }
 
-/** The note in `directory`; undefined if there is none, or none that makes sense: the lock decides, not the note. */
+/** The note in `directory`; undefined if there is none or it is malformed. The lock decides who hosts, not the note. */
 export function readNote(directory: string): HostNote | undefined {
   let note: Partial<Record<keyof HostNote, unknown>>
   try {
@@ -36,7 +36,7 @@ export function readNote(directory: string): HostNote | undefined {
   return { url, kubeconfig, pid, since, state }
 }
 
-/** Replaces the note at once: a reader sees the old one or the new one. Only for who holds the lock. */
+/** Replaces the note atomically. Only the holder of the lock may call this. */
 export function writeNote(directory: string, note: HostNote): void {
   const file = path.join(directory, FILE)
   try {
@@ -44,7 +44,7 @@ export function writeNote(directory: string, note: HostNote): void {
   } catch (cause) {
     throw new TenureError(
       'TENURE_HOST_UNUSABLE',
-      `${file}, which tells others who serves, can not be written: ${(cause as Error).message}; check that the data directory is writable and has space`,
+      `${file}, which tells other processes where the API is served, cannot be written: ${(cause as Error).message}. Check that the data directory is writable and has space.`,
       { cause },
     )
   }

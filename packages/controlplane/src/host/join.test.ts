@@ -11,8 +11,8 @@ import { joinOrHost, type HostedServer, type JoinOrHostOptions, type Member, typ
 
 const URL_OF_FIRST = 'https://127.0.0.1:6443'
 
-/** Processes that share a directory, each with a server that only counts. */
-class House {
+/** Processes that share a directory, each with a server that only counts its starts. */
+class SharedDirectory {
   readonly clock = new VirtualClock()
   readonly directory: string
   readonly starts: (StartContext & { readonly by: string })[] = []
@@ -35,15 +35,15 @@ class House {
   }
 }
 
-async function house(): Promise<House> {
+async function house(): Promise<SharedDirectory> {
   const directory = await mkdtemp(path.join(tmpdir(), 'tenure-host-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  return new House(directory)
+  return new SharedDirectory(directory)
 }
 
 const addressInUse = (): Error => Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' })
 
-test('the first hosts, the next is told who does', async () => {
+test('the first process hosts and the second learns its address', async () => {
   const shared = await house()
   const first = await shared.join('first')
   const second = await shared.join('second')
@@ -58,7 +58,7 @@ test('the first hosts, the next is told who does', async () => {
   expect([shared.closes, shared.clock.pending]).toEqual([['first'], 0])
 })
 
-test('when the host goes, one of those who joined takes over at its address, and the other hears of it', async () => {
+test('when the host stops, one process takes over its address and the other joins it', async () => {
   const shared = await house()
   const first = await shared.join('first')
   const changes: string[] = []
@@ -84,7 +84,7 @@ test('when the host goes, one of those who joined takes over at its address, and
   expect([readNote(shared.directory)?.state, shared.clock.pending]).toEqual(['stopped', 0])
 })
 
-test('a take-over begins within the interval', async () => {
+test('a takeover begins within the interval', async () => {
   const shared = await house()
   const first = await shared.join('first')
   const second = await shared.join('second')
@@ -94,7 +94,7 @@ test('a take-over begins within the interval', async () => {
   await second.close()
 })
 
-test('who comes after a clean stop hosts, knows the address of before, and may choose', async () => {
+test('a process that starts after a clean stop hosts, knows the former address and may choose another', async () => {
   const shared = await house()
   await (await shared.join('first')).close()
   const second = await shared.join('second')
@@ -102,7 +102,7 @@ test('who comes after a clean stop hosts, knows the address of before, and may c
   await second.close()
 })
 
-test('a take-over waits for an address and a file that are not free yet', async () => {
+test('a takeover waits for an address and a file that are still in use', async () => {
   const shared = await house()
   const first = await shared.join('first')
   const obstacles = [
@@ -124,7 +124,7 @@ test('a take-over waits for an address and a file that are not free yet', async 
   await second.close()
 })
 
-test('a take-over that fails lets another try', async () => {
+test('a takeover that fails lets another process try', async () => {
   const shared = await house()
   const first = await shared.join('first')
   const damaged = new TenureError('TENURE_STORAGE_DAMAGED', 'it is damaged')
@@ -137,7 +137,7 @@ test('a take-over that fails lets another try', async () => {
       return Promise.reject(addressInUse())
     },
     interval: 20,
-    patience: 100,
+    resourceTimeout: 100,
   })
   await first.close()
   await shared.clock.advanceUntil(() => third.membership.state === 'hosting')
@@ -146,7 +146,7 @@ test('a take-over that fails lets another try', async () => {
   for (const member of [second, third, fourth]) await member.close()
 })
 
-test('a first start that fails is reported and lets go of the directory', async () => {
+test('a first start that fails is reported and releases the directory', async () => {
   const shared = await house()
   await expect(shared.join('first', { start: () => Promise.reject(addressInUse()) })).rejects.toThrow('EADDRINUSE')
   const held = acquireHost(shared.directory)
@@ -154,7 +154,7 @@ test('a first start that fails is reported and lets go of the directory', async 
   held?.release()
 })
 
-test('while the host is starting, who comes waits, and can give up', async () => {
+test('while the host starts, another process waits and can give up', async () => {
   const shared = await house()
   const held = acquireHost(shared.directory)
   const leaving = new AbortController()
@@ -171,7 +171,7 @@ test('while the host is starting, who comes waits, and can give up', async () =>
   held?.release()
 })
 
-test('leaving while the server starts waits for it and stops it', async () => {
+test('closing while the server starts waits for it and stops it', async () => {
   const shared = await house()
   const first = await shared.join('first')
   let started: (() => void) | undefined
@@ -202,7 +202,7 @@ test('leaving while the server starts waits for it and stops it', async () => {
   held?.release()
 })
 
-test('a directory is held once', async () => {
+test('a directory is held by one process at a time', async () => {
   const { directory } = await house()
   const held = acquireHost(directory)
   expect(acquireHost(directory)).toBeUndefined()

@@ -4,15 +4,15 @@ import { HostLock } from './host-lock.ts'
 import { readNote, writeNote, type HostNote, type HostRecord } from './host-record.ts'
 
 export interface StartContext {
-  /** The address that must be served, because others use it; undefined for the first host, which chooses. */
+  /** The address to serve because clients use it; undefined for the first host, which chooses. */
   readonly address: string | undefined
-  /** The host before, if there was one: a first host does well to choose its address again. */
+  /** The previous host, if there was one: a first host should prefer its address. */
   readonly former: HostRecord | undefined
-  /** Aborted if the start is no longer wanted. */
+  /** Aborted when the start is no longer wanted. */
   readonly signal: AbortSignal
 }
 
-/** A server that was started here. */
+/** A server that this process started. */
 export interface HostedServer {
   readonly url: string
   readonly kubeconfig: string
@@ -21,17 +21,17 @@ export interface HostedServer {
 }
 
 /**
- * Where a process stands to its data directory:
+ * How a process relates to its data directory:
  * waiting → hosting | joined; joined → taking over → hosting; any → failed | closed.
  */
 export type Membership =
-  /** Another process has the directory and does not serve yet. */
+  /** Another process holds the directory and does not serve yet. */
   | { readonly state: 'waiting' }
   | { readonly state: 'joined'; readonly host: HostRecord }
-  /** The host is gone, the directory is ours, the server is being started. */
+  /** The host is gone; this process holds the directory and starts its server. */
   | { readonly state: 'taking over'; readonly former: HostRecord }
   | { readonly state: 'hosting'; readonly host: HostRecord; readonly server: HostedServer }
-  /** The server could not be started; the directory is free for others. */
+  /** The server failed to start; the directory is free for other processes. */
   | { readonly state: 'failed'; readonly error: Error }
   | { readonly state: 'closed' }
 
@@ -40,25 +40,25 @@ export interface JoinOrHostOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly start: (context: StartContext) => Promise<HostedServer>
-  /** Called after each change. */
+  /** Called after each state change. */
   readonly onChange?: (membership: Membership) => void
-  /** How often it is tried to become the host, in milliseconds. Default 150. */
+  /** Milliseconds between attempts to become the host. Default 150. */
   readonly interval?: number
-  /** How long a take-over waits for an address or a file that is still in use, in milliseconds. Default 10 s. */
-  readonly patience?: number
-  /** Ends the wait for a host that does not serve yet. Afterwards it is `close` that ends the membership. */
+  /** Milliseconds for which a takeover waits for an address or file that is still in use. Default 10 s. */
+  readonly resourceTimeout?: number
+  /** Ends the wait for a host that does not serve yet. Later, `close` ends the membership. */
   readonly signal?: AbortSignal
 }
 
 export interface Member {
   readonly membership: Membership
-  /** Stops the server if it runs here, and lets another take over. */
+  /** Stops the server if it runs here, so that another process can take over. */
   close(): Promise<void>
 }
 
 /**
- * Hosts a data directory if nobody does, else joins who does, and takes over at the same address when that one is gone.
- * Resolves once it hosts or has joined a host that serves.
+ * Hosts a data directory if it is free, or else joins its host, and takes over at the same address when the host is
+ * gone. Resolves once this process hosts, or has joined a host that serves.
  */
 export async function joinOrHost(options: JoinOrHostOptions): Promise<Member> {
   const { signal } = options
@@ -78,14 +78,14 @@ export async function joinOrHost(options: JoinOrHostOptions): Promise<Member> {
 }
 
 class DirectoryMember implements Member {
-  readonly #options: JoinOrHostOptions & { readonly interval: number; readonly patience: number }
+  readonly #options: JoinOrHostOptions & { readonly interval: number; readonly resourceTimeout: number }
   readonly #lock: HostLock
   readonly #closing = new AbortController()
   #membership: Membership = { state: 'waiting' }
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: JoinOrHostOptions) {
-    this.#options = { interval: 150, patience: 10_000, ...options }
+    this.#options = { interval: 150, resourceTimeout: 10_000, ...options }
     this.#lock = new HostLock(options.directory)
   }
 
@@ -93,13 +93,13 @@ class DirectoryMember implements Member {
     return this.#membership
   }
 
-  /** Runs until it hosts or has joined, and on from there in the background. */
+  /** Resolves once it hosts or has joined; continues in the background. */
   open(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#running = this.#run(resolve).catch((thrown: unknown) => {
         const error = asError(thrown)
-        this.#lock.giveBack()
-        if (!this.#closing.signal.aborted) this.#become({ state: 'failed', error })
+        this.#lock.release()
+        if (!this.#closing.signal.aborted) this.#setMembership({ state: 'failed', error })
         reject(error)
       })
     })
@@ -111,13 +111,13 @@ class DirectoryMember implements Member {
 
   async close(): Promise<void> {
     if (this.#membership.state === 'closed') return
-    this.abort(new TenureError('TENURE_HOST_CLOSED', 'this process leaves the data directory'))
+    this.abort(new TenureError('TENURE_HOST_CLOSED', 'This process leaves the data directory.'))
     await this.#running
     try {
       if (this.#membership.state === 'hosting') await this.#stop(this.#membership)
     } finally {
       this.#lock.close()
-      this.#become({ state: 'closed' })
+      this.#setMembership({ state: 'closed' })
     }
   }
 
@@ -129,7 +129,7 @@ class DirectoryMember implements Member {
   async #run(settled: () => void): Promise<void> {
     const { clock, interval, directory } = this.#options
     const { signal } = this.#closing
-    while (!this.#lock.tryTake()) {
+    while (!this.#lock.tryAcquire()) {
       const note = readNote(directory)
       if (note?.state === 'serving') {
         this.#join(note)
@@ -144,8 +144,8 @@ class DirectoryMember implements Member {
   #join({ url, kubeconfig, pid, since }: HostNote): void {
     const known = this.#membership.state === 'joined' ? this.#membership.host : undefined
     if (known?.url === url && known.kubeconfig === kubeconfig && known.pid === pid && known.since === since) return
-    this.#options.log.info('Joined the host of the data directory', { url, pid })
-    this.#become({ state: 'joined', host: { url, kubeconfig, pid, since } })
+    this.#options.log.info('joined data directory host', { url, pid })
+    this.#setMembership({ state: 'joined', host: { url, kubeconfig, pid, since } })
   }
 
   async #host(): Promise<void> {
@@ -154,10 +154,10 @@ class DirectoryMember implements Member {
     const joined = this.#membership.state === 'joined' ? this.#membership.host : undefined
     const since = new Date(clock.now()).toISOString()
     if (joined) {
-      log.warn('The host of the data directory is gone, taking over', { url: joined.url, pid: joined.pid })
-      this.#become({ state: 'taking over', former: joined })
+      log.warn('data directory host is gone, taking over', { url: joined.url, pid: joined.pid })
+      this.#setMembership({ state: 'taking over', former: joined })
     }
-    // Whoever comes now must not take the former host's word for ours.
+    // A process that starts now must not read the former host's note as the note of this one.
     if (former) writeNote(directory, { ...former, pid: process.pid, since, state: 'starting' })
     const server = await this.#start({ address: joined?.url, former, signal: this.#closing.signal })
     const { url, kubeconfig } = server
@@ -168,31 +168,31 @@ class DirectoryMember implements Member {
       await server.close()
       throw error
     }
-    this.#become({ state: 'hosting', host, server })
+    this.#setMembership({ state: 'hosting', host, server })
   }
 
-  // What a killed process held goes piece by piece: its address or its file may be free a moment after the lock.
+  // The operating system releases the resources of a killed process one by one: its port or file may follow the lock.
   async #start(context: StartContext): Promise<HostedServer> {
-    const { clock, interval, patience, start, log } = this.#options
-    const deadline = clock.monotonic() + patience
+    const { clock, interval, resourceTimeout, start, log } = this.#options
+    const deadline = clock.monotonic() + resourceTimeout
     for (;;) {
       try {
         return await start(context)
       } catch (error) {
         const isInUse = isFileInUse(error) || (context.address !== undefined && isAddressInUse(error))
         if (!isInUse || clock.monotonic() >= deadline) throw error
-        log.debug('What the former host used is not free yet', { error })
+        log.debug('resources of the former host are still in use', { error })
       }
       await sleep(clock, interval, context.signal)
     }
   }
 
-  #become(membership: Membership): void {
+  #setMembership(membership: Membership): void {
     this.#membership = membership
     try {
       this.#options.onChange?.(membership)
     } catch (error) {
-      this.#options.log.error('A listener to changes of the host failed', { error })
+      this.#options.log.error('host change listener failed', { error })
     }
   }
 }

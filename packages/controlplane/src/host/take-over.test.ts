@@ -14,7 +14,7 @@ interface Line {
   readonly host?: HostRecord
 }
 
-/** A process that joins or hosts. */
+/** A child process that joins or hosts. */
 class Participant {
   readonly lines: Line[] = []
   readonly #child: ChildProcess
@@ -51,7 +51,7 @@ class Participant {
 async function until(condition: () => unknown): Promise<void> {
   const deadline = Date.now() + 15_000
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited too long for ${String(condition)}`)
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${String(condition)}`)
     await delay(10)
   }
 }
@@ -62,7 +62,7 @@ interface Answer {
   readonly keys: readonly string[]
 }
 
-/** Asks until there is an answer, as clients of a host that died do. */
+/** Retries until a server responds, as clients of a killed host do. */
 async function ask(url: string, key?: string): Promise<Answer> {
   const deadline = Date.now() + 15_000
   for (;;) {
@@ -76,7 +76,7 @@ async function ask(url: string, key?: string): Promise<Answer> {
   }
 }
 
-test('whoever is left serves what was stored, at the same address, each time the host is killed', async () => {
+test('each time the host is killed, a remaining process serves the stored data at the same address', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'tenure-host-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const first = new Participant(directory)
@@ -91,7 +91,7 @@ test('whoever is left serves what was stored, at the same address, each time the
   await first.end('SIGKILL')
   const second = await ask(url)
   expect(second).toMatchObject({ revision: 2, keys: ['one'] })
-  // The aim is 2 s; a test machine that is busy with other things gets more.
+  // The target is 2 s; a busy test machine gets more.
   expect(Date.now() - killedAt).toBeLessThan(8000)
   const [heir, last] = others.toSorted((a) => (a.pid === second.pid ? -1 : 1))
   expect(heir?.pid).toBe(second.pid)
@@ -105,7 +105,7 @@ test('whoever is left serves what was stored, at the same address, each time the
   await until(() => late.state === 'joined')
   expect(late.lines[0]?.host).toMatchObject({ url, pid: last?.pid })
 
-  // A host that stops in good order is followed just the same.
+  // A clean stop is followed by a takeover as well.
   await last?.end('SIGTERM')
   expect(await ask(url)).toMatchObject({ pid: late.pid, keys: ['one', 'two'] })
   await until(() => late.state === 'hosting')

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { StatusError } from '../errors.ts'
 import { applyJsonPatch, MAX_OPERATIONS } from './json-patch.ts'
@@ -34,7 +34,7 @@ const REJECTED = {
 const badRequest = (message: string) => ({ code: 400, reason: 'BadRequest', message, details: undefined })
 
 describe('a JSON patch', () => {
-  it.each([
+  test.each([
     ['add', [{ op: 'add', path: '/data/y', value: '2' }], { data: { x: '1', nothing: null, y: '2' } }],
     ['add in place of something', [{ op: 'add', path: '/data', value: {} }], { data: {} }],
     ['add to a list', [{ op: 'add', path: '/metadata/finalizers/1', value: 'n' }], { finalizers: ['x', 'n', 'y'] }],
@@ -84,11 +84,11 @@ describe('a JSON patch', () => {
     expect(patched['metadata']).toEqual({ name: 'a', finalizers, annotations })
   })
 
-  it('replaces the whole object', () => {
+  test('replaces the whole object', () => {
     expect(applyJsonPatch(OBJECT, [{ op: 'replace', path: '', value: { kind: 'X' } }])).toEqual({ kind: 'X' })
   })
 
-  it.each([
+  test.each([
     ['a test that fails', { op: 'test', path: '/data/x', value: '9' }],
     ['a test against a missing container', { op: 'test', path: '/metadata/name/x', value: 3 }],
     ['a key that is not there', { op: 'remove', path: '/data/q' }],
@@ -114,7 +114,7 @@ describe('a JSON patch', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  it.each([
+  test.each([
     [{ op: 'x' }, 'object into Go value of type []handlers.jsonPatchOp'],
     ['x', 'string into Go value of type []handlers.jsonPatchOp'],
     [[1], 'number into Go value of type handlers.jsonPatchOp'],
@@ -125,7 +125,7 @@ describe('a JSON patch', () => {
     expect(refusal(operations)).toEqual(badRequest(`error decoding patch: json: cannot unmarshal ${what}`))
   })
 
-  it('may have ten thousand operations and no more', () => {
+  test('may have ten thousand operations and no more', () => {
     const operation = { op: 'test', path: '/data/x', value: '1' }
     expect(
       applyJsonPatch(
@@ -141,12 +141,12 @@ describe('a JSON patch', () => {
     })
   })
 
-  it('can not grow an object without end by copying it into itself', () => {
+  test('can not grow an object without end by copying it into itself', () => {
     const doubling = Array.from({ length: 100 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/copy${at}` }))
     expect(refusal(doubling)).toEqual(REJECTED)
   })
 
-  it('writes __proto__ as a key like any other', () => {
+  test('writes __proto__ as a key like any other', () => {
     const value = JSON.parse('{"__proto__":{"polluted":"1"}}') as unknown
     const patched = applyJsonPatch(OBJECT, [
       { op: 'add', path: '/data', value },
@@ -158,7 +158,7 @@ describe('a JSON patch', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('never changes the object it is given', () => {
+  test('never changes the object it is given', () => {
     const before = JSON.stringify(OBJECT)
     applyJsonPatch(OBJECT, [
       { op: 'add', path: '/data/a', value: '1' },
@@ -168,7 +168,7 @@ describe('a JSON patch', () => {
     expect(JSON.stringify(OBJECT)).toBe(before)
   })
 
-  it('of whatever JSON is applied or refused, never anything else', () => {
+  test('of whatever JSON is applied or refused, never anything else', () => {
     const path = fc.constantFrom(
       '',
       '/',

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { deepEqual, isObject } from './json.ts'
 import { applyMergePatch } from './merge-patch.ts'
@@ -9,7 +9,7 @@ const patch = (object: unknown, change: unknown): unknown => applyMergePatch(obj
 
 describe('a merge patch', () => {
   // The examples of RFC 7386, where both are objects.
-  it.each([
+  test.each([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
     [{ a: 'b' }, { a: null }, {}],
@@ -24,11 +24,11 @@ describe('a merge patch', () => {
     expect(patch(object, change)).toEqual(result)
   })
 
-  it('drops nulls from the objects of a new list, but keeps nulls that are items', () => {
+  test('drops nulls from the objects of a new list, but keeps nulls that are items', () => {
     expect(patch({}, { a: [null, { b: null, c: 1 }] })).toEqual({ a: [null, { c: 1 }] })
   })
 
-  it.each([
+  test.each([
     [null, 'Invalid JSON Patch'],
     [[], 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
     [3, 'error decoding patch: json: cannot unmarshal number into Go value of type map[string]interface {}'],
@@ -37,26 +37,26 @@ describe('a merge patch', () => {
     expect(() => patch({}, change)).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest', message }))
   })
 
-  it('takes __proto__ for a key like any other', () => {
+  test('takes __proto__ for a key like any other', () => {
     const result = patch({ a: {} }, JSON.parse('{"a":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}'))
     expect(JSON.stringify(result)).toBe('{"a":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}')
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('refuses what is nested too deeply', () => {
+  test('refuses what is nested too deeply', () => {
     let deep: unknown = 1
     for (let i = 0; i < 5_000; i++) deep = { a: deep }
     expect(() => patch({}, deep)).toThrow(expect.objectContaining({ code: 400 }))
   })
 
-  it('shares what it does not touch', () => {
+  test('shares what it does not touch', () => {
     const object = { a: { b: 1 }, c: { d: 1 } }
     const result = patch(object, { c: { d: 2 } }) as typeof object
     expect(result.a).toBe(object.a)
     expect(object.c.d).toBe(1)
   })
 
-  it('made from two objects turns the one into the other', () => {
+  test('made from two objects turns the one into the other', () => {
     const object = fc.dictionary(fc.string(), withoutNull())
     fc.assert(
       fc.property(object, object, (before, after) => {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { StatusError } from '../errors.ts'
 import { builtInSchema, resolveBuiltIn } from '../schema/openapi/builtin.ts'
@@ -26,7 +26,7 @@ const podSpec = (spec: unknown, patch: unknown): unknown =>
 const named = (...names: readonly string[]) => names.map((name) => ({ name }))
 
 describe('a strategic merge patch', () => {
-  it('merges list items by key, the new ones where the patch has them', () => {
+  test('merges list items by key, the new ones where the patch has them', () => {
     const spec = { containers: [{ name: 'a', image: '1', ports: [{ containerPort: 1 }] }, { name: 'b' }] }
     const patch = { containers: [{ name: 'n' }, { name: 'a', image: '2' }] }
     expect(podSpec(spec, patch)).toEqual({
@@ -34,7 +34,7 @@ describe('a strategic merge patch', () => {
     })
   })
 
-  it.each([
+  test.each([
     ['to the front', ['a', 'b', 'c'], ['c'], ['c', 'a', 'b'], ['c', 'a', 'b']],
     [
       'what only the server has stays before what followed it',
@@ -51,7 +51,7 @@ describe('a strategic merge patch', () => {
     expect(podSpec({ containers: named(...live) }, patch)).toEqual({ containers: named(...result) })
   })
 
-  it('deletes, replaces and clears by directive', () => {
+  test('deletes, replaces and clears by directive', () => {
     const spec = {
       containers: named('a', 'b'),
       volumes: named('v', 'w'),
@@ -69,13 +69,13 @@ describe('a strategic merge patch', () => {
     ).toEqual({ containers: named('b'), volumes: named('z'), nodeSelector: { c: '3' }, tolerations: [{ key: 'k' }] })
   })
 
-  it('keeps only the keys that $retainKeys names', () => {
+  test('keeps only the keys that $retainKeys names', () => {
     const spec = { volumes: [{ name: 'v', emptyDir: { medium: 'x' } }] }
     const patch = { volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }] }
     expect(podSpec(spec, patch)).toEqual({ volumes: [{ name: 'v', configMap: { name: 'c' } }] })
   })
 
-  it('merges lists of primitives, and deletes from them', () => {
+  test('merges lists of primitives, and deletes from them', () => {
     const object = { metadata: { finalizers: ['a', 'b', 'c'] } }
     expect(apply(CONFIG_MAP, object, { metadata: { finalizers: ['d', 'b'] } })).toEqual({
       metadata: { finalizers: ['d', 'a', 'b', 'c'] },
@@ -92,7 +92,7 @@ describe('a strategic merge patch', () => {
     expect(apply(CONFIG_MAP, object, both)).toEqual({ metadata: { finalizers: ['d', 'a', 'c'] } })
   })
 
-  it('removes by null, and takes no nulls and directives into what is new', () => {
+  test('removes by null, and takes no nulls and directives into what is new', () => {
     const patch = {
       data: { a: null, n: null },
       metadata: { annotations: { x: null, y: '1', $patch: 'merge' }, labels: { b: null } },
@@ -103,13 +103,13 @@ describe('a strategic merge patch', () => {
     })
   })
 
-  it('of null changes nothing', () => {
+  test('of null changes nothing', () => {
     const object = { kind: 'ConfigMap' }
     expect(apply(CONFIG_MAP, object, null)).toBe(object)
   })
 
   // As the real server answered.
-  it.each([
+  test.each([
     [CONFIG_MAP, {}, [], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
     [CONFIG_MAP, { data: {} }, { data: { $patch: 'foo' } }, 500, 'unknown patch type: foo in map: map[$patch:foo]'],
     [
@@ -161,7 +161,7 @@ describe('a strategic merge patch', () => {
     expect(refusal instanceof StatusError ? [refusal.code, refusal.message] : [0, '']).toEqual([code, message])
   })
 
-  it('takes __proto__ for a key like any other', () => {
+  test('takes __proto__ for a key like any other', () => {
     const patch = JSON.parse('{"data":{"__proto__":"1"},"metadata":{"annotations":{"__proto__":"2"}}}') as unknown
     const result = apply(CONFIG_MAP, { data: { a: '1' }, metadata: { annotations: {} } }, patch)
     expect(JSON.stringify(result)).toBe(
@@ -169,7 +169,7 @@ describe('a strategic merge patch', () => {
     )
   })
 
-  it('never changes what it is given', () => {
+  test('never changes what it is given', () => {
     const object = { kind: 'Pod', spec: { containers: named('a', 'b'), nodeSelector: { x: '1' } } }
     const patch = {
       spec: {
@@ -183,7 +183,7 @@ describe('a strategic merge patch', () => {
     expect(JSON.stringify([object, patch])).toBe(before)
   })
 
-  it('that states a whole list of containers, and its order, makes them so', () => {
+  test('that states a whole list of containers, and its order, makes them so', () => {
     const container = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e'), image: fc.constantFrom('1', '2') })
     const containers = fc.uniqueArray(container, { selector: ({ name }) => name })
     fc.assert(

@@ -1,24 +1,24 @@
 import type { Change } from './types.ts'
 
-/** Where changes are made durable, in order. */
+/** Makes changes durable, in order. */
 export interface ChangeLog {
-  /** Takes a change. Throws if it can not be written down; then nothing has happened. */
+  /** Accepts a change. Throws if it cannot be serialized; then it has no effect. */
   append(change: Change): void
-  /** States before `oldest` are no longer asked for; the changes of these revisions hold nothing that is. */
+  /** States before `oldest` are no longer needed; the changes with the revisions `superseded` can be dropped. */
   forget(oldest: number, superseded: readonly number[]): void
-  /** Makes durable what was appended, and lets go of the disk. */
+  /** Makes all appended changes durable and closes the file. */
   close(): Promise<void>
 }
 
-/** Told what became of changes. Never from within `append`. */
+/** Receives the outcome of changes, never from within `append`. */
 export interface ChangeLogListener {
   /** All changes up to `revision` are durable. */
   durable(revision: number): void
-  /** All changes that are not durable yet are lost: the next one follows the last durable one. */
+  /** All changes that are not durable are lost; the next change follows the last durable one. */
   failed(error: Error): void
 }
 
-/** Keeps nothing: a change is as durable as it gets once the caller's own work is done. */
+/** Writes nothing to disk: a change counts as durable in the next microtask. */
 export function memoryLog(listener: ChangeLogListener): ChangeLog {
   let newest = 0
   let isScheduled = false

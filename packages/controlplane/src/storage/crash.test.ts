@@ -16,12 +16,12 @@ interface Acknowledged {
   readonly revision: number
 }
 
-/** Lets a child write until it has acknowledged `writes` of them, kills it, and returns what it acknowledged. */
+/** Lets a child write until it has acknowledged `writes` writes, kills it, and returns the acknowledged writes. */
 async function writeUntilKilled(directory: string, life: number, writes: number): Promise<Map<string, Acknowledged>> {
   const program = fileURLToPath(new URL('./testing/crash-child.ts', import.meta.url))
   const child = spawn(process.execPath, [program, directory, String(life)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Twenty starts: the types need to be stripped in the first only.
+    // There are twenty starts; the compile cache saves stripping types in all but the first.
     env: { ...process.env, NODE_COMPILE_CACHE: path.join(tmpdir(), 'node-compile-cache') },
   })
   let text = ''
@@ -43,19 +43,19 @@ async function writeUntilKilled(directory: string, life: number, writes: number)
   return acknowledged
 }
 
-/** What is to be said of the stored state of a key whose last acknowledged write is known. */
+/** Compares the stored state of a key with its last acknowledged write. */
 function verdict({ value, revision }: Acknowledged, stored: StoredObject | undefined): string {
   const fine = 'as acknowledged or newer'
-  // The next removal may have become durable without anybody having heard of it.
+  // The next removal may be durable although it was not acknowledged.
   if (!stored) return Number(value.split('.')[1]) % 7 === 6 ? fine : 'lost'
   const { data } = stored.object as KubeObject & { readonly data: Record<string, string> }
-  if (data.copy !== data.value) return 'there by half'
+  if (data.copy !== data.value) return 'stored in part'
   if (stored.object.metadata.resourceVersion !== String(stored.revision)) return 'of another revision'
   if (stored.revision === revision) return data.value === value ? fine : 'changed'
   return stored.revision > revision ? fine : 'older'
 }
 
-test('what was acknowledged survives kill -9 at any point, and nothing is there by half', async () => {
+test('acknowledged writes survive kill -9 at any point, and no write is stored in part', async () => {
   const directory = await temporaryDirectory()
   const random = seededRandom(20_260_101)
   let newest = 1
@@ -68,7 +68,7 @@ test('what was acknowledged survives kill -9 at any point, and nothing is there 
       expect(verdict({ value, revision }, stored)).toBe('as acknowledged or newer')
     }
     expect(storage.revision).toBeGreaterThanOrEqual(newest)
-    // Watches resume from what they saw before the crash.
+    // A watch resumes from the last revision it saw before the crash.
     const seen: number[] = []
     storage.watch('configmaps', newest - Math.min(newest - 1, 50), ({ revision }) => seen.push(revision))
     expect(seen).toEqual([...seen].toSorted((a, b) => a - b))

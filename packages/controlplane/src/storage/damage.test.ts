@@ -9,7 +9,7 @@ import { open, rejection, removeKey, temporaryDirectory, write } from './testing
 
 const VALUE = 'a value that is easy to find in a file'
 
-/** A directory with a closed storage in it. */
+/** A directory with a closed storage. */
 async function filled(): Promise<{ readonly directory: string; readonly file: string }> {
   const directory = await temporaryDirectory()
   const storage = await open({ directory })
@@ -19,14 +19,14 @@ async function filled(): Promise<{ readonly directory: string; readonly file: st
   return { directory, file: path.join(directory, 'state.db') }
 }
 
-/** Expects that the damage is reported in one line that names the file, twice, and that the file is left alone. */
+/** Expects that opening reports the damage in one line that names the file, twice, and leaves the file unchanged. */
 async function expectDamaged(directory: string, what: RegExp): Promise<void> {
   const file = path.join(directory, 'state.db')
   const before = await stat(file).catch(() => undefined)
   for (let time = 0; time < 2; time++) {
     const error = await rejection(open({ directory }))
     expect(error).toMatchObject({ code: 'TENURE_STORAGE_DAMAGED', message: expect.stringMatching(what) })
-    expect(error.message).toMatch(/^the storage in [^\n]*state\.db is damaged: [^\n]*$/)
+    expect(error.message).toMatch(/^The storage in [^\n]*state\.db is damaged: [^\n]*$/)
   }
   expect((await stat(file).catch(() => undefined))?.size).toBe(before?.size)
 }
@@ -44,13 +44,13 @@ function change(file: string, sql: string): void {
   database.close()
 }
 
-test('a flipped bit in a value', async () => {
+test('a flipped bit in a value is detected', async () => {
   const { directory, file } = await filled()
   await flip(file, (bytes) => bytes.indexOf(`${VALUE} 42`) + 5)
   await expectDamaged(directory, /revision 44 does not match its checksum/)
 })
 
-test('a page that is overwritten', async () => {
+test('an overwritten page is detected', async () => {
   const { directory, file } = await filled()
   const bytes = await readFile(file)
   bytes.fill(0, 8192 * 4, 8192 * 5)
@@ -58,50 +58,50 @@ test('a page that is overwritten', async () => {
   await expectDamaged(directory, /./)
 })
 
-test('a file that is cut', async () => {
+test('a truncated file is detected', async () => {
   const { directory, file } = await filled()
   await truncate(file, 8192 * 5)
   await expectDamaged(directory, /./)
 })
 
-test('an empty file is not taken for a new one', async () => {
+test('an empty file is not treated as a new one', async () => {
   const { directory, file } = await filled()
   await truncate(file, 0)
   await expectDamaged(directory, /it is empty/)
 })
 
-test('a file of something else', async () => {
+test('a file of another program is refused', async () => {
   const { directory, file } = await filled()
   await writeFile(file, 'these are my notes, do not lose them\n'.repeat(100))
   await expectDamaged(directory, /file is not a database/)
   expect(await readFile(file, 'utf8')).toContain('my notes')
 })
 
-test('a database of something else', async () => {
+test('a database of another program is refused', async () => {
   const directory = await temporaryDirectory()
   change(path.join(directory, 'state.db'), 'CREATE TABLE notes (text)')
   await expectDamaged(directory, /it is not a file of Tenure/)
 })
 
-test('a revision that is missing from history', async () => {
+test('a missing revision in the history is detected', async () => {
   const { directory, file } = await filled()
   change(file, 'DELETE FROM log WHERE revision = 100')
   await expectDamaged(directory, /revisions are missing before 101/)
 })
 
-test('a start of history that is changed', async () => {
+test('a changed start of the history is detected', async () => {
   const { directory, file } = await filled()
   change(file, 'UPDATE window SET oldest = 150')
   await expectDamaged(directory, /the start of its history is unreadable/)
 })
 
-test('a file of a newer version is not touched', async () => {
+test('a file of a newer version is not changed', async () => {
   const { directory, file } = await filled()
   change(file, 'PRAGMA user_version = 2')
   expect(await rejection(open({ directory }))).toMatchObject({ code: 'TENURE_STORAGE_NEWER' })
 })
 
-/** A directory whose writer was killed: part of the state is in the write-ahead log only. */
+/** A directory whose writer was killed: part of the state is only in the write-ahead log. */
 async function killed(): Promise<{ readonly directory: string; readonly wal: string }> {
   const directory = await temporaryDirectory()
   const program = fileURLToPath(new URL('./testing/crash-child.ts', import.meta.url))
@@ -116,22 +116,22 @@ async function killed(): Promise<{ readonly directory: string; readonly wal: str
   return { directory, wal: path.join(directory, 'state.db-wal') }
 }
 
-test('a bit that flips in the write-ahead log, which SQLite would take for its end', async () => {
+test('a flipped bit in the write-ahead log, which SQLite takes for its end, is detected', async () => {
   const { directory, wal } = await killed()
   const copy = await temporaryDirectory()
   for (const name of ['state.db', 'state.db-wal']) await copyFile(path.join(directory, name), path.join(copy, name))
   await flip(wal, (bytes) => bytes.indexOf('"value":"1.2"') + 10)
   await expectDamaged(directory, /its write-ahead log has a broken record among whole ones/)
 
-  // A torn end is what a crash leaves: what comes before it is whole.
+  // A crash leaves a torn end; everything before it is complete.
   const { size } = await stat(path.join(copy, 'state.db-wal'))
   await truncate(path.join(copy, 'state.db-wal'), size - 3000)
   const storage = await open({ directory: copy })
   expect(storage.revision).toBeGreaterThan(16)
 })
 
-test('a write-ahead log without its file', async () => {
+test('a write-ahead log without its file is detected', async () => {
   const { directory } = await killed()
   await rename(path.join(directory, 'state.db'), path.join(directory, 'elsewhere.db'))
-  await expectDamaged(directory, /it is missing, though its write-ahead log is there/)
+  await expectDamaged(directory, /the file is missing, but its write-ahead log exists/)
 })

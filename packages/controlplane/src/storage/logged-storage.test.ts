@@ -7,7 +7,7 @@ import { MemoryView } from './memory/memory-view.ts'
 import { CONFIG_MAPS, configMap, contents, line, put, rejection, remove, write } from './testing/storage.ts'
 import { RevisionCompacted, type Change, type Storage } from './types.ts'
 
-/** A log whose disk is the test. */
+/** A log that is durable when the test says so. */
 class ManualLog implements ChangeLog {
   readonly appended: Change[] = []
   readonly forgotten: number[] = []
@@ -51,14 +51,14 @@ function start(history: { changes?: number; age?: number } = {}): Fixture {
   return { storage: new LoggedStorage({ view, log: listen, clock, history }), log, clock, errors }
 }
 
-/** Whether it is settled by now. */
+/** Whether the promise is settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending')
   const first = await Promise.race([promise.catch(() => undefined), Promise.resolve().then(() => pending)])
   return first !== pending
 }
 
-test('a write is decided on the head, and neither seen nor acknowledged before it is durable', async () => {
+test('a write is decided on the head, and is neither visible nor acknowledged before it is durable', async () => {
   const { storage, log } = start()
   const seen: string[] = []
   storage.watch(CONFIG_MAPS, 1, (change) => seen.push(line(change)))
@@ -92,7 +92,7 @@ test('a write is decided on the head, and neither seen nor acknowledged before i
   expect(seen).toEqual(['2 default/a nothing → one @2', '3 default/a one → two @3'])
 })
 
-test('each change is told before the next is visible, and before its writer is answered', async () => {
+test('watches receive a change before the next one is visible and before its writer is answered', async () => {
   const { storage, log } = start()
   const order: string[] = []
   storage.watch(CONFIG_MAPS, 1, ({ revision }) => order.push(`told ${revision} at ${storage.revision}`))
@@ -104,7 +104,7 @@ test('each change is told before the next is visible, and before its writer is a
   expect(order).toEqual(['told 2 at 2', 'told 3 at 3', 'told 4 at 4', 'answered 2', 'answered 3', 'answered 4'])
 })
 
-test('a failing disk fails all writes that are not durable, shows none, and the next one starts anew', async () => {
+test('a failing disk fails all writes that are not durable and shows none, and the next write succeeds', async () => {
   const { storage, log } = start()
   const seen: string[] = []
   storage.watch(CONFIG_MAPS, 1, (change) => seen.push(line(change)))
@@ -127,7 +127,7 @@ test('a failing disk fails all writes that are not durable, shows none, and the 
   expect(seen).toEqual(['2 default/a nothing → safe @2', '3 default/a safe → next @3'])
 })
 
-test('a refusal and a no-op that were decided on a pending write wait for it', async () => {
+test('a refusal and a no-op decided on a pending write wait for that write', async () => {
   const { storage, log } = start()
   void write(storage, 'default/a', 'pending')
   const refused = rejection(
@@ -144,7 +144,7 @@ test('a refusal and a no-op that were decided on a pending write wait for it', a
   expect(log.appended).toHaveLength(1)
 })
 
-test('a refusal that was decided on a write which is lost reports the loss', async () => {
+test('a refusal decided on a write that is lost reports the loss', async () => {
   const { storage, log } = start()
   const lost = rejection(write(storage, 'default/a', 'pending'))
   const refused = rejection(
@@ -157,7 +157,7 @@ test('a refusal that was decided on a write which is lost reports the loss', asy
   expect(await refused).toMatchObject({ code: 500, message: 'the disk is full' })
 })
 
-test('a removal that is not durable yet is seen by the next decision', async () => {
+test('the next decision sees a removal that is not durable yet', async () => {
   const { storage, log } = start()
   const writes = [
     write(storage, 'default/a', 'one'),
@@ -172,14 +172,14 @@ test('a removal that is not durable yet is seen by the next decision', async () 
   expect(contents(storage)).toEqual(['default/a=again@4'])
 })
 
-test('removing or keeping nothing is a bug of the caller, and writes nothing', async () => {
+test('removing or keeping an absent object is a bug of the caller and writes nothing', async () => {
   const { storage, log } = start()
   const error = await rejection(storage.write(CONFIG_MAPS, 'default/a', remove))
   expect(error).toMatchObject({ code: 'TENURE_STORAGE_NOTHING_THERE', fate: 'bug' })
   expect(log.appended).toEqual([])
 })
 
-test('a listener that throws is reported, and the others hear of the change', async () => {
+test('a listener that throws is reported, and other listeners receive the change', async () => {
   const { storage, log, errors } = start()
   const seen: number[] = []
   storage.watch(CONFIG_MAPS, 1, () => {
@@ -192,7 +192,7 @@ test('a listener that throws is reported, and the others hear of the change', as
   expect([seen, errors]).toEqual([[2], [new Error('broken listener')]])
 })
 
-test('a watch that a listener starts hears of each change once', async () => {
+test('a watch started by a listener receives each change once', async () => {
   const { storage, log } = start()
   const seen: number[] = []
   let isStarted = false
@@ -206,7 +206,7 @@ test('a watch that a listener starts hears of each change once', async () => {
   expect(seen).toEqual([2, 3])
 })
 
-test('a watch that ends hears nothing more, also when a listener before it ends it', async () => {
+test('a watch that ends receives nothing more, even when an earlier listener ends it', async () => {
   const { storage, log } = start()
   const seen: number[] = []
   let stop: (() => void) | undefined
@@ -220,7 +220,7 @@ test('a watch that ends hears nothing more, also when a listener before it ends 
   expect(seen).toEqual([2])
 })
 
-test('history is kept up to a number of changes and an age, and what is superseded leaves the log', async () => {
+test('history is limited by count and age, and superseded changes leave the log', async () => {
   const { storage, log, clock } = start({ changes: 3, age: 60_000 })
   const writeAll = async (...values: readonly string[]): Promise<void> => {
     const writes = values.map((value) => write(storage, 'default/a', value))
@@ -242,7 +242,7 @@ test('history is kept up to a number of changes and an age, and what is supersed
   expect(log.forgotten).toEqual([2, 3, 4, 5])
 })
 
-test('a list that is paused goes on with the state it began with', async () => {
+test('a paused list continues with the state it began with', async () => {
   const { storage, log } = start()
   const keys = Array.from({ length: 1200 }, (_, number) => `default/${String(number).padStart(4, '0')}`)
   const writes: Promise<unknown>[] = keys.map((key) => write(storage, key, 'old'))
@@ -259,7 +259,7 @@ test('a list that is paused goes on with the state it began with', async () => {
   expect(listed).toEqual(keys.map((key, index) => `${key} ${index + 2}`))
 })
 
-test('a list that is paused until its state is forgotten says so', async () => {
+test('a list that is paused until its state is compacted fails', async () => {
   const { storage, log } = start()
   const writes = [write(storage, 'default/a', 'x'), write(storage, 'default/b', 'x')]
   log.durable(3)
@@ -272,7 +272,7 @@ test('a list that is paused until its state is forgotten says so', async () => {
   expect(() => list.next()).toThrow(new RevisionCompacted(4))
 })
 
-test('closing waits for what is pending, and refuses what comes after', async () => {
+test('closing waits for pending writes and refuses later ones', async () => {
   const { storage, log } = start()
   const written = write(storage, 'default/a', 'x')
   const closed = storage.close()
@@ -283,7 +283,7 @@ test('closing waits for what is pending, and refuses what comes after', async ()
   await expect(written).resolves.toBe(2)
 })
 
-test('writes that pile up behind a stuck disk are refused', async () => {
+test('writes that queue up behind a stuck disk are refused', async () => {
   const { storage, log } = start()
   const writes = Array.from({ length: 65_536 }, () => storage.write(CONFIG_MAPS, 'default/a', put('default/a', 'x')))
   const error = await rejection(write(storage, 'default/a', 'one too many'))
@@ -293,7 +293,7 @@ test('writes that pile up behind a stuck disk are refused', async () => {
   expect(storage.revision).toBe(65_537)
 })
 
-test('a key named __proto__ is a key like any other', async () => {
+test('a key named __proto__ is an ordinary key', async () => {
   const { storage, log } = start()
   const object = JSON.parse('{"metadata":{"name":"__proto__"},"__proto__":{"polluted":true}}') as object
   const written = storage.write('__proto__', '__proto__', () => ({ put: object }))

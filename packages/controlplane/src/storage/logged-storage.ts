@@ -8,8 +8,8 @@ import type { MemoryView } from './memory/memory-view.ts'
 import type { Change, Decision, RangeOptions, Storage, StoredObject, Written } from './types.ts'
 import { Tombstone, Version } from './memory/version.ts'
 
-/** More than this many writes that wait for the disk are refused: clients come back, memory does not. */
-const MOST_PENDING = 65_536
+/** Above this many pending writes, new ones are refused: clients retry, whereas memory runs out. */
+const MAX_PENDING_WRITES = 65_536
 
 interface Settler {
   done(): void
@@ -21,28 +21,28 @@ interface Pending extends Settler {
   readonly id: string
   readonly change: VersionChange
   readonly state: Version | Tombstone
-  /** Answers that depend on it. */
+  /** Decisions that depend on this write. */
   dependents: Settler[] | undefined
 }
 
 export interface LoggedStorageOptions {
   readonly view: MemoryView
-  /** Makes the log that writes go to. */
+  /** Makes the log that receives the writes. */
   readonly log: (listener: ChangeLogListener) => ChangeLog
   readonly clock: Clock
   readonly history: HistoryLimits
 }
 
 /**
- * Decides writes on the head, the state that includes what is not durable yet, and makes each visible when the log has
- * it. When the log fails, the head falls back to what is visible.
+ * Decides writes on the head, the state that includes writes that are not durable, and makes each visible when the log
+ * has it. When the log fails, the head is reset to the visible state.
  */
 export class LoggedStorage implements Storage {
   readonly #view: MemoryView
   readonly #log: ChangeLog
   readonly #window: HistoryWindow
   readonly #pending = new Deque<Pending>()
-  /** By resource and key, the newest write that is not durable. */
+  /** The newest write that is not durable, by resource and key. */
   readonly #head = new Map<string, Pending>()
   #headRevision: number
   #idle: (() => void) | undefined
@@ -149,9 +149,9 @@ export class LoggedStorage implements Storage {
   }
 
   #refuseIfUnable(): void {
-    if (this.#closed) throw new StatusError(503, 'ServiceUnavailable', 'the storage is closed')
-    if (this.#pending.length < MOST_PENDING) return
-    throw new StatusError(429, 'TooManyRequests', 'too many writes wait for the disk, try again later', {
+    if (this.#closed) throw new StatusError(503, 'ServiceUnavailable', 'The storage is closed.')
+    if (this.#pending.length < MAX_PENDING_WRITES) return
+    throw new StatusError(429, 'TooManyRequests', 'Too many writes wait for the disk. Try again later.', {
       retryAfterSeconds: 1,
     })
   }
@@ -191,8 +191,8 @@ export class LoggedStorage implements Storage {
 }
 
 /**
- * A write that changes nothing, and a refusal, are answered when the state they were decided on is durable: whoever is
- * told of a conflict must be able to read what it is in conflict with.
+ * A no-op write and a refusal are answered when the state they were decided on is durable: a client that receives a
+ * conflict must be able to read the state that caused it.
  */
 function settleWith(pending: Pending | undefined, settler: Settler): void {
   if (pending) (pending.dependents ??= []).push(settler)
@@ -221,7 +221,11 @@ function removeChange(resource: string, deleted: Tombstone): Removal {
 
 function existing(current: Version | undefined, resource: string, key: string): Version {
   if (current) return current
-  throw new TenureError('TENURE_STORAGE_NOTHING_THERE', `there is no ${resource} ${key} to keep or remove`, {
-    fate: 'bug',
-  })
+  throw new TenureError(
+    'TENURE_STORAGE_NOTHING_THERE',
+    `${resource} ${key} does not exist: it cannot be kept or removed.`,
+    {
+      fate: 'bug',
+    },
+  )
 }

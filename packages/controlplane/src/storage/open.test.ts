@@ -21,7 +21,7 @@ import {
 } from './testing/storage.ts'
 import { RevisionCompacted, type Storage } from './types.ts'
 
-test('what was written is there when it is opened again: state, revision and history', async () => {
+test('state, revision and history survive closing and opening again', async () => {
   const directory = path.join(await temporaryDirectory(), 'made/on/the/way')
   const first = await open({ directory })
   await write(first, 'default/a', 'one')
@@ -44,7 +44,7 @@ test('what was written is there when it is opened again: state, revision and his
   ])
 })
 
-test('what was forgotten stays forgotten, and the revision goes on even if nothing is left', async () => {
+test('compacted history stays compacted, and the revision continues even if no object is left', async () => {
   const directory = await temporaryDirectory()
   const first = await open({ directory })
   for (let number = 0; number < 5; number++) await write(first, 'default/a', String(number))
@@ -57,21 +57,21 @@ test('what was forgotten stays forgotten, and the revision goes on even if nothi
   expect(await write(second, 'default/a', 'again')).toBe(8)
 })
 
-test('a file does not grow with the number of writes, only with what it holds', async () => {
+test('the size of a file depends on its contents, not on the number of writes', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory, history: { changes: 100 }, maxBytes: 8_000_000 })
   const value = 'x'.repeat(4000)
   for (let round = 0; round < 60; round++) {
     await Promise.all(Array.from({ length: 100 }, (_, number) => write(storage, `default/${number}`, value + round)))
   }
-  // 6,000 versions of 4 kB each are three times what fits.
+  // 6,000 versions of 4 kB each are three times the limit.
   expect(storage.revision).toBe(6001)
   await storage.close()
   const again = await open({ directory })
   expect([again.revision, again.count(CONFIG_MAPS)]).toEqual([6001, 100])
 })
 
-test('history is kept up to a size, so that large objects that change often do not take all memory', async () => {
+test('history is limited by size, so that large objects that change often do not fill memory', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory, history: { size: 50_000 } })
   const value = 'x'.repeat(10_000)
@@ -79,18 +79,18 @@ test('history is kept up to a size, so that large objects that change often do n
   expect(() => storage.range(CONFIG_MAPS, { at: 16 })).toThrow(new RevisionCompacted(17))
   expect(Array.from(storage.range(CONFIG_MAPS, { at: 17 }), ({ revision }) => revision)).toEqual([17])
   for (let number = 0; number < 100; number++) await write(storage, `default/${number}`, value)
-  // What is there anyway does not count.
+  // The current state does not count.
   expect(Array.from(storage.range(CONFIG_MAPS, { at: 17 }), ({ revision }) => revision)).toEqual([17])
   await storage.close()
   const again = await open({ directory })
   expect(() => again.range(CONFIG_MAPS, { at: 16 })).toThrow(new RevisionCompacted(17))
 })
 
-test('what history has forgotten is let go of', async () => {
+test('compacted versions are released from memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const storage = await open({ directory: await temporaryDirectory(), history: { changes: 2 } })
-  // Who watches looks at both states of a change.
+  // A watch reads both states of a change.
   storage.watch(CONFIG_MAPS, 1, (change) => void line(change))
   const versions: WeakRef<object>[] = []
   const writeOne = async (value: string): Promise<void> => {
@@ -109,7 +109,7 @@ test('what history has forgotten is let go of', async () => {
   }, 10_000)
 })
 
-test('a full disk refuses writes, keeps serving what it has, and takes writes again when there is space', async () => {
+test('a full disk refuses writes, still serves reads, and accepts writes again when there is space', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory, maxBytes: 200_000 })
   const seen: number[] = []
@@ -123,7 +123,7 @@ test('a full disk refuses writes, keeps serving what it has, and takes writes ag
   expect(failures[0]).toMatchObject({
     code: 500,
     reason: 'InternalError',
-    message: expect.stringMatching(/^the write was not stored: no space is left for .*state\.db/),
+    message: expect.stringMatching(/^The write was not stored: no space is left for .*state\.db/),
   })
   const stored = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
   expect(stored.length).toBeGreaterThan(5)
@@ -136,7 +136,7 @@ test('a full disk refuses writes, keeps serving what it has, and takes writes ag
   expect(await write(roomier, 'default/next', value)).toBe(roomier.revision)
 })
 
-test('a write that is too large for the disk does not keep others from being stored', async () => {
+test('a write that is too large for the disk does not block others', async () => {
   const storage = await open({ directory: await temporaryDirectory(), maxBytes: 200_000 })
   const error = await rejection(write(storage, 'default/huge', 'x'.repeat(500_000)))
   expect(error.message).toContain('no space is left')
@@ -144,7 +144,7 @@ test('a write that is too large for the disk does not keep others from being sto
   expect(contents(storage)).toEqual(['default/small=x@2'])
 })
 
-test('a disk that fails to write refuses writes, and what was acknowledged before is there', async () => {
+test('a disk that fails to write refuses writes and keeps the acknowledged ones', async () => {
   const directory = await temporaryDirectory()
   const program = fileURLToPath(new URL('./testing/io-error-child.ts', import.meta.url))
   const { stdout } = await promisify(execFile)('sh', [
@@ -156,16 +156,16 @@ test('a disk that fails to write refuses writes, and what was acknowledged befor
   ])
   const { acknowledged, failures, visible } = JSON.parse(stdout) as Record<string, readonly unknown[]>
   expect(acknowledged?.length).toBeGreaterThan(5)
-  expect(failures).toEqual([expect.stringMatching(/^the write was not stored: the disk of .*state\.db failed/)])
+  expect(failures).toEqual([expect.stringMatching(/^The write was not stored: the disk of .*state\.db failed/)])
   expect(visible).toEqual([acknowledged?.at(-1), acknowledged?.length])
   const storage = await open({ directory })
   expect([storage.revision, storage.count(CONFIG_MAPS)]).toEqual(visible)
 })
 
-test('what was sent to the disk before a failure was known is lost with what failed', async () => {
+test('writes sent to the disk before a failure was known are lost with the failed one', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory, maxBytes: 200_000 })
-  // More than one transaction takes, so that it is committed before what follows is looked at.
+  // More than one transaction holds, so that it is committed before the writes after it are read.
   const failing = Array.from({ length: 1000 }, (_, number) => rejection(write(storage, `default/${number}`, 'x')))
   failing.push(rejection(write(storage, 'default/huge', 'x'.repeat(500_000))))
   await Promise.resolve()
@@ -178,7 +178,7 @@ test('what was sent to the disk before a failure was known is lost with what fai
   expect([again.revision, contents(again)]).toEqual([2, ['default/next=x@2']])
 })
 
-test('a second storage on the same directory is refused, until the first is closed', async () => {
+test('a second storage on the same directory is refused until the first is closed', async () => {
   const directory = await temporaryDirectory()
   const first = await open({ directory })
   await write(first, 'default/a', 'one')
@@ -189,7 +189,7 @@ test('a second storage on the same directory is refused, until the first is clos
   expect(contents(second)).toEqual(['default/a=two@3'])
 })
 
-test('a directory that can not be made or used is named', async () => {
+test('the error names a directory that cannot be made or used', async () => {
   const directory = path.join(await temporaryDirectory(), 'x')
   const storage = await open({ directory })
   await storage.close()
@@ -208,14 +208,14 @@ test('a clean close leaves one file', async () => {
   expect(await readdir(directory)).toEqual(['state.db'])
 })
 
-test('in memory, nothing outlives the storage, and each has its own revisions', async () => {
+test('in memory, each storage has its own revisions and nothing outlives it', async () => {
   const first = await open()
   await write(first, 'default/a', 'one')
   const second: Storage = await open()
   expect([first.revision, second.revision, contents(second)]).toEqual([2, 1, []])
 })
 
-test('what is kept is for nobody else, also where the directory is open to all', async () => {
+test('only the owner can read the files, even in a directory that is open to all', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory })
   await write(storage, 'default/a', 'secret')

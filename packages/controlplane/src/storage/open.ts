@@ -11,20 +11,20 @@ import type { Change, Storage } from './types.ts'
 const FILE = 'state.db'
 
 export interface OpenStorageOptions {
-  /** Where the state is kept; made if it is not there. Default: in memory only, gone with the process. */
+  /** Directory of the state; made if it is missing. Default: in memory only, lost with the process. */
   readonly directory?: string | undefined
-  /** Tells the age of history. */
+  /** Measures the age of history. */
   readonly clock: Clock
   readonly log: Logger
   /** How much history is kept for watches that resume and lists that continue. Default 10,000 changes, 10 minutes, 128 MB. */
   readonly history?: HistoryLimits
-  /** Refuses writes once the file is this large. Default: as large as the disk. */
+  /** Refuses writes once the file has this many bytes. Default: limited by the disk. */
   readonly maxBytes?: number
 }
 
 /**
- * Opens the state in a directory, or an empty one in memory. A file that is damaged is refused, never repaired or
- * replaced: rejects with `TENURE_STORAGE_DAMAGED`; `TENURE_STORAGE_IN_USE` if another process has it.
+ * Opens the state in a directory, or an empty one in memory. A damaged file is refused with `TENURE_STORAGE_DAMAGED`,
+ * never repaired or replaced; a file that another process uses, with `TENURE_STORAGE_IN_USE`.
  */
 export async function openStorage({
   directory,
@@ -34,7 +34,7 @@ export async function openStorage({
   maxBytes,
 }: OpenStorageOptions): Promise<Storage> {
   const onListenerError = (error: unknown, { resource, key, revision }: Change): void =>
-    log.error('A watch listener failed', { error, resource, key, revision })
+    log.error('watch listener failed', { error, resource, key, revision })
   if (directory === undefined) {
     return new LoggedStorage({ view: new MemoryView(onListenerError), log: memoryLog, clock, history })
   }
@@ -42,7 +42,7 @@ export async function openStorage({
   const started = clock.monotonic()
   const file = path.join(directory, FILE)
   prepareDirectory(directory)
-  // The thread and SQLite are loaded by those who need them.
+  // The worker thread and SQLite are loaded only when needed.
   const { SqliteLog } = await import('./sqlite/sqlite-log.ts')
   let view = new MemoryView(onListenerError)
   const superseded: number[] = []
@@ -58,7 +58,7 @@ export async function openStorage({
     },
   )
   if (superseded.length > 0) changes.forget(view.oldest, superseded)
-  log.info('Opened the storage', {
+  log.info('storage opened', {
     file,
     revision: view.revision,
     oldest: view.oldest,
@@ -73,7 +73,7 @@ function prepareDirectory(directory: string): void {
   } catch (cause) {
     throw new TenureError(
       'TENURE_STORAGE_UNUSABLE',
-      `the data directory ${directory} can not be made: ${(cause as Error).message}; choose another`,
+      `The data directory ${directory} cannot be made: ${(cause as Error).message}. Choose another.`,
       { cause },
     )
   }

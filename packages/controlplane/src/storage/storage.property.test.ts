@@ -7,7 +7,7 @@ import { command, StorageRun } from './testing/storage-run.ts'
 
 const commands = fc.array(command, { maxLength: 40, size: 'max' })
 
-test('in memory, it does what the model does', async () => {
+test('a storage in memory behaves as the model', async () => {
   await fc.assert(
     fc.asyncProperty(commands, fc.constantFrom(5, 30, 1000), async (commands, historyLimit) => {
       const run = await StorageRun.start(undefined, historyLimit)
@@ -18,7 +18,7 @@ test('in memory, it does what the model does', async () => {
   )
 })
 
-test('on disk, it does what the model does, and again when it is opened anew', async () => {
+test('a storage on disk behaves as the model, also after it is opened again', async () => {
   await fc.assert(
     fc.asyncProperty(commands, fc.constantFrom(5, 30, 1000), async (commands, historyLimit) => {
       const directory = await mkdtemp(path.join(tmpdir(), 'tenure-storage-'))

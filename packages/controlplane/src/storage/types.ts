@@ -6,11 +6,11 @@ export interface StoredObject {
   readonly key: string
   /** The revision that wrote it: its `metadata.resourceVersion`. */
   readonly revision: number
-  /** Of the object, without parsing it if that can be avoided. */
+  /** Read without parsing the object where possible. */
   readonly apiVersion: string
-  /** Parsed when asked for, and let go of in time: two reads may give two equal objects. */
+  /** Parsed on demand and released later: two reads may return two equal objects. */
   readonly object: Stored<KubeObject>
-  /** The object as JSON, its resourceVersion in it, made when first asked for and kept: lists and watches send these bytes. */
+  /** JSON of the object with its resourceVersion, made on demand and kept: lists and watches send these bytes. */
   readonly json: string
 }
 
@@ -22,7 +22,7 @@ export interface Change {
   readonly key: string
   readonly previous: StoredObject | undefined
   readonly current: StoredObject | undefined
-  /** A deletion's last state, with the revision of the deletion as its resourceVersion. */
+  /** The last state of a deleted object, with the revision of the deletion as its resourceVersion. */
   readonly deleted: StoredObject | undefined
 }
 
@@ -31,50 +31,50 @@ export interface RangeOptions {
   readonly namespace?: string | undefined
   /** Only keys after this one. */
   readonly after?: string | undefined
-  /** The state at this revision. Default: now. Throws `RevisionCompacted` if it is forgotten. */
+  /** The state at this revision. Default: the newest. Throws `RevisionCompacted` if it is compacted. */
   readonly at?: number | undefined
 }
 
-/** Thrown for a revision that history no longer holds. */
+/** Thrown for a revision that is no longer in the history. */
 export class RevisionCompacted extends Error {
-  /** The oldest revision that is still known. */
+  /** The oldest revision in the history. */
   readonly oldest: number
 
   constructor(oldest: number) {
-    super(`revision compacted, the oldest known is ${oldest}`)
+    super(`Revision compacted: the oldest revision in the history is ${oldest}.`)
     this.oldest = oldest
   }
 }
 
-/** What a write decides, seeing the newest state: the next object (without resourceVersion), its deletion, or nothing. */
+/** The outcome of a write, decided on the newest state: the next object (without resourceVersion), a removal, or a no-op. */
 export type Decision<R> =
   | { readonly put: KubeObject; readonly result?: R }
   | { readonly remove: true; readonly result?: R }
-  /** Nothing is written, and no revision is used: a no-op update. */
+  /** A no-op: nothing is written and no revision is used. */
   | { readonly keep: true; readonly result?: R }
 
 export interface Written<R> {
-  /** What is stored now; for a removal its last state, with the revision of the removal. */
+  /** The state after the write; for a removal the last state, with the revision of the removal. */
   readonly stored: StoredObject
   readonly result: R | undefined
 }
 
 /**
- * Objects by resource and key, with one revision over all. A write is decided synchronously on the newest state (also
- * of writes that are not durable yet), acknowledged when it is durable, and visible to reads and watches then, in order.
+ * Objects by resource and key, under one revision. A write is decided synchronously on the newest state, including
+ * writes that are not durable; it is acknowledged and becomes visible to reads and watches, in order, once it is durable.
  */
 export interface Storage {
   /** The newest visible revision. */
   readonly revision: number
-  /** The visible state. */
+  /** Reads the visible state. */
   get(resource: string, key: string): StoredObject | undefined
-  /** In order of keys. */
+  /** In key order. */
   range(resource: string, options?: RangeOptions): Iterable<StoredObject>
-  /** How many objects, of one namespace if given. */
+  /** Number of objects, of one namespace if given. */
   count(resource: string, namespace?: string): number
   /**
-   * Decides and writes. `decide` sees the newest state, may throw (nothing happens, the promise rejects) and must not
-   * wait. `undefined` current means that there is none.
+   * Decides and writes. `decide` receives the newest state, or undefined if there is no object. It is synchronous and may
+   * throw: then nothing is written and the promise rejects.
    */
   write<R = undefined>(
     resource: string,
@@ -82,13 +82,13 @@ export interface Storage {
     decide: (current: StoredObject | undefined) => Decision<R>,
   ): Promise<Written<R>>
   /**
-   * Calls `listener` for each change of `resource` after revision `from` (history first, then live), in order,
-   * synchronously, once it is durable. Throws RevisionCompacted if history does not reach back. Returns what ends it.
+   * Calls `listener` synchronously for each durable change of `resource` after revision `from`, history first, in order.
+   * Throws RevisionCompacted if the history is too short. Returns a function that ends the watch.
    */
   watch(resource: string, from: number, listener: (change: Change) => void): () => void
   /** Resources that hold at least one object. */
   resources(): readonly string[]
-  /** Forgets history before `revision`. */
+  /** Drops history before `revision`. */
   compact(revision: number): void
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { isList, isObject } from '../../patch/json.ts'
 import { compare } from '../merge/compare.ts'
@@ -43,7 +43,7 @@ function members(set: Fields, prefix = ''): readonly string[] {
 const asSet = (set: Fields): ReadonlySet<string> => new Set(members(set))
 
 describe('a set of fields', () => {
-  it('is the set of its members under union, difference and intersection', () => {
+  test('is the set of its members under union, difference and intersection', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         expect(asSet(union(a, b))).toEqual(asSet(a).union(asSet(b)))
@@ -53,7 +53,7 @@ describe('a set of fields', () => {
     )
   })
 
-  it('loses, under recursive difference, also what is below', () => {
+  test('loses, under recursive difference, also what is below', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const gone = members(b)
@@ -67,7 +67,7 @@ describe('a set of fields', () => {
     )
   })
 
-  it('is itself again when nothing is added or taken', () => {
+  test('is itself again when nothing is added or taken', () => {
     fc.assert(
       fc.property(fields, (a) => {
         expect(union(a, a)).toBe(a)
@@ -79,7 +79,7 @@ describe('a set of fields', () => {
     )
   })
 
-  it('comes out of JSON as it went in, whatever the order of keys', () => {
+  test('comes out of JSON as it went in, whatever the order of keys', () => {
     fc.assert(
       fc.property(fields, (a) => {
         const shuffled = reversed(JSON.parse(JSON.stringify(a)))
@@ -88,7 +88,7 @@ describe('a set of fields', () => {
     )
   })
 
-  it('is written in the order of the real server: fields, keys, values, indexes, each by what it is', () => {
+  test('is written in the order of the real server: fields, keys, values, indexes, each by what it is', () => {
     const unordered = {
       'i:10': {},
       'i:9': {},
@@ -124,14 +124,14 @@ describe('a set of fields', () => {
     )
   })
 
-  it.each([[[]], ['x'], [{ a: {} }], [{ 'k:x': {} }], [{ 'i:x': {} }], [{ 'v:': {} }], [{ 'f:a': 1 }]])(
+  test.each([[[]], ['x'], [{ a: {} }], [{ 'k:x': {} }], [{ 'i:x': {} }], [{ 'v:': {} }], [{ 'f:a': 1 }]])(
     'is not %j',
     (sent) => {
       expect(() => canonicalFields(sent)).toThrow(SyntaxError)
     },
   )
 
-  it('is printed as paths, level by level', () => {
+  test('is printed as paths, level by level', () => {
     const set = fieldsAt(
       ['f:spec', 'f:containers', 'k:{"name":"x","port":80}', 'f:image'],
       ['f:spec', 'f:replicas'],
@@ -148,7 +148,7 @@ describe('a set of fields', () => {
 })
 
 describe('text', () => {
-  it('sorts by its UTF-8 bytes', () => {
+  test('sorts by its UTF-8 bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         expect(Math.sign(compareText(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -159,7 +159,7 @@ describe('text', () => {
 })
 
 describe('the difference of two objects', () => {
-  it('to nothing is everything, and to itself nothing', () => {
+  test('to nothing is everything, and to itself nothing', () => {
     fc.assert(
       fc.property(thing, (object) => {
         expect(isEmpty(compare(object, structuredClone(object), STRUCTURE).written)).toBe(true)
@@ -170,7 +170,7 @@ describe('the difference of two objects', () => {
     )
   })
 
-  it('there is what is written and removed back', () => {
+  test('there is what is written and removed back', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const there = compare(a, b, STRUCTURE)

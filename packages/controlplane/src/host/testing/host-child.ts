@@ -1,6 +1,6 @@
 /**
- * Joins or hosts the data directory that is named, with a small server on a real storage: GET answers the process and
- * what it stores, PUT /key/value stores. Prints a line for each change of its membership.
+ * Joins or hosts the given data directory with a small server on a real storage: GET returns the pid and the stored
+ * value, PUT /key/value stores. Prints a line for each membership change.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
 import { entriesAfterScale, scaleEntries } from '../../apply/managers/scale.ts'
-import { badRequest, conflict, invalid, notFound, refusedWith } from '../../errors.ts'
+import { badRequest, conflict, invalid, notFound, withWarnings } from '../../errors.ts'
 import { builtInSchema, resolveBuiltIn } from '../../schema/openapi/builtin.ts'
 import { decodeBuiltIn } from '../../schema/decode/decode.ts'
 import type { StoredObject } from '../../storage/types.ts'
@@ -87,7 +87,7 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
     })
     return { type: 'object', status: 200, object: view(stored.object), warnings }
   } catch (error) {
-    throw refusedWith(error, warnings)
+    throw withWarnings(error, warnings)
   }
 }
 

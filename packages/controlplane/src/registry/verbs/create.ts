@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { randomSuffix } from '@tenure/kube'
-import { refusedWith, StatusError } from '../../errors.ts'
+import { withWarnings, StatusError } from '../../errors.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { decode, processed, undecodable } from '../decode/decode.ts'
@@ -26,7 +26,7 @@ export async function create(context: RegistryContext, request: ResourceRequest)
   try {
     return await createWarning(context, request, warnings)
   } catch (error) {
-    throw refusedWith(error, warnings)
+    throw withWarnings(error, warnings)
   }
 }
 

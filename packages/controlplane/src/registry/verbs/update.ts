@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { conflict, notFound, refusedWith } from '../../errors.ts'
+import { conflict, notFound, withWarnings } from '../../errors.ts'
 import type { StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from '../decode/decode-error.ts'
@@ -58,7 +58,7 @@ export async function change(
   try {
     return await changeWarning(context, request, allowsCreate, next, warnings)
   } catch (error) {
-    throw refusedWith(error, warnings)
+    throw withWarnings(error, warnings)
   }
 }
 

@@ -8,17 +8,17 @@ export interface VersionChange extends Change {
   readonly previous: Version | undefined
   readonly current: Version | undefined
   readonly deleted: Tombstone | undefined
-  /** How much it keeps in memory that is there for history only: the state before it. */
+  /** Characters of JSON that only history keeps in memory: the state before the change. */
   readonly size: number
 }
 
 export interface Watcher {
-  /** The newest revision it was told of. */
+  /** The newest revision delivered to it. */
   seen: number
   readonly listener: (change: Change) => void
 }
 
-/** The visible state of one resource, with the history of each key as a chain from its newest version. */
+/** The visible state of one resource. The history of each key is a linked list from its newest version. */
 export class Bucket {
   readonly history = new Deque<VersionChange>()
   readonly watchers = new Set<Watcher>()
@@ -32,7 +32,7 @@ export class Bucket {
     return newest instanceof Version ? newest : undefined
   }
 
-  /** How many objects, of one namespace if given. */
+  /** Number of objects, of one namespace if given. */
   count(namespace?: string): number {
     return namespace === undefined ? this.#count : (this.#counts.get(namespace) ?? 0)
   }
@@ -47,7 +47,7 @@ export class Bucket {
     this.history.push(change)
   }
 
-  /** Takes a state that no history leads to. Returns the one it replaces. */
+  /** Adds a state without history. Returns the state it replaces. */
   restore(version: Version): Version | undefined {
     const slot = this.#slots.get(version.key)
     const replaced = slot?.newest
@@ -55,7 +55,7 @@ export class Bucket {
     return replaced instanceof Version ? replaced : undefined
   }
 
-  /** Takes a deletion that no history leads to. Returns what it deletes. */
+  /** Adds a deletion without history. Returns the deleted state. */
   restoreDeletion(key: string): Version | undefined {
     const replaced = this.get(key)
     if (replaced) this.#remove(key)
@@ -63,15 +63,15 @@ export class Bucket {
   }
 
   /**
-   * Forgets the oldest change: what was before it can no longer be asked for. Adds to `superseded` the revisions that
-   * hold nothing any more.
+   * Drops the oldest change: the state before it can no longer be read. Adds to `superseded` the revisions that hold
+   * nothing any more.
    */
   forgetOldest(superseded: number[]): void {
     const change = this.history.shift()
     if (!change) return
     const { previous, current, deleted, key } = change
     if (previous) superseded.push(previous.revision)
-    // Nobody else needs them, unless they are on their way to somebody.
+    // Watches that still send these versions keep them.
     previous?.fold()
     deleted?.fold()
     if (current) current.older = undefined

@@ -1,4 +1,4 @@
-/** A queue that is read by index and shortened at its front at no cost to what stays. */
+/** A queue that is read by index; removing items at the front does not move the others. */
 export class Deque<T> {
   #items: (T | undefined)[] = []
   #start = 0
@@ -19,7 +19,7 @@ export class Deque<T> {
     return this.#items[this.#start + index]
   }
 
-  /** What comes from `index` on. */
+  /** The items from `index` on. */
   slice(index: number): readonly T[] {
     return this.#items.slice(this.#start + index) as T[]
   }
@@ -37,7 +37,7 @@ export class Deque<T> {
     return first
   }
 
-  /** Takes everything out. */
+  /** Removes and returns all items. */
   drain(): readonly T[] {
     const items = this.#items.slice(this.#start) as T[]
     this.#items = []
@@ -45,7 +45,7 @@ export class Deque<T> {
     return items
   }
 
-  /** How many at the front `isBefore` holds for; those must come before all others. */
+  /** Number of items at the front for which `isBefore` holds; they must precede all others. */
   countWhile(isBefore: (item: T) => boolean): number {
     let low = this.#start
     let high = this.#items.length
@@ -57,7 +57,7 @@ export class Deque<T> {
     return low - this.#start
   }
 
-  // Cutting the array at each shift would move all that stays.
+  // Cutting the array at each shift would move all remaining items.
   #releaseFront(): void {
     if (this.#start < 64 || this.#start * 2 < this.#items.length) return
     this.#items = this.#items.slice(this.#start)

@@ -3,24 +3,24 @@ import { Deque } from './deque.ts'
 import type { MemoryView } from './memory-view.ts'
 
 export interface HistoryLimits {
-  /** At most this many changes are kept. Default 10,000. */
+  /** Maximum number of changes. Default 10,000. */
   readonly changes?: number
-  /** Changes older than this many milliseconds, or a twentieth less, are forgotten at the next write. Default 10 minutes. */
+  /** Changes older than this many milliseconds, or a twentieth less, are dropped at the next write. Default 10 minutes. */
   readonly age?: number
-  /** At most so many characters of JSON that nothing but history needs, of what is on disk. Default 128 million. */
+  /** Maximum characters of JSON on disk that only history needs. Default 128 million. */
   readonly size?: number
 }
 
-/** Changes within this share of the age count as made at the time of the first of them. */
-const MARKS = 20
+/** The age is measured in this many steps: changes within one step count as made at its start. */
+const AGE_STEPS = 20
 
 interface Mark {
   readonly at: number
-  /** The newest change that counts as made then. */
+  /** The newest change that counts as made at that time. */
   revision: number
 }
 
-/** Says from which revision on history is kept. */
+/** Computes the oldest revision to keep in the history. */
 export class HistoryWindow {
   readonly #clock: Clock
   readonly #changes: number
@@ -33,15 +33,15 @@ export class HistoryWindow {
     this.#changes = changes
     this.#age = age
     this.#size = size
-    // What was read from disk counts as new: informers of a host that died resume from it.
+    // Changes read from disk count as new: informers resume from them after the host has died.
     this.#marks.push({ at: clock.monotonic(), revision })
   }
 
-  /** The oldest revision of which history is to be kept, given what is visible now. */
+  /** The oldest revision to keep, given the visible state. */
   startOf(view: MemoryView): number {
     const now = this.#clock.monotonic()
     const last = this.#marks.last
-    if (last && now - last.at < this.#age / MARKS) last.revision = view.revision
+    if (last && now - last.at < this.#age / AGE_STEPS) last.revision = view.revision
     else this.#marks.push({ at: now, revision: view.revision })
     let start = Math.max(view.revisionBefore(this.#changes) ?? view.oldest, view.revisionWithin(this.#size))
     for (let mark = this.#marks.first; mark && now - mark.at > this.#age; mark = this.#marks.first) {

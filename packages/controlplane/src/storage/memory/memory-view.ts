@@ -6,7 +6,7 @@ import { Tombstone, Version } from './version.ts'
 /** An empty storage is at revision 1: a resourceVersion of 0 means "any" to clients. */
 export const FIRST_REVISION = 1
 
-/** A line of the log, as it is read from disk. Null is a deletion. */
+/** A row of the log as read from disk. `json` is null for a deletion. */
 export interface Row {
   readonly revision: number
   readonly resource: string
@@ -14,7 +14,7 @@ export interface Row {
   readonly json: string | null
 }
 
-/** What is visible: the newest state, the window of history behind it, and who watches. */
+/** The visible state, its history, and the watches on it. */
 export class MemoryView {
   readonly #buckets = new Map<string, Bucket>()
   readonly #history = new Deque<VersionChange>()
@@ -23,7 +23,7 @@ export class MemoryView {
   #oldest: number
   #historySize = 0
 
-  /** A listener that throws is a bug of its owner: it is reported, and the others hear of the change all the same. */
+  /** A listener that throws is a bug of its owner: the error is reported and the other listeners receive the change. */
   constructor(onListenerError: (error: unknown, change: Change) => void, oldest = FIRST_REVISION) {
     this.#onListenerError = onListenerError
     this.#revision = oldest
@@ -34,12 +34,12 @@ export class MemoryView {
     return this.#revision
   }
 
-  /** The oldest revision whose state can be asked for. */
+  /** The oldest revision whose state can be read. */
   get oldest(): number {
     return this.#oldest
   }
 
-  /** How many changes are kept. */
+  /** Number of changes in the history. */
   get historyLength(): number {
     return this.#history.length
   }
@@ -63,7 +63,7 @@ export class MemoryView {
     return { [Symbol.iterator]: () => this.#walk(resource, { prefix, start, after, at }) }
   }
 
-  // Every step looks for the state at the same revision, so that a walk may be paused while others write.
+  // Every step reads the state at the same revision, so that an iteration may pause while others write.
   *#walk(
     resource: string,
     { prefix, start, after, at }: { prefix: string; start: string; after: string | undefined; at: number },
@@ -83,20 +83,20 @@ export class MemoryView {
     const bucket = this.#bucket(resource)
     const watcher: Watcher = { seen: from, listener }
     bucket.watchers.add(watcher)
-    // A copy: the listener may make us forget what it is about to be told.
+    // A copy: the listener may cause history to be dropped while it is called.
     const missed = bucket.history.slice(bucket.history.countWhile(({ revision }) => revision <= from))
-    for (const change of missed) this.#tell(watcher, change)
+    for (const change of missed) this.#notify(watcher, change)
     return () => void bucket.watchers.delete(watcher)
   }
 
-  /** Makes a change visible and tells who watches. */
+  /** Makes a change visible and calls the watch listeners. */
   apply(change: VersionChange): void {
     const bucket = this.#record(change)
-    for (const watcher of bucket.watchers) this.#tell(watcher, change)
+    for (const watcher of bucket.watchers) this.#notify(watcher, change)
     change.previous?.fold()
   }
 
-  /** Reads a row of the log, in order of revisions. Returns the revisions that hold nothing any more. */
+  /** Applies a row of the log; rows come in order of revisions. Returns the revisions that hold nothing any more. */
   restore({ revision, resource, key, json }: Row): readonly number[] {
     const bucket = this.#bucket(resource)
     if (revision <= this.#oldest) {
@@ -109,14 +109,14 @@ export class MemoryView {
       const current = Version.ofJson(key, revision, json)
       this.#record({ revision, resource, key, previous, current, deleted: undefined, size })
     } else {
-      if (!previous) throw new Error(`revision ${revision} deletes ${resource} ${key}, which is not there`)
+      if (!previous) throw new Error(`revision ${revision} deletes ${resource} ${key}, which does not exist`)
       const deleted = new Tombstone(revision, previous)
       this.#record({ revision, resource, key, previous, current: undefined, deleted, size })
     }
     return []
   }
 
-  /** Forgets history before `revision`. Returns the revisions that hold nothing any more. */
+  /** Drops history before `revision`. Returns the revisions that hold nothing any more. */
   forget(revision: number): readonly number[] {
     const oldest = Math.min(revision, this.#revision)
     if (oldest <= this.#oldest) return []
@@ -130,12 +130,12 @@ export class MemoryView {
     return superseded
   }
 
-  /** The revision of the change after which `count` changes come. */
+  /** The revision after which `count` changes follow. */
   revisionBefore(count: number): number | undefined {
     return this.#history.at(this.#history.length - count - 1)?.revision
   }
 
-  /** The oldest revision from which on history is no larger than this. */
+  /** The oldest revision from which the history is at most this large. */
   revisionWithin(size: number): number {
     let revision = this.#oldest
     let excess = this.#historySize - size
@@ -168,7 +168,7 @@ export class MemoryView {
     return bucket
   }
 
-  #tell(watcher: Watcher, change: Change): void {
+  #notify(watcher: Watcher, change: Change): void {
     if (change.revision <= watcher.seen) return
     watcher.seen = change.revision
     try {

@@ -6,7 +6,7 @@ import { Version } from './version.ts'
 const slot = (key: string): Slot => ({ key, newest: Version.ofJson(key, 1, '{}') })
 const keys = (slots: Iterable<Slot>): readonly string[] => Array.from(slots, ({ key }) => key)
 
-test('walks in order from any key, whatever order keys came and went in', () => {
+test('iteration is ordered from any key, whatever order keys are inserted and removed in', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 3000 })), { maxLength: 4000, size: 'max' }),
@@ -28,7 +28,7 @@ test('walks in order from any key, whatever order keys came and went in', () => 
   )
 })
 
-test('a paused walk meets everything that stayed, once and in order', () => {
+test('a paused iteration visits every remaining slot once, in order', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 1999 })), { maxLength: 2000, size: 'max' }),

@@ -6,21 +6,21 @@ export interface Slot {
   newest: Version | Tombstone
 }
 
-/** Splitting a full chunk moves half of it: small enough to be cheap, large enough that chunks are few. */
-const LARGEST_CHUNK = 512
+/** Slots per chunk. Splitting a full chunk moves half of it: small enough to be cheap, large enough for few chunks. */
+const MAX_CHUNK_SLOTS = 512
 
 /**
- * Slots in order of their keys. Two levels of sorted arrays: an insertion moves at most a chunk, and a walk is as fast
- * as over an array.
+ * Slots in key order, in two levels of sorted arrays: an insertion moves at most one chunk, and iterating is as fast as
+ * over an array.
  */
 export class OrderedSlots {
   readonly #chunks: Slot[][] = []
-  /** Counts insertions and removals, by which a walk that was paused notices that its place has moved. */
+  /** Counts insertions and removals, so that a paused iteration notices that its position has moved. */
   #changes = 0
 
   add(slot: Slot): void {
     this.#changes++
-    // A key beyond the end of a chunk and before the next one goes to the end of the former.
+    // A key between two chunks goes to the end of the first.
     const index = Math.max(this.#chunkAfter(slot.key) - 1, 0)
     const chunk = this.#chunks[index]
     if (!chunk) {
@@ -30,7 +30,7 @@ export class OrderedSlots {
     const last = chunk.at(-1)
     if (last && last.key < slot.key) chunk.push(slot)
     else chunk.splice(firstNotBefore(chunk, slot.key), 0, slot)
-    if (chunk.length > LARGEST_CHUNK) this.#chunks.splice(index + 1, 0, chunk.splice(splitAt(chunk, slot)))
+    if (chunk.length > MAX_CHUNK_SLOTS) this.#chunks.splice(index + 1, 0, chunk.splice(splitAt(chunk, slot)))
   }
 
   remove(key: string): void {
@@ -44,7 +44,7 @@ export class OrderedSlots {
     if (chunk.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** Slots from `start` on, in order. Slots may come and go while it is paused. */
+  /** Slots from `start` on, in order. Slots may be added and removed while the iteration is paused. */
   *from(start: string): Generator<Slot, void, undefined> {
     let changes = this.#changes
     let index = Math.max(this.#chunkAfter(start) - 1, 0)
@@ -97,7 +97,7 @@ function firstNotBefore(chunk: readonly Slot[], key: string): number {
   return low
 }
 
-// Keys that come in order leave full chunks behind them, not half-empty ones.
+// Keys inserted in order leave full chunks behind, not half-empty ones.
 function splitAt(chunk: readonly Slot[], added: Slot): number {
   return chunk.at(-1) === added ? chunk.length - 1 : chunk.length >>> 1
 }

@@ -1,28 +1,28 @@
-/** What can do without its parsed form. */
+/** An object that can drop its parsed form. */
 export interface Foldable {
-  /** Keeps the JSON only, if it is there, and gives its place up. */
+  /** Drops the parsed form if the JSON exists, and releases its slot. */
   fold(): void
 }
 
-/** Enough for what is being worked on. */
-const MOST = 1024
+/** Maximum number of objects that keep their parsed form: enough for those in use. */
+const MAX_PARSED_OBJECTS = 1024
 
 const recent: (Foldable | undefined)[] = []
 let next = 0
 
 /**
- * Notes that something holds its parsed form, and returns its place. The parsed form is the larger half, and most
- * objects are read once in a while only: what was parsed longest ago goes back to its JSON.
+ * Registers an object that holds its parsed form and returns its slot. The parsed form is larger than the JSON and most
+ * objects are read rarely: the object parsed longest ago drops it.
  */
 export function noteParsed(parsed: Foldable): number {
   const place = next
   recent[place]?.fold()
   recent[place] = parsed
-  next = (place + 1) % MOST
+  next = (place + 1) % MAX_PARSED_OBJECTS
   return place
 }
 
-/** Gives a place up: what nobody else needs any more is not kept by having been parsed, which with large objects is a lot. */
+/** Releases a slot, so that being recently parsed does not keep an unused object in memory. */
 export function forgetParsed(parsed: Foldable, place: number): void {
   if (recent[place] === parsed) recent[place] = undefined
 }

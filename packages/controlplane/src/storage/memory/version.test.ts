@@ -8,14 +8,14 @@ const object = {
   data: { text: 'ü' },
 }
 
-/** So many others are parsed that an earlier one is let go of. */
+/** Parses enough other versions that earlier ones drop their parsed form. */
 function parseOthers(): void {
   for (let index = 0; index < 2000; index++) Version.ofObject(`default/${index}`, index, object)
 }
 
 const apiVersionOf = (json: string): string => Version.ofJson('a', 1, json).apiVersion
 
-test('the parsed form is let go of in time, and made again when it is asked for', () => {
+test('the parsed form is dropped and made again on demand', () => {
   const version = Version.ofObject('default/a', 7, object)
   const first = version.object
   expect(version.object).toBe(first)
@@ -27,14 +27,14 @@ test('the parsed form is let go of in time, and made again when it is asked for'
   expect(again.metadata.resourceVersion).toBe('7')
 })
 
-test('what was never made into JSON is kept as it is', () => {
+test('a version without JSON keeps its parsed form', () => {
   const version = Version.ofObject('default/a', 7, object)
   const first = version.object
   parseOthers()
   expect(version.object).toBe(first)
 })
 
-test('a deletion can be made again from the state before it', () => {
+test('the state of a deletion can be rebuilt from the version before it', () => {
   const last = Version.ofJson('default/a', 7, Version.ofObject('default/a', 7, object).json)
   const deletion = new Tombstone(8, last)
   const { json, object: first } = deletion
@@ -45,7 +45,7 @@ test('a deletion can be made again from the state before it', () => {
   expect(deletion.object.metadata.resourceVersion).toBe('8')
 })
 
-test('the apiVersion is known whatever comes first in the JSON', () => {
+test('the apiVersion is found whatever comes first in the JSON', () => {
   expect(apiVersionOf('{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{}}')).toBe(
     'coordination.k8s.io/v1',
   )
@@ -54,7 +54,7 @@ test('the apiVersion is known whatever comes first in the JSON', () => {
   expect(new Tombstone(2, Version.ofJson('a', 1, '{"kind":"Pod","apiVersion":"v1"}')).apiVersion).toBe('v1')
 })
 
-test('one that is let go of at every turn is there all the same', () => {
+test('a version that drops its parsed form after every read still works', () => {
   const json = Version.ofObject('default/a', 7, object).json
   const version = Version.ofJson('default/a', 7, json)
   const deletion = new Tombstone(8, version)

@@ -3,17 +3,17 @@ import { forgetParsed, noteParsed } from './recently-parsed.ts'
 import type { StoredObject } from '../types.ts'
 
 /**
- * One version of an object, of which the parsed form, the JSON or both are there: what comes from disk is parsed when
- * it is first read, what was written is turned into JSON when it is first sent.
+ * One version of an object, held as parsed form, JSON or both: a version from disk is parsed when it is first read, a
+ * written one becomes JSON when it is first sent.
  */
 export class Version implements StoredObject {
   readonly key: string
   readonly revision: number
-  /** The state before this one, as long as history needs it. Set and cut by the view that holds it. */
+  /** The previous state, while history needs it. The view that holds it sets and clears it. */
   older: Version | Tombstone | undefined
   #object: Stored<KubeObject> | undefined
   #json: string | undefined
-  /** Among what was parsed recently. */
+  /** Slot among the recently parsed versions. */
   #place = -1
 
   private constructor(key: string, revision: number, object: Stored<KubeObject> | undefined, json: string | undefined) {
@@ -31,14 +31,14 @@ export class Version implements StoredObject {
     return version
   }
 
-  /** What `json` of another version said, its resourceVersion being in it. */
+  /** A version from its JSON, which includes the resourceVersion. */
   static ofJson(key: string, revision: number, json: string): Version {
     return new Version(key, revision, undefined, json)
   }
 
   get object(): Stored<KubeObject> {
     if (this.#object) return this.#object
-    // First, as it may be this one that has been in the way for longest.
+    // Registered first, because this version itself may be the one that is evicted.
     this.#place = noteParsed(this)
     return (this.#object = JSON.parse(this.#json ?? '') as Stored<KubeObject>)
   }
@@ -47,7 +47,7 @@ export class Version implements StoredObject {
     return (this.#json ??= JSON.stringify(this.#object))
   }
 
-  /** In characters of JSON; 0 as long as there is none, which what is on disk always has. */
+  /** Characters of JSON; 0 if there is none, which every version on disk has. */
   get size(): number {
     return this.#json?.length ?? 0
   }
@@ -94,7 +94,7 @@ export class Tombstone implements StoredObject {
     return this.older.apiVersion
   }
 
-  /** Keeps nothing of its own: all of it can be made again from the state before. */
+  /** The whole state can be rebuilt from the version before. */
   fold(): void {
     this.#object = undefined
     this.#json = undefined
@@ -102,12 +102,12 @@ export class Tombstone implements StoredObject {
   }
 }
 
-/** As everything is written here, kind and apiVersion come first. Undefined: it was not written here. */
+/** The apiVersion in JSON written here, where kind and apiVersion come first. Undefined for JSON of other origin. */
 function apiVersionIn(json: string): string | undefined {
   return /^\{"kind":"[^"\\]*","apiVersion":"([^"\\]*)"/.exec(json)?.[1]
 }
 
-// A spread keeps an own `__proto__` key as the plain key that it is.
+// A spread keeps an own `__proto__` key as an ordinary key.
 function withRevision(object: KubeObject, revision: number): Stored<KubeObject> {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } } as Stored<KubeObject>
 }

@@ -1,24 +1,24 @@
-import type { RefusalCode } from './sqlite-messages.ts'
+import type { OpenErrorCode } from './sqlite-messages.ts'
 
-/** Why a file is not opened. */
-export class Refusal extends Error {
-  readonly code: RefusalCode
+/** Why a file cannot be opened. */
+export class OpenError extends Error {
+  readonly code: OpenErrorCode
 
-  constructor(code: RefusalCode, message: string, cause?: unknown) {
+  constructor(code: OpenErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
   }
 }
 
-export function damaged(file: string, what: string, cause?: unknown): Refusal {
-  return new Refusal(
+export function damaged(file: string, what: string, cause?: unknown): OpenError {
+  return new OpenError(
     'TENURE_STORAGE_DAMAGED',
-    `the storage in ${file} is damaged: ${what}; it is left as it is: restore it from a copy, or move it away to start empty`,
+    `The storage in ${file} is damaged: ${what}. It is not changed: restore it from a copy, or move it away to start empty.`,
     cause,
   )
 }
 
-// SQLite's result codes; extended ones have them in their lowest byte.
+// SQLite result codes; the lowest byte of an extended code is its result code.
 const BUSY = 5
 const LOCKED = 6
 const IO_ERROR = 10
@@ -26,43 +26,43 @@ const CORRUPT = 11
 const FULL = 13
 const NOT_A_DATABASE = 26
 
-/** Any failure to open or read `file`, as a refusal with a sentence for a person. */
-export function refusalFor(file: string, error: unknown): Refusal {
-  if (error instanceof Refusal) return error
+/** Converts any failure to open or read `file` into an error with a message for a person. */
+export function openErrorFor(file: string, error: unknown): OpenError {
+  if (error instanceof OpenError) return error
   const text = error instanceof Error ? error.message : String(error)
   switch (sqliteCode(error)) {
     case BUSY:
     case LOCKED:
-      return new Refusal(
+      return new OpenError(
         'TENURE_STORAGE_IN_USE',
-        `the storage in ${file} is in use by another process: stop it, or choose another data directory`,
+        `The storage in ${file} is in use by another process. Stop that process, or choose another data directory.`,
         error,
       )
     case CORRUPT:
     case NOT_A_DATABASE:
       return damaged(file, text, error)
     default:
-      return new Refusal(
+      return new OpenError(
         'TENURE_STORAGE_UNUSABLE',
-        `the storage in ${file} can not be opened: ${text}; check that the directory exists, is writable and has space`,
+        `The storage in ${file} cannot be opened: ${text}. Check that the directory exists, is writable and has space.`,
         error,
       )
   }
 }
 
-/** Why a write failed, for a person. */
+/** Explains to a person why a write failed. */
 export function writeFailure(file: string, error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   switch (sqliteCode(error)) {
     case FULL:
-      return `the write was not stored: no space is left for ${file} (${text}); free some, then try again`
+      return `The write was not stored: no space is left for ${file} (${text}). Free some, then try again.`
     case IO_ERROR:
-      return `the write was not stored: the disk of ${file} failed (${text}); check it, then try again`
+      return `The write was not stored: the disk of ${file} failed (${text}). Check it, then try again.`
     case CORRUPT:
     case NOT_A_DATABASE:
-      return `the write was not stored: ${file} is damaged (${text}); stop the control plane and restore it from a copy`
+      return `The write was not stored: ${file} is damaged (${text}). Stop the control plane and restore it from a copy.`
     default:
-      return `the write was not stored in ${file}: ${text}`
+      return `The write was not stored in ${file}: ${text}`
   }
 }
 

@@ -4,10 +4,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { PRIVATE_FILE, syncDirectory } from '../../durable-files.ts'
 import type { FlatRows, WorkerOptions } from './sqlite-messages.ts'
-import { damaged, Refusal, refusalFor } from './sqlite-errors.ts'
+import { damaged, OpenError, openErrorFor } from './sqlite-errors.ts'
 import { lostTransactions } from './wal-check.ts'
 
-/** "TENU": marks a file as ours. */
+/** "TENU": marks a file of Tenure. */
 const APPLICATION_ID = 0x54454e55
 const FORMAT = 1
 const PAGE_SIZE = 8192
@@ -25,11 +25,11 @@ const SCHEMA = `
 `
 
 /**
- * The log in a SQLite file: one row for each revision that still says something. The rows up to `oldest` are the state
- * at that revision, one for each object; those after it are history, without a gap. So the log is its own compacted
- * form, and a write is one row at the end of one table.
+ * The log in a SQLite file: one row for each revision that is still needed. The rows up to `oldest` are the state at
+ * that revision, one per object; the rows after it are history without gaps. So the log is its own compacted form, and
+ * a write appends one row to one table.
  *
- * SQLite notices a broken structure, not a flipped bit in a value: each row has a checksum for that.
+ * SQLite detects a broken structure, not a flipped bit in a value: each row has a checksum for that.
  */
 export class SqliteFile {
   readonly #options: WorkerOptions
@@ -47,13 +47,14 @@ export class SqliteFile {
     this.#setOldest = statements.setOldest
   }
 
-  /** Opens the file and checks it as a whole; makes it if there is none. */
+  /** Opens and verifies the whole file; makes it if it is missing. */
   static open(options: WorkerOptions): SqliteFile {
     const { file } = options
     const isThere = existsSync(file)
-    if (!isThere && existsSync(`${file}-wal`)) throw damaged(file, 'it is missing, though its write-ahead log is there')
+    if (!isThere && existsSync(`${file}-wal`))
+      throw damaged(file, 'the file is missing, but its write-ahead log exists')
     if (!isThere) createFile(file)
-    // Files are made under another name, complete: one of ours is never empty.
+    // A new file is made completely under another name, so a file of Tenure is never empty.
     if (statSync(file).size === 0) throw damaged(file, 'it is empty')
     if (lostTransactions(`${file}-wal`)) {
       refuseIfInUse(file)
@@ -78,7 +79,7 @@ export class SqliteFile {
     return oldest
   }
 
-  /** All rows, in order of revisions, checked. */
+  /** All rows in order of revisions, verified. */
   *rows(oldest: number): Generator<FlatRows, void, undefined> {
     const { file } = this.#options
     const select = this.#database.prepare('SELECT revision, resource, key, value, checksum FROM log ORDER BY revision')
@@ -104,10 +105,10 @@ export class SqliteFile {
     if (chunk.length > 0) yield chunk
   }
 
-  /** Writes rows, and drops those that hold nothing any more, durably and all together. */
+  /** Writes rows and drops superseded ones in one durable transaction. */
   commit(rows: FlatRows, oldest: number | undefined, superseded: readonly number[]): void {
     this.#database.exec('BEGIN IMMEDIATE')
-    // First, so that the rows find space there.
+    // Deleting first frees space for the new rows.
     for (const revision of superseded) this.#delete.run(revision)
     for (let at = 0; at < rows.length; at += 4) {
       const revision = rows[at] as number
@@ -121,8 +122,8 @@ export class SqliteFile {
   }
 
   /**
-   * Opens the file anew after a failed commit, and removes what the failed commit may have left after `durable`: its
-   * writers were told that it is not stored.
+   * Reopens the file after a failed commit and removes rows after `durable` that the failed commit may have left: their
+   * writers were told that they are not stored.
    */
   recover(durable: number): void {
     closeQuietly(this.#database)
@@ -148,15 +149,15 @@ function checksumOf(revision: number, resource: string, key: string, value: stri
 function connect({ file, maxBytes }: WorkerOptions): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // One process only, which needs no shared memory then.
+    // A single process needs no shared memory.
     database.exec('PRAGMA locking_mode = EXCLUSIVE')
     database.exec('PRAGMA synchronous = FULL')
     database.exec('PRAGMA journal_mode = WAL')
-    // A checkpoint every 16 MB at most: between them, a page that changes often is written once.
+    // A checkpoint at every 16 MB: a page that changes often in between is written once.
     database.exec('PRAGMA wal_autocheckpoint = 2000')
     database.exec('PRAGMA journal_size_limit = 67108864')
     if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_SIZE)}`)
-    // Taken now, so that a second process is refused when it opens and not when it writes.
+    // Locks the file now, so that a second process is refused when it opens the file and not when it writes.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
   } catch (error) {
@@ -165,14 +166,14 @@ function connect({ file, maxBytes }: WorkerOptions): DatabaseSync {
   }
 }
 
-// A log that another process is writing may look broken. This connection can not change anything.
+// A log that another process is writing may look broken. This connection cannot change anything.
 function refuseIfInUse(file: string): void {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 0 })
   try {
     database.prepare('SELECT 1 FROM sqlite_schema').get()
   } catch (error) {
-    const refusal = refusalFor(file, error)
-    if (refusal.code === 'TENURE_STORAGE_IN_USE') throw refusal
+    const failure = openErrorFor(file, error)
+    if (failure.code === 'TENURE_STORAGE_IN_USE') throw failure
   } finally {
     database.close()
   }
@@ -191,9 +192,9 @@ function checkWhole(file: string, database: DatabaseSync): void {
   if (application !== APPLICATION_ID) throw damaged(file, 'it is not a file of Tenure')
   const format = Number(database.prepare('PRAGMA user_version').get()?.user_version)
   if (format > FORMAT) {
-    throw new Refusal(
+    throw new OpenError(
       'TENURE_STORAGE_NEWER',
-      `the storage in ${file} was written by a newer Tenure (format ${format}, this one knows ${FORMAT}): use that one`,
+      `The storage in ${file} was written by a newer Tenure (format ${format}, this version supports ${FORMAT}). Use that version.`,
     )
   }
   const verdict = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
@@ -206,11 +207,11 @@ function checkWhole(file: string, database: DatabaseSync): void {
     )
 }
 
-// Made under another name and then renamed: a crash leaves a whole file or none.
+// Made under another name and then renamed: a crash leaves a complete file or none.
 function createFile(file: string): void {
   const draft = `${file}.new`
   for (const leftover of [draft, `${draft}-wal`, `${draft}-journal`]) rmSync(leftover, { force: true })
-  // SQLite would let others read it, Secrets and all; its log gets the rights that the file has.
+  // SQLite would make it readable for others, Secrets included; the log inherits the mode of the file.
   closeSync(openSync(draft, 'w', PRIVATE_FILE))
   const database = new DatabaseSync(draft)
   try {
@@ -231,6 +232,6 @@ function closeQuietly(database: DatabaseSync): void {
   try {
     database.close()
   } catch {
-    // It is given up either way; the failure that led here is the one to report.
+    // The file is abandoned in any case; the failure that led here is the one to report.
   }
 }

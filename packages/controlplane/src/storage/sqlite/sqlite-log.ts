@@ -8,31 +8,31 @@ import type { FlatRows, FromWorker, ToWorker, WorkerOptions } from './sqlite-mes
 import type { Change } from '../types.ts'
 
 export interface LogReader {
-  /** First: the state at this revision comes next, then what happened since. */
+  /** Called first: rows of the state at this revision follow, then the history. */
   opened(oldest: number): void
   row(revision: number, resource: string, key: string, json: string | null): void
 }
 
-/** So many revisions that hold nothing are reported at once, though nothing else is to be said. */
-const MOST_SUPERSEDED = 1024
-/** One that is being committed, and one that is ready when it is. */
-const MOST_UNDER_WAY = 2
+/** Superseded revisions are reported at once when there are this many, even without new changes. */
+const MAX_SUPERSEDED_REVISIONS = 1024
+/** Batches sent to the thread: one being committed and one ready to follow. */
+const MAX_BATCHES_IN_FLIGHT = 2
 
-/** Beside this file, in its form: TypeScript as it stands, JavaScript in a bundle that has the worker as an entry. */
+/** The worker next to this file: TypeScript as written, or JavaScript in a bundle that has the worker as an entry. */
 function workerUrl(): URL {
   const own = import.meta.url
   return own.endsWith('.ts') ? new URL('./sqlite-worker.ts', own) : new URL('./sqlite-worker.js', own)
 }
 
-// A thread does not inherit a cache that was enabled by a call. Without it, stripping types costs it 75 ms and 25 MB.
+// A thread does not inherit a compile cache enabled by a call. Without it, stripping types costs 75 ms and 25 MB.
 function compileCache(): { env?: NodeJS.ProcessEnv } {
   const directory = getCompileCacheDir()
   return directory === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
 }
 
 /**
- * A log in a file, written by a thread of its own: the disk keeps nobody waiting but those who wait for it. Changes go
- * to the thread as they come; whatever waits there when a commit ends is the next commit.
+ * A log in a file, written by a worker thread, so that the main thread never waits for the disk. Changes go to the
+ * thread as they come; those that are waiting when a commit ends form the next commit.
  */
 export class SqliteLog implements ChangeLog {
   readonly #worker: Worker
@@ -41,8 +41,8 @@ export class SqliteLog implements ChangeLog {
   #oldest: number | undefined
   #superseded: number[] = []
   #isScheduled = false
-  /** The last revisions of what the thread was sent and has not made durable. */
-  #underWay: number[] = []
+  /** The last revisions of the batches that were sent and are not durable yet. */
+  #inFlight: number[] = []
   #epoch = 0
   #broken: Error | undefined
   #closed: (() => void) | undefined
@@ -51,7 +51,7 @@ export class SqliteLog implements ChangeLog {
     this.#worker = worker
   }
 
-  /** Opens the file and reads it. Rejects with a TenureError if that can not be done. */
+  /** Opens the file and reads it. Rejects with a TenureError on failure. */
   static async open(options: WorkerOptions, reader: LogReader): Promise<SqliteLog> {
     const worker = new Worker(workerUrl(), { workerData: options, name: 'storage', ...compileCache() })
     const log = new SqliteLog(worker)
@@ -64,7 +64,7 @@ export class SqliteLog implements ChangeLog {
     return log
   }
 
-  /** Who is told of what becomes of changes. */
+  /** Sets the listener that receives the outcome of changes. */
   listen(listener: ChangeLogListener): this {
     this.#listener = listener
     return this
@@ -76,11 +76,11 @@ export class SqliteLog implements ChangeLog {
     this.#schedule()
   }
 
-  /** Goes along with the next changes: there is no hurry to let go of something. */
+  /** Sent with the next changes: dropping rows is not urgent. */
   forget(oldest: number, superseded: readonly number[]): void {
     this.#oldest = oldest
     for (const revision of superseded) this.#superseded.push(revision)
-    if (this.#superseded.length >= MOST_SUPERSEDED) this.#schedule()
+    if (this.#superseded.length >= MAX_SUPERSEDED_REVISIONS) this.#schedule()
   }
 
   async close(): Promise<void> {
@@ -95,10 +95,10 @@ export class SqliteLog implements ChangeLog {
     await this.#worker.terminate()
   }
 
-  // To wake the thread costs more than to tell it of a change, so it is told of all that one turn of the loop brings,
-  // and of nothing while it has its next commit waiting.
+  // Waking the thread costs more than sending a change, so all changes of one turn of the event loop are sent together,
+  // and none while a commit is already waiting in the thread.
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.length >= MOST_UNDER_WAY) return
+    if (this.#isScheduled || this.#inFlight.length >= MAX_BATCHES_IN_FLIGHT) return
     this.#isScheduled = true
     nextTurn(() => this.#flush())
   }
@@ -112,7 +112,7 @@ export class SqliteLog implements ChangeLog {
     this.#rows = []
     this.#oldest = undefined
     this.#superseded = []
-    if (rows.length > 0) this.#underWay.push(rows.at(-4) as number)
+    if (rows.length > 0) this.#inFlight.push(rows.at(-4) as number)
     this.#post({ type: 'append', epoch: this.#epoch, rows, oldest, superseded })
   }
 
@@ -144,7 +144,7 @@ export class SqliteLog implements ChangeLog {
   #onMessage(message: FromWorker): void {
     switch (message.type) {
       case 'durable':
-        this.#underWay = this.#underWay.filter((revision) => revision > message.revision)
+        this.#inFlight = this.#inFlight.filter((revision) => revision > message.revision)
         if (this.#rows.length > 0) this.#schedule()
         this.#listener?.durable(message.revision)
         return
@@ -167,7 +167,7 @@ export class SqliteLog implements ChangeLog {
   #lose(error: Error): void {
     this.#epoch++
     this.#rows = []
-    this.#underWay = []
+    this.#inFlight = []
     this.#listener?.failed(error)
   }
 
@@ -194,7 +194,7 @@ function read(message: FromWorker, file: string, reader: LogReader): void {
     } catch (error) {
       throw new TenureError(
         'TENURE_STORAGE_DAMAGED',
-        `the storage in ${file} is damaged: ${(error as Error).message}; it is left as it is: restore it from a copy, or move it away to start empty`,
+        `The storage in ${file} is damaged: ${(error as Error).message}. It is not changed: restore it from a copy, or move it away to start empty.`,
         { cause: error },
       )
     }
@@ -204,7 +204,7 @@ function read(message: FromWorker, file: string, reader: LogReader): void {
 function stopped(file: string, cause?: unknown): TenureError {
   return new TenureError(
     'TENURE_STORAGE_STOPPED',
-    `the thread that writes ${file} has stopped: nothing more is stored, start the control plane again`,
+    `The thread that writes ${file} has stopped: nothing more is stored. Start the control plane again.`,
     { cause },
   )
 }

@@ -1,6 +1,6 @@
-/** What the main thread and the thread that owns the file say to each other. Flat arrays: they are cheapest to copy. */
+/** Messages between the main thread and the worker thread that owns the file. Flat arrays are cheapest to copy. */
 
-/** Revision, resource, key, JSON or null for a deletion; and again for the next row. */
+/** Revision, resource, key and JSON (null for a deletion) of each row in turn. */
 export type FlatRows = (number | string | null)[]
 
 export interface WorkerOptions {
@@ -11,18 +11,18 @@ export interface WorkerOptions {
 export type ToWorker =
   | {
       readonly type: 'append'
-      /** Counts failures. What was sent before the main thread heard of a failure is built on lost changes. */
+      /** Counts failures. Messages sent before the main thread learned of a failure are based on lost changes. */
       readonly epoch: number
-      /** Perhaps none. */
+      /** May be empty. */
       readonly rows: FlatRows
-      /** States before it are no longer asked for. Undefined: as before. */
+      /** States before this revision are no longer needed. Undefined: unchanged. */
       readonly oldest: number | undefined
       /** Revisions that hold nothing any more. */
       readonly superseded: readonly number[]
     }
   | { readonly type: 'close' }
 
-export type RefusalCode =
+export type OpenErrorCode =
   | 'TENURE_STORAGE_DAMAGED'
   | 'TENURE_STORAGE_IN_USE'
   | 'TENURE_STORAGE_NEWER'
@@ -32,7 +32,7 @@ export type FromWorker =
   | { readonly type: 'opened'; readonly oldest: number }
   | { readonly type: 'rows'; readonly rows: FlatRows }
   | { readonly type: 'loaded' }
-  | { readonly type: 'refused'; readonly code: RefusalCode; readonly message: string }
+  | { readonly type: 'refused'; readonly code: OpenErrorCode; readonly message: string }
   | { readonly type: 'durable'; readonly revision: number }
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'closed' }

@@ -1,16 +1,16 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SqliteFile } from './sqlite-file.ts'
 import type { FlatRows, FromWorker, ToWorker, WorkerOptions } from './sqlite-messages.ts'
-import { refusalFor, writeFailure } from './sqlite-errors.ts'
+import { openErrorFor, writeFailure } from './sqlite-errors.ts'
 
-/** A transaction takes at most this many rows, and a few of the last message: what waits is answered in time. */
-const MOST_ROWS = 1000
-/** Superseded rows are dropped this many at a time: neighbours share pages, and most commits drop none. */
-const DROP_AT = 1024
-/** Sooner if this many characters were written since. */
-const DROP_AT_BYTES = 16_000_000
+/** Approximate rows per transaction, so that waiting writes are answered in time. */
+const MAX_TRANSACTION_ROWS = 1000
+/** Superseded rows are dropped in batches of this size: neighbours share pages, and most commits drop none. */
+const DROP_BATCH_ROWS = 1024
+/** They are dropped earlier once this many characters were written since the last time. */
+const DROP_BATCH_CHARACTERS = 16_000_000
 
-/** Owns the file: gathers the writes that wait, commits them together, and says what became of them. */
+/** Owns the file: commits waiting writes together and reports the outcome. */
 class Committer {
   readonly #options: WorkerOptions
   readonly #file: SqliteFile
@@ -29,7 +29,7 @@ class Committer {
     this.#send = send
   }
 
-  /** Handles a message, and all that came in the meantime. */
+  /** Handles a message and all that arrived in the meantime. */
   handle(first: ToWorker, next: () => ToWorker | undefined): void {
     let rows: FlatRows = []
     let epoch = 0
@@ -41,7 +41,7 @@ class Committer {
           if (message.epoch <= this.#failedEpoch) break
           epoch = message.epoch
           rows = rows.length === 0 ? message.rows : rows.concat(message.rows)
-          if (rows.length < MOST_ROWS * 4) break
+          if (rows.length < MAX_TRANSACTION_ROWS * 4) break
           this.#commit(rows, epoch)
           rows = []
           break
@@ -54,11 +54,11 @@ class Committer {
       }
     }
     if (rows.length > 0) this.#commit(rows, epoch)
-    else if (this.#superseded.length >= DROP_AT) this.#drop()
+    else if (this.#superseded.length >= DROP_BATCH_ROWS) this.#drop()
   }
 
   #commit(rows: FlatRows, epoch: number): void {
-    // A batch of which an earlier part has just failed.
+    // An earlier part of the same batch has just failed.
     if (epoch <= this.#failedEpoch) return
     const failure = this.#tryCommit(rows)
     if (failure === undefined) {
@@ -70,16 +70,16 @@ class Committer {
     this.#send({ type: 'failed', message: writeFailure(this.#options.file, failure) })
   }
 
-  /** Returns what went wrong. */
+  /** Returns the error, or undefined. */
   #tryCommit(rows: FlatRows): unknown {
     try {
       for (let at = 3; at < rows.length; at += 4) this.#written += (rows[at] as string | null)?.length ?? 0
-      const isTimeToDrop = this.#superseded.length >= DROP_AT || this.#written >= DROP_AT_BYTES
-      this.#write(rows, isTimeToDrop ? this.#superseded.slice(0, DROP_AT) : [])
+      const isTimeToDrop = this.#superseded.length >= DROP_BATCH_ROWS || this.#written >= DROP_BATCH_CHARACTERS
+      this.#write(rows, isTimeToDrop ? this.#superseded.slice(0, DROP_BATCH_ROWS) : [])
       return undefined
     } catch (error) {
       this.#recover()
-      // There may be space once nothing is kept that is not needed.
+      // Dropping superseded rows may free enough space.
       if (this.#superseded.length === 0 || !this.#drop()) return error
     }
     try {
@@ -102,7 +102,7 @@ class Committer {
     this.#written = 0
   }
 
-  /** At once, so that what failed does not come back after a crash. If that fails too, again before the next write. */
+  /** Recovers at once, so that failed rows do not come back after a crash. If that fails, it is repeated before the next write. */
   #recover(): void {
     try {
       this.#file.recover(this.#durable)
@@ -112,14 +112,14 @@ class Committer {
     }
   }
 
-  /** Drops all that holds nothing. If that fails, it is found and dropped again when the file is next opened. */
+  /** Drops all superseded rows. If that fails, they are found and dropped when the file is next opened. */
   #drop(): boolean {
     if (this.#oldest === undefined) return true
     try {
       this.#write([], this.#superseded)
       return true
     } catch {
-      // The next write meets the same disk, and its writer is told.
+      // The next write meets the same disk, and its writer receives the error.
       this.#recover()
       return false
     }
@@ -162,7 +162,7 @@ if (parentPort) {
       committer.handle(message, () => receiveMessageOnPort(port)?.message as ToWorker | undefined)
     })
   } catch (error) {
-    const { code, message } = refusalFor(options.file, error)
+    const { code, message } = openErrorFor(options.file, error)
     send({ type: 'refused', code, message })
   }
 }

@@ -5,12 +5,12 @@ const FRAME_HEADER = 24
 const MAGIC = 0x377f0682
 
 /**
- * Whether a write-ahead log lost transactions that had been acknowledged.
+ * Whether a write-ahead log has lost acknowledged transactions.
  *
- * SQLite reads the log up to the first frame whose checksum is wrong, and takes that for the torn end of an unfinished
- * transaction. A frame that goes bad later would silently take every transaction after it along. The two can be told
- * apart: a transaction begins only when the one before it is synced, so behind a torn one there is nothing. What
- * follows in full behind a bad one proves that the bad one was once whole.
+ * SQLite reads the log up to the first frame with a wrong checksum and takes that for the torn end of an unfinished
+ * transaction. A frame that is damaged later would silently discard every transaction after it. The two cases differ: a
+ * transaction begins only after the previous one is synced, so nothing follows a torn one. A complete transaction
+ * behind a bad frame proves that the bad frame was once complete.
  */
 export function lostTransactions(file: string): boolean {
   const log = readIfThere(file)
@@ -28,13 +28,13 @@ export function lostTransactions(file: string): boolean {
   let isFinished = false
   for (let at = HEADER; at + frameSize <= log.length; at += frameSize) {
     const isOfThisLog = log.subarray(at + 8, at + 16).equals(salt)
-    // After a restart of the log, what is left of the one before it follows.
+    // After the log restarts, frames of its previous use follow.
     if (!isOfThisLog && !isBroken) return false
     const next = sum(log, at + FRAME_HEADER, pageSize, sum(log, at, 8, chain))
     const isWhole = isOfThisLog && isStored(log, at + 16, next)
     if (isWhole && isFinished) return true
     if (!isWhole) isBroken = true
-    // The frame that ends a transaction holds the size of the database after it.
+    // The last frame of a transaction holds the size of the database after it.
     if (isBroken && isOfThisLog && log.readUInt32BE(at + 4) !== 0) isFinished = true
     chain = [log.readUInt32BE(at + 16), log.readUInt32BE(at + 20)]
   }

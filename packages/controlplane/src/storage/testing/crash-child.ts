@@ -1,6 +1,6 @@
 /**
- * Writes to a storage with several writers until it is killed. Prints `<writer> <number> <revision>` for each write
- * that was acknowledged.
+ * Writes to a storage with several writers until it is killed. Prints `<writer> <number> <revision>` for each
+ * acknowledged write.
  */
 import { flushCompileCache } from 'node:module'
 import { systemClock } from '@tenure/kube'
@@ -8,7 +8,7 @@ import type { Logger } from '@tenure/runtime'
 import { openStorage } from '../open.ts'
 
 const nothing = (): void => undefined
-// Loading the runtime for its silent logger would double the time to start.
+// Importing the runtime for its silent logger would double the start time.
 const log: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => log }
 
 const [directory = '', life = ''] = process.argv.slice(2)
@@ -20,10 +20,10 @@ async function writer(name: string): Promise<void> {
   for (let number = 1; ; number++) {
     const key = `default/${name}`
     const value = `${life}.${number}`
-    // A removal now and then, so that a half-done one would show.
+    // An occasional removal, so that a partial one would show.
     if (number % 7 === 0) await storage.write('configmaps', key, () => ({ remove: true }))
     const { stored } = await storage.write('configmaps', key, () => ({
-      // Two halves that must agree, far enough apart to lie on different pages.
+      // Two copies that must agree, far enough apart to lie on different pages.
       put: { metadata: { name }, data: { value, filler: 'x'.repeat((number * 997) % 20_000), copy: value } } as object,
     }))
     process.stdout.write(`${name} ${value} ${stored.revision}\n`)

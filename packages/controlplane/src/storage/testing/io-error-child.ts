@@ -1,6 +1,6 @@
 /**
- * Writes to a storage under a limit on the size of files, and prints what was acknowledged and why the rest was not.
- * Without the handler, reaching the limit would end the process; with it, writing fails.
+ * Writes to a storage under a file size limit, and prints the acknowledged writes and why the others failed. Without
+ * the signal handler, reaching the limit would end the process; with it, writing fails.
  */
 import { systemClock, type KubeObject } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'

@@ -5,7 +5,7 @@ export interface ModelChange {
   readonly value: string | undefined
 }
 
-/** What a storage must do, said as simply as possible: a list of all changes, replayed for every question. */
+/** The simplest correct storage: a list of all changes, replayed for every read. */
 export class StorageModel {
   readonly changes: ModelChange[] = []
   oldest = 1
@@ -30,7 +30,7 @@ export class StorageModel {
     return new Map([...state].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** `key=value@revision` of what a range gives. */
+  /** `key=value@revision` of each object in a range. */
   range(
     resource: string,
     {
@@ -45,7 +45,7 @@ export class StorageModel {
       .map(({ key, value, revision }) => `${key}=${value}@${revision}`)
   }
 
-  /** The lines that a watch from `from` gives. */
+  /** The lines that a watch from `from` receives. */
   watch(resource: string, from: number, upTo: number): readonly string[] {
     return this.changes
       .filter((change) => change.resource === resource && change.revision > from && change.revision <= upTo)

@@ -12,14 +12,14 @@ const resource = fc.constantFrom(...RESOURCES)
 const namespace = fc.constantFrom('a', 'a-b', 'b')
 const name = fc.constantFrom('x', 'y', 'z', '__proto__')
 const key = fc.tuple(namespace, name).map(([of, name]) => `${of}/${name}`)
-/** A revision, as a share of those that there have been. */
+/** A revision, as a fraction of all revisions so far. */
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const onePut = fc.record({ type: fc.constant('put' as const), resource, key, value: fc.string({ maxLength: 8 }) })
 const oneRemove = fc.record({ type: fc.constant('remove' as const), resource, key })
 const oneKeep = fc.record({ type: fc.constant('keep' as const), resource, key })
 const oneRefusal = fc.record({ type: fc.constant('refuse' as const), resource, key })
 
-/** Something to do to a storage. */
+/** An operation on a storage. */
 export const command = fc.oneof(
   {
     weight: 6,
@@ -53,7 +53,7 @@ interface Watch {
   readonly stop: () => void
 }
 
-/** Runs commands against a storage and the model at once. */
+/** Runs commands on a storage and on the model. */
 export class StorageRun {
   readonly #model = new StorageModel()
   readonly #directory: string | undefined
@@ -105,7 +105,7 @@ export class StorageRun {
     await this.#storage.close()
   }
 
-  // All at once: later ones are decided on what earlier ones have not made durable yet.
+  // All at once: later writes are decided on earlier ones that are not durable yet.
   async #burst(writes: readonly Write[]): Promise<void> {
     const outcomes = writes.map((write) => this.#write(write))
     for (const [expected, actual] of outcomes) assert.equal(await actual, expected)

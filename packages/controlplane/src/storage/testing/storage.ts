@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import { openStorage, type OpenStorageOptions } from '../open.ts'
 import type { Change, Decision, Storage } from '../types.ts'
 
-// Every storage on disk starts a thread: the types need to be stripped for the first only.
+// Every storage on disk starts a thread; the compile cache saves stripping types in all but the first.
 enableCompileCache()
 
 export const CONFIG_MAPS = 'configmaps'
@@ -21,7 +21,7 @@ export function configMap(key: string, value: string): KubeObject & { readonly d
 export const put = (key: string, value: string) => (): Decision<undefined> => ({ put: configMap(key, value) })
 export const remove = (): Decision<undefined> => ({ remove: true })
 
-/** Writes `value` under `key`, and says under which revision. */
+/** Writes `value` under `key` and returns the revision. */
 export async function write(storage: Storage, key: string, value: string): Promise<number> {
   return (await storage.write(CONFIG_MAPS, key, put(key, value))).stored.revision
 }
@@ -30,7 +30,7 @@ export async function removeKey(storage: Storage, key: string): Promise<number> 
   return (await storage.write(CONFIG_MAPS, key, remove)).stored.revision
 }
 
-/** A change as one line: `4 default/a x → y`, with the resourceVersion that the object carries. */
+/** A change as one line: `4 default/a x → y`, with the resourceVersion in the object. */
 export function line({ revision, key, previous, current, deleted }: Change): string {
   const before = previous ? valueOf(previous.object) : 'nothing'
   const after = current ?? deleted
@@ -42,7 +42,7 @@ export function valueOf(object: KubeObject): string {
   return (object as KubeObject & { readonly data: { readonly value: string } }).data.value
 }
 
-/** What there is, as `key=value@resourceVersion`. */
+/** The objects, as `key=value@resourceVersion`. */
 export function contents(storage: Storage, options?: Parameters<Storage['range']>[1]): readonly string[] {
   return Array.from(
     storage.range(CONFIG_MAPS, options),
@@ -50,7 +50,7 @@ export function contents(storage: Storage, options?: Parameters<Storage['range']
   )
 }
 
-/** A directory that goes when the test ends. */
+/** A directory that is removed when the test ends. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), 'tenure-storage-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ export async function open(options: Partial<OpenStorageOptions> = {}): Promise<S
   return storage
 }
 
-/** What `promise` is rejected with. */
+/** The error that `promise` rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise
