@@ -38,7 +38,7 @@ function apply(manager: string, live: KubeObject | undefined, applied: KubeObjec
   })
 }
 
-/** As it is once stored. */
+/** The object as it is stored. */
 const stored = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, uid: 'u' } })
 
 const configMap = (data: unknown, metadata = {}): KubeObject =>
@@ -61,8 +61,8 @@ const essence = ({ metadata, ...rest }: KubeObject): unknown => {
   return { ...rest, metadata: others }
 }
 
-describe('applying', () => {
-  test('the same again changes nothing, and gives back the very object', () => {
+describe('fieldManagement.apply', () => {
+  test('applying the same object again returns the identical live object', () => {
     fc.assert(
       fc.property(thing, thing, thing, (base, first, second) => {
         const live = stored(apply('base', undefined, base))
@@ -74,14 +74,14 @@ describe('applying', () => {
     )
   })
 
-  test('leaves what was applied, and nothing of one applier when it states nothing any more', () => {
+  test('an applied object is stored, and a manager that applies nothing loses all its fields', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const live = stored(apply('a', undefined, a))
         const both = apply('b', live, b, { force: true })
-        // Everything that b stated is there.
+        // All fields that b applied are there.
         expect(apply('b', both, b)).toBe(both)
-        // Fields that b alone stated go with it.
+        // Fields that only b applied are removed with it.
         const bare = { apiVersion: b.apiVersion, kind: b.kind, metadata: { name: 'o' } } as KubeObject
         const without = apply('b', both, bare)
         expect(entryOf(without, 'b')).toBeUndefined()
@@ -92,7 +92,7 @@ describe('applying', () => {
     )
   })
 
-  test('by two who agree conflicts with nobody, in whichever order', () => {
+  test('two managers that agree do not conflict, in either order', () => {
     fc.assert(
       fc.property(thing, (object) => {
         const live = stored(apply('a', undefined, object))
@@ -103,13 +103,13 @@ describe('applying', () => {
     )
   })
 
-  test('either conflicts or changes nothing that another owns', () => {
+  test('an apply either conflicts or leaves the fields of other managers unchanged', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const live = stored(apply('a', undefined, a))
         const [result, error] = attempt(() => apply('b', live, b))
         expect(error?.code ?? 409).toBe(409)
-        // Applying a again finds everything as it left it, if perhaps in another order.
+        // Applying a again finds its fields unchanged, possibly in another order.
         const again = result && apply('a', result, a)
         const changes = compare(essence(result ?? a), essence(again ?? a), STRUCTURE)
         expect([changes.written, changes.removed].every(isEmpty)).toBe(true)
@@ -117,7 +117,7 @@ describe('applying', () => {
     )
   })
 
-  test('names every conflict, owner by owner', () => {
+  test('a conflict error lists every conflict by owner', () => {
     const one = stored(apply('one', undefined, configMap({ a: '1', b: '1' })))
     const two = apply('two', one, configMap({ c: '1' }, { finalizers: ['x.y/z'] }))
     expect(() => apply('three', two, configMap({ a: '2', b: '2', c: '2' }))).toThrow(
@@ -146,7 +146,7 @@ describe('applying', () => {
     [{ ...configMap({}), kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
     [{ metadata: { name: 'o' } }, 'invalid object type: /, Kind='],
     [configMap({}, { managedFields: [] }), 'metadata.managedFields must be nil'],
-  ])('refuses %j', (applied, message) => {
+  ])('an apply of %j is refused', (applied, message) => {
     const request = { manager: 'm', apiVersion: 'v1', subresource: '', resolve, now: NOW, force: true } as const
     const schema = schemaFor('v1', 'ConfigMap')
     expect(() => fieldManagement.apply({ ...request, schema, live: configMap({}), applied })).toThrow(
@@ -154,7 +154,7 @@ describe('applying', () => {
     )
   })
 
-  test('takes __proto__ and constructor for keys like any other', () => {
+  test('__proto__ and constructor are ordinary keys', () => {
     const data = JSON.parse('{"__proto__":"1","constructor":"2"}') as unknown
     const live = stored(apply('a', undefined, configMap(data)))
     const both = apply('b', live, configMap(JSON.parse('{"__proto__":"1"}')))
@@ -177,11 +177,11 @@ const pointSchema = (mapType: 'atomic' | 'granular'): Schema => ({
   },
 })
 
-describe('ownership', () => {
+describe('fieldManagement.update', () => {
   const context = { manager: 'u', apiVersion: 'v1', subresource: '', resolve, now: NOW } as const
   const schema = schemaFor('v1', 'ConfigMap')
 
-  test('moves with a field when someone else writes it', () => {
+  test('ownership moves to the manager that writes a field', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1', b: '1' })))
     const next = { ...live, data: { a: '2', b: '1' } } as KubeObject
     const after = fieldManagement.update({ ...context, schema, live, next })
@@ -191,21 +191,21 @@ describe('ownership', () => {
     ])
   })
 
-  test('is kept when a write changes nothing', () => {
+  test('ownership is kept when a write changes nothing', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const { managedFields: _, ...metadata } = live.metadata ?? {}
     const after = fieldManagement.update({ ...context, schema, live, next: { ...live, metadata }, now: LATER })
     expect(after.metadata?.managedFields).toBe(live.metadata?.managedFields)
   })
 
-  test('of versions that are not served any more is forgotten', () => {
+  test('ownership in versions that are no longer served is dropped', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const next = { ...live, data: { a: '1', b: '1' } } as KubeObject
     const after = fieldManagement.update({ ...context, schema, live, next, isServed: () => false })
     expect(after.metadata?.managedFields?.map(({ manager }) => manager)).toEqual(['u'])
   })
 
-  test('of parts becomes ownership of the whole when the schema makes it atomic', () => {
+  test('ownership of parts becomes ownership of the whole when the schema makes it atomic', () => {
     const applied = { apiVersion: 'x/v1', kind: 'X', metadata: { name: 'o' }, spec: { point: { x: 1 } } } as KubeObject
     const request = { ...context, apiVersion: 'x/v1', force: false, applied }
     const live = stored(fieldManagement.apply({ ...request, schema: pointSchema('granular'), live: undefined }))
@@ -215,15 +215,15 @@ describe('ownership', () => {
     expect(entryOf(after, 'u')?.fieldsV1).toEqual({ 'f:spec': { 'f:point': {} } })
   })
 
-  test('can be asked for field by field', () => {
+  test('ownsField answers for a single field', () => {
     const live = apply('m', undefined, configMap({ a: '1' }))
     const entry = entryOf(live, 'm') ?? {}
     expect([['data', 'a'], ['data'], ['data', 'b']].map((path) => ownsField(entry, path))).toEqual([true, false, false])
   })
 })
 
-describe('a write of which only times would change', () => {
-  test('is none', () => {
+describe('unlessOnlyTimesDiffer', () => {
+  test('a write that would change only times is skipped', () => {
     const live = stored(apply('m', undefined, configMap({ a: '1' })))
     const touched = live.metadata?.managedFields?.map((entry) => ({ ...entry, time: LATER })) ?? []
     const next: KubeObject = { ...live, metadata: { ...live.metadata, managedFields: touched } }
@@ -233,7 +233,7 @@ describe('a write of which only times would change', () => {
   })
 })
 
-/** Without what is null or empty: the real server, too, leaves a null where an applier took the last member with it. */
+/** Without nulls and empty values: kube-apiserver, too, leaves a null where an apply removed the last member. */
 function substance(value: unknown): unknown {
   if (isList(value)) return value.map(substance)
   if (!isObject(value)) return value

@@ -14,10 +14,10 @@ import type { Sequence, Step } from './testing/recordings.ts'
 import { recordedSequences, resolve, schemaFor } from './testing/recordings.ts'
 import { unlessOnlyTimesDiffer } from './managers/timestamps.ts'
 
-/** What one write came to: a refusal, or the object, with the bytes of its managedFields. */
+/** The result of one write: an error, or the object with the bytes of its managedFields. */
 type Outcome = { readonly error: unknown } | { readonly object: unknown; readonly managedFields: string }
 
-// What defaulting adds to new containers and volumes; `pruned` is what pruning takes away.
+// Fields that defaulting adds to new containers and volumes; pruning removes `pruned`.
 const DEFAULTED = new Set([
   'imagePullPolicy',
   'terminationMessagePath',
@@ -26,7 +26,7 @@ const DEFAULTED = new Set([
   'targetPort',
   'pruned',
 ])
-// What objects are given when they are created, after ownership was settled.
+// Fields that objects get on creation, after ownership is decided.
 const ALLOCATED = new Set([
   'clusterIP',
   'clusterIPs',
@@ -50,7 +50,7 @@ function without(value: unknown, names: ReadonlySet<string>): unknown {
   return Object.fromEntries(kept.map(([key, member]) => [key, without(member, names)]))
 }
 
-/** What the server would store, less what is not ours to set. */
+/** The stored object without the fields that this package does not set. */
 function essence(object: KubeObject, schema: Schema): unknown {
   const stored = isBuiltIn(schema) ? decodeBuiltIn(schema, resolve, object).object : object
   return without(without(stored, SET_BY_REGISTRY), DEFAULTED)
@@ -60,7 +60,7 @@ const outcome = (object: KubeObject, schema: Schema): Outcome => ({
   object: essence(object, schema),
   managedFields: JSON.stringify(
     object.metadata?.managedFields?.map((entry) => ({ ...EMPTY_ENTRY, ...entry })),
-    // Custom kinds are written with all keys in order of their text, which is not always the order of fields.
+    // Custom kinds are written with keys sorted as text, which is not always the order of fields.
     isBuiltIn(schema) ? undefined : (_key, member: unknown) => (isObject(member) ? inOrderOfText(member) : member),
     1,
   ),
@@ -78,7 +78,7 @@ const EMPTY_ENTRY = {
   fieldsV1: undefined,
 }
 
-/** Causes come in no order from the real server. */
+/** kube-apiserver lists causes in no particular order. */
 function refusal(body: StatusBody | undefined): Outcome {
   const causes = body?.details?.causes?.toSorted((a, b) => (a.field ?? '').localeCompare(b.field ?? ''))
   return { error: causes ? { ...body, details: { ...body?.details, causes } } : body }
@@ -103,14 +103,14 @@ function patched(step: Step, live: KubeObject, schema: Schema): KubeObject {
   return step.sent as KubeObject
 }
 
-/** What we make of the request; the registry's part (defaults, resets, allocation) is taken from the recording. */
+/** Replays the request; the registry's part (defaults, resets, allocation) comes from the recording. */
 function replayed(sequence: Sequence, step: Step, live: KubeObject | undefined): Outcome {
   const context = contextOf(sequence, step)
   const { schema } = context
   if (step.what === 'apply') {
     const applied = step.sent as KubeObject
     const object = fieldManagement.apply({ ...context, live, applied, force: step.force ?? false })
-    // A write to the object itself leaves its status as it was, and one to its status the rest.
+    // A write to the object leaves its status unchanged, and a write to its status leaves the rest.
     const { spec, status } = (live ?? {}) as { readonly spec?: unknown; readonly status?: unknown }
     const kept = step.subresource ? { spec } : { status }
     const isKept = live !== undefined && sequence.kind !== 'Free' && Object.values(kept)[0] !== undefined
@@ -134,7 +134,7 @@ function withoutAllocated(object: KubeObject): KubeObject {
   return without(object, ALLOCATED.union(new Set(ALLOCATED_TO[object.kind ?? '']))) as KubeObject
 }
 
-/** A write to `/scale`: done to the Scale, and carried over to the object. */
+/** Replays a write to `/scale`, which is made to the Scale and carried over to the object. */
 function rescaled(sequence: Sequence, step: Step, live: KubeObject): Outcome {
   const parent = contextOf(sequence, step)
   const replicas = ['spec', 'replicas']
@@ -170,10 +170,10 @@ function attempt(run: () => Outcome): Outcome {
   }
 }
 
-/** Refusals that are not this part's: those of validation. */
+/** Errors of validation, which field management does not produce. */
 const isOthers = ({ error }: Step): boolean => / is invalid: /.test(error?.message ?? '')
 
-describe.each(recordedSequences())('$title, as the real server did it', (sequence) => {
+describe.each(recordedSequences())('$title as recorded from kube-apiserver', (sequence) => {
   const schema = schemaFor(sequence.apiVersion, sequence.kind)
   let live: KubeObject | undefined
   const cases = sequence.steps.map((step, at) => {
@@ -183,7 +183,7 @@ describe.each(recordedSequences())('$title, as the real server did it', (sequenc
     return { name: `${at}. ${step.what} by ${step.manager}${where}`, step, before }
   })
 
-  test.each(cases.filter(({ step }) => !isOthers(step)))('$name', ({ step, before }) => {
+  test.each(cases.filter(({ step }) => !isOthers(step)))('$name gives the recorded result', ({ step, before }) => {
     const result = attempt(() =>
       before && step.subresource === 'scale' ? rescaled(sequence, step, before) : replayed(sequence, step, before),
     )

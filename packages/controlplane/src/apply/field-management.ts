@@ -28,8 +28,8 @@ import { defaultResetFields, resetSet } from './merge/reset-fields.ts'
 import type { Structure } from './fields/structure.ts'
 import { isBuiltIn, structureOf } from './fields/structure.ts'
 import type { ApplyRequest, FieldManagement, ManagedContext, UpdateRequest } from './types.ts'
-import { complaintsAbout } from './validate-applied.ts'
-import { zeroOf } from './zero-values.ts'
+import { typeErrors } from './validate-applied.ts'
+import { zeroValueOf } from './zero-values.ts'
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 const KUBECTL = 'kubectl'
@@ -40,14 +40,14 @@ function update(request: UpdateRequest): KubeObject {
   const { live, next } = request
   const structure = structureOf(request.schema, request.resolve)
   const owners = ownersBefore(request)
-  // Of an object that nobody tracks, nothing is tracked until someone applies to it.
+  // An untracked object stays untracked until a manager applies to it.
   if (owners.size === 0 && live?.metadata?.uid) return withEntries(next, undefined)
-  const before = live ?? zeroOf(request.schema, request.resolve, next)
-  const after = book(request, owners, { before, after: next, structure })
+  const before = live ?? zeroValueOf(request.schema, request.resolve, next)
+  const after = moveOwnership(request, owners, { before, after: next, structure })
   return withOwners(next, capUpdaters(after), live)
 }
 
-/** The owners to start from: the live ones, unless the writer may and does send others. */
+/** The owners before the write: the live ones, or those that the writer sent. */
 function ownersBefore({ live, next, subresource }: UpdateRequest): Owners {
   const stored = live?.metadata?.managedFields
   const sent: unknown = next.metadata?.managedFields
@@ -63,26 +63,26 @@ interface Step {
   readonly structure: Structure
 }
 
-/** Books what changed to the writer, and takes it from everyone else. */
-function book(context: ManagedContext, owners: Owners, { before, after, structure }: Step): Owners {
+/** Moves the ownership of changed fields to the writer. */
+function moveOwnership(context: ManagedContext, owners: Owners, { before, after, structure }: Step): Owners {
   const reset = resetsOf(context, after)
   const changes = compare(before, after, structure)
   const written = recursiveDifference(changes.written, reset)
   const removed = recursiveDifference(changes.removed, reset)
-  const booked = new Map<string, Owner>()
+  const moved = new Map<string, Owner>()
   for (const [identity, owner] of owners) {
     if (context.isServed?.(owner.apiVersion) === false) continue
     const fields = difference(difference(underSchema(owner.fields, structure), written), removed)
-    if (!isEmpty(fields)) booked.set(identity, fields === owner.fields ? owner : { ...owner, fields })
+    if (!isEmpty(fields)) moved.set(identity, fields === owner.fields ? owner : { ...owner, fields })
   }
   const own = difference(written, NEVER_OWNED)
   if (!isEmpty(own)) {
     const writer = ownerFor(context, 'Update')
     const identity = identityOf(writer)
-    const fields = union(booked.get(identity)?.fields ?? LEAF, own)
-    booked.set(identity, { ...writer, time: context.now, fields })
+    const fields = union(moved.get(identity)?.fields ?? LEAF, own)
+    moved.set(identity, { ...writer, time: context.now, fields })
   }
-  return booked
+  return moved
 }
 
 const ownerFor = ({ manager, apiVersion, subresource }: ManagedContext, operation: Operation): Owner => ({
@@ -106,9 +106,9 @@ function apply(request: ApplyRequest): KubeObject {
   const { applied, apiVersion, manager } = request
   checkApplied(request)
   const structure = structureOf(request.schema, request.resolve)
-  const complaints = complaintsAbout(applied, structure)
-  if (complaints !== undefined) {
-    throw unexplained(`failed to create typed patch object (${describe(applied)}): ${complaints}`)
+  const problems = typeErrors(applied, structure)
+  if (problems !== undefined) {
+    throw unexplained(`failed to create typed patch object (${describe(applied)}): ${problems}`)
   }
   const { live } = request
   const outcome = merge(request, live ? ownersForApply(request, live, structure) : new Map(), structure)
@@ -123,12 +123,12 @@ function apply(request: ApplyRequest): KubeObject {
   return withOwners(object, outcome.owners, live)
 }
 
-/** The owners of the live object; what an untracked one holds belongs to a manager of its own. */
+/** The owners of the live object; the fields of an untracked object get a manager of their own. */
 function ownersForApply(request: ApplyRequest, live: KubeObject, structure: Structure): Owners {
   const owners = ownersOf(live.metadata?.managedFields)
   if (owners.size > 0) return owners
-  const before = zeroOf(request.schema, request.resolve, live)
-  return book({ ...request, manager: BEFORE_FIRST_APPLY }, owners, { before, after: live, structure })
+  const before = zeroValueOf(request.schema, request.resolve, live)
+  return moveOwnership({ ...request, manager: BEFORE_FIRST_APPLY }, owners, { before, after: live, structure })
 }
 
 function checkApplied({ applied, apiVersion, live }: ApplyRequest): void {
@@ -140,7 +140,7 @@ function checkApplied({ applied, apiVersion, live }: ApplyRequest): void {
 interface Outcome {
   readonly object: KubeObject
   readonly owners: Owners
-  /** Whether forced or not: what others lose. */
+  /** What other managers lose, forced or not. */
   readonly conflicts: readonly Conflict[]
 }
 
@@ -190,7 +190,7 @@ function merge(request: ApplyRequest, owners: Owners, structure: Structure): Out
   return { object, owners: after, conflicts }
 }
 
-/** The object with these owners in its metadata; `live` itself if it is that already. */
+/** The object with these owners in its metadata; `live` itself if it is equal. */
 function withOwners(object: KubeObject, owners: Owners, live: KubeObject | undefined): KubeObject {
   const stored = live?.metadata?.managedFields
   const entries = isSameAs(owners, ownersOf(stored)) ? stored : entriesOf(owners)
@@ -228,7 +228,7 @@ function describe(object: KubeObject): string {
   return `${namespace}/${name}; ${describeKind(object)}`
 }
 
-/** Whether an entry of managedFields says that its manager owns the field at that path of names. */
+/** Whether a managedFields entry owns the field at this path of names. */
 export function ownsField(entry: ManagedFieldsEntry, path: readonly string[]): boolean {
   return hasPath(
     (entry.fieldsV1 as Fields | undefined) ?? LEAF,

@@ -2,9 +2,9 @@ import type { KubeObject } from '@tenure/kube'
 import type { Schema } from '../schema/types.ts'
 
 export interface ManagedContext {
-  /** Who writes. */
+  /** Name of the field manager. */
   readonly manager: string
-  /** `apps/v1`: of the request. */
+  /** `apps/v1`: the version of the request. */
   readonly apiVersion: string
   readonly subresource: string
   readonly schema: Schema | undefined
@@ -12,32 +12,32 @@ export interface ManagedContext {
   /** RFC 3339, for the entry's `time`. */
   readonly now: string
   /**
-   * Paths of field names that this write may send but never changes, so that nobody comes to own them by it; see
-   * `defaultResetFields`. Default: as the real server's strategy for a built-in kind; for a custom one status, or
-   * metadata and spec for the status subresource, if its schema has a status.
+   * Paths of field names that this write may send but never changes, so that the manager does not own them; see
+   * `defaultResetFields`. Default: for a built-in kind those of kube-apiserver's strategy; for a custom kind with a
+   * status, the status, or metadata and spec for the status subresource.
    */
   readonly resetFields?: readonly (readonly string[])[]
-  /** Entries of other versions are forgotten if this says no. Default: all are served. */
+  /** Entries of versions for which this returns false are dropped. Default: all versions are served. */
   readonly isServed?: (apiVersion: string) => boolean
 }
 
 export interface ApplyRequest extends ManagedContext {
-  /** What is stored, with managedFields; undefined creates. */
+  /** The stored object with managedFields; undefined creates. */
   readonly live: KubeObject | undefined
-  /** What was sent. */
+  /** The applied configuration. */
   readonly applied: KubeObject
   readonly force: boolean
 }
 
 export interface UpdateRequest extends ManagedContext {
   readonly live: KubeObject | undefined
-  /** What is to be stored, before managedFields. Its own managedFields, if sent, count as a request to change them (an empty list clears). */
+  /** The object to store, before managedFields. If it has managedFields, the writer asks to change them (an empty list clears). */
   readonly next: KubeObject
 }
 
 /**
- * Who owns which field, as structured-merge-diff keeps it. `apply` merges and throws a 409 StatusError with one cause
- * per conflict (`FieldManagerConflict`, `conflict with "x" using apps/v1`); `update` books the changed fields to the writer.
+ * Field ownership as structured-merge-diff defines it. `apply` merges and throws a 409 StatusError with one cause per
+ * conflict (`FieldManagerConflict`, `conflict with "x" using apps/v1`); `update` moves the changed fields to the writer.
  * An apply that changes nothing returns `live` itself, so that nothing is written.
  */
 export interface FieldManagement {

@@ -1,61 +1,61 @@
 import { goSyntax, goType, goValue } from '../patch/go-format.ts'
 import { isList, isObject } from '../patch/json.ts'
 import type { JsonObject } from '../patch/json.ts'
-import { ItemError, itemElement, kindFor } from './fields/value-type.ts'
+import { ItemError, itemElement, valueTypeFor } from './fields/value-type.ts'
 import { compareText, fieldElement, printElement } from './fields/path-element.ts'
 import type { ListType, MapType, ScalarType, Structure } from './fields/structure.ts'
 
-interface Complaint {
+interface FieldProblem {
   readonly path: string
   readonly message: string
 }
 
-type Complaints = readonly Complaint[] | undefined
+type FieldProblems = readonly FieldProblem[] | undefined
 
-/** Why an object is not of its kind, as the real server words it; undefined if it is. */
-export function complaintsAbout(object: unknown, structure: Structure): string | undefined {
-  const complaints = check(object, structure)
-  if (!complaints) return undefined
-  const lines = complaints
+/** Why an object does not fit its schema, in kube-apiserver's words; undefined if it fits. */
+export function typeErrors(object: unknown, structure: Structure): string | undefined {
+  const problems = check(object, structure)
+  if (!problems) return undefined
+  const lines = problems
     .toSorted((a, b) => compareText(a.path, b.path))
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   return lines.length > 1 ? ['errors:', ...lines.map((line) => `  ${line}`)].join('\n') : lines[0]
 }
 
-const complaint = (message: string): Complaints => [{ path: '', message }]
+const problem = (message: string): FieldProblems => [{ path: '', message }]
 
-// Paths are put together on the way back, so that what is right costs nothing.
-const below = (prefix: string, complaints: readonly Complaint[]): readonly Complaint[] =>
-  complaints.map(({ path, message }) => ({ path: prefix + path, message }))
+// Paths are assembled on the way back, so that valid objects cost nothing.
+const below = (prefix: string, problems: readonly FieldProblem[]): readonly FieldProblem[] =>
+  problems.map(({ path, message }) => ({ path: prefix + path, message }))
 
-function check(value: unknown, structure: Structure): Complaints {
-  const kind = kindFor(structure, value)
+function check(value: unknown, structure: Structure): FieldProblems {
+  const kind = valueTypeFor(structure, value)
   if (value === null) return undefined
   if (kind === 'map') {
-    if (!isObject(value) || !structure.map) return complaint(`expected map, got ${goPointer(value)}`)
+    if (!isObject(value) || !structure.map) return problem(`expected map, got ${goPointer(value)}`)
     return checkMap(value, structure.map)
   }
   if (kind === 'list') {
-    if (!isList(value) || !structure.list) return complaint(`expected list, got ${goPointer(value)}`)
+    if (!isList(value) || !structure.list) return problem(`expected list, got ${goPointer(value)}`)
     return checkList(value, structure.list)
   }
   return checkScalar(value, structure.scalar ?? 'untyped')
 }
 
-function checkMap(value: JsonObject, map: MapType): Complaints {
-  let complaints: Complaint[] | undefined
+function checkMap(value: JsonObject, map: MapType): FieldProblems {
+  let problems: FieldProblem[] | undefined
   for (const key of Object.keys(value)) {
     const structure = map.field(key)?.structure ?? map.element()
-    const found = structure ? check(value[key], structure) : complaint('field not declared in schema')
-    if (found) (complaints ??= []).push(...below(printElement(fieldElement(key)), found))
+    const found = structure ? check(value[key], structure) : problem('field not declared in schema')
+    if (found) (problems ??= []).push(...below(printElement(fieldElement(key)), found))
     if (!structure) break
   }
-  return complaints
+  return problems
 }
 
-function checkList(items: readonly unknown[], list: ListType): Complaints {
+function checkList(items: readonly unknown[], list: ListType): FieldProblems {
   const seen = new Set<string>()
-  let complaints: Complaint[] | undefined
+  let problems: FieldProblem[] | undefined
   for (const [at, item] of items.entries()) {
     let element = `i:${at}`
     if (!list.isAtomic) {
@@ -63,28 +63,28 @@ function checkList(items: readonly unknown[], list: ListType): Complaints {
         element = itemElement(list, item)
       } catch (error) {
         if (!(error instanceof ItemError)) throw error
-        return [...(complaints ?? []), { path: '', message: `element ${at}: ${error.message}` }]
+        return [...(problems ?? []), { path: '', message: `element ${at}: ${error.message}` }]
       }
       if (seen.has(element)) {
-        ;(complaints ??= []).push({ path: '', message: `duplicate entries for key ${printElement(element)}` })
+        ;(problems ??= []).push({ path: '', message: `duplicate entries for key ${printElement(element)}` })
       }
       seen.add(element)
     }
     const found = check(item, list.element())
-    if (found) (complaints ??= []).push(...below(printElement(element), found))
+    if (found) (problems ??= []).push(...below(printElement(element), found))
   }
-  return complaints
+  return problems
 }
 
-function checkScalar(value: unknown, type: ScalarType): Complaints {
+function checkScalar(value: unknown, type: ScalarType): FieldProblems {
   if (type === 'numeric' && typeof value !== 'number') {
-    return complaint(`expected numeric (int or float), got ${goType(value)}`)
+    return problem(`expected numeric (int or float), got ${goType(value)}`)
   }
   if (type === 'string' && typeof value !== 'string') {
-    return complaint(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+    return problem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
   }
-  if (type === 'boolean' && typeof value !== 'boolean') return complaint(`expected boolean, got ${goPointer(value)}`)
-  if (type === 'untyped' && typeof value === 'object') return complaint(`expected any scalar, got ${goPointer(value)}`)
+  if (type === 'boolean' && typeof value !== 'boolean') return problem(`expected boolean, got ${goPointer(value)}`)
+  if (type === 'untyped' && typeof value === 'object') return problem(`expected any scalar, got ${goPointer(value)}`)
   return undefined
 }
 

@@ -8,10 +8,10 @@ import { isBuiltIn } from './fields/structure.ts'
 const zeros = new WeakMap<Schema, Readonly<Record<string, unknown>>>()
 
 /**
- * What an object of a built-in kind holds before anything is in it: Go writes structs and required fields even when
- * they are empty, so that whoever creates the object is not the one who added them. Custom kinds hold nothing.
+ * The fields of an empty object of a built-in kind: Go writes structs and required fields even when they are empty, and
+ * the creator of the object does not own them. Custom kinds have none.
  */
-export function zeroOf(schema: Schema | undefined, resolve: (ref: string) => Schema, as: KubeObject): KubeObject {
+export function zeroValueOf(schema: Schema | undefined, resolve: (ref: string) => Schema, as: KubeObject): KubeObject {
   const { apiVersion, kind } = as
   const type = { ...(apiVersion !== undefined && { apiVersion }), ...(kind !== undefined && { kind }) }
   return schema && isBuiltIn(schema) ? { ...zeroStruct(schema, resolve), ...type } : type

@@ -108,7 +108,7 @@ test('a takeover waits for an address and a file that are still in use', async (
   const obstacles = [
     addressInUse(),
     new TenureError('TENURE_STORAGE_IN_USE', 'in use'),
-    new TenureError('TENURE_SERVER', 'can not listen', { cause: addressInUse() }),
+    new TenureError('TENURE_SERVER', 'cannot listen', { cause: addressInUse() }),
   ]
   let tries = 0
   const second = await shared.join('second', {

@@ -1,6 +1,6 @@
 import { isList, isObject } from './json.ts'
 
-/** What the real server calls a JSON type in its messages. */
+/** The name of a JSON type in Go's messages. */
 export function goKind(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (isList(value)) return 'array'

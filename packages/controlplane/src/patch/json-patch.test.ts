@@ -21,7 +21,7 @@ function refusal(operations: unknown): Pick<StatusError, 'code' | 'reason' | 'me
     }
     throw error
   }
-  throw new Error('it was not refused')
+  throw new Error('the patch was not refused')
 }
 
 const REJECTED = {
@@ -33,35 +33,35 @@ const REJECTED = {
 
 const badRequest = (message: string) => ({ code: 400, reason: 'BadRequest', message, details: undefined })
 
-describe('a JSON patch', () => {
+describe('applyJsonPatch', () => {
   test.each([
     ['add', [{ op: 'add', path: '/data/y', value: '2' }], { data: { x: '1', nothing: null, y: '2' } }],
-    ['add in place of something', [{ op: 'add', path: '/data', value: {} }], { data: {} }],
-    ['add to a list', [{ op: 'add', path: '/metadata/finalizers/1', value: 'n' }], { finalizers: ['x', 'n', 'y'] }],
-    ['add at the end', [{ op: 'add', path: '/metadata/finalizers/-', value: 'n' }], { finalizers: ['x', 'y', 'n'] }],
+    ['adds in place of a value', [{ op: 'add', path: '/data', value: {} }], { data: {} }],
+    ['adds to a list', [{ op: 'add', path: '/metadata/finalizers/1', value: 'n' }], { finalizers: ['x', 'n', 'y'] }],
+    ['adds at the end', [{ op: 'add', path: '/metadata/finalizers/-', value: 'n' }], { finalizers: ['x', 'y', 'n'] }],
     [
-      'add after the last',
+      'adds after the last item',
       [{ op: 'add', path: '/metadata/finalizers/2', value: 'n' }],
       { finalizers: ['x', 'y', 'n'] },
     ],
     [
-      'add before the last',
+      'adds before the last item',
       [{ op: 'add', path: '/metadata/finalizers/-2', value: 'n' }],
       { finalizers: ['x', 'n', 'y'] },
     ],
     ['remove', [{ op: 'remove', path: '/data/x' }], { data: { nothing: null } }],
-    ['remove from a list', [{ op: 'remove', path: '/metadata/finalizers/0' }], { finalizers: ['y'] }],
-    ['remove the last', [{ op: 'remove', path: '/metadata/finalizers/-1' }], { finalizers: ['x'] }],
+    ['removes from a list', [{ op: 'remove', path: '/metadata/finalizers/0' }], { finalizers: ['y'] }],
+    ['removes the last item', [{ op: 'remove', path: '/metadata/finalizers/-1' }], { finalizers: ['x'] }],
     ['replace', [{ op: 'replace', path: '/data/x', value: '2' }], { data: { x: '2', nothing: null } }],
     [
-      'replace what is missing',
+      'replaces a missing key',
       [{ op: 'replace', path: '/data/y', value: '2' }],
       { data: { x: '1', nothing: null, y: '2' } },
     ],
     ['move', [{ op: 'move', from: '/data/x', path: '/data/y' }], { data: { nothing: null, y: '1' } }],
     ['copy', [{ op: 'copy', from: '/data/x', path: '/data/y' }], { data: { x: '1', nothing: null, y: '1' } }],
     [
-      'copy what is missing',
+      'copies a missing key',
       [{ op: 'copy', from: '/data/q', path: '/data/y' }],
       { data: { x: '1', nothing: null, y: null } },
     ],
@@ -71,45 +71,45 @@ describe('a JSON patch', () => {
       { annotations: { 'a/b~c': '2' } },
     ],
     ['test', [{ op: 'test', path: '/metadata/finalizers', value: ['x', 'y'] }], {}],
-    ['test of what is missing against null', [{ op: 'test', path: '/data/q', value: null }], {}],
-    ['test of everything', [{ op: 'test', path: '', value: OBJECT }], {}],
-    ['no value is null', [{ op: 'add', path: '/data/y' }], { data: { x: '1', nothing: null, y: null } }],
-    ['the first token is not looked at', [{ op: 'remove', path: 'anything/data' }], { data: undefined }],
-    ['no operations', [], {}],
+    ['passes a test of a missing key against null', [{ op: 'test', path: '/data/q', value: null }], {}],
+    ['passes a test of the whole object', [{ op: 'test', path: '', value: OBJECT }], {}],
+    ['treats a missing value as null', [{ op: 'add', path: '/data/y' }], { data: { x: '1', nothing: null, y: null } }],
+    ['ignores the first token of a pointer', [{ op: 'remove', path: 'anything/data' }], { data: undefined }],
+    ['accepts no operations', [], {}],
     ['null', null, {}],
-  ])('%s', (_name, operations, expected) => {
+  ])('a patch %s', (_name, operations, expected) => {
     const { data, finalizers, annotations } = { ...OBJECT, ...OBJECT.metadata, ...expected } as Record<string, unknown>
     const patched = applyJsonPatch(OBJECT, operations) as unknown as Record<string, unknown>
     expect(patched['data']).toEqual(data)
     expect(patched['metadata']).toEqual({ name: 'a', finalizers, annotations })
   })
 
-  test('replaces the whole object', () => {
+  test('a patch replaces the whole object', () => {
     expect(applyJsonPatch(OBJECT, [{ op: 'replace', path: '', value: { kind: 'X' } }])).toEqual({ kind: 'X' })
   })
 
   test.each([
     ['a test that fails', { op: 'test', path: '/data/x', value: '9' }],
     ['a test against a missing container', { op: 'test', path: '/metadata/name/x', value: 3 }],
-    ['a key that is not there', { op: 'remove', path: '/data/q' }],
-    ['a container that is not there', { op: 'add', path: '/nope/q', value: 1 }],
+    ['a missing key', { op: 'remove', path: '/data/q' }],
+    ['a missing container', { op: 'add', path: '/nope/q', value: 1 }],
     ['a null container', { op: 'add', path: '/data/nothing/q', value: 1 }],
     ['an unknown operation', { op: 'zap', path: '/data' }],
     ['no operation', { path: '/data' }],
     ['no path', { op: 'add', value: 1 }],
     ['no from', { op: 'move', path: '/data/z' }],
-    ['a move of nothing', { op: 'move', from: '/data/q', path: '/data/z' }],
-    ['an add of everything', { op: 'add', path: '', value: {} }],
-    ['a replacement that is no object', { op: 'replace', path: '', value: 3 }],
+    ['a move of a missing key', { op: 'move', from: '/data/q', path: '/data/z' }],
+    ['an add of the whole object', { op: 'add', path: '', value: {} }],
+    ['a replacement that is not an object', { op: 'replace', path: '', value: 3 }],
     ['a replacement by a list', { op: 'replace', path: '', value: [] }],
     ['an index beyond the end', { op: 'add', path: '/metadata/finalizers/3', value: 'n' }],
     ['an index before the start', { op: 'remove', path: '/metadata/finalizers/-3' }],
     ['a replacement after the last', { op: 'replace', path: '/metadata/finalizers/2', value: 'n' }],
     ['a removal after the last', { op: 'remove', path: '/metadata/finalizers/-' }],
-    ['an index that is none', { op: 'add', path: '/metadata/finalizers/1e0', value: 'n' }],
+    ['a malformed index', { op: 'add', path: '/metadata/finalizers/1e0', value: 'n' }],
     ['an inherited key', { op: 'remove', path: '/data/constructor' }],
     ['a path into the prototype', { op: 'add', path: '/data/__proto__/polluted', value: '1' }],
-  ])('is refused: %s', (_name, operation) => {
+  ])('a patch with %s is refused', (_name, operation) => {
     expect(refusal([operation])).toEqual(REJECTED)
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
@@ -121,11 +121,11 @@ describe('a JSON patch', () => {
     [[[]], 'array into Go value of type handlers.jsonPatchOp'],
     [[{ op: 'add', path: 1 }], 'number into Go struct field jsonPatchOp.path of type string'],
     [[{ op: true }], 'bool into Go struct field jsonPatchOp.op of type string'],
-  ])('is not one: %j', (operations, what) => {
+  ])('a body of %j is not a patch', (operations, what) => {
     expect(refusal(operations)).toEqual(badRequest(`error decoding patch: json: cannot unmarshal ${what}`))
   })
 
-  test('may have ten thousand operations and no more', () => {
+  test('a patch has at most ten thousand operations', () => {
     const operation = { op: 'test', path: '/data/x', value: '1' }
     expect(
       applyJsonPatch(
@@ -141,12 +141,12 @@ describe('a JSON patch', () => {
     })
   })
 
-  test('can not grow an object without end by copying it into itself', () => {
+  test('copying an object into itself cannot grow it without limit', () => {
     const doubling = Array.from({ length: 100 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/copy${at}` }))
     expect(refusal(doubling)).toEqual(REJECTED)
   })
 
-  test('writes __proto__ as a key like any other', () => {
+  test('__proto__ is written as an ordinary key', () => {
     const value = JSON.parse('{"__proto__":{"polluted":"1"}}') as unknown
     const patched = applyJsonPatch(OBJECT, [
       { op: 'add', path: '/data', value },
@@ -158,7 +158,7 @@ describe('a JSON patch', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('never changes the object it is given', () => {
+  test('the given object is never changed', () => {
     const before = JSON.stringify(OBJECT)
     applyJsonPatch(OBJECT, [
       { op: 'add', path: '/data/a', value: '1' },
@@ -168,7 +168,7 @@ describe('a JSON patch', () => {
     expect(JSON.stringify(OBJECT)).toBe(before)
   })
 
-  test('of whatever JSON is applied or refused, never anything else', () => {
+  test('any JSON is applied or refused with a StatusError', () => {
     const path = fc.constantFrom(
       '',
       '/',

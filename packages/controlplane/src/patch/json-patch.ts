@@ -7,21 +7,21 @@ import type { JsonObject } from './json.ts'
 import { deepEqual, isList, isObject, jsonSize, MAX_DEPTH, own, put } from './json.ts'
 
 export const MAX_OPERATIONS = 10_000
-/** How much all `copy` operations of one patch may add: as much as a request body may hold. */
+/** Bytes that all `copy` operations of one patch may add: the size limit of a request body. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 interface Operation {
   readonly op: string | undefined
   readonly path: string | undefined
   readonly from: string | undefined
-  /** Undefined if there is none, which `add` and `replace` take for null. */
+  /** Undefined if absent, which `add` and `replace` treat as null. */
   readonly value: unknown
 }
 
 /**
- * RFC 6902, with the habits of the real server's library: `replace` of a missing key adds it, `test` of a missing key
- * against null passes, `copy` of a missing key copies null, negative indices count from the end, and a pointer's first
- * token is never looked at.
+ * RFC 6902 with the deviations of kube-apiserver's library: `replace` of a missing key adds it, `test` of a missing key
+ * against null passes, `copy` of a missing key copies null, negative indices count from the end, and the first token of
+ * a pointer is ignored.
  */
 export function applyJsonPatch(object: KubeObject, operations: unknown): KubeObject {
   const decoded = decode(operations)
@@ -95,7 +95,7 @@ function text(operation: JsonObject, key: string): string | undefined {
 const undecodable = (value: unknown, into: string): Error =>
   badRequest(`error decoding patch: json: cannot unmarshal ${goKind(value)} into Go ${into}`)
 
-/** The tokens of a pointer; at least one. */
+/** The tokens of a pointer, at least one. */
 function pointer(path: string | undefined): readonly string[] {
   if (path === undefined) throw notApplicable()
   const tokens = path.split('/').slice(1)
@@ -108,7 +108,7 @@ function whole(value: unknown): unknown {
   return value
 }
 
-/** The value that the tokens name; undefined if its container lacks it. */
+/** The value at the tokens; undefined if its container lacks it. */
 function get(document: unknown, tokens: readonly string[]): unknown {
   let current = document
   for (const [depth, token] of tokens.entries()) {
@@ -132,7 +132,7 @@ function index(token: string, length: number, last: number): number {
 
 type Change = (container: JsonObject | readonly unknown[], token: string) => unknown
 
-/** A copy of the document in which the innermost container is changed. */
+/** A copy of the document with the innermost container changed. */
 function change(document: unknown, tokens: readonly string[], depth: number, changeAt: Change): unknown {
   const token = tokens[depth]
   if (token === undefined || (!isList(document) && !isObject(document))) throw notApplicable()

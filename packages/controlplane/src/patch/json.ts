@@ -1,7 +1,7 @@
-/** Plain JSON as it comes from the wire. Its keys are chosen by users, so nothing is read or written through the prototype. */
+/** JSON of a request. Users choose its keys, so reads and writes never go through the prototype. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Deeper than any real object, shallow enough for recursion. */
+/** Maximum nesting: deeper than any real object, shallow enough for recursion. */
 export const MAX_DEPTH = 1_000
 
 export function isObject(value: unknown): value is JsonObject {
@@ -12,12 +12,12 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
-/** The value of an own key; undefined if there is none. */
+/** The value of an own key; undefined if it is absent. */
 export function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Sets an own key, also one called `__proto__`. */
+/** Sets an own key, including `__proto__`. */
 export function put(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
@@ -26,7 +26,7 @@ export function put(target: Record<string, unknown>, key: string, value: unknown
   }
 }
 
-/** A copy without some keys. */
+/** A copy without the given keys. */
 export function omit(object: JsonObject, ...keys: readonly string[]): JsonObject {
   const copy: Record<string, unknown> = { ...object }
   for (const key of keys) delete copy[key]
@@ -53,7 +53,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return true
 }
 
-/** About how many bytes a value takes as JSON. Shared parts are measured once. */
+/** Approximate size of a value in bytes of JSON. Shared parts are measured once. */
 export function jsonSize(value: unknown, known = new WeakMap<object, number>()): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 5

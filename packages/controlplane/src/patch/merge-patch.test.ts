@@ -7,8 +7,8 @@ import { applyMergePatch } from './merge-patch.ts'
 
 const patch = (object: unknown, change: unknown): unknown => applyMergePatch(object as KubeObject, change)
 
-describe('a merge patch', () => {
-  // The examples of RFC 7386, where both are objects.
+describe('applyMergePatch', () => {
+  // The examples of RFC 7386 in which both values are objects.
   test.each([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -20,11 +20,11 @@ describe('a merge patch', () => {
     [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('of %j with %j is %j', (object, change, result) => {
+  ])('patching %j with %j gives %j', (object, change, result) => {
     expect(patch(object, change)).toEqual(result)
   })
 
-  test('drops nulls from the objects of a new list, but keeps nulls that are items', () => {
+  test('nulls are dropped from the objects of a new list and kept as items', () => {
     expect(patch({}, { a: [null, { b: null, c: 1 }] })).toEqual({ a: [null, { c: 1 }] })
   })
 
@@ -33,30 +33,30 @@ describe('a merge patch', () => {
     [[], 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
     [3, 'error decoding patch: json: cannot unmarshal number into Go value of type map[string]interface {}'],
     ['x', 'error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}'],
-  ])('%j is none', (change, message) => {
+  ])('a body of %j is not a patch', (change, message) => {
     expect(() => patch({}, change)).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest', message }))
   })
 
-  test('takes __proto__ for a key like any other', () => {
+  test('__proto__ is an ordinary key', () => {
     const result = patch({ a: {} }, JSON.parse('{"a":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}'))
     expect(JSON.stringify(result)).toBe('{"a":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}')
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('refuses what is nested too deeply', () => {
+  test('a patch that is nested too deeply is refused', () => {
     let deep: unknown = 1
     for (let i = 0; i < 5_000; i++) deep = { a: deep }
     expect(() => patch({}, deep)).toThrow(expect.objectContaining({ code: 400 }))
   })
 
-  test('shares what it does not touch', () => {
+  test('untouched parts are shared with the given object', () => {
     const object = { a: { b: 1 }, c: { d: 1 } }
     const result = patch(object, { c: { d: 2 } }) as typeof object
     expect(result.a).toBe(object.a)
     expect(object.c.d).toBe(1)
   })
 
-  test('made from two objects turns the one into the other', () => {
+  test('the patch between two objects turns the first into the second', () => {
     const object = fc.dictionary(fc.string(), withoutNull())
     fc.assert(
       fc.property(object, object, (before, after) => {

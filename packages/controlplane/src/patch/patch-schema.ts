@@ -6,12 +6,12 @@ import { own } from './json.ts'
 export interface PatchMeta {
   /** The schema of the field, or of its items for a list. */
   readonly schema: PatchSchema
-  /** `merge`, `replace` or nothing, without `retainKeys`. */
+  /** `merge`, `replace` or empty, without `retainKeys`. */
   readonly strategy: string
   readonly mergeKey: string
 }
 
-/** A schema as strategic merge sees it: which fields merge, and by which key. */
+/** A schema as strategic merge uses it: which fields merge, and by which key. */
 export class PatchSchema {
   readonly #schema: Schema
   readonly #resolve: (ref: string) => Schema
@@ -24,7 +24,7 @@ export class PatchSchema {
     this.#name = ref === undefined ? name : ref.slice(ref.lastIndexOf('.') + 1)
   }
 
-  /** What Go calls the kind of this type in messages. */
+  /** Go's name for the kind of this type, in messages. */
   get kind(): string {
     const { type, properties } = this.#schema
     if (type === 'array') return 'slice'

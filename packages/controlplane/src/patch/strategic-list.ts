@@ -19,7 +19,7 @@ export const wrongType = (expected: unknown, actual: unknown): StatusError =>
 const noMergeKey = (element: JsonObject, key: string): StatusError =>
   unexplained(`map: ${goValue(element)} does not contain declared merge key: ${key}`)
 
-/** Merges two lists whose field says `patchStrategy: merge`. */
+/** Merges two lists whose field has `patchStrategy: merge`. */
 export function mergeLists(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -47,7 +47,7 @@ export function mergeLists(
   return inOrder(wanted, others, changes, kept, mergeKey)
 }
 
-/** `$patch: delete` and `$patch: replace` among the elements. */
+/** Applies `$patch: delete` and `$patch: replace` among the elements. */
 function applyElementDirectives(
   original: readonly unknown[],
   patch: readonly unknown[],
@@ -77,7 +77,7 @@ function applyElementDirectives(
   return isReplaced ? { kept: changes, changes: [] } : { kept, changes }
 }
 
-/** Puts a merged list into the order that `$setElementOrder` asks for; what it does not name keeps its place. */
+/** Puts a merged list into the order of `$setElementOrder`; elements it does not name keep their place. */
 export function order(
   merged: readonly unknown[],
   original: readonly unknown[],
@@ -90,7 +90,7 @@ export function order(
   return inOrder(wanted, others, wantedOrder, original, isKeyed ? mergeKey : '')
 }
 
-/** Every element of the patch must be in the order list, in the same order; deletions do not count. */
+/** Every element of the patch must be in the order list, in the same order; deletions are ignored. */
 export function checkOrder(patch: readonly unknown[], wantedOrder: readonly unknown[], mergeKey: string): void {
   if (wantedOrder.length === 0 || patch.length === 0) return
   const kept = mergeKey === '' ? patch : patch.filter((element) => !isDeletion(element))
@@ -123,7 +123,7 @@ function keyOf(element: unknown, mergeKey: string): unknown {
   return element[mergeKey]
 }
 
-/** Those that the list names, and the others. */
+/** The elements that the list names, and the others. */
 function partition(
   merged: readonly unknown[],
   by: readonly unknown[],
@@ -137,8 +137,8 @@ function partition(
 }
 
 /**
- * Interleaves: the patch's elements in the patch's order, those only the server has in the server's; an element of the
- * server goes before the first of the patch that the server knows to come later.
+ * Interleaves the patch's elements in the patch's order with the elements that only the server has in the server's
+ * order. A server element goes before the first patch element that follows it on the server.
  */
 function inOrder(
   wanted: readonly unknown[],
@@ -166,12 +166,12 @@ function inOrder(
   return [...result, ...left.slice(next)]
 }
 
-// Up to here an insertion sort costs nothing to speak of.
+// Up to this length, the quadratic cost of an insertion sort does not matter.
 const MAX_INSERTIONS = 1_000
 
 /**
- * Sorted by rank. What has none (-1) comes before whatever it is compared with: the real server sorts by insertion, and
- * this gives what it gives.
+ * Sorts by rank. An element without a rank (-1) precedes any element it is compared with. The insertion sort reproduces
+ * the result of kube-apiserver's.
  */
 function sortedBy(list: readonly unknown[], rank: (element: unknown) => number): readonly unknown[] {
   const ranked = list.map((element) => ({ element, rank: rank(element) }))
@@ -207,7 +207,7 @@ function findByKey(list: readonly unknown[], mergeKey: string, key: unknown): nu
   })
 }
 
-/** The type that all elements of both lists share. */
+/** The common type of all elements of both lists. */
 function elementType(...lists: readonly (readonly unknown[])[]): string {
   let type: string | undefined
   for (const list of lists) {

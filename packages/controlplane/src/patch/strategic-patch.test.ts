@@ -19,14 +19,14 @@ const CONFIG_MAP = schemaOf('', 'v1', 'ConfigMap')
 const apply = (schema: Schema, object: unknown, patch: unknown): unknown =>
   applyStrategicPatch(object as KubeObject, patch, schema, resolveBuiltIn)
 
-/** The containers' names, or what else the spec of a Pod comes to. */
+/** The spec of a Pod after the patch. */
 const podSpec = (spec: unknown, patch: unknown): unknown =>
   (apply(POD, { kind: 'Pod', spec }, { spec: patch }) as { readonly spec: unknown }).spec
 
 const named = (...names: readonly string[]) => names.map((name) => ({ name }))
 
-describe('a strategic merge patch', () => {
-  test('merges list items by key, the new ones where the patch has them', () => {
+describe('applyStrategicPatch', () => {
+  test('list items merge by key, and new items go where the patch has them', () => {
     const spec = { containers: [{ name: 'a', image: '1', ports: [{ containerPort: 1 }] }, { name: 'b' }] }
     const patch = { containers: [{ name: 'n' }, { name: 'a', image: '2' }] }
     expect(podSpec(spec, patch)).toEqual({
@@ -35,23 +35,17 @@ describe('a strategic merge patch', () => {
   })
 
   test.each([
-    ['to the front', ['a', 'b', 'c'], ['c'], ['c', 'a', 'b'], ['c', 'a', 'b']],
-    [
-      'what only the server has stays before what followed it',
-      ['x', 'a', 'y', 'b'],
-      ['b', 'a'],
-      [],
-      ['x', 'y', 'b', 'a'],
-    ],
-    ['and after what preceded it', ['a', 'x', 'b'], ['a', 'b', 'n'], ['n'], ['a', 'x', 'b', 'n']],
-    ['nothing but order', ['a', 'b'], ['b', 'a'], [], ['b', 'a']],
-  ])('orders: %s', (_name, live, order, patched, result) => {
+    ['an element to the front', ['a', 'b', 'c'], ['c'], ['c', 'a', 'b'], ['c', 'a', 'b']],
+    ['a server-only element before its successor', ['x', 'a', 'y', 'b'], ['b', 'a'], [], ['x', 'y', 'b', 'a']],
+    ['a server-only element after its predecessor', ['a', 'x', 'b'], ['a', 'b', 'n'], ['n'], ['a', 'x', 'b', 'n']],
+    ['elements that do not change', ['a', 'b'], ['b', 'a'], [], ['b', 'a']],
+  ])('$setElementOrder places %s', (_name, live, order, patched, result) => {
     const patch = { '$setElementOrder/containers': named(...order), containers: named(...patched) }
     if (order.length === 1) patch['$setElementOrder/containers'] = named('c', 'a', 'b')
     expect(podSpec({ containers: named(...live) }, patch)).toEqual({ containers: named(...result) })
   })
 
-  test('deletes, replaces and clears by directive', () => {
+  test('directives delete, replace and clear', () => {
     const spec = {
       containers: named('a', 'b'),
       volumes: named('v', 'w'),
@@ -69,13 +63,13 @@ describe('a strategic merge patch', () => {
     ).toEqual({ containers: named('b'), volumes: named('z'), nodeSelector: { c: '3' }, tolerations: [{ key: 'k' }] })
   })
 
-  test('keeps only the keys that $retainKeys names', () => {
+  test('$retainKeys keeps only the keys it names', () => {
     const spec = { volumes: [{ name: 'v', emptyDir: { medium: 'x' } }] }
     const patch = { volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }] }
     expect(podSpec(spec, patch)).toEqual({ volumes: [{ name: 'v', configMap: { name: 'c' } }] })
   })
 
-  test('merges lists of primitives, and deletes from them', () => {
+  test('lists of primitives merge and lose elements', () => {
     const object = { metadata: { finalizers: ['a', 'b', 'c'] } }
     expect(apply(CONFIG_MAP, object, { metadata: { finalizers: ['d', 'b'] } })).toEqual({
       metadata: { finalizers: ['d', 'a', 'b', 'c'] },
@@ -92,7 +86,7 @@ describe('a strategic merge patch', () => {
     expect(apply(CONFIG_MAP, object, both)).toEqual({ metadata: { finalizers: ['d', 'a', 'c'] } })
   })
 
-  test('removes by null, and takes no nulls and directives into what is new', () => {
+  test('null removes, and new values contain neither nulls nor directives', () => {
     const patch = {
       data: { a: null, n: null },
       metadata: { annotations: { x: null, y: '1', $patch: 'merge' }, labels: { b: null } },
@@ -103,12 +97,12 @@ describe('a strategic merge patch', () => {
     })
   })
 
-  test('of null changes nothing', () => {
+  test('a null patch changes nothing', () => {
     const object = { kind: 'ConfigMap' }
     expect(apply(CONFIG_MAP, object, null)).toBe(object)
   })
 
-  // As the real server answered.
+  // The messages are those of kube-apiserver.
   test.each([
     [CONFIG_MAP, {}, [], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
     [CONFIG_MAP, { data: {} }, { data: { $patch: 'foo' } }, 500, 'unknown patch type: foo in map: map[$patch:foo]'],
@@ -151,7 +145,7 @@ describe('a strategic merge patch', () => {
       500,
       'merging lists cannot yet be specified in the patch',
     ],
-  ])('is refused (%#)', (schema, object, patch, code, message) => {
+  ])('patch %# is refused with the message of kube-apiserver', (schema, object, patch, code, message) => {
     let refusal: unknown
     try {
       apply(schema, object, patch)
@@ -161,7 +155,7 @@ describe('a strategic merge patch', () => {
     expect(refusal instanceof StatusError ? [refusal.code, refusal.message] : [0, '']).toEqual([code, message])
   })
 
-  test('takes __proto__ for a key like any other', () => {
+  test('__proto__ is an ordinary key', () => {
     const patch = JSON.parse('{"data":{"__proto__":"1"},"metadata":{"annotations":{"__proto__":"2"}}}') as unknown
     const result = apply(CONFIG_MAP, { data: { a: '1' }, metadata: { annotations: {} } }, patch)
     expect(JSON.stringify(result)).toBe(
@@ -169,7 +163,7 @@ describe('a strategic merge patch', () => {
     )
   })
 
-  test('never changes what it is given', () => {
+  test('the given object is never changed', () => {
     const object = { kind: 'Pod', spec: { containers: named('a', 'b'), nodeSelector: { x: '1' } } }
     const patch = {
       spec: {
@@ -183,7 +177,7 @@ describe('a strategic merge patch', () => {
     expect(JSON.stringify([object, patch])).toBe(before)
   })
 
-  test('that states a whole list of containers, and its order, makes them so', () => {
+  test('a patch with a whole list of containers and its order produces that list', () => {
     const container = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e'), image: fc.constantFrom('1', '2') })
     const containers = fc.uniqueArray(container, { selector: ({ name }) => name })
     fc.assert(

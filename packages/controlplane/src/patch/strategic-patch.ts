@@ -13,7 +13,7 @@ const SET_ELEMENT_ORDER = '$setElementOrder'
 const DELETE_FROM_LIST = '$deleteFromPrimitiveList'
 const RETAIN_KEYS = '$retainKeys'
 
-/** Kubernetes' strategic merge: a merge patch in which the schema says how lists merge, and directives say what to drop. */
+/** Kubernetes strategic merge: a merge patch in which the schema decides how lists merge and directives remove parts. */
 export function applyStrategicPatch(
   object: KubeObject,
   patch: unknown,
@@ -82,7 +82,7 @@ function mergeListField(
   return mergeLists(current, wanted, items, mergeKey, (element, change) => mergeMap(element, change, items, depth + 1))
 }
 
-/** `$retainKeys`: only the keys it names stay, and the patch may set no other. */
+/** `$retainKeys`: only the named keys stay, and the patch may set no others. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return original
   const list = patch[RETAIN_KEYS]
@@ -96,7 +96,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return omit(original, ...Object.keys(original).filter((key) => !keys.has(key)))
 }
 
-/** Merges the lists that a `$setElementOrder/…` orders; returns the keys that are done with that. */
+/** Merges the lists ordered by `$setElementOrder/…`; returns their keys. */
 function mergeOrderedLists(
   merged: Record<string, unknown>,
   patch: JsonObject,
@@ -144,7 +144,7 @@ function listKey(directive: string, prefix: string): string {
   return directive.slice(prefix.length + 1)
 }
 
-/** What is new, without the null members and directives that only mean something to a merge; undefined if it is one itself. */
+/** A new value without null members and merge directives; undefined if the value is itself a directive. */
 function withoutDirectives(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) throw badRequest('exceeded max depth')
   if (isList(value)) {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import type { Schema } from '../schema/types.ts'
 
-/** The three plain patches; each returns a new object and throws a StatusError for a patch that can not be applied. */
+/** JSON, merge and strategic merge patches; each returns a new object, or throws a StatusError if it does not apply. */
 export interface Patches {
   json(object: KubeObject, operations: unknown): KubeObject
   merge(object: KubeObject, patch: unknown): KubeObject

@@ -2,16 +2,16 @@ import type { JsonObject } from '../../patch/json.ts'
 import { isEmptyObject, isList, isObject } from '../../patch/json.ts'
 import type { Fields } from './fields.ts'
 import { LEAF, nodeOf, SELF } from './fields.ts'
-import { itemElementIfAny, kindFor } from './value-type.ts'
+import { itemElementIfAny, valueTypeFor } from './value-type.ts'
 import { compareText, fieldElement } from './path-element.ts'
 import type { ListType, MapType, Structure } from './structure.ts'
 
-/** All fields that an object states: what its applier owns. */
+/** All fields that an object sets: those its applier owns. */
 export function fieldSetOf(object: unknown, structure: Structure, known?: KnownFields): Fields {
   return fieldsOf(object, structure, false, known) ?? LEAF
 }
 
-/** What was found before, for objects that share most of their parts. */
+/** Results for parts that several objects share. */
 export type KnownFields = Map<object, Found>
 
 interface Found {
@@ -20,7 +20,7 @@ interface Found {
   readonly fields: Fields | undefined
 }
 
-/** `self`: the field counts even if nothing in it does. */
+/** `self`: the field counts even if nothing below it does. */
 function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
   if (!known || typeof value !== 'object' || value === null) return find(value, structure, self, known)
   const found = known.get(value)
@@ -31,7 +31,7 @@ function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: K
 }
 
 function find(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
-  const kind = kindFor(structure, value)
+  const kind = valueTypeFor(structure, value)
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
     return isObject(value) ? ofMap(value, structure.map, self, known) : self ? LEAF : undefined
   }
@@ -63,7 +63,7 @@ function ofList(value: readonly unknown[], list: ListType, self: boolean, known?
   for (const item of value) {
     const element = itemElementIfAny(list, item)
     if (element === undefined) continue
-    // Of items with the same key, nobody owns more than their being there.
+    // Of items with the same key, only their presence is owned.
     draft[element] = draft[element] ? LEAF : (fieldsOf(item, list.element(), true, known) ?? LEAF)
   }
   return nodeOf(draft, self)

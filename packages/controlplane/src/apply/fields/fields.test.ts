@@ -30,7 +30,7 @@ const name = fc.constantFrom('f:a', 'f:b', 'f:c', 'k:{"name":"x"}', 'k:{"name":"
 const path = fc.array(name, { minLength: 1, maxLength: 4 })
 const fields = fc.array(path, { maxLength: 8 }).map((paths) => fieldsAt(...paths))
 
-/** The members of a set, each as its path. */
+/** The members of a set as paths. */
 function members(set: Fields, prefix = ''): readonly string[] {
   return Object.keys(set)
     .filter((key) => key !== SELF)
@@ -42,8 +42,8 @@ function members(set: Fields, prefix = ''): readonly string[] {
 
 const asSet = (set: Fields): ReadonlySet<string> => new Set(members(set))
 
-describe('a set of fields', () => {
-  test('is the set of its members under union, difference and intersection', () => {
+describe('Fields', () => {
+  test('union, difference and intersection act on the members', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         expect(asSet(union(a, b))).toEqual(asSet(a).union(asSet(b)))
@@ -53,7 +53,7 @@ describe('a set of fields', () => {
     )
   })
 
-  test('loses, under recursive difference, also what is below', () => {
+  test('recursive difference removes everything below a member as well', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const gone = members(b)
@@ -67,7 +67,7 @@ describe('a set of fields', () => {
     )
   })
 
-  test('is itself again when nothing is added or taken', () => {
+  test('an operation that changes nothing returns the identical set', () => {
     fc.assert(
       fc.property(fields, (a) => {
         expect(union(a, a)).toBe(a)
@@ -79,7 +79,7 @@ describe('a set of fields', () => {
     )
   })
 
-  test('comes out of JSON as it went in, whatever the order of keys', () => {
+  test('a set survives a round trip through JSON, whatever the order of keys', () => {
     fc.assert(
       fc.property(fields, (a) => {
         const shuffled = reversed(JSON.parse(JSON.stringify(a)))
@@ -88,7 +88,7 @@ describe('a set of fields', () => {
     )
   })
 
-  test('is written in the order of the real server: fields, keys, values, indexes, each by what it is', () => {
+  test('a set is written in kube-apiserver order: fields, keys, values, indexes, each by value', () => {
     const unordered = {
       'i:10': {},
       'i:9': {},
@@ -125,13 +125,13 @@ describe('a set of fields', () => {
   })
 
   test.each([[[]], ['x'], [{ a: {} }], [{ 'k:x': {} }], [{ 'i:x': {} }], [{ 'v:': {} }], [{ 'f:a': 1 }]])(
-    'is not %j',
+    '%j is not a set of fields',
     (sent) => {
       expect(() => canonicalFields(sent)).toThrow(SyntaxError)
     },
   )
 
-  test('is printed as paths, level by level', () => {
+  test('a set is printed as paths, level by level', () => {
     const set = fieldsAt(
       ['f:spec', 'f:containers', 'k:{"name":"x","port":80}', 'f:image'],
       ['f:spec', 'f:replicas'],
@@ -147,8 +147,8 @@ describe('a set of fields', () => {
   })
 })
 
-describe('text', () => {
-  test('sorts by its UTF-8 bytes', () => {
+describe('compareText', () => {
+  test('text sorts by its UTF-8 bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         expect(Math.sign(compareText(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -158,8 +158,8 @@ describe('text', () => {
   })
 })
 
-describe('the difference of two objects', () => {
-  test('to nothing is everything, and to itself nothing', () => {
+describe('compare', () => {
+  test('an object differs from nothing in all fields, and from itself in none', () => {
     fc.assert(
       fc.property(thing, (object) => {
         expect(isEmpty(compare(object, structuredClone(object), STRUCTURE).written)).toBe(true)
@@ -170,12 +170,12 @@ describe('the difference of two objects', () => {
     )
   })
 
-  test('there is what is written and removed back', () => {
+  test('fields written in one direction are removed in the other', () => {
     fc.assert(
       fc.property(thing, thing, (a, b) => {
         const there = compare(a, b, STRUCTURE)
         const back = compare(b, a, STRUCTURE)
-        // What came there goes on the way back, and what only changed, changes again.
+        // Added fields are removed on the way back, and changed fields change again.
         expect(isEmpty(difference(there.removed, back.written))).toBe(true)
         expect(isEmpty(difference(back.removed, there.written))).toBe(true)
       }),

@@ -3,9 +3,9 @@ import type { PathElement } from './path-element.ts'
 import { canonicalElement, comparePathElements, printElement } from './path-element.ts'
 
 /**
- * A set of fields, in the form of fieldsV1 itself: a tree of path elements in which `{}` is a member, `'.'` makes a
- * member of a node that has children, and a node without either is only passed through. Trees are immutable, sorted and
- * share what they have in common, so what was read from storage is used as it is.
+ * A set of fields in the form of fieldsV1: a tree of path elements in which `{}` is a member, `'.'` makes a node with
+ * children a member, and a node without either is not a member itself. Trees are immutable and sorted and share equal
+ * parts, so fieldsV1 from storage is used directly.
  */
 export interface Fields {
   readonly [element: PathElement]: Fields
@@ -23,10 +23,10 @@ export function isEmpty(set: Fields): boolean {
   return true
 }
 
-/** Whether the field that a node stands for is in the set. */
+/** Whether the field of a node is in the set. */
 export const isMember = (node: Fields): boolean => node[SELF] !== undefined || isEmpty(node)
 
-/** The node, and the field itself. */
+/** The node with its own field as a member. */
 export function withSelf(node: Fields | undefined): Fields {
   if (node === undefined || isMember(node)) return node ?? LEAF
   return { [SELF]: LEAF, ...node }
@@ -45,7 +45,7 @@ export function fieldsEqual(a: Fields, b: Fields): boolean {
   return size === 0
 }
 
-/** Sorted by path element; sorts only if it must. */
+/** Sorted by path element; sorts only if needed. */
 function inOrder(draft: Draft): Fields {
   const keys = Object.keys(draft)
   const start = keys[0] === SELF ? 1 : 0
@@ -66,7 +66,7 @@ function sorted(draft: Draft, keys: string[]): Fields {
   return result
 }
 
-/** A node of these children, sorted; undefined if it stands for nothing. */
+/** A node with these children, sorted; undefined if it is empty. */
 export function nodeOf(draft: Draft, self: boolean): Fields | undefined {
   if (isEmpty(draft)) return self ? LEAF : undefined
   return inOrder(self ? { [SELF]: LEAF, ...draft } : draft)
@@ -99,12 +99,12 @@ function uniteNodes(a: Fields, b: Fields): Fields {
   return unite(a, b, b[SELF] !== undefined)
 }
 
-/** Those of `a` that are not in `b`. A parent in `b` does not take its children with it. */
+/** The members of `a` that are not in `b`. A parent in `b` does not remove its children. */
 export function difference(a: Fields, b: Fields): Fields {
   return subtract(a, b, false) ?? LEAF
 }
 
-/** Those of `a` that are neither in `b` nor below one that is. */
+/** The members of `a` that are neither in `b` nor below a member of `b`. */
 export function recursiveDifference(a: Fields, b: Fields): Fields {
   return subtract(a, b, true) ?? LEAF
 }
@@ -138,7 +138,7 @@ function subtractNodes(a: Fields, b: Fields, recursive: boolean): Fields | undef
   return isGone ? children : { [SELF]: LEAF, ...children }
 }
 
-/** Those in both. */
+/** The members of both. */
 export function intersection(a: Fields, b: Fields): Fields {
   return intersect(a, b) ?? LEAF
 }
@@ -177,14 +177,14 @@ export function fieldsAt(...paths: readonly (readonly PathElement[])[]): Fields 
   return set
 }
 
-/** Every member as a printed path, in order: members of a level first, then what is below it. */
+/** Every member as a printed path: the members of a level first, then the levels below. */
 export function* printedPaths(set: Fields, prefix = ''): Generator<string> {
   const keys = Object.keys(set).filter((key) => key !== SELF)
   for (const key of keys) if (isMember(set[key] ?? LEAF)) yield prefix + printElement(key)
   for (const key of keys) yield* printedPaths(set[key] ?? LEAF, prefix + printElement(key))
 }
 
-/** A set as someone sent it, sorted and spelled as the server would. Throws for what can not be read. */
+/** A set from a request, sorted and written as the server writes it. Throws if it is malformed. */
 export function canonicalFields(sent: unknown, depth = 0): Fields {
   if (!isObject(sent)) throw new SyntaxError('fields must be an object')
   if (depth > MAX_FIELD_DEPTH) throw new SyntaxError('fields are nested too deeply')

@@ -7,14 +7,14 @@ import { isList, isObject } from '../../patch/json.ts'
 export type PathElement = string
 
 const KINDS = 'fkvi'
-// What Go writes differently than JSON.stringify: HTML and line separators, and two control characters.
+// Characters that Go escapes differently than JSON.stringify: HTML, line separators and two control characters.
 const PLAIN = /^[\w ./:@+*,;=-]*$/
 const GO_ESCAPES = /[<>&\u2028\u2029\\]/
 
 const MAX_KNOWN_FIELDS = 8_192
 const knownFields = new Map<string, PathElement>()
 
-/** Names come again and again: made once, an element is a key that lookups need not hash again. */
+/** Interned, because names repeat and an interned key need not be hashed again. */
 export function fieldElement(name: string): PathElement {
   const known = knownFields.get(name)
   if (known !== undefined) return known
@@ -26,14 +26,14 @@ export function fieldElement(name: string): PathElement {
 
 export const valueElement = (value: unknown): PathElement => `v:${goJson(value)}`
 
-/** `key` and `value` pairs must be sorted by key. */
+/** The pairs must be sorted by key. */
 export function keyElement(pairs: readonly (readonly [string, unknown])[]): PathElement {
   const [only] = pairs
   if (only && pairs.length === 1) return `k:{${JSON.stringify(only[0])}:${goJson(only[1])}}`
   return `k:{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${goJson(value)}`).join(',')}}`
 }
 
-/** A value as Go's encoder writes it. */
+/** A value as Go's JSON encoder writes it. */
 function goJson(value: unknown): string {
   if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`
   return goEscaped(JSON.stringify(value))
@@ -47,7 +47,7 @@ export function goEscaped(json: string): string {
     .replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The order of UTF-8 bytes, by which the real server sorts: that of UTF-16 code units but for surrogates. */
+/** The order of UTF-8 bytes, as in kube-apiserver: that of UTF-16 code units except for surrogates. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -57,10 +57,10 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for code points above all others. */
+/** Surrogates encode code points above all others. */
 const codePointRank = (unit: number): number => (unit >= 0xe000 ? unit - 0x2800 : unit)
 
-/** The order in which the real server writes fields. */
+/** The order in which kube-apiserver writes fields. */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   const kind = a[0] ?? ''
   if (kind !== b[0]) return KINDS.indexOf(kind) - KINDS.indexOf(b[0] ?? '')
@@ -113,8 +113,8 @@ function entries(value: unknown): readonly (readonly [string, unknown])[] {
 }
 
 /**
- * An element as the server itself would write it. Undefined for a kind that is not known, which is skipped; throws for
- * one that can not be read.
+ * An element as the server writes it. Undefined for an unknown kind, which is skipped; throws if the element is
+ * malformed.
  */
 export function canonicalElement(element: string): PathElement | undefined {
   if (element.length < 2 || element[1] !== ':') throw new SyntaxError(`missing colon: ${element}`)
@@ -136,7 +136,7 @@ export function canonicalElement(element: string): PathElement | undefined {
   }
 }
 
-/** An element as conflicts and complaints show it: `.image`, `[name="x"]`, `[="x"]`, `[0]`. */
+/** An element as conflicts and error messages show it: `.image`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function printElement(element: PathElement): string {
   switch (element[0]) {
     case 'f':

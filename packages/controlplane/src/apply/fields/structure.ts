@@ -8,15 +8,15 @@ export interface MapType {
   readonly isAtomic: boolean
   /** The declared field of that name. */
   field(name: string): FieldType | undefined
-  /** What fields that are not declared hold; undefined forbids them. */
+  /** The type of undeclared fields; undefined forbids them. */
   element(): Structure | undefined
-  /** Nothing is declared, anything goes. */
+  /** Nothing is declared and any field is allowed. */
   readonly isDeduced: boolean
 }
 
 export interface FieldType {
   readonly structure: Structure
-  /** Stands in for a list item's key that is not given. */
+  /** The value of a list key that an item does not set. */
   readonly default: unknown
 }
 
@@ -24,12 +24,12 @@ export interface ListType {
   readonly isAtomic: boolean
   /** Sorted. Empty for a set. */
   readonly keys: readonly string[]
-  /** As declared, for messages. */
+  /** In declared order, for messages. */
   readonly declaredKeys: readonly string[]
   element(): Structure
 }
 
-/** What a value may be, as far as ownership of its fields goes: of an untyped one, any of the three. */
+/** What a value may be, as far as field ownership is concerned; an untyped value may be any of the three. */
 export interface Structure {
   readonly scalar: ScalarType | undefined
   readonly list: ListType | undefined
@@ -46,7 +46,7 @@ const UNTYPED_ATOMIC: Structure = {
   map: { isAtomic: true, isDeduced: true, field: () => undefined, element: () => UNTYPED_ATOMIC },
 }
 
-/** Where nothing is declared: maps are granular, lists atomic. */
+/** Without a declaration, maps are granular and lists atomic. */
 export const DEDUCED: Structure = {
   scalar: 'untyped',
   list: { isAtomic: true, keys: [], declaredKeys: [], element: () => UNTYPED_ATOMIC },
@@ -55,7 +55,7 @@ export const DEDUCED: Structure = {
 
 const TEXT: Schema = { type: 'string' }
 const TEXTS: Schema = { type: 'object', additionalProperties: TEXT }
-/** The metadata of kinds whose schema does not spell it out: all custom ones. */
+/** The metadata of kinds whose schema does not declare it: all custom kinds. */
 const OBJECT_META: Schema = {
   type: 'object',
   properties: {
@@ -99,13 +99,13 @@ const structures = new WeakMap<Schema, Structure>()
 const atomics = new WeakMap<Schema, Structure>()
 const preserving = new WeakMap<Schema, Structure>()
 
-/** Whether the schema is one of a built-in kind, which the real server holds in a Go struct. */
+/** Whether the schema is of a built-in kind, which kube-apiserver holds in a Go struct. */
 export function isBuiltIn(schema: Schema | undefined): boolean {
   const metadata = schema?.properties && (own(schema.properties, 'metadata') as Schema | undefined)
   return metadata !== undefined && refOf(metadata) !== undefined
 }
 
-/** The structure of a kind. Made when first asked for, and kept with the schema. */
+/** The structure of a kind, made on demand and cached with the schema. */
 export function structureOf(schema: Schema | undefined, resolve: Resolve): Structure {
   const from = schema ?? ANYTHING
   let structure = roots.get(from)

@@ -3,10 +3,10 @@ import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'
 import type { ListType, Structure } from './structure.ts'
 
-export type Kind = 'map' | 'list' | 'scalar'
+export type ValueType = 'map' | 'list' | 'scalar'
 
-/** As what a structure takes a value: what the value is if it may be that, otherwise the first thing it may be. */
-export function kindFor(structure: Structure, value: unknown): Kind {
+/** The type under which a structure treats a value: the type of the value if the structure allows it, else its first. */
+export function valueTypeFor(structure: Structure, value: unknown): ValueType {
   if (value !== null && value !== undefined) {
     if (isList(value)) {
       if (structure.list) return 'list'
@@ -17,13 +17,13 @@ export function kindFor(structure: Structure, value: unknown): Kind {
   return structure.map ? 'map' : structure.scalar ? 'scalar' : 'list'
 }
 
-/** Why an item has no place in its list; the text is the real server's. */
+/** Why an item does not fit its list, in kube-apiserver's words. */
 export class ItemError extends Error {}
 
-// An item is looked at several times in one write, and one of a stored object in many.
+// Items are read several times in one write, and items of a stored object in many writes.
 const knownItems = new WeakMap<ListType, WeakMap<object, PathElement>>()
 
-/** Under which path element an item of an associative list is owned. */
+/** The path element that identifies an item of an associative list. */
 export function itemElement(list: ListType, item: unknown): PathElement {
   if (list.declaredKeys.length === 0) return setElement(item)
   if (typeof item !== 'object' || item === null) return keyedElement(list, item)
@@ -61,7 +61,7 @@ function setElement(item: unknown): PathElement {
   return valueElement(item)
 }
 
-/** As `itemElement`; undefined for an item without a place. Live objects are taken as they are. */
+/** As `itemElement`, but undefined for an item that does not fit: live objects are not validated. */
 export function itemElementIfAny(list: ListType, item: unknown): PathElement | undefined {
   try {
     return itemElement(list, item)

@@ -34,7 +34,7 @@ function printOwner({ manager, subresource, operation, apiVersion }: Owner): str
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }
 
-/** Fields that nobody owns: the server's, and what makes the object this one. */
+/** Fields without an owner: those that the server sets and those that identify the object. */
 export const NEVER_OWNED: Fields = fieldsAt(
   ['f:apiVersion'],
   ['f:kind'],

@@ -7,14 +7,14 @@ import type { Fields } from '../fields/fields.ts'
 import { difference } from '../fields/fields.ts'
 import { compareText, goEscaped } from '../fields/path-element.ts'
 import type { Structure } from '../fields/structure.ts'
-import { complaintsAbout } from '../validate-applied.ts'
+import { typeErrors } from '../validate-applied.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const MAX_ANNOTATIONS_BYTES = 256 * 1024
 
 /**
- * The fields that a client-side `kubectl apply` set and that are still as it left them. Whoever comes from there to
- * server-side apply may take them over without a conflict.
+ * The fields that a client-side `kubectl apply` set and that are unchanged since. A migration to server-side apply may
+ * take them over without a conflict.
  */
 export function unchangedSinceLastApplied(
   live: KubeObject,
@@ -30,12 +30,12 @@ export function unchangedSinceLastApplied(
     return undefined
   }
   if (!isObject(applied) || applied['apiVersion'] !== apiVersion) return undefined
-  if (complaintsAbout(applied, structure) !== undefined) return undefined
+  if (typeErrors(applied, structure) !== undefined) return undefined
   const { written, removed } = compare(applied, live, structure)
   return difference(difference(fieldSetOf(applied, structure), written), removed)
 }
 
-/** Keeps the annotation of client-side apply true, for those who go back to it. */
+/** Keeps the annotation of client-side apply up to date, for a return to it. */
 export function withLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   const annotations = object.metadata?.annotations
   if (!annotations?.[LAST_APPLIED]) return object

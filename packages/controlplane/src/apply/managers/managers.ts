@@ -7,14 +7,14 @@ import { compareText } from '../fields/path-element.ts'
 
 export type Operation = 'Apply' | 'Update'
 
-/** Who owns a set of fields. */
+/** A manager and its fields. */
 export interface Owner {
   readonly manager: string
   readonly operation: Operation
   /** The version of the fields. */
   readonly apiVersion: string
   readonly subresource: string
-  /** When it last wrote; none for an applier that changed nothing when it joined. */
+  /** Time of the last write; undefined for an applier that changed nothing with its first apply. */
   readonly time: string | undefined
   readonly fields: Fields
 }
@@ -25,7 +25,7 @@ export type Owners = ReadonlyMap<string, Owner>
 const MAX_UPDATERS = 10
 const OLD_UPDATERS = 'ancient-changes'
 
-/** What tells owners apart; appliers are the same in all versions. Sorts as the real server sorts them in conflicts. */
+/** Distinguishes owners; an applier is the same in all versions. Sorts as kube-apiserver sorts owners in conflicts. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Omit<Owner, 'time' | 'fields'>): string {
   return JSON.stringify({
     ...(manager && { manager }),
@@ -37,7 +37,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Omit
 
 const decoded = new WeakMap<object, Owners>()
 
-/** The owners that stored managedFields tell of. Read once per stored version. */
+/** The owners in stored managedFields. Parsed once per stored version. */
 export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Owners {
   if (!entries || entries.length === 0) return new Map()
   const known = decoded.get(entries)
@@ -58,7 +58,7 @@ export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Ow
   return owners
 }
 
-/** managedFields that someone sent, as the server would store them; undefined if they can not be read. */
+/** managedFields from a request, as the server would store them; undefined if they are malformed. */
 export function sentOwners(sent: unknown): Owners | undefined {
   if (!isList(sent)) return undefined
   try {
@@ -85,14 +85,14 @@ function canonicalEntry(sent: unknown): ManagedFieldsEntry {
   }
 }
 
-/** `[]` and `[{}]` ask for all ownership to be forgotten. */
+/** `[]` and `[{}]` clear all ownership. */
 export function asksToClear(sent: unknown): boolean {
   if (!isList(sent)) return false
   const [only] = sent
   return sent.length === 0 || (sent.length === 1 && isObject(only) && isEmptyObject(only))
 }
 
-/** The entries for owners: appliers first, then by time, name, version and subresource. */
+/** The entries of owners: appliers first, then by time, name, version and subresource. */
 export function entriesOf(owners: Owners): readonly ManagedFieldsEntry[] | undefined {
   if (owners.size === 0) return undefined
   const entries = [...owners.values()]
@@ -124,7 +124,7 @@ function seconds({ time }: Owner): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1_000)
 }
 
-/** At most ten updaters are told apart: the oldest become one per version. */
+/** Keeps at most ten updaters: older ones are merged into one per version. */
 export function capUpdaters(owners: Owners): Owners {
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
   if (updaters.length <= MAX_UPDATERS) return owners

@@ -8,7 +8,7 @@ import type { FieldPath } from '../merge/reset-fields.ts'
 const SCALE_VERSION = 'autoscaling/v1'
 const SCALE_REPLICAS = ['f:spec', 'f:replicas']
 
-/** The managedFields of an object's Scale: whoever owns the object's replicas owns those of the Scale. */
+/** The managedFields of an object's Scale: the owners of the object's replicas own those of the Scale. */
 export function scaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   replicas: FieldPath,
@@ -20,11 +20,11 @@ export function scaleEntries(
       owners.set(identity, { ...owner, apiVersion: SCALE_VERSION, fields: fieldsAt(SCALE_REPLICAS) })
     }
   }
-  // A copy: these owners are known by the object's version, and whoever reads the entries must know them by the Scale's.
+  // A copy: the owners are cached for the object's version, and readers of these entries must get those of the Scale.
   return entriesOf(owners)?.slice()
 }
 
-/** The managedFields of an object after a write to its Scale, which has these now. */
+/** The managedFields of an object after a write to its Scale with these entries. */
 export function entriesAfterScale(
   entries: readonly ManagedFieldsEntry[] | undefined,
   scaled: readonly ManagedFieldsEntry[] | undefined,
@@ -43,7 +43,7 @@ export function entriesAfterScale(
   }
   for (const [identity, owner] of scalers) {
     if (!hasPath(owner.fields, SCALE_REPLICAS)) continue
-    // Without a time, as the real server leaves it.
+    // kube-apiserver sets no time here.
     owners.set(identity, { ...owner, apiVersion: object.apiVersion, time: undefined, fields: fieldsAt(path) })
   }
   return entriesOf(owners)?.slice()

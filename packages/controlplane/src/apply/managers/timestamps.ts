@@ -3,8 +3,8 @@ import type { KubeObject } from '@tenure/kube'
 import { deepEqual } from '../../patch/json.ts'
 
 /**
- * `next`, or `live` if they differ in nothing but the times of managedFields. To be asked of a write at its very end:
- * only then is it known that it changed nothing.
+ * `next`, or `live` if they differ only in the times of managedFields. Must be the last step of a write, when all other
+ * changes are made.
  */
 export function unlessOnlyTimesDiffer<T extends KubeObject>(live: T, next: T): T {
   const [before, after] = [live.metadata?.managedFields, next.metadata?.managedFields]

@@ -2,28 +2,28 @@ import { deepEqual, isEmptyObject, isList, isObject, own } from '../../patch/jso
 import type { JsonObject } from '../../patch/json.ts'
 import type { Fields } from '../fields/fields.ts'
 import { LEAF, nodeOf } from '../fields/fields.ts'
-import type { Kind } from '../fields/value-type.ts'
-import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import type { ValueType } from '../fields/value-type.ts'
+import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
 import type { PathElement } from '../fields/path-element.ts'
 import { fieldElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
 export interface Comparison {
-  /** Fields that were added or have another value now. */
+  /** Fields that were added or changed. */
   readonly written: Fields
   readonly removed: Fields
 }
 
-/** Nothing changed. */
+/** No difference. */
 const SAME: Comparison = { written: LEAF, removed: LEAF }
 
-/** Collects, below one field, what was written and what was removed. */
+/** Collects the written and removed fields below one field. */
 interface Draft {
   written: Record<string, Fields> | undefined
   removed: Record<string, Fields> | undefined
 }
 
-/** What became of one field and all below it; undefined for nothing. */
+/** The difference of one field and everything below it; undefined if there is none. */
 interface Change {
   readonly written: Fields | undefined
   readonly removed: Fields | undefined
@@ -41,10 +41,10 @@ export function compare(before: unknown, after: unknown, structure: Structure): 
 
 function changeOf(before: unknown, after: unknown, structure: Structure): Change | undefined {
   if (before === after) return undefined
-  const [was, is] = [kindFor(structure, before), kindFor(structure, after)]
+  const [was, is] = [valueTypeFor(structure, before), valueTypeFor(structure, after)]
   if (after === undefined) return as(was, before, after, structure)
   if (before === undefined || was === is) return as(is, before, after, structure)
-  // Another sort of value: gone as what it was, and new as what it is.
+  // The type changed: the old value is removed and the new one is written.
   return both(as(was, before, after, structure), as(is, before, after, structure))
 }
 
@@ -57,7 +57,7 @@ function together(a: Fields | undefined, b: Fields | undefined): Fields | undefi
   return a && b ? nodeOf({ ...a, ...b }, true) : (a ?? b)
 }
 
-function as(kind: Kind, before: unknown, after: unknown, structure: Structure): Change | undefined {
+function as(kind: ValueType, before: unknown, after: unknown, structure: Structure): Change | undefined {
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
     const [was, is] = [isObject(before) ? before : {}, isObject(after) ? after : {}]
     if (!isEmptyObject(was) || !isEmptyObject(is)) {
@@ -73,7 +73,7 @@ function as(kind: Kind, before: unknown, after: unknown, structure: Structure): 
   return deepEqual(before, after) ? undefined : WRITTEN
 }
 
-/** A container that came or went is itself a field that was written or removed. */
+/** A container that was added or removed is itself a written or removed field. */
 function withItself(draft: Draft, before: unknown, after: unknown): Change | undefined {
   const written = nodeOf(draft.written ?? {}, before === undefined)
   const removed = nodeOf(draft.removed ?? {}, after === undefined)
@@ -118,7 +118,7 @@ function changesInList(before: readonly unknown[], after: readonly unknown[], li
   return draft
 }
 
-/** Items by their path element; more than one where keys repeat. */
+/** Items by path element; several where keys repeat. */
 function byElement(items: readonly unknown[], list: ListType): ReadonlyMap<PathElement, readonly unknown[]> {
   const known = new Map<PathElement, unknown[]>()
   for (const item of items) {

@@ -1,22 +1,22 @@
 import { deepEqual, isEmptyObject, isList, isObject, own, put } from '../../patch/json.ts'
 import type { JsonObject } from '../../patch/json.ts'
-import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
 import type { PathElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
 /**
- * The live object with everything that was applied. Nothing is removed; what does not change is the live part itself,
- * so that the result is `live` if nothing changes at all.
+ * The live object with the applied configuration merged in. Nothing is removed; unchanged parts are shared with the live
+ * object, so that the result is `live` itself if nothing changes.
  */
 export function mergeApplied(live: unknown, applied: unknown, structure: Structure): unknown {
   if (applied === undefined || live === applied) return live
   if (live === undefined) return applied
-  switch (kindFor(structure, applied)) {
+  switch (valueTypeFor(structure, applied)) {
     case 'map':
       if (structure.map && !structure.map.isAtomic && isObject(live) && isObject(applied)) {
         if (!isEmptyObject(live) || !isEmptyObject(applied)) return mergeMaps(live, applied, structure.map)
       }
-      // Null asks a granular container for nothing.
+      // A null for a granular container is ignored.
       if (isObject(live) && applied === null && structure.map?.isAtomic === false && !isEmptyObject(live)) return live
       break
     case 'list':
@@ -44,7 +44,7 @@ function mergeMaps(live: JsonObject, applied: JsonObject, map: MapType): JsonObj
   return merged ?? live
 }
 
-/** Items with the same key are merged; the order is the applied one's, with what only the live list has left in its place. */
+/** Merges items with the same key in the applied order; items that only the live list has keep their place. */
 function mergeLists(live: readonly unknown[], applied: readonly unknown[], list: ListType): readonly unknown[] {
   if (applied.length === 0) return live
   const liveElements = live.map((item) => itemElementIfAny(list, item))
@@ -52,7 +52,7 @@ function mergeLists(live: readonly unknown[], applied: readonly unknown[], list:
   const wanted = new Map<PathElement | undefined, unknown>()
   for (const [at, element] of appliedElements.entries()) wanted.set(element, applied[at])
   const known = new Map<PathElement | undefined, unknown>()
-  // Items that share a key can not be merged with anything.
+  // Items that share a key cannot be merged.
   for (const [at, element] of liveElements.entries()) known.set(element, known.has(element) ? null : live[at])
 
   const shared = appliedElements.filter((element) => known.has(element))

@@ -6,8 +6,8 @@ import { removeFields, withNamedFields } from './remove-fields.ts'
 import type { Structure } from '../fields/structure.ts'
 
 /**
- * The merged object without what its applier stated last time, does not state now, and nobody else owns.
- * `last` is what it owned before, `current` what it owns now, `owned` what anyone owns, `current` included.
+ * The merged object without the fields that its applier set before, does not set now, and no other manager owns.
+ * `last` are the fields it owned before, `current` those it owns now, `owned` those that any manager owns, `current` included.
  */
 export function pruneDropped(
   merged: unknown,
@@ -15,7 +15,7 @@ export function pruneDropped(
   structure: Structure,
 ): unknown {
   const { last, current, owned } = sets
-  // Everything it had, it still states: the usual case, and nothing to look for.
+  // The applier still sets everything it owned, which is the usual case.
   if (isEmpty(difference(last, current))) return merged
   const lastNamed = withNamedFields(last, structure)
   const known: KnownFields = new Map()

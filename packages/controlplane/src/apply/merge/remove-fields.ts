@@ -2,14 +2,14 @@ import { isList, isObject, put } from '../../patch/json.ts'
 import type { JsonObject } from '../../patch/json.ts'
 import type { Fields } from '../fields/fields.ts'
 import { isEmpty, isMember, LEAF, SELF } from '../fields/fields.ts'
-import { itemElementIfAny, kindFor } from '../fields/value-type.ts'
+import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
 import { fieldElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
-/** The value without the fields of the set; null for what is left empty by that, as the real server has it. */
+/** The value without the fields of the set; null where nothing is left, as in kube-apiserver. */
 export function removeFields(value: unknown, set: Fields, structure: Structure): unknown {
   if (isEmpty(set)) return value
-  const kind = kindFor(structure, value)
+  const kind = valueTypeFor(structure, value)
   if (kind === 'scalar') return value
   if (kind === 'map' && isObject(value) && structure.map?.isAtomic === false) return fromMap(value, set, structure.map)
   if (kind === 'list' && isList(value) && structure.list?.isAtomic === false)
@@ -51,8 +51,8 @@ function withoutNode(value: unknown, node: Fields, structure: Structure | undefi
 }
 
 /**
- * The set, and every declared field on the way to one of its members: an applier owns `spec.template.spec` by what it
- * states in there, without that being written down.
+ * The set with every declared field on the path to a member: an applier that sets fields in `spec.template.spec` owns
+ * `spec.template.spec` implicitly.
  */
 export function withNamedFields(set: Fields, structure: Structure | undefined): Fields {
   let draft: Record<string, Fields> | undefined

@@ -4,7 +4,7 @@ import { fieldsAt, LEAF } from '../fields/fields.ts'
 /** A path of field names: `['metadata', 'labels']`. */
 export type FieldPath = readonly string[]
 
-/** What the strategies of the real server reset, where that is not just the other half of spec and status. */
+/** The fields that kube-apiserver's strategies reset, where that is not just the other one of spec and status. */
 const STATUS_RESETS: Readonly<Record<string, readonly FieldPath[]>> = {
   'Deployment.apps': [['spec'], ['metadata', 'labels']],
   'Pod.': [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']],
@@ -13,7 +13,7 @@ const STATUS_RESETS: Readonly<Record<string, readonly FieldPath[]>> = {
 const MAIN_RESETS: Readonly<Record<string, readonly FieldPath[]>> = {
   'CertificateSigningRequest.certificates.k8s.io': [['spec'], ['status']],
 }
-/** Groups in which a write to `/status` may not touch metadata either, as with custom kinds. */
+/** Groups in which a write to `/status` cannot change metadata, as with custom kinds. */
 const METADATA_RESETS = new Set([
   'flowcontrol.apiserver.k8s.io',
   'resource.k8s.io',
@@ -31,7 +31,7 @@ const NOTHING: readonly FieldPath[] = []
 const METADATA_RESET_KINDS = new Set(['VolumeAttachment.storage.k8s.io', 'ServiceCIDR.networking.k8s.io'])
 
 /**
- * The fields that a write may send but never changes, so that nobody comes to own them by it: status for the object
+ * The fields that a write may send but never changes, so that its manager does not own them: status for the object
  * itself, spec (and for custom kinds metadata) for its status.
  */
 export function defaultResetFields(

@@ -4,7 +4,7 @@ import type { Structure } from '../fields/structure.ts'
 
 const reconciled = new WeakMap<Fields, { readonly structure: Structure; readonly fields: Fields }>()
 
-/** The set under the schema of today: who owned parts of what has become atomic owns the whole of it. */
+/** Adapts a set to the current schema: an owner of parts of a value that is atomic now owns the whole value. */
 export function underSchema(fields: Fields, structure: Structure): Fields {
   const known = reconciled.get(fields)
   if (known?.structure === structure) return known.fields
@@ -15,7 +15,7 @@ export function underSchema(fields: Fields, structure: Structure): Fields {
 
 function walk(set: Fields, structure: Structure): Fields {
   const { map, list } = structure
-  // Only what is one thing by its schema is looked into; of what is not declared, nothing is known.
+  // Only declared types are searched; undeclared ones have no known structure.
   if (map ? map.isDeduced : !list) return set
   let draft: Record<string, Fields> | undefined
   for (const key in set) {

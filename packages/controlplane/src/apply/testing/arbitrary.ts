@@ -21,7 +21,7 @@ const spec = fc.record(
   { requiredKeys: [] },
 )
 
-/** Objects of the custom kind of the recordings, or parts of one: what an applier would send. */
+/** Applied configurations of the custom kind of the recordings. */
 export const thing: fc.Arbitrary<KubeObject> = fc
   .record({ labels: fc.dictionary(word, word), finalizers: fc.uniqueArray(word), spec }, { requiredKeys: [] })
   .map(({ labels, finalizers, spec: stated }) => ({

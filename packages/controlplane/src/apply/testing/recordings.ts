@@ -7,7 +7,7 @@ import type { StatusBody } from '../../errors.ts'
 import { builtInSchema, resolveBuiltIn } from '../../schema/openapi/builtin.ts'
 import type { Schema } from '../../schema/types.ts'
 
-/** One request to a real server, and what it made of it. */
+/** One recorded request to kube-apiserver and its response. */
 export interface Step {
   readonly what: 'create' | 'update' | 'apply' | 'json' | 'merge' | 'strategic'
   readonly manager: string
@@ -15,14 +15,14 @@ export interface Step {
   readonly force?: boolean
   readonly sent: unknown
   readonly status: number
-  /** When the server answered. */
+  /** Time of the response. */
   readonly at: string
-  /** The object after it; none if it was refused. */
+  /** The object after the request; undefined if it was refused. */
   readonly object?: KubeObject
   readonly error?: StatusBody
 }
 
-/** Requests for one object, one after the other, as Kubernetes 1.36.3 answered them. */
+/** Consecutive requests for one object, with the responses of Kubernetes 1.36.3. */
 export interface Sequence {
   readonly title: string
   readonly apiVersion: string
@@ -89,10 +89,10 @@ export const THING: Schema = {
   },
 }
 
-/** A custom kind that takes anything. */
+/** A custom kind that accepts any fields. */
 const FREE: Schema = { type: 'object', preserveUnknown: true }
 
-/** A custom kind with an embedded resource, and with a schema inside of what has none. */
+/** A custom kind with an embedded resource, and with a schema inside a part without one. */
 const HOLDER: Schema = {
   type: 'object',
   properties: {

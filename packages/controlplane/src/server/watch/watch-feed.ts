@@ -1,4 +1,4 @@
-import { zeroOf } from '../../apply/zero-values.ts'
+import { zeroValueOf } from '../../apply/zero-values.ts'
 import { StatusError, statusBody } from '../../errors.ts'
 import { apiVersionOf } from '../../registry/decode/decode.ts'
 import type { WatchItem, WatchSession } from '../../registry/request.ts'
@@ -185,7 +185,7 @@ function emptyFields(definition: ResourceDefinition): string {
   let text = empties.get(definition)
   if (text === undefined) {
     const { kind, schema, resolve } = definition
-    const { metadata: _, kind: __, ...zero } = zeroOf(schema, resolve, { kind })
+    const { metadata: _, kind: __, ...zero } = zeroValueOf(schema, resolve, { kind })
     const parts = Object.entries(zero).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
     empties.set(definition, (text = parts.join('')))
   }
