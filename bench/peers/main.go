@@ -12,7 +12,7 @@
 //   - Caches hold one namespace, and managedFields are stripped (cache.TransformStripManagedFields), because
 //     Tenure drops them too.
 //
-// What each one measures is said at the top of its function:
+// The comment of each function defines its measurement:
 //
 //	seed              seed.go       creates the ConfigMaps that the others read (not a measurement)
 //	write             seed.go       modifies ConfigMaps, as the load for watch-throughput (not a measurement)

@@ -4,12 +4,12 @@ import { isRecord } from './paths.ts'
 
 const MAX_SHOWN_CHARACTERS = 400
 const BEFORE = 80
-const MOST_LINES = 40
+const MAX_SHOWN_LINES = 40
 
 export function compare(real: Json | undefined, embedded: Json | undefined, at: string): readonly string[] {
   const lines = walk(real, embedded, at)
-  const more = lines.length - MOST_LINES
-  return more > 0 ? [...lines.slice(0, MOST_LINES), `… and ${more} more`] : lines
+  const more = lines.length - MAX_SHOWN_LINES
+  return more > 0 ? [...lines.slice(0, MAX_SHOWN_LINES), `… and ${more} more`] : lines
 }
 
 function walk(real: Json | undefined, embedded: Json | undefined, at: string): readonly string[] {

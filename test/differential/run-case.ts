@@ -21,7 +21,7 @@ export interface Recorded {
  */
 const EVENTUALLY_MS = 150_000
 const INTERVAL_MS = 50
-const LONGEST_TITLE = 160
+const MAX_TITLE_CHARACTERS = 160
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -68,7 +68,7 @@ export function differences(real: readonly Recorded[], embedded: readonly Record
 function titleOf(step: Step): string {
   if ('read' in step) return `read ${step.events} of ${step.read}`
   const { path } = step
-  const shown = path.length > LONGEST_TITLE ? `${path.slice(0, LONGEST_TITLE)}…` : path
+  const shown = path.length > MAX_TITLE_CHARACTERS ? `${path.slice(0, MAX_TITLE_CHARACTERS)}…` : path
   return 'watch' in step ? `WATCH ${shown}` : `${step.method} ${shown}`
 }
 

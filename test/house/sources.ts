@@ -9,16 +9,41 @@ export interface Source {
   readonly text: string
 }
 
+const SKIPPED_FOLDERS = new Set(['node_modules', 'generated', 'results', '.tenure'])
+
 /** Returns every TypeScript source of the packages, including tests, without generated code. */
 export function packageSources(): readonly Source[] {
-  return readdirSync(path.join(root, 'packages'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !file.includes('node_modules') && !file.includes(`${path.sep}generated${path.sep}`))
-    .map((file) => ({
-      path: path.relative(root, file).split(path.sep).join('/'),
-      text: readFileSync(file, 'utf8'),
-    }))
+  return filesBelow('packages', /\.tsx?$/)
+}
+
+/** Returns everything that people write and read: sources, tests, scripts, manifests and docs, without generated code. */
+export function writtenFiles(): readonly Source[] {
+  const folders = ['packages', 'test', 'bench', 'scripts', 'docs', 'deploy']
+  const pages = readdirSync(root).filter((name) => name.endsWith('.md'))
+  return [...folders.flatMap((folder) => filesBelow(folder, /\.(ts|tsx|mjs|md|ya?ml|go)$/)), ...pages.map(read)]
+}
+
+function filesBelow(folder: string, name: RegExp): readonly Source[] {
+  return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const file = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return SKIPPED_FOLDERS.has(entry.name) ? [] : filesBelow(file, name)
+    return name.test(entry.name) ? [read(file)] : []
+  })
+}
+
+function read(file: string): Source {
+  return { path: file, text: readFileSync(path.join(root, file), 'utf8') }
+}
+
+/** Tests and their helpers, which some rules exempt. */
+export const isTestSource = (file: string): boolean =>
+  /\.test(ing)?\.ts$|\/testdata\/|-testdata\/|\/testing\/|\/testing\.ts$/.test(file)
+
+/** Returns `file:line: problem` for every line that matches. */
+export function linesMatching(source: Source, pattern: RegExp, problem: string): readonly string[] {
+  return source.text
+    .split('\n')
+    .flatMap((line, index) => (pattern.test(line) ? [`${source.path}:${index + 1}: ${problem}: ${line.trim()}`] : []))
 }
 
 /** Returns the module specifiers that a source imports or re-exports, including dynamic imports. */

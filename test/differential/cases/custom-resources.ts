@@ -54,7 +54,7 @@ const SPECS: readonly (readonly [string, JsonObject, number?])[] = [
   ['against a pattern', { size: 3, code: 'ABC' }, 422],
   ['too long and too short', { size: 3, code: 'abcdefghijk', tags: ['abcdefghijklm'] }, 422],
   ['too short', { size: 3, code: 'a' }, 422],
-  ['that is no multiple', { size: 3, ratio: 0.7 }, 422],
+  ['that is not a multiple', { size: 3, ratio: 0.7 }, 422],
   ['at an exclusive minimum', { size: 3, ratio: 0 }, 422],
   ['with a bad time', { size: 3, when: 'yesterday' }, 422],
   ['with a bad int-or-string', { size: 3, amount: true }, 422],
@@ -251,7 +251,7 @@ const DEFINITIONS: readonly Case[] = [
     }),
   ),
   refused(
-    'a rule that is no condition',
+    'a rule that is not a condition',
     withSpec({
       type: 'object',
       properties: { a: { type: 'integer' } },

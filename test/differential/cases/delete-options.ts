@@ -125,7 +125,7 @@ const EVICTIONS: readonly Case[] = [
     still(404),
   ),
   withPods(
-    'of what is no eviction',
+    'of what is not an eviction',
     create(pods, pod('a')),
     evict({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, 400),
     still(),

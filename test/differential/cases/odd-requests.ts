@@ -122,7 +122,7 @@ const PEOPLE: readonly Case[] = [
   one('to be known', who({ 'impersonate-user': 'bob', 'impersonate-group': 'system:authenticated' })),
   one('to be a master', who({ 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' })),
   one(
-    'to be somebody with all there is',
+    'to be a user with all attributes',
     who({
       'impersonate-user': 'bob',
       'impersonate-uid': 'u1',

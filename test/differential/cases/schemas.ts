@@ -29,7 +29,7 @@ const rule = (type: JsonObject, ...rules: readonly string[]): JsonObject =>
 export const schemaCases: CaseGroup = {
   name: 'schemas',
   cases: [
-    schema('whose root is no object', { type: 'string' }, 422),
+    schema('whose root is not an object', { type: 'string' }, 422),
     schema('with properties and no type', { properties: { spec: { properties: {} } } }, 422),
     schema('with a list of items', spec({ f: { type: 'array', items: [{ type: 'string' }] } }), 422),
     schema('with a list of nothing', spec({ f: { type: 'array' } }), 422),
@@ -112,7 +112,7 @@ export const schemaCases: CaseGroup = {
     schema('with null default', spec({ f: { type: 'string', default: null } }), 201),
     schema('with enum type', spec({ f: { type: 'integer', enum: ['a'] } }), 201),
     schema('with a rule of two types', rule({ type: 'integer' }, 'self == "a"'), 422),
-    schema('with a rule that is no question', rule({ type: 'integer' }, 'self + 1'), 422),
+    schema('with a rule that is not a condition', rule({ type: 'integer' }, 'self + 1'), 422),
     schema(
       'with a rule of nothing',
       spec({ a: { type: 'string' } }, { 'x-kubernetes-validations': [{ rule: 'self.b == 1' }] }),
