@@ -372,7 +372,7 @@ describe('a controller with missing permissions or kinds', () => {
     const operator = await start(gadgets, namespace)
     await expect
       .poll(() => operator.problems(), POLL_OPTIONS)
-      .toContain(`The API server knows no gadgets.${GROUP}/v1: install its CustomResourceDefinition`)
+      .toContain(`The API server does not serve gadgets.${GROUP}/v1: install its CustomResourceDefinition`)
     expect(operator.said('controller started')).toBe(false)
 
     await cluster.kubectl(['apply', '-f', '-'], { stdin: widgetCrd('Gadget') })

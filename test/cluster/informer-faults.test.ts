@@ -309,8 +309,8 @@ describe('an informer', () => {
     expect(await observed.whenDown()).toMatchObject({
       code: 'TENURE_KIND_UNKNOWN',
       message:
-        `The API server knows no gizmos.${gizmos.kind.group}/v1: ` +
-        'install its CustomResourceDefinition or serve that version. Waiting for it.',
+        `The API server does not serve gizmos.${gizmos.kind.group}/v1: ` +
+        'install its CustomResourceDefinition or serve that version. Retrying.',
     })
     await until('its objects are gone', () => observed.informer.cache.size === 0)
 

@@ -251,7 +251,7 @@ describe('a user without permissions', () => {
     try {
       expect(await observed.whenDown()).toMatchObject({
         code: 'TENURE_WATCH_FORBIDDEN',
-        message: `Not allowed to watch configmaps/v1 in namespace ${namespace}: grant the verbs list and watch on it. Trying again.`,
+        message: `Not allowed to watch configmaps/v1 in namespace ${namespace}: grant the verbs list and watch on it. Retrying.`,
         cause: { status: 403, message: expect.stringContaining('User "watcher" cannot list resource "configmaps"') },
       })
       expect(observed.informer.synced).toBe(false)

@@ -5,7 +5,7 @@ import { ConfigMap, linesBody, map, ref, setUp, stalledBody, streamed, textBody 
 import { ObjectTransform } from './cache/transform.ts'
 
 describe('a watch that breaks', () => {
-  test('in the middle of the first state shows none of it', async () => {
+  test('a watch that breaks during the initial state shows none of it', async () => {
     const t = setUp({ informers: streamed })
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     t.api.holdWatches()
@@ -22,7 +22,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('resumes where it was, after a lost connection', async () => {
+  test('a watch resumes from the last resourceVersion after a lost connection', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -38,7 +38,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('is live again as soon as the server accepts the watch, however quiet the kind', async () => {
+  test('the informer is live again as soon as the server accepts the watch', async () => {
     const t = setUp({ server: { bookmarkEvery: 0 } })
     await t.start()
     t.api.dropWatches()
@@ -47,16 +47,16 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('notices a half-open connection by the bookmarks that stop', async () => {
+  test('missing bookmarks reveal a half-open connection', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
-    // Bookmarks keep a quiet watch alive, far beyond the idle time-out.
+    // Bookmarks keep a quiet watch alive, far beyond the idle timeout.
     await t.clock.advance(200_000)
     expect(t.verbs()).toEqual(['list', 'watch'])
     t.api.stallWatches()
     t.api.seed(ConfigMap, map('b'))
-    // The last bookmark came 20 seconds ago.
+    // The last bookmark arrived 20 seconds ago.
     await t.clock.advance(129_000)
     expect(t.informer.cache.size).toBe(1)
     await t.clock.advance(3000)
@@ -65,7 +65,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('does not list again and again from a server that sends no bookmarks, while nothing happens', async () => {
+  test('a quiet watch without bookmarks does not cause repeated lists', async () => {
     const t = setUp({ server: { bookmarkEvery: 0 } })
     await t.start()
     await t.clock.advance(1_200_000)
@@ -73,14 +73,14 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('lists when a watch is accepted and brings nothing at all, as by a server that was restored from a backup', async () => {
+  test('the informer lists when a resumed watch delivers nothing, as after a restore from a backup', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
     t.api.injectWatchLine({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '1000' } } })
     await settle()
     t.api.dropWatches()
-    // What real servers do with a version from their future.
+    // Real servers behave like this for a future version.
     t.api.intercept(({ verb, query }) =>
       verb === 'watch' && query['resourceVersion'] === '1000'
         ? { status: 200, headers: {}, body: stalledBody('') }
@@ -94,7 +94,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('begins anew, at once and without alarm, when the server ends it', async () => {
+  test('a watch that the server ends restarts at once and is not an error', async () => {
     const t = setUp()
     await t.start()
     for (let minute = 0; minute < 60; minute++) {
@@ -114,7 +114,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('does not hammer a server that ends watches at once, and says that something is wrong', async () => {
+  test('a server that ends watches at once is retried with backoff and reported', async () => {
     const t = setUp()
     await t.start()
     t.api.intercept(({ verb }) => {
@@ -134,7 +134,7 @@ describe('a watch that breaks', () => {
     { expiry: 'stream', initialEvents: true, verbs: ['stream', 'watch', 'stream'] },
     { expiry: 'status', initialEvents: true, verbs: ['stream', 'watch', 'stream'] },
   ] as const)(
-    'lists anew and tells the difference on a 410 by $expiry: $verbs',
+    'a 410 by $expiry leads to a relist that publishes the difference: $verbs',
     async ({ expiry, initialEvents, verbs }) => {
       const t = setUp({ server: { expiry }, informers: { initialEvents } })
       for (const name of ['same', 'changed', 'gone', 'remade']) t.api.seed(ConfigMap, map(name))
@@ -157,7 +157,7 @@ describe('a watch that breaks', () => {
         'deleted default/remade@5',
         'modified default/changed@6',
       ])
-      // What did not change is the same object: a relist costs no memory.
+      // Unchanged objects stay the same: a relist costs no memory.
       expect(t.informer.cache.get(ref('same'))).toBe(same)
       expect(t.informer.health.state).toBe('live')
       await t.expectClean()
@@ -167,13 +167,13 @@ describe('a watch that breaks', () => {
   test.each([
     ['a Status', { kind: 'Status', metadata: {}, status: 'Success' }, 'TENURE_LIST_UNREADABLE'],
     ['one object', { kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '9' } }, 'TENURE_LIST_UNREADABLE'],
-    ['a list of no version', { metadata: {}, items: [] }, 'TENURE_LIST_UNVERSIONED'],
-  ])('takes nothing for deleted when it lists anew and gets %s, again and again', async (_what, answer, code) => {
+    ['a list without a version', { metadata: {}, items: [] }, 'TENURE_LIST_UNVERSIONED'],
+  ])('a relist that returns %s deletes nothing', async (_what, answer, code) => {
     const t = setUp()
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     await t.start()
     const end = t.api.intercept(({ verb, query }) => {
-      // In pages it is as bad, and says so in other words.
+      // Pages fail as well, with a different message.
       if (verb === 'watch' || query['limit']) return refuse(410, 'Expired')
       return { status: 200, headers: {}, body: textBody(JSON.stringify(answer)) }
     })
@@ -193,7 +193,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('never shows a half-empty cache while it lists anew', async () => {
+  test('the cache stays complete during a relist', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
@@ -213,7 +213,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test.each([429, 500, 503])('waits out a %i, as long as the server asks', async (status) => {
+  test.each([429, 500, 503])('a %i delays the retry by Retry-After', async (status) => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     const end = t.api.intercept(() => refuse(status, 'Busy', 'busy', 7))
@@ -226,7 +226,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('backs off from 0.8 to 30 seconds, with jitter, and forgets failures after a healthy stretch', async () => {
+  test('the backoff grows from 0.8 to 30 seconds with jitter and resets after a healthy watch', async () => {
     const t = setUp()
     await t.start()
     t.api.clearRequests()
@@ -250,7 +250,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('reads JSON split at every byte', async () => {
+  test('JSON may be split at any byte', async () => {
     const t = setUp({ server: { watchChunkBytes: 1 } })
     t.api.seed(ConfigMap, map('a', 'grüße 🦀\n"{'))
     await t.start()
@@ -260,7 +260,7 @@ describe('a watch that breaks', () => {
     expect(t.model.log).toHaveLength(6)
   })
 
-  test('takes rubbish in the stream for a broken connection', async () => {
+  test('garbage in the stream counts as a broken connection', async () => {
     const t = setUp()
     await t.start()
     t.api.injectWatchLine('{"type":"ADDED","object":')
@@ -272,11 +272,11 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test.each(['added', 'deleted'])('brings again an event that could not be taken in: %s', async (type) => {
+  test.each(['added', 'deleted'])('an event that could not be applied is delivered again: %s', async (type) => {
     const t = setUp()
     if (type === 'deleted') t.api.seed(ConfigMap, map('a'))
     await t.start()
-    const take = vi.spyOn(ObjectTransform.prototype, 'take').mockImplementationOnce(() => {
+    const inPlace = vi.spyOn(ObjectTransform.prototype, 'inPlace').mockImplementationOnce(() => {
       throw new TypeError('a bug')
     })
     if (type === 'deleted') t.api.unseed(ConfigMap, ref('a'))
@@ -286,11 +286,11 @@ describe('a watch that breaks', () => {
     await t.clock.advance(1000)
     expect(t.model.log.map((line) => line.split(' ')[0]).at(-1)).toBe(type)
     expect(t.verbs()).toEqual(['list', 'watch', 'watch'])
-    take.mockRestore()
+    inPlace.mockRestore()
     await t.expectClean()
   })
 
-  test('lists when watching from one version fails again and again', async () => {
+  test('repeated failures at one version lead to a list', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -302,7 +302,7 @@ describe('a watch that breaks', () => {
     await t.expectClean()
   })
 
-  test('does not go back to a list from before what it has shown, unless the server insists', async () => {
+  test('a stale list is ignored unless the server keeps returning it', async () => {
     const t = setUp({ informers: streamed })
     for (const value of ['1', '2', '3']) t.api.seed(ConfigMap, map('a', value))
     await t.start()

@@ -1,13 +1,13 @@
 import { type Kind, kindKey } from '@tenure/kube'
 import type { Counter, Metrics } from '../metrics/metrics.ts'
 
-/** What an informer counts. Together they tell a quiet cache from one that keeps starting over. */
+/** Counters of an informer. Together they tell a quiet cache from one that keeps restarting. */
 export interface InformerMetrics {
-  /** Whole states read: one in a good life. */
+  /** Full lists: ideally one. */
   readonly lists: Counter
-  /** Watches that ended, for whatever reason, and were begun anew. */
+  /** Watches that ended for any reason and were restarted. */
   readonly restarts: Counter
-  /** Those of them that failed. */
+  /** Lists and watches that failed. */
   readonly failures: Counter
 }
 
@@ -16,8 +16,8 @@ export function informerMetrics(metrics: Metrics, kind: Kind): InformerMetrics {
   const counter = (name: string, help: string): Counter =>
     metrics.counter({ name, help, labels: ['kind'] }).with(labels)
   return {
-    lists: counter('tenure_informer_lists_total', 'Whole states that informers read.'),
-    restarts: counter('tenure_informer_watch_restarts_total', 'Watches that informers began anew.'),
-    failures: counter('tenure_informer_failures_total', 'Lists and watches of informers that failed.'),
+    lists: counter('tenure_informer_lists_total', 'Number of full lists by informers.'),
+    restarts: counter('tenure_informer_watch_restarts_total', 'Number of watches that informers restarted.'),
+    failures: counter('tenure_informer_failures_total', 'Number of failed lists and watches of informers.'),
   }
 }

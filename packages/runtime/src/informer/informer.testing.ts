@@ -18,7 +18,7 @@ export const map = (name: string, value = '1', labels: Record<string, string> = 
   data: { value },
 })
 export const ref = (name: string) => ({ namespace: 'default', name })
-/** The first state as events of a watch, where the default is a list. */
+/** Reads the initial state as watch events instead of as a list. */
 export const streamed = { initialEvents: true }
 
 export interface SetUp {
@@ -27,12 +27,12 @@ export interface SetUp {
   readonly selection?: Selection
 }
 
-/** An informer of ConfigMaps beside a server in memory, in virtual time. */
+/** An informer of ConfigMaps on an in-memory API server, in virtual time. */
 export function setUp({ server, informers: tuning, selection }: SetUp = {}) {
   const clock = new VirtualClock()
   const api = new MemoryApi({ clock, ...server })
   const random = seededRandom(7)
-  // No repeats within the client: each failure is the informer's to deal with.
+  // The client does not retry, so that the informer handles each failure.
   const client = new Client({ transport: api, clock, random, retry: { attempts: 1 } })
   const informers = new SharedInformers({ api: client, clock, random, freeze: true, ...tuning })
   const informer = informers.informer(ConfigMap, selection) as WatchingInformer<Map>
@@ -44,7 +44,7 @@ export function setUp({ server, informers: tuning, selection }: SetUp = {}) {
   }
   const inSync = (): boolean =>
     JSON.stringify(versionsOf(informer.cache.list())) === JSON.stringify(versionsOf(api.objects(ConfigMap)))
-  /** Whatever happened: cache, events and server agree, and nothing is left behind. */
+  /** Checks that cache, events and server agree and nothing is left running. */
   const expectClean = async (): Promise<void> => {
     await clock.advanceUntil(inSync)
     expect(versionsOf(model.objects.values())).toEqual(versionsOf(informer.cache.list()))
@@ -78,7 +78,7 @@ export function textBody(text: string): ResponseBody {
   }
 }
 
-/** One that has a beginning and then nothing, until it is cancelled. */
+/** A body that sends `beginning` and then stalls until it is cancelled. */
 export function stalledBody(beginning: string): ResponseBody {
   const over = Promise.withResolvers<void>()
   return {

@@ -26,24 +26,24 @@ import { Watcher } from './watcher/watcher.ts'
 export interface InformerTuning {
   /** Field managers whose managedFields entries are kept in cached objects; all others are dropped. Default none. */
   readonly keepManagedFieldsOf?: readonly string[]
-  /** Freeze cached objects all the way down, so that changing one throws. Costs time; for tests. Default false. */
+  /** Deep-freeze cached objects, so that a mutation throws. Slow; for tests. Default false. */
   readonly freeze?: boolean
   /**
-   * Milliseconds without a byte after which a watch is taken for dead. A server sends a bookmark about once a minute,
-   * so that two were missed. Default 150,000.
+   * Milliseconds without a byte after which a watch counts as dead. The server sends a bookmark about once a minute, so
+   * two are missing by then. Default 150,000.
    */
   readonly idleTimeout?: number
   /**
-   * Ask for the whole state as the first events of a watch (`sendInitialEvents`) instead of as a list: API servers before
-   * 1.33 need less memory for it, and all of them three times the CPU. Default false.
+   * Read the initial state as watch events (`sendInitialEvents`) instead of as a list. API servers before 1.33 need
+   * less memory for it; all of them need three times the CPU. Default false.
    */
   readonly initialEvents?: boolean
   /**
-   * Milliseconds of silence after which a server that was asked to stream its list, and did not say where the list
-   * ends, is taken not to know how; it is then listed in pages. Default 10,000.
+   * Milliseconds of silence after which a server that was asked to stream the list, and did not send its end, counts as
+   * not supporting it; the informer then lists in pages. Default 10,000.
    */
   readonly initialEventsTimeout?: number
-  /** Items per page, where lists are read in pages. Default 500. */
+  /** Items per page of a paged list. Default 500. */
   readonly pageSize?: number
 }
 
@@ -57,7 +57,7 @@ export interface InformerOptions<T extends KubeObject> extends InformerTuning {
   readonly metrics: Metrics
 }
 
-/** One watched kind: the cache, who is told of its changes, and the watcher that feeds both. */
+/** One watched kind: the cache, its subscribers, and the watcher that feeds both. */
 export class WatchingInformer<T extends KubeObject> implements Informer<T>, WriteObserver {
   readonly kind: Kind<T>
   readonly selection: Selection
@@ -80,8 +80,8 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     this.#clock = clock
     this.#log = options.log.child({ kind: kindKey(kind), form: kind.form, ...selection })
     this.#metrics = informerMetrics(options.metrics, kind)
-    this.#store = new ObjectStore((index, error) => this.#log.error('an index function threw', { index, error }))
-    this.#broadcaster = new Broadcaster((error) => this.#log.error('an event handler threw', { error }))
+    this.#store = new ObjectStore((index, error) => this.#log.error('index function failed', { index, error }))
+    this.#broadcaster = new Broadcaster((error) => this.#log.error('event handler failed', { error }))
     this.#live = new LiveCache({
       kind,
       selection,
@@ -101,7 +101,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       onTransition: (machine, outcome) => this.#onTransition(machine, outcome),
       idleTimeout: options.idleTimeout ?? 150_000,
       initialEventsTimeout: options.initialEventsTimeout ?? 10_000,
-      mode: options.initialEvents ? 'streamed' : 'whole',
+      mode: options.initialEvents ? 'streaming' : 'full',
       pageSize: options.pageSize ?? 500,
       keepManagedFieldsOf,
     })
@@ -123,12 +123,12 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     return this.#live.lastSyncResourceVersion
   }
 
-  /** How many of our own writes the watch has not confirmed yet: none after a quiet moment. */
+  /** Number of own writes that the watch has not confirmed yet. */
   get unconfirmedWrites(): number {
     return this.#live.unconfirmed
   }
 
-  /** Keeps the cache equal to the server until `signal` aborts; resolves then. */
+  /** Keeps the cache in sync with the server until `signal` aborts. */
   run(signal: AbortSignal): Promise<void> {
     return this.#watcher.run(signal)
   }
@@ -175,7 +175,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       try {
         handler()
       } catch (error) {
-        this.#log.error('a progress handler threw', { error })
+        this.#log.error('progress handler failed', { error })
       }
     }
   }

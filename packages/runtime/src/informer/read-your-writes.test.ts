@@ -33,7 +33,7 @@ const map = (name: string, value: string, app: string): Map => ({
 const SELECTIONS = {
   no: {},
   'by label': { labelSelector: 'app=web' },
-  // Which the metadata does not tell.
+  // The metadata does not tell.
   'by field': { fieldSelector: 'data.app=web' },
 } as const
 type Filter = keyof typeof SELECTIONS
@@ -42,7 +42,7 @@ const name = fc.constantFrom(...NAMES)
 const app = fc.constantFrom('web', 'web', 'db')
 const slow = fc.boolean()
 
-/** What can happen, in any order. */
+/** Operations in any order. */
 const action = fc.oneof(
   fc.record({ do: fc.constant('our-create' as const), name, app, slow }),
   fc.record({ do: fc.constant('our-patch' as const), name, app, slow }),
@@ -67,13 +67,13 @@ type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
 const scenario = fc.record({
   filtered: fc.constantFrom('no' as const, 'by label' as const, 'by field' as const),
   form: fc.constantFrom('full' as const, 'metadata' as const),
-  // Refused, it lists in pages.
+  // If streaming is refused, the informer lists in pages.
   initialEvents: fc.constantFrom('not asked for' as const, 'serve' as const, 'refuse' as const),
   seed: fc.integer({ min: 1, max: 1_000_000 }),
   actions: fc.array(action, { minLength: 3, maxLength: 40 }),
 })
 
-/** What a watch would show of an object: its identity and version, or nothing. */
+/** How a watch shows an object: its identity and version, or nothing. */
 type View = string
 const viewOf = (object: Stored<KubeObject> | undefined): View =>
   object ? `${object.metadata.uid}@${object.metadata.resourceVersion}` : 'none'
@@ -84,7 +84,7 @@ const versionOf = async (stored: Promise<Stored<KubeObject>>): Promise<{ revisio
 const byVersion = (a: Stored<KubeObject>, b: Stored<KubeObject>): number =>
   compareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion)
 
-/** Everything that ever was at each place, and from where on we may not look back. */
+/** The history of each key, and the revision before which the cache may not fall back. */
 class Truth {
   readonly #history = new Map<string, { readonly revision: number; readonly view: View }[]>()
   readonly #ends = new Map<string, number>()
@@ -105,7 +105,9 @@ class Truth {
     })
   }
 
-  /** We write and shall see the metadata only: what is selected by more than that is out of sight until the watch brings it. */
+  /**
+   * Only the metadata of a write is known: an object selected by other fields stays hidden until the watch delivers it.
+   */
   doubt(at: string): void {
     if (this.#filter === 'by field') this.#doubted.add(at)
   }
@@ -114,7 +116,7 @@ class Truth {
     return this.#filter === 'no' || (this.#filter === 'by label' ? metadata.labels : data)?.['app'] === 'web'
   }
 
-  /** `whole` is false if the answer to our write held the metadata only: a cache of whole objects may have nothing to show. */
+  /** `whole` is false if the response held only the metadata: a cache of full objects may have nothing to show. */
   acknowledge(at: string, revision: number, whole: boolean): void {
     if (revision < (this.#acknowledged.get(at) ?? 0)) return
     this.#acknowledged.set(at, revision)
@@ -126,7 +128,7 @@ class Truth {
     return this.#ends.get(uid ?? '') ?? 0
   }
 
-  /** Whether this view of a place was true at some time since our last acknowledged write to it. */
+  /** True if this view of a key was valid at some time since the last acknowledged own write to it. */
   allows(at: string, view: View): boolean {
     if (view === 'none' && (this.#mayBeMissing.has(at) || this.#doubted.has(at))) return true
     const since = this.#acknowledged.get(at) ?? 0
@@ -169,7 +171,7 @@ async function play(run: {
 
   let isSlow = false
   let losesAnswer = false
-  // Pages of a list come slowly, so that writes fall between them.
+  // Pages arrive slowly, so that writes happen between them.
   api.delayAnswers(({ verb }) => (verb === 'list' ? 300 : isSlow && verb !== 'watch' ? 1000 : 0))
   api.intercept(({ verb }) => (losesAnswer && verb === 'patch' ? 'drop-answer' : undefined))
   let refusal = { status: 500, left: 0 }
@@ -186,7 +188,7 @@ async function play(run: {
       truth.acknowledge(at, revision, whole)
       check(`right after our write at ${revision}`)
     } catch (error) {
-      // Somebody else was first, or the answer was lost: we know of no write, so there is nothing to remember.
+      // Another writer was first, or the response was lost: there is no acknowledged write to remember.
       const code = error instanceof TenureError ? error.code : String(error)
       if (!/^TENURE_(API_(NOT_FOUND|ALREADY_EXISTS|CONFLICT)|CONNECTION_LOST)$/.test(code)) violations.push(code)
     }
@@ -216,7 +218,7 @@ async function play(run: {
         )
         break
       case 'our-delete': {
-        // As all deletions of ours: just the object that was seen.
+        // Own deletions are conditional on the object that was read.
         const uid = informer.cache.get(ref(each.name))?.metadata.uid
         if (uid === undefined) break
         pending.push(
@@ -243,7 +245,7 @@ async function play(run: {
         api.endWatches()
         break
       case 'relist': {
-        // The history is gone, and the new list has begun, but not arrived.
+        // The history is gone, and the new list has started but not arrived.
         api.seed(ConfigMap, map('unrelated', String(++value), 'db'))
         api.compact()
         api.dropWatches()
@@ -275,7 +277,7 @@ async function play(run: {
   for (const each of run.actions) await act(each)
   expect(violations).toEqual([])
 
-  // Everything arrives in the end.
+  // Finally everything arrives.
   isSlow = false
   api.releaseWatches()
   await clock.advance(1_200_000)
@@ -298,7 +300,7 @@ async function play(run: {
 
 describe('read your writes', () => {
   test(
-    'holds for any interleaving of our writes, theirs, late events, lost watches and lists',
+    'the cache never falls behind own writes in any interleaving of writes, events, watches and lists',
     { timeout: 120_000 },
     async () => {
       expect.hasAssertions()

@@ -5,7 +5,7 @@ import { type Labels, noMetrics } from '../metrics/metrics.ts'
 import { ConfigMap, map, ref, setUp } from './informer.testing.ts'
 
 describe('shared informers', () => {
-  test('are one for each kind, form and selection', () => {
+  test('there is one informer per kind, form and selection', () => {
     const { informers, informer } = setUp()
     expect(informers.informer(ConfigMap, { labelSelector: '' })).toBe(informer)
     expect(informers.informer(ConfigMap, { namespace: 'default' })).not.toBe(informer)
@@ -13,7 +13,7 @@ describe('shared informers', () => {
     expect(informers.health()).toHaveLength(3)
   })
 
-  test('start late when asked for late, and replay what is there to who subscribes late', async () => {
+  test('an informer can be requested after the start, and late subscribers get a replay', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -37,7 +37,7 @@ describe('shared informers', () => {
     await t.expectClean()
   })
 
-  test('count their lists and restarts', async () => {
+  test('lists and restarts are counted', async () => {
     const counts: Record<string, number> = {}
     const family = (name: string) => ({
       with: ({ kind }: Labels) => ({ inc: () => (counts[`${name} ${kind}`] = (counts[`${name} ${kind}`] ?? 0) + 1) }),
@@ -55,7 +55,7 @@ describe('shared informers', () => {
     await t.expectClean()
   })
 
-  test('go on when a handler throws, and log it', async () => {
+  test('a handler that throws is logged and does not stop the informer', async () => {
     const errors: unknown[] = []
     const log = {
       debug: () => undefined,
@@ -77,7 +77,7 @@ describe('shared informers', () => {
     await t.expectClean()
   })
 
-  test('give out objects that can not be changed, without the managedFields of others', async () => {
+  test('cached objects are frozen and lack the managedFields of others', async () => {
     const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
     await t.start()
     await t.client.apply(ConfigMap, map('a'), { fieldManager: 'me' })

@@ -16,17 +16,17 @@ import type { Informer, InformerHealth, Informers } from './types.ts'
 
 export interface SharedInformersOptions extends InformerTuning {
   readonly api: KubeApi
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Default: the machine's. */
+  /** Default: the system's generator. */
   readonly random?: Random
-  /** Default: says nothing. */
+  /** Default: no logs. */
   readonly log?: Logger
-  /** Default: measures nothing. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics
 }
 
-/** How one of the shared informers is. */
+/** State of one shared informer. */
 export interface InformerReport {
   readonly kind: Kind
   readonly selection: Selection
@@ -34,17 +34,17 @@ export interface InformerReport {
   readonly health: InformerHealth
 }
 
-type Any = WatchingInformer<KubeObject>
+type AnyInformer = WatchingInformer<KubeObject>
 
 /**
- * The informers of a process: one per kind, form and selection, however many ask. Connected to the client, so that
- * every cache shows the process its own writes. One asked for after `start` starts at once.
+ * The informers of a process: one per kind, form and selection, shared by all callers. They observe the client, so that
+ * every cache shows the process its own writes. An informer requested after `start` starts at once.
  */
 export class SharedInformers implements Informers {
   readonly #options: SharedInformersOptions
-  readonly #informers = new Map<string, Any>()
-  /** By resource, whatever the version and form: those that a write may concern. */
-  readonly #byResource = new Map<string, Any[]>()
+  readonly #informers = new Map<string, AnyInformer>()
+  /** Informers that a write may concern, by resource, regardless of version and form. */
+  readonly #byResource = new Map<string, AnyInformer[]>()
   readonly #runs = new Set<Promise<void>>()
   #signal: AbortSignal | undefined
 
@@ -67,7 +67,7 @@ export class SharedInformers implements Informers {
       log,
       metrics,
     })
-    const any = informer as unknown as Any
+    const any = informer as unknown as AnyInformer
     this.#informers.set(key, any)
     const resource = resourceOf(kind)
     this.#byResource.set(resource, [...(this.#byResource.get(resource) ?? []), any])
@@ -75,7 +75,7 @@ export class SharedInformers implements Informers {
     return informer
   }
 
-  /** Starts all informers, and those to come, until `signal` aborts. Once. */
+  /** Starts all current and future informers until `signal` aborts. Only the first call has an effect. */
   start(signal: AbortSignal): void {
     if (this.#signal || signal.aborted) return
     this.#signal = signal
@@ -84,7 +84,10 @@ export class SharedInformers implements Informers {
     for (const informer of this.#informers.values()) this.#run(informer, signal)
   }
 
-  /** Shows what is written through `api`, another client than our own, in the caches at once. Returns what ends that. */
+  /**
+   * Shows writes through `api`, a client other than the informers' own, in the caches at once. Returns a function that
+   * stops that.
+   */
   observe(api: KubeApi): () => void {
     return api.observeWrites({
       written: (kind, object) => {
@@ -96,17 +99,17 @@ export class SharedInformers implements Informers {
     })
   }
 
-  /** Resolves when all that were asked for so far have their first full state; rejects only if `signal` aborts. */
+  /** Resolves when all informers requested so far are synced; rejects only if `signal` aborts. */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
   }
 
-  /** Resolves when, after the abort, every watch has ended. */
+  /** Resolves when every watch has ended after the abort. */
   async whenStopped(): Promise<void> {
     await Promise.all(this.#runs)
   }
 
-  /** How all of them are, for readiness: red while one is not synced or down. */
+  /** State of all informers, for readiness: not ready while one is down or not synced. */
   health(): readonly InformerReport[] {
     return [...this.#informers.values()].map(({ kind, selection, synced, health }) => ({
       kind,
@@ -116,7 +119,7 @@ export class SharedInformers implements Informers {
     }))
   }
 
-  #run(informer: Any, signal: AbortSignal): void {
+  #run(informer: AnyInformer, signal: AbortSignal): void {
     if (signal.aborted) return
     const run = informer.run(signal).finally(() => this.#runs.delete(run))
     this.#runs.add(run)
@@ -127,7 +130,7 @@ function resourceOf(kind: Kind): string {
   return `${kind.plural}.${kind.group}`
 }
 
-/** Selections that select the same, written the same; an empty selector is none. */
+/** Normalizes a selection, so that equal selections share an informer; an empty selector counts as none. */
 function normalize(kind: Kind, { namespace, labelSelector, fieldSelector }: Selection): Selection {
   return {
     ...(kind.namespaced && namespace && { namespace }),

@@ -7,7 +7,7 @@ describe('stopping', () => {
     ['while the watch is being opened', 'serve', 0],
     ['between two pages', 'refuse', 150],
     ['while it waits for the end of the initial events', 'ignore', 5000],
-  ] as const)('leaves nothing behind %s', async (_when, initialEvents, after) => {
+  ] as const)('stopping leaves nothing behind %s', async (_when, initialEvents, after) => {
     const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     t.api.delayAnswers(({ verb }) => (verb === 'list' || after === 0 ? 100 : 0))
@@ -23,7 +23,7 @@ describe('stopping', () => {
     expect(t.api.requests).toEqual([])
   })
 
-  test('leaves nothing behind in the middle of a list', async () => {
+  test('stopping leaves nothing behind during a list', async () => {
     const t = setUp()
     t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
     await t.start()
@@ -33,7 +33,7 @@ describe('stopping', () => {
     expect(t.clock.pending).toBe(0)
   })
 
-  test('leaves nothing behind while it backs off, and takes no more writes', async () => {
+  test('stopping leaves nothing behind during backoff, and later writes are ignored', async () => {
     const t = setUp()
     t.api.intercept(({ verb }) => (verb === 'watch' ? 'drop' : undefined))
     await t.start()

@@ -15,7 +15,7 @@ const added = (name: string): InformerEvent<KubeObject> => ({
 const nameOf = (event: InformerEvent<KubeObject>): string => event.object.metadata.name
 
 describe('Broadcaster', () => {
-  test('hands out a change made by a handler after the one it is handling, to all', () => {
+  test('a change made by a handler is delivered to all after the current one', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const log: string[] = []
     broadcaster.subscribe(
@@ -33,7 +33,7 @@ describe('Broadcaster', () => {
     expect(log).toEqual(['first a', 'second a', 'first b', 'second b', 'first nested', 'second nested'])
   })
 
-  test('gives who subscribes in between the replay, and not what the replay held already', () => {
+  test('a subscriber added during a delivery gets the replay and no duplicates', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const late: string[] = []
     let subscribed = false
@@ -43,7 +43,7 @@ describe('Broadcaster', () => {
         subscribed = true
         broadcaster.subscribe(
           (event) => late.push(nameOf(event)),
-          // The cache holds both by now.
+          // By now the cache holds both.
           (deliver) => {
             deliver(added('a'))
             deliver(added('b'))
@@ -57,7 +57,7 @@ describe('Broadcaster', () => {
     expect(late).toEqual(['a', 'b', 'c'])
   })
 
-  test('hands nothing more to who left, even of a batch under way', () => {
+  test('an unsubscribed handler gets nothing more, even of the current batch', () => {
     const broadcaster = new Broadcaster<KubeObject>(() => undefined)
     const log: string[] = []
     const end = broadcaster.subscribe(

@@ -9,11 +9,11 @@ interface Subscriber<T extends KubeObject> {
 }
 
 /**
- * Hands events to subscribers, in order. A change made while an event is being handed out is handed out after it, to
- * those who were there when it was made: who subscribes in between has already seen it in the replay.
+ * Delivers events to subscribers in order. A change during a delivery is delivered after it, to the subscribers that
+ * existed when the change was made: later subscribers have seen it in their replay.
  */
 export class Broadcaster<T extends KubeObject> {
-  /** Replaced, never changed, so that an event can keep the list it belongs to. */
+  /** Replaced and never mutated, so that an event can keep the list it belongs to. */
   #subscribers: readonly Subscriber<T>[] = []
   readonly #queue: { readonly event: InformerEvent<T>; readonly to: readonly Subscriber<T>[] }[] = []
   #busy = false
@@ -27,7 +27,9 @@ export class Broadcaster<T extends KubeObject> {
     return this.#subscribers.length
   }
 
-  /** `replay` is called with what hands events to this subscriber alone. Returns what ends the subscription. */
+  /**
+   * `replay` receives a function that delivers events to this subscriber only. Returns a function that unsubscribes.
+   */
   subscribe(handler: Handler<T>, replay: (deliver: Handler<T>) => void): () => void {
     const subscriber: Subscriber<T> = { handler, active: true }
     const alone = [subscriber]
@@ -40,7 +42,7 @@ export class Broadcaster<T extends KubeObject> {
     }
   }
 
-  /** The cache has all of these already. */
+  /** Publishes events that the cache already reflects. */
   publish(events: readonly InformerEvent<T>[]): void {
     const to = this.#subscribers
     if (to.length === 0) return
@@ -51,7 +53,7 @@ export class Broadcaster<T extends KubeObject> {
   #drain(): void {
     if (this.#busy) return
     this.#busy = true
-    // The queue grows while it is read; it is short but for a whole list, which is read once from front to back.
+    // The queue may grow during the loop. It is short, except for a full list, which is read once from front to back.
     for (let at = 0; at < this.#queue.length; at++) {
       const entry = this.#queue[at]
       if (entry) for (const subscriber of entry.to) this.#deliver(subscriber, entry.event)

@@ -1,17 +1,17 @@
 /**
- * Objects by the values of one index. Most values have one object, so that one is kept as it is and only more make a
- * Set; a value whose last object goes is forgotten.
+ * Objects by the values of one index. Most values have a single object, which is stored directly; only several need a
+ * Set. Values without objects are removed.
  */
 export class IndexTable<T extends object> {
   readonly #buckets = new Map<string, T | Set<T>>()
   readonly #valuesOf: (object: T) => readonly string[]
 
-  /** `valuesOf` must give the same values for the same object, always: removal asks again. */
+  /** `valuesOf` must always return the same values for the same object: removal calls it again. */
   constructor(valuesOf: (object: T) => readonly string[]) {
     this.#valuesOf = valuesOf
   }
 
-  /** How many values have objects. */
+  /** Number of values that have objects. */
   get size(): number {
     return this.#buckets.size
   }

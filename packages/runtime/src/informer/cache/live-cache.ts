@@ -23,22 +23,22 @@ export interface LiveCacheOptions<T extends KubeObject> {
   readonly store: ObjectStore<T>
   readonly transform: ObjectTransform<T>
   readonly clock: Clock
-  /** Told of what changed, after it has. */
+  /** Called with changes after they are in the cache. */
   readonly publish: (events: readonly InformerEvent<T>[]) => void
-  /** Told that `lastSyncResourceVersion` has moved, after what changed by that was published. */
+  /** Called when `lastSyncResourceVersion` changed, after the corresponding changes were published. */
   readonly progressed: () => void
 }
 
-/** A list on its way into the cache. Nobody sees it before it is committed. */
+/** A list that is being read. It is not visible before it is committed. */
 export interface Staging<T extends KubeObject> {
   readonly objects: ObjectTable<T>
-  /** When it was asked for, on the monotonic clock. */
+  /** Monotonic time at which the list was requested. */
   readonly startedAt: number
 }
 
 /**
- * Decides what the store shows. Three sources bring states of objects (watch, lists, our own writes) and may be late;
- * at one place the higher resourceVersion is the newer state, whatever brought it.
+ * Decides which state of an object the store shows. Watch, lists and own writes deliver states and may be late; the
+ * higher resourceVersion is always the newer state.
  */
 export class LiveCache<T extends KubeObject> implements WriteObserver {
   readonly #options: LiveCacheOptions<T>
@@ -46,9 +46,9 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   readonly #transform: ObjectTransform<T>
   readonly #own = new OwnWrites()
   readonly #isSelected: (object: KubeObject) => boolean
-  /** Whether the metadata alone does not tell what is selected. */
+  /** True if the metadata alone does not determine whether an object is selected. */
   readonly #selectsByBody: boolean
-  /** Whether an object may leave the watch other than by its deletion. */
+  /** True if an object may leave the watch without being deleted. */
   readonly #isFiltered: boolean
   #lastSyncResourceVersion: string | undefined
   #listed = false
@@ -62,25 +62,27 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     this.#isFiltered = canBeLeft(options.selection)
   }
 
-  /** How far the server's history is in the cache: watch on from here. Undefined before the first list. */
+  /**
+   * The resourceVersion up to which the cache is complete, and from which to watch. Undefined before the first list.
+   */
   get lastSyncResourceVersion(): string | undefined {
     return this.#lastSyncResourceVersion
   }
 
-  /** How many of our writes the watch has not brought yet. */
+  /** Number of own writes that the watch has not delivered yet. */
   get unconfirmed(): number {
     return this.#own.size
   }
 
-  // ---- the watch ----
+  // ---- watch ----
 
-  /** Takes in a batch of watch events. */
+  /** Applies a batch of watch events. */
   apply(batch: readonly WatchEvent<T>[]): void {
     for (const event of batch) {
       switch (event.type) {
         case 'ADDED':
         case 'MODIFIED':
-          // Seen once it is in: if that fails, it comes again.
+          // The version advances only after the event is applied: if that fails, the event comes again.
           this.#changed(event.object)
           this.#lastSyncResourceVersion = event.object.metadata.resourceVersion
           break
@@ -105,16 +107,16 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const order = shown ? compareResourceVersions(resourceVersion, shown.metadata.resourceVersion) : 1
     const isNews = order > 0 || (order === 0 && this.#own.isProvisional(uid))
     if (this.#own.size > 0) this.#own.confirm(uid, resourceVersion)
-    if (isNews) this.#show(this.#transform.take(brought), shown)
+    if (isNews) this.#show(this.#transform.inPlace(brought), shown)
   }
 
   #ended(brought: Stored<T>): void {
     const { uid, resourceVersion } = brought.metadata
     this.#own.ended(uid, resourceVersion, !this.#isFiltered)
     const shown = this.#store.at(brought)
-    // Written by us after it left the selection, or made anew under the same name: this end is not that one's.
+    // An own write after the object left the selection, or a new object of the same name: this deletion is older.
     if (!shown || compareResourceVersions(shown.metadata.resourceVersion, resourceVersion) > 0) return
-    this.#hide(shown, shown.metadata.uid === uid ? this.#transform.take(brought) : shown)
+    this.#hide(shown, shown.metadata.uid === uid ? this.#transform.inPlace(brought) : shown)
   }
 
   // ---- lists ----
@@ -123,13 +125,13 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     return { objects: new ObjectTable<T>(), startedAt: this.#now() }
   }
 
-  /** Adds an item of the list, or an event of a streamed one. */
+  /** Adds an item of the list, or an event of a streaming list. */
   add(staging: Staging<T>, object: Stored<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED' = 'ADDED'): void {
     if (type === 'DELETED') staging.objects.remove(object.metadata.namespace, object.metadata.name)
-    else staging.objects.set(this.#known(object) ?? this.#transform.take(object))
+    else staging.objects.set(this.#known(object) ?? this.#transform.inPlace(object))
   }
 
-  /** The cached object if it is the same state, so that a relist of what did not change costs no memory. */
+  /** The cached object if it has the same version, so that relisting unchanged objects costs no memory. */
   #known(object: Stored<T>): Stored<T> | undefined {
     if (this.#store.size === 0) return undefined
     const shown = this.#store.at(object)
@@ -144,7 +146,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     return this.#own.hides(keyOf(metadata), metadata.uid, metadata.resourceVersion)
   }
 
-  /** Whether a list is from before what the watch has already brought. */
+  /** True if a list is older than what the watch has already delivered. */
   isStale(resourceVersion: string): boolean {
     return (
       this.#lastSyncResourceVersion !== undefined &&
@@ -153,8 +155,8 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   }
 
   /**
-   * Makes the cache equal to the list, but for our own writes from after it, at once for readers, and tells the
-   * difference. A stale list, if it is committed all the same, counts in full: the server went back in time.
+   * Makes the cache equal to the list, except for newer own writes, and publishes the difference. A stale list that is
+   * committed nevertheless counts in full: the server was restored from a backup.
    */
   commit(staging: Staging<T>, resourceVersion: string): void {
     if (this.isStale(resourceVersion)) this.#own.clear()
@@ -172,7 +174,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     this.#options.progressed()
   }
 
-  /** There is nothing to compare with. */
+  /** Commits the first list, where there is nothing to compare with. */
   #showAll({ objects }: Staging<T>, events: InformerEvent<T>[]): void {
     this.#store.adopt(objects)
     for (const object of objects) events.push({ type: 'added', object, initial: !this.#listed })
@@ -205,7 +207,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     }
   }
 
-  // ---- our own writes ----
+  // ---- own writes ----
 
   written(kind: Kind, object: Stored<KubeObject>): void {
     if (object.kind !== this.#options.kind.kind) return
@@ -214,16 +216,16 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const shown = this.#store.get(object.metadata)
     const known = shown?.metadata.resourceVersion ?? this.#lastSyncResourceVersion
     const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known)
-    // What the watch has passed it has brought, and if it is not shown, it has also brought its end.
+    // States up to the watch's version have been delivered; if they are not shown, so has their deletion.
     const isPartial = kind.form === 'metadata' || kind.version !== this.#options.kind.version
     const completes = order === 0 && shown !== undefined && !isPartial && this.#own.isProvisional(uid)
     if (order <= 0 && !completes) return
     const isProvisional = isPartial && this.#options.kind.form === 'full'
     const isSelected = !(isPartial && this.#selectsByBody) && this.#isSelected(object)
-    // Of an object that was not shown before, the metadata alone is not enough to show it.
+    // The metadata alone is not enough to show an object that was not shown before.
     if (!isSelected || (isProvisional && shown?.metadata.uid !== uid)) {
-      // If the watch brings this very state after all, it is to be shown: the server decides what is selected.
-      this.#own.blind(keyOf(object.metadata), resourceVersion, true, this.#now())
+      // If the watch delivers this state after all, it is shown: the server decides what is selected.
+      this.#own.suppress(keyOf(object.metadata), resourceVersion, true, this.#now())
       if (shown) this.#hide(shown, shown)
       return
     }
@@ -233,8 +235,8 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
   }
 
   /**
-   * Without a uid, or with that of an object the cache did not show, what is shown under its name stays: it may be the
-   * next object of that name, and the watch will tell.
+   * Without a uid, or with the uid of an object that is not shown, the object shown under this name stays: it may be
+   * its successor, and the watch will tell.
    */
   deleted(_kind: Kind, ref: ObjectRef, uid: string | undefined): void {
     if (uid === undefined) return
@@ -242,12 +244,12 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const version = shown?.metadata.uid === uid ? shown.metadata.resourceVersion : undefined
     this.#own.deleted(uid, version, this.#now())
     if (!shown || version === undefined) return
-    // Nor may an object show up that had the name before it.
-    this.#own.blind(keyOf(ref), version, false, this.#now())
+    // Earlier objects of this name must not reappear either.
+    this.#own.suppress(keyOf(ref), version, false, this.#now())
     this.#hide(shown, shown)
   }
 
-  // ---- what is shown ----
+  // ---- visible state ----
 
   #show(object: Stored<T>, shown: Stored<T> | undefined): void {
     this.#store.set(object)
@@ -292,7 +294,7 @@ function fieldTerms({ fieldSelector = '' }: Selection): readonly string[] {
   return fieldSelector.split(',').filter(Boolean)
 }
 
-/** Names do not change. */
+/** Names are immutable. */
 function mayChange(term: string): boolean {
   return !/^\s*metadata\.name(space)?\s*=/.test(term)
 }

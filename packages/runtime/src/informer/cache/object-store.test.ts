@@ -28,7 +28,7 @@ function object(namespace: string, name: string, owners: readonly string[] = [],
 const colors = ({ metadata }: Stored<KubeObject>): string[] => Object.values(metadata.labels ?? {})
 
 describe('ObjectStore', () => {
-  test('finds by key, namespace and owner, of either scope', () => {
+  test('objects of either scope are found by key, namespace and owner', () => {
     const store = new ObjectStore<KubeObject>(unexpected)
     const a = object('one', 'a', ['o1', 'o2'])
     const b = object('two', 'a', ['o2'])
@@ -44,7 +44,7 @@ describe('ObjectStore', () => {
     expect(store.byIndex(OWNER_UID_INDEX, 'nobody')).toEqual([])
   })
 
-  test('files existing objects under a new index, and refuses another one of the same name', () => {
+  test('a new index covers existing objects, and its name is unique', () => {
     const store = new ObjectStore<KubeObject>(unexpected)
     store.set(object('one', 'a', [], 'red'))
     expect(() => store.byIndex('color', 'red')).toThrow(expect.objectContaining({ code: 'TENURE_INDEX_UNKNOWN' }))
@@ -54,13 +54,13 @@ describe('ObjectStore', () => {
     expect(() => store.addIndex('color', () => [])).toThrow(expect.objectContaining({ code: 'TENURE_INDEX_TAKEN' }))
   })
 
-  test('survives an index function that throws, or gives no list', () => {
+  test('an index function that throws or returns no list is reported', () => {
     const failures: unknown[] = []
     const store = new ObjectStore<KubeObject>((index) => failures.push(index))
     store.addIndex('bad', () => {
       throw new Error('bad')
     })
-    // As a program without types may have it.
+    // Possible in programs without types.
     store.addIndex('none', () => undefined as unknown as string[])
     store.set(object('one', 'a'))
     expect(store.size).toBe(1)
@@ -69,7 +69,7 @@ describe('ObjectStore', () => {
     expect(failures).toEqual(['bad', 'none', 'bad', 'none'])
   })
 
-  test('agrees with a plain list after any changes, and its indexes leave nothing behind', () => {
+  test('the store agrees with a plain list after any changes, and its indexes leave nothing behind', () => {
     const change = fc.record({
       remove: fc.boolean(),
       name: fc.constantFrom('a', 'b', 'c', 'd'),

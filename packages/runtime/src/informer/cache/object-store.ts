@@ -8,13 +8,16 @@ interface Index<T extends KubeObject> {
   readonly table: IndexTable<Stored<T>>
 }
 
-/** The objects of a cache and its indexes, kept in step. Knows nothing of time or versions. */
+/** The objects of a cache and its indexes. Independent of time and versions. */
 export class ObjectStore<T extends KubeObject> implements Cache<T> {
   #objects = new ObjectTable<T>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #onIndexFailure: (index: string, error: unknown) => void
 
-  /** An index function that throws files the object nowhere and is reported, so that one bad function stops nothing else. */
+  /**
+   * If an index function throws, the object is not indexed and the error is reported, so that one faulty function
+   * affects nothing else.
+   */
   constructor(onIndexFailure: (index: string, error: unknown) => void) {
     this.#onIndexFailure = onIndexFailure
     this.addIndex(OWNER_UID_INDEX, ownerUids)
@@ -42,19 +45,19 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
     if (found) return found.table.get(value)
     throw new TenureError(
       'TENURE_INDEX_UNKNOWN',
-      `This cache has no index ${JSON.stringify(index)}: add it with addIndex before it is used.`,
+      `This cache has no index ${JSON.stringify(index)}: add it with addIndex first.`,
       { fate: 'bug' },
     )
   }
 
-  /** The same function under the same name again is fine: informers are shared. */
+  /** Adding the same function under the same name again is allowed: informers are shared. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     const known = this.#indexes.get(name)
     if (known?.valuesOf === valuesOf) return
     if (known) {
       throw new TenureError(
         'TENURE_INDEX_TAKEN',
-        `This cache already has another index ${JSON.stringify(name)}: it is shared, so give yours a name of its own.`,
+        `This cache already has a different index ${JSON.stringify(name)}: caches are shared, so choose another name.`,
         { fate: 'bug' },
       )
     }
@@ -62,7 +65,7 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
       try {
         const values: unknown = valuesOf(object)
         if (Array.isArray(values)) return values as readonly string[]
-        throw new TypeError('an index function gives a list of texts')
+        throw new TypeError('An index function must return a list of strings.')
       } catch (error) {
         this.#onIndexFailure(name, error)
         return []
@@ -72,7 +75,7 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
     this.#indexes.set(name, { valuesOf, table })
   }
 
-  /** The object at the same place as `object`. */
+  /** The stored object with the namespace and name of `object`. */
   at(object: Stored<T>): Stored<T> | undefined {
     return this.#objects.at(object)
   }
@@ -86,7 +89,7 @@ export class ObjectStore<T extends KubeObject> implements Cache<T> {
     this.#objects.set(object)
   }
 
-  /** Takes over a whole table, which is the store's from now on, while there is nothing else. */
+  /** Takes ownership of a whole table while the store is empty. */
   adopt(objects: ObjectTable<T>): void {
     this.#objects = objects
     for (const { table } of this.#indexes.values()) for (const object of objects) table.add(object)

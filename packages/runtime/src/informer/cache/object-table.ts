@@ -1,8 +1,8 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
 /**
- * Objects by namespace, then name. Two levels instead of one `namespace/name` key: the names are strings that the
- * objects hold anyway, while ten thousand joined keys are a megabyte; and one namespace is found without an index.
+ * Objects by namespace, then name. Two levels instead of one `namespace/name` key: the objects hold these strings
+ * anyway, while ten thousand joined keys are a megabyte; and one namespace is found without an index.
  */
 export class ObjectTable<T extends KubeObject> {
   readonly #namespaces = new Map<string, Map<string, Stored<T>>>()
@@ -16,7 +16,7 @@ export class ObjectTable<T extends KubeObject> {
     return this.#namespaces.get(namespace ?? '')?.get(name)
   }
 
-  /** The object at the same place as `object`. */
+  /** The object with the namespace and name of `object`. */
   at(object: Stored<T>): Stored<T> | undefined {
     return this.get(object.metadata.namespace, object.metadata.name)
   }
@@ -37,7 +37,7 @@ export class ObjectTable<T extends KubeObject> {
     if (names.size === 0) this.#namespaces.delete(namespace ?? '')
   }
 
-  /** All, or those of one namespace. */
+  /** All objects, or those of one namespace. */
   list(namespace?: string): readonly Stored<T>[] {
     if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.values() ?? [])]
     const all: Stored<T>[] = []
@@ -45,7 +45,7 @@ export class ObjectTable<T extends KubeObject> {
     return all
   }
 
-  /** In most cases of one namespace, which then needs no generator. */
+  /** Usually there is one namespace, which then needs no generator. */
   [Symbol.iterator](): Iterator<Stored<T>> {
     const [only, ...others] = this.#namespaces.values()
     return only && others.length === 0 ? only.values() : this.#all()

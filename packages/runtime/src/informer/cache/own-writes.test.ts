@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { EventModel } from '../../testing/event-model.ts'
 import { ConfigMap, map, ref, setUp, streamed } from '../informer.testing.ts'
 
-describe('our own writes', () => {
-  test('are shown at once, and their echo is not news', async () => {
+describe('own writes', () => {
+  test('own writes are visible at once, and their watch events change nothing', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -21,7 +21,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('made while the first list is on its way are shown too, and stay', async () => {
+  test('own writes during the first list are visible and stay', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     t.api.intercept(async ({ verb }) => {
@@ -36,7 +36,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('made before the first state is there are shown too, and stay', async () => {
+  test('own writes before the initial state are visible and stay', async () => {
     const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.holdWatches()
@@ -50,7 +50,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('to objects outside the selection leave marks that time takes away', async () => {
+  test('marks of writes outside the selection expire', async () => {
     const t = setUp({ selection: { labelSelector: 'app=web' } })
     await t.start()
     await t.client.create(ConfigMap, map('other'))
@@ -65,7 +65,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('that delete are not undone by late events', async () => {
+  test('late events do not undo an own deletion', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -82,7 +82,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('that delete leave no mark when the watch is faster than the answer', async () => {
+  test('a deletion leaves no mark if the watch is faster than the response', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -96,7 +96,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('that delete do not uncover an earlier object of the same name', async () => {
+  test('a deletion does not uncover an earlier object of the same name', async () => {
     const t = setUp()
     await t.start()
     t.api.holdWatches()
@@ -112,7 +112,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@4', 'deleted default/a@4'])
   })
 
-  test('that remove the last finalizer remove the object', async () => {
+  test('removing the last finalizer removes the object', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, { ...map('a'), metadata: { ...map('a').metadata, finalizers: ['x/y'] } })
     await t.start()
@@ -127,7 +127,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@2', 'modified default/a@3', 'deleted default/a@3'])
   })
 
-  test('do not bring back what somebody else deleted meanwhile', async () => {
+  test('an own write does not restore an object that was deleted meanwhile', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     await t.start()
@@ -141,7 +141,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('are kept through a list from before them', async () => {
+  test('own writes survive an older list', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     await t.start()
@@ -151,7 +151,7 @@ describe('our own writes', () => {
     t.api.intercept(async ({ query }) => {
       if (!query['continue'] || wrote) return undefined
       wrote = true
-      // Between two pages of a snapshot taken before.
+      // Between two pages of an older snapshot.
       await t.client.patch(ConfigMap, ref('a'), mergePatch({ data: { value: 'mine' } }))
       await t.client.delete(ConfigMap, ref('b'))
       await t.client.create(ConfigMap, map('d'))
@@ -171,7 +171,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('that leave the selection take the object out, and late events do not bring it back', async () => {
+  test('a write that leaves the selection removes the object, and late events do not restore it', async () => {
     const t = setUp({ selection: { labelSelector: 'app=web' } })
     await t.start()
     t.api.holdWatches()
@@ -188,7 +188,7 @@ describe('our own writes', () => {
     expect(t.model.log).toEqual(['added default/a@5'])
   })
 
-  test('that delete are not undone after a list that lacks the object because it had left the selection', async () => {
+  test('a deletion is not undone by a list taken while the object was not selected', async () => {
     const t = setUp({ server: { expiry: 'status' }, selection: { labelSelector: 'app=web' } })
     await t.start()
     const { metadata } = await t.client.create(ConfigMap, map('a', '1', { app: 'web' }))
@@ -200,7 +200,7 @@ describe('our own writes', () => {
     t.api.dropWatches()
     t.api.clearRequests()
     await t.clock.advanceUntil(() => t.verbs().includes('list'))
-    // The list is on its way, without it. Somebody brings it back, and we delete it.
+    // The list without the object is on its way. Another writer restores the object, and this process deletes it.
     t.api.seed(ConfigMap, map('a', '3', { app: 'web' }))
     await t.client.delete(ConfigMap, ref('a'), { preconditions: { uid: metadata.uid } })
     await t.clock.advance(1000)
@@ -211,7 +211,7 @@ describe('our own writes', () => {
     await t.expectClean()
   })
 
-  test('in metadata form change the metadata of a full object until the watch brings the rest', async () => {
+  test('a metadata write updates the metadata of a full object until the watch delivers the rest', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a', '1'))
     await t.start()
@@ -229,7 +229,7 @@ describe('our own writes', () => {
   })
 
   test.each([ConfigMap, metadataOf(ConfigMap)])(
-    'in metadata form leave it to the watch what is selected by more than metadata ($form)',
+    'after a metadata write the watch decides what is selected by other fields ($form)',
     async (kind) => {
       const t = setUp()
       const informer = t.informers.informer(kind, { fieldSelector: 'metadata.namespace=default,data.value=1' })
@@ -246,7 +246,7 @@ describe('our own writes', () => {
           ref(name),
           mergePatch({ metadata: { annotations }, data: { value } }),
         )
-        // Nothing from before the write.
+        // Nothing older than the write.
         expect(informer.cache.get(ref(name))?.metadata.annotations ?? annotations).toEqual(annotations)
       }
       t.api.releaseWatches()
@@ -258,7 +258,7 @@ describe('our own writes', () => {
     },
   )
 
-  test('reach every informer of the resource, in its own form', async () => {
+  test('own writes reach every informer of the resource in its form', async () => {
     const t = setUp()
     const metadata = t.informers.informer(metadataOf(ConfigMap))
     const elsewhere = t.informers.informer(ConfigMap, { namespace: 'elsewhere' })

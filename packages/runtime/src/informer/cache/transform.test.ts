@@ -19,18 +19,18 @@ const parsed = (): Stored<KubeObject & { data: { a: string } }> => ({
 })
 
 describe('ObjectTransform', () => {
-  test('drops managedFields but those of the named managers', () => {
-    const none = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false }).take(parsed())
+  test('only the managedFields of named managers are kept', () => {
+    const none = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false }).inPlace(parsed())
     expect(none.metadata).not.toHaveProperty('managedFields')
-    const mine = new ObjectTransform(kind, { keepManagedFieldsOf: ['me'], freeze: false }).take(parsed())
+    const mine = new ObjectTransform(kind, { keepManagedFieldsOf: ['me'], freeze: false }).inPlace(parsed())
     expect(mine.metadata.managedFields).toEqual([{ manager: 'me' }])
   })
 
-  test('takes what is frozen, and leaves alone what others hold', () => {
+  test('frozen objects are copied, and the originals stay unchanged', () => {
     const transform = new ObjectTransform(kind, { keepManagedFieldsOf: [], freeze: false })
     const frozen = deepFreeze(parsed())
     const { managedFields: _, ...metadata } = frozen.metadata
-    expect(transform.take(frozen)).toEqual({ ...frozen, metadata })
+    expect(transform.inPlace(frozen)).toEqual({ ...frozen, metadata })
     const held = parsed()
     const copy = transform.copy(held)
     expect(held).toEqual(parsed())
@@ -38,7 +38,7 @@ describe('ObjectTransform', () => {
     expect(copy.metadata.labels).not.toBe(held.metadata.labels)
   })
 
-  test('cuts a whole object to the metadata form', () => {
+  test('a full object is reduced to the metadata form', () => {
     const transform = new ObjectTransform(metadataOf(kind), { keepManagedFieldsOf: [], freeze: true })
     const cut = transform.copy(parsed())
     expect(Object.keys(cut)).toEqual(['apiVersion', 'kind', 'metadata'])

@@ -11,8 +11,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Metadata = Stored<KubeObject>['metadata']
 
 /**
- * What becomes of an object on its way into a cache. Tuned for memory: managedFields are often half of an object, and
- * every parsed object brings its own copy of strings that all of them share.
+ * Transforms objects on their way into a cache. Tuned for memory: managedFields are often half of an object, and every
+ * parsed object has its own copy of common strings.
  */
 export class ObjectTransform<T extends KubeObject> {
   readonly #kind: Kind<T>
@@ -27,22 +27,22 @@ export class ObjectTransform<T extends KubeObject> {
     this.#freeze = options.freeze
   }
 
-  /** Of an object that was just parsed and that nobody else holds: it is changed in place. */
-  take(object: Stored<T>): Stored<T> {
-    // Not of those who keep what they hand out, frozen: in-process transports may.
+  /** Transforms an object in place. The caller must be its only holder. */
+  inPlace(object: Stored<T>): Stored<T> {
+    // In-process transports may return shared, frozen objects.
     if (Object.isFrozen(object)) return this.copy(object)
     const owned: Writable<Stored<KubeObject>> = object
     owned.apiVersion = this.#kind.apiVersion
     owned.kind = this.#kind.kind
-    owned.metadata = this.#takeMetadata(object.metadata)
+    owned.metadata = this.#transformMetadata(object.metadata)
     return this.#done(owned)
   }
 
-  /** Of an object that somebody else holds too: a copy as far as it is changed. */
+  /** Transforms a copy of an object that has other holders, copying only the changed parts. */
   copy(object: Stored<KubeObject>): Stored<T> {
     const { apiVersion, kind, form } = this.#kind
     const { labels } = object.metadata
-    const metadata = this.#takeMetadata({ ...object.metadata, ...(labels && { labels: { ...labels } }) })
+    const metadata = this.#transformMetadata({ ...object.metadata, ...(labels && { labels: { ...labels } }) })
     return this.#done(form === 'metadata' ? { apiVersion, kind, metadata } : { ...object, apiVersion, kind, metadata })
   }
 
@@ -50,10 +50,10 @@ export class ObjectTransform<T extends KubeObject> {
     return (this.#freeze ? deepFreeze(object) : object) as Stored<T>
   }
 
-  #takeMetadata(given: Metadata): Metadata {
+  #transformMetadata(given: Metadata): Metadata {
     const metadata: Writable<Metadata> = given.managedFields === undefined ? given : this.#withoutOthersFields(given)
     if (metadata.namespace !== undefined) metadata.namespace = this.#interner.intern(metadata.namespace)
-    // Objects made together are often listed together, and were made in the same second.
+    // Objects created together are often listed together and have the same timestamp.
     if (metadata.creationTimestamp === this.#lastTime) metadata.creationTimestamp = this.#lastTime
     else this.#lastTime = metadata.creationTimestamp
     if (metadata.labels) metadata.labels = this.#internValues(metadata.labels)
@@ -66,7 +66,7 @@ export class ObjectTransform<T extends KubeObject> {
       metadata.managedFields = kept
       return metadata
     }
-    // Not `delete`, which makes an object a slow one, twice as large.
+    // `delete` would turn the object into a slow one of twice the size.
     const { managedFields: _, ...rest } = metadata
     return rest
   }

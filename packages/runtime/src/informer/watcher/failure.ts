@@ -1,6 +1,6 @@
 import { ApiError, type Kind, kindKey, type Selection, TenureError } from '@tenure/kube'
 
-/** The same failure, said so that a person knows what to do about it. */
+/** Rewords a failure so that the message says what to do. */
 export function explain(kind: Kind, selection: Selection, error: Error): Error {
   if (!(error instanceof ApiError)) return error
   const options = { cause: error, fate: 'retry' } as const
@@ -10,19 +10,19 @@ export function explain(kind: Kind, selection: Selection, error: Error): Error {
     case 401:
       return new TenureError(
         'TENURE_WATCH_UNAUTHORIZED',
-        `The API server does not accept our credentials to watch ${what}: renew the token or certificate. Trying again.`,
+        `The API server rejects the credentials for watching ${what}: renew the token or certificate. Retrying.`,
         options,
       )
     case 403:
       return new TenureError(
         'TENURE_WATCH_FORBIDDEN',
-        `Not allowed to watch ${what}${kind.namespaced ? ` ${where}` : ''}: grant the verbs list and watch on it. Trying again.`,
+        `Not allowed to watch ${what}${kind.namespaced ? ` ${where}` : ''}: grant the verbs list and watch on it. Retrying.`,
         options,
       )
     case 404:
       return new TenureError(
         'TENURE_KIND_UNKNOWN',
-        `The API server knows no ${what}: install its CustomResourceDefinition or serve that version. Waiting for it.`,
+        `The API server does not serve ${what}: install its CustomResourceDefinition or serve that version. Retrying.`,
         options,
       )
     default:

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@tenure/kube'
 
-/** Calls back when nothing was heard for a while, or after a longer while whatever was heard. One timer for many touches. */
+/** Calls back after a period without a touch, or after a longer period in any case. Many touches share one timer. */
 export class IdleTimer {
   readonly #clock: Clock
   readonly #quiet: number

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import { answered, type Machine, next, type Outcome, startWith, type Step } from './state-machine.ts'
+import { responded, type Machine, next, type Outcome, startWith, type Step } from './state-machine.ts'
 
 const random = seededRandom(3)
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')
@@ -20,11 +20,11 @@ const failed = (error: Error, lasted = 0, silent = false): Outcome => ({
   silent,
 })
 const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
-  next({ ...startWith('streamed'), step, ...more }, outcome, random)
+  next({ ...startWith('streaming'), step, ...more }, outcome, random)
 
-describe('the informer machine', () => {
+describe('informer state machine', () => {
   test.each<{ from: Step; by: Outcome; more?: Partial<Machine>; to: object }>([
-    // The streamed list.
+    // Streaming list.
     {
       from: streaming,
       by: { type: 'listed', resourceVersion: '9', open: true },
@@ -35,7 +35,7 @@ describe('the informer machine', () => {
     { from: streaming, by: { type: 'endless', certain: false }, to: paging },
     { from: streaming, by: failed(lost), to: { at: 'waiting', resume: undefined } },
     { from: streaming, by: failed(api(404)), to: { at: 'waiting', resume: undefined } },
-    // The list in pages.
+    // Paged list.
     {
       from: paging,
       by: { type: 'listed', resourceVersion: '9', open: false },
@@ -45,16 +45,16 @@ describe('the informer machine', () => {
     { from: whole, by: failed(api(410)), to: { at: 'waiting', resume: undefined } },
     { from: whole, by: { type: 'partial' }, to: paging },
     { from: paging, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
-    // The watch.
+    // Watch.
     { from: watching, by: failed(lost), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(500)), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(quiet, 150_000), to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(quiet, 150_000, true), to: { at: 'waiting', resume: undefined } },
-    // It was not even accepted: the connection is bad, and tells nothing of the version.
+    // The watch was not even accepted: the connection is bad, which says nothing about the version.
     { from: watching, by: failed(quiet, 1500, true), more: { error: lost }, to: { at: 'waiting', resume: '7' } },
     { from: watching, by: failed(api(410)), to: streaming },
     { from: watching, by: failed(api(410)), more: { mode: 'paged' }, to: paging },
-    { from: watching, by: failed(api(410)), more: { mode: 'whole' }, to: whole },
+    { from: watching, by: failed(api(410)), more: { mode: 'full' }, to: whole },
     { from: watching, by: failed(api(410)), more: { failures: 1 }, to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(404)), to: { at: 'waiting', resume: undefined } },
     { from: watching, by: failed(api(400)), to: { at: 'waiting', resume: undefined } },
@@ -66,7 +66,7 @@ describe('the informer machine', () => {
       to: { at: 'watching', resourceVersion: '8', continued: false },
     },
     { from: watching, by: { type: 'closed', resourceVersion: '8', lasted: 10 }, to: { at: 'waiting', resume: '8' } },
-    // The pause.
+    // Backoff.
     {
       from: { at: 'waiting', delay: 1, resume: '7' },
       by: { type: 'waited' },
@@ -79,44 +79,44 @@ describe('the informer machine', () => {
       more: { mode: 'paged' },
       to: paging,
     },
-  ])('goes from $from.at by $by.type to $to', ({ from, by, more, to }) => {
+  ])('$from.at goes to $to on $by.type', ({ from, by, more, to }) => {
     expect(after(from, by, more).step).toMatchObject(to)
   })
 
-  test('remembers a server that can not stream lists, and only one that showed it', () => {
+  test('only a server that proved not to support streaming is remembered as such', () => {
     expect(after(streaming, failed(api(422))).mode).toBe('paged')
     expect(after(streaming, { type: 'endless', certain: true }).mode).toBe('paged')
-    expect(after(streaming, { type: 'endless', certain: false }).mode).toBe('streamed')
-    expect(after(streaming, failed(lost)).mode).toBe('streamed')
+    expect(after(streaming, { type: 'endless', certain: false }).mode).toBe('streaming')
+    expect(after(streaming, failed(lost)).mode).toBe('streaming')
   })
 
-  test('lists in pages what did not come in one piece, and the other way round', () => {
-    const start = startWith('whole')
+  test('a failed full list is paged, and failed pages become a full list', () => {
+    const start = startWith('full')
     expect(start.step).toEqual(whole)
     const waited = (machine: Machine): Machine => next(machine, { type: 'waited' }, random)
     const second = waited(next(start, failed(lost), random))
     expect(second.step).toEqual(paging)
-    // Its pages take longer than the server keeps their snapshot.
+    // Paging takes longer than the server keeps the snapshot.
     expect(waited(next(second, failed(api(410)), random)).step).toEqual(whole)
     const third = waited(next(second, failed(api(504)), random))
     expect(third.step).toEqual(whole)
-    // An answer, if a bad one: the mode is not to blame.
+    // The server responded with an error: the mode is not the cause.
     expect(waited(next(third, failed(api(403)), random)).step).toEqual(whole)
     expect(waited(next(third, failed(api(429)), random)).step).toEqual(whole)
   })
 
-  test('is in error from a failure until an answer', () => {
+  test('the error lasts from a failure until a response', () => {
     const down = after(watching, failed(lost))
     expect(down.error).toBe(lost)
     expect(next(down, { type: 'waited' }, random).error).toBe(lost)
-    expect(answered(down).error).toBeUndefined()
-    // Nobody's failure: the server forgot, or ended the watch.
+    expect(responded(down).error).toBeUndefined()
+    // Not a failure: the history expired, or the server ended the watch.
     expect(after(watching, failed(api(410))).error).toBeUndefined()
     expect(after(watching, { type: 'closed', resourceVersion: '8', lasted: 10 }).error).toBeUndefined()
     expect(after(watching, { type: 'closed', resourceVersion: '8', lasted: 10 }, { failures: 2 }).error).toBeDefined()
   })
 
-  test('waits longer each time, up to a limit, and never less than the server asks', () => {
+  test('the delay grows up to a limit and is never below Retry-After', () => {
     const delayAfter = (failures: number, error: Error = lost): number => {
       const { step } = after(watching, failed(error), { failures })
       return step.at === 'waiting' ? step.delay : -1

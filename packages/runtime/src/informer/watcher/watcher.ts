@@ -14,12 +14,12 @@ import {
 } from '@tenure/kube'
 import type { LiveCache, Staging } from '../cache/live-cache.ts'
 import {
-  answered,
+  responded,
   type Machine,
   type ListMode,
   next,
   type Outcome,
-  STALE_LISTS,
+  MAX_STALE_LISTS,
   startWith,
   type Step,
 } from './state-machine.ts'
@@ -32,40 +32,40 @@ export interface WatcherOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly cache: LiveCache<T>
-  /** Told of every change of state, the error included. */
+  /** Called on every transition, including errors. */
   readonly onTransition: (machine: Machine, outcome: Outcome | undefined) => void
-  /** Milliseconds without a byte after which a watch is taken for dead. */
+  /** Milliseconds without a byte after which a watch counts as dead. */
   readonly idleTimeout: number
-  /** Milliseconds of silence after which initial events without an end are taken for all there will be. */
+  /** Milliseconds of silence after which initial events without an end count as complete. */
   readonly initialEventsTimeout: number
-  /** How the whole state is asked for at first. */
+  /** How the initial state is read at first. */
   readonly mode: ListMode
   /** Items per page of a list. */
   readonly pageSize: number
-  /** Whose managedFields entries the cache keeps. */
+  /** Field managers whose managedFields entries the cache keeps. */
   readonly keepManagedFieldsOf: readonly string[]
 }
 
-/** However lively it is, no server takes this long for its initial events. */
-const LONGEST_INITIAL_EVENTS = 300_000
-/** Servers end watches after a time; ours are ended at different ones, in seconds. */
-const SHORTEST_WATCH = 300
-const LONGEST_WATCH = 600
+/** Maximum milliseconds for the initial events, even if they keep coming. */
+const MAX_INITIAL_EVENTS_MS = 300_000
+/** Bounds of the random watch timeout in seconds, which spreads reconnections. */
+const MIN_WATCH_SECONDS = 300
+const MAX_WATCH_SECONDS = 600
 
 interface OpenStream<T extends KubeObject> {
   readonly iterator: AsyncIterator<readonly WatchEvent<T>[]>
   readonly openedAt: number
-  /** Whether anything came. */
-  brought: boolean
+  /** True if anything arrived. */
+  hasData: boolean
   close(reason: Error): void
 }
 
-/** Carries out the steps of the machine against an API, forever. */
+/** Carries out the steps of the state machine, forever. */
 export class Watcher<T extends KubeObject> {
   readonly #options: WatcherOptions<T>
   #machine: Machine
   #stream: OpenStream<T> | undefined
-  /** Whether the server has ever sent one: then a watch without any is no quiet one, but a dead one. */
+  /** True if the server has ever sent a bookmark: a watch without any is then dead rather than quiet. */
   #hasBookmarks = false
 
   constructor(options: WatcherOptions<T>) {
@@ -73,7 +73,7 @@ export class Watcher<T extends KubeObject> {
     this.#machine = startWith(options.mode)
   }
 
-  /** Ends when `signal` aborts, and only then. */
+  /** Resolves only when `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { step } = this.#machine
@@ -107,7 +107,7 @@ export class Watcher<T extends KubeObject> {
           return step satisfies never
       }
     } catch (thrown) {
-      const silent = this.#hasBookmarks && this.#stream?.brought === false
+      const silent = this.#hasBookmarks && this.#stream?.hasData === false
       this.#closeStream(asError(thrown))
       const { cache, clock } = this.#options
       const isWatch = step.at === 'watching'
@@ -121,14 +121,14 @@ export class Watcher<T extends KubeObject> {
     }
   }
 
-  /** A watch whose first events are the whole state, up to a bookmark that says so. */
+  /** A watch whose first events are the full state, up to a bookmark that marks its end. */
   async #streamList(signal: AbortSignal): Promise<Outcome> {
     const { cache, clock, initialEventsTimeout } = this.#options
     const staging = cache.stage()
     const stream = this.#open({ sendInitialEvents: true }, signal)
     let came = false
     let isEndless = false
-    const timer = new IdleTimer(clock, initialEventsTimeout, LONGEST_INITIAL_EVENTS, () => {
+    const timer = new IdleTimer(clock, initialEventsTimeout, MAX_INITIAL_EVENTS_MS, () => {
       isEndless = true
       stream.close(new Error('the initial events have no end'))
     })
@@ -156,11 +156,11 @@ export class Watcher<T extends KubeObject> {
     }
   }
 
-  /** Stages the events of a streamed list; after its end, the rest of the batch are changes. */
+  /** Stages the events of a streaming list; the rest of the batch after its end are changes. */
   #stageBatch(staging: Staging<T>, batch: readonly WatchEvent<T>[]): Outcome | undefined {
     for (const [at, event] of batch.entries()) {
       if (event.type !== 'BOOKMARK') this.#options.cache.add(staging, event.object, event.type)
-      // Servers that stream lists send no other bookmark before the one at the end.
+      // Servers that support streaming lists send no other bookmark before the end.
       else if (!event.initialEventsEnd) return { type: 'endless', certain: true }
       else {
         const outcome = this.#commit(staging, event.resourceVersion, true)
@@ -171,14 +171,14 @@ export class Watcher<T extends KubeObject> {
     return undefined
   }
 
-  /** No resourceVersion: the latest state, which is never older than what was seen before. */
+  /** Lists without a resourceVersion: the latest state, which is never older than the cache. */
   async #list(paged: boolean, signal: AbortSignal): Promise<Outcome> {
     const { api, kind, selection, cache, pageSize, keepManagedFieldsOf } = this.#options
     const staging = cache.stage()
     if (!paged) {
       const list = api.streamList(kind, { ...selection, managedFieldsOf: keepManagedFieldsOf, signal })
       for await (const items of list) for (const item of items) cache.add(staging, item)
-      // Committed, it would be the end of all objects that are not in it.
+      // Committing a partial list would delete all objects that are not in it.
       if (list.metadata?.continue) return { type: 'partial' }
       return this.#commit(staging, list.metadata?.resourceVersion ?? '', false)
     }
@@ -193,7 +193,7 @@ export class Watcher<T extends KubeObject> {
   #commit(staging: Staging<T>, resourceVersion: string, open: boolean): Outcome {
     const { cache, kind } = this.#options
     if (resourceVersion === '') throw unversioned(kind)
-    if (cache.isStale(resourceVersion) && this.#machine.staleLists < STALE_LISTS) {
+    if (cache.isStale(resourceVersion) && this.#machine.staleLists < MAX_STALE_LISTS) {
       return { type: 'stale', error: staleList(kind, resourceVersion, cache.lastSyncResourceVersion ?? '') }
     }
     cache.commit(staging, resourceVersion)
@@ -209,7 +209,7 @@ export class Watcher<T extends KubeObject> {
       if (done) break
       this.#note(stream, batch)
       cache.apply(batch)
-      this.#enter(answered(this.#machine))
+      this.#enter(responded(this.#machine))
     }
     this.#closeStream(new Error('the watch ended'))
     return {
@@ -220,7 +220,7 @@ export class Watcher<T extends KubeObject> {
   }
 
   #note(stream: OpenStream<T>, batch: readonly WatchEvent<T>[]): void {
-    stream.brought = true
+    stream.hasData = true
     this.#hasBookmarks ||= batch.some(({ type }) => type === 'BOOKMARK')
   }
 
@@ -233,15 +233,15 @@ export class Watcher<T extends KubeObject> {
       ...selection,
       ...from,
       bookmarks: true,
-      timeoutSeconds: Math.floor(SHORTEST_WATCH + random.fraction() * (LONGEST_WATCH - SHORTEST_WATCH)),
+      timeoutSeconds: Math.floor(MIN_WATCH_SECONDS + random.fraction() * (MAX_WATCH_SECONDS - MIN_WATCH_SECONDS)),
       idleTimeout,
       signal: abort.signal,
-      onOpen: () => this.#enter(answered(this.#machine)),
+      onOpen: () => this.#enter(responded(this.#machine)),
     })
     this.#stream = {
       iterator: events[Symbol.asyncIterator](),
       openedAt: clock.monotonic(),
-      brought: false,
+      hasData: false,
       close: (reason) => {
         signal.removeEventListener('abort', onAbort)
         abort.abort(reason)
@@ -256,19 +256,19 @@ export class Watcher<T extends KubeObject> {
   }
 }
 
-/** Nothing can be watched on from there, nor can it be told whether it is older than what was seen. */
+/** A list without a resourceVersion can neither be watched from nor be compared with the cache. */
 function unversioned(kind: Kind): TenureError {
   return new TenureError(
     'TENURE_LIST_UNVERSIONED',
-    `The list of ${kindKey(kind)} has no resourceVersion: is this really the address of an API server, and of a kind that can be watched? Trying again.`,
+    `The list of ${kindKey(kind)} has no resourceVersion: check that the address is an API server and the kind can be watched. Retrying.`,
     { fate: 'retry' },
   )
 }
 
-function staleList(kind: Kind, listed: string, seen: string): TenureError {
+function staleList(kind: Kind, listed: string, known: string): TenureError {
   return new TenureError(
     'TENURE_LIST_STALE',
-    `The API server listed ${kind.plural} as of ${listed}, but had shown ${seen} before: one of its caches lags. Trying again.`,
+    `The API server listed ${kind.plural} as of ${listed} after it had delivered ${known}: one of its caches lags. Retrying.`,
     { fate: 'retry' },
   )
 }

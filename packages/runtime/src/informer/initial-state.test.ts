@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { refuse } from '../testing/memory-api.ts'
 import { ConfigMap, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
 
-describe('first state', () => {
-  test('is listed, and watched on from there', async () => {
+describe('initial state', () => {
+  test('the informer lists and watches from there', async () => {
     const t = setUp()
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     // Between the list and the watch.
@@ -20,24 +20,24 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test.each(['{"kind":"ConfigMapList","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"', 'no list'])(
-    'is listed in pages when the list comes as %s',
-    async (body) => {
-      const t = setUp({ informers: { pageSize: 1 } })
-      for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
-      const end = t.api.intercept(() => ({ status: 200, headers: {}, body: textBody(body) }))
-      await t.start()
-      end()
-      expect([t.informer.synced, t.informer.cache.size]).toEqual([false, 0])
-      expect(t.informer.health).toMatchObject({ state: 'down', error: { code: 'TENURE_LIST_UNREADABLE' } })
-      await t.clock.advance(1000)
-      expect(t.verbs()).toEqual(['list', 'list', 'page', 'watch'])
-      expect(t.model.log).toEqual(['added default/a@2', 'added default/b@3'])
-      await t.expectClean()
-    },
-  )
+  test.each([
+    '{"kind":"ConfigMapList","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"',
+    'not a list',
+  ])('a list that arrives as %s is read in pages', async (body) => {
+    const t = setUp({ informers: { pageSize: 1 } })
+    for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
+    const end = t.api.intercept(() => ({ status: 200, headers: {}, body: textBody(body) }))
+    await t.start()
+    end()
+    expect([t.informer.synced, t.informer.cache.size]).toEqual([false, 0])
+    expect(t.informer.health).toMatchObject({ state: 'down', error: { code: 'TENURE_LIST_UNREADABLE' } })
+    await t.clock.advance(1000)
+    expect(t.verbs()).toEqual(['list', 'list', 'page', 'watch'])
+    expect(t.model.log).toEqual(['added default/a@2', 'added default/b@3'])
+    await t.expectClean()
+  })
 
-  test('is listed in pages when the server keeps a part of it back, unasked', async () => {
+  test('a partial list is read in pages', async () => {
     const t = setUp({ informers: { pageSize: 1 } })
     for (const name of ['a', 'b']) t.api.seed(ConfigMap, map(name))
     const [first] = t.api.objects(ConfigMap)
@@ -52,7 +52,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test('is listed with the managedFields that are kept, as Go servers write them', async () => {
+  test('the list request names the managers whose managedFields are kept', async () => {
     const t = setUp({ informers: { keepManagedFieldsOf: ['me'] } })
     for (let index = 0; index < 500; index++) t.api.seed(ConfigMap, map(`m${index}`, 'x'.repeat(200)))
     const list = vi.spyOn(t.client, 'streamList')
@@ -73,12 +73,12 @@ describe('first state', () => {
     )
     const kept = cached.map(({ metadata }) => metadata.managedFields).filter((fields) => fields !== undefined)
     expect(kept).toEqual(Array.from({ length: 50 }, () => [{ manager: 'me' }]))
-    // So that those of others need not even be parsed.
+    // The managedFields of others need not even be parsed.
     expect(list.mock.calls[0]?.[1]).toMatchObject({ managedFieldsOf: ['me'] })
     await t.expectClean()
   })
 
-  test('is listed anew when the list stops in the middle, and the connection stays', async () => {
+  test('a list that stalls is requested again', async () => {
     const t = setUp()
     t.api.seed(ConfigMap, map('a'))
     const end = t.api.intercept(() => ({ status: 200, headers: {}, body: stalledBody('{"kind":"ConfigMapList",') }))
@@ -91,7 +91,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test('is streamed where that is asked for, in one watch that goes on', async () => {
+  test('initialEvents reads the state and the changes from one watch', async () => {
     const t = setUp({ informers: streamed })
     t.api.seed(ConfigMap, map('a'))
     t.api.seed(ConfigMap, map('b'))
@@ -118,24 +118,27 @@ describe('first state', () => {
   test.each([
     { initialEvents: 'refuse', waits: 0 },
     { initialEvents: 'ignore', waits: 10_000 },
-  ] as const)('is listed in pages by a server that would $initialEvents', async ({ initialEvents, waits }) => {
-    const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 2 } })
-    for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
-    await t.start()
-    await t.clock.advance(waits)
-    expect(t.informer.synced).toBe(true)
-    expect(t.verbs()).toEqual(['stream', 'list', 'page', 'watch'])
-    // And it remembers.
-    t.api.compact()
-    t.api.seed(ConfigMap, map('d'))
-    t.api.clearRequests()
-    t.api.injectWatchLine({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })
-    await settle()
-    expect(t.verbs()).toEqual(['list', 'page', 'watch'])
-    await t.expectClean()
-  })
+  ] as const)(
+    'a server that would $initialEvents the initial events is listed in pages',
+    async ({ initialEvents, waits }) => {
+      const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 2 } })
+      for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
+      await t.start()
+      await t.clock.advance(waits)
+      expect(t.informer.synced).toBe(true)
+      expect(t.verbs()).toEqual(['stream', 'list', 'page', 'watch'])
+      // The informer remembers that.
+      t.api.compact()
+      t.api.seed(ConfigMap, map('d'))
+      t.api.clearRequests()
+      t.api.injectWatchLine({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })
+      await settle()
+      expect(t.verbs()).toEqual(['list', 'page', 'watch'])
+      await t.expectClean()
+    },
+  )
 
-  test('is listed when a lively server that ignores sendInitialEvents never falls silent', async () => {
+  test('a busy server that ignores sendInitialEvents is listed after a time limit', async () => {
     const t = setUp({ server: { initialEvents: 'ignore' }, informers: streamed })
     await t.start()
     for (let second = 0; second < 70 && !t.informer.synced; second++) {
@@ -147,7 +150,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test('is listed in one piece when a continue token expires', async () => {
+  test('an expired continue token leads to a full list', async () => {
     const t = setUp({ server: { initialEvents: 'refuse' }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
     t.api.intercept(({ query }) => {
@@ -160,7 +163,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test('waits for a kind that does not exist yet, and says so', async () => {
+  test('the informer waits for a missing kind and reports it', async () => {
     const t = setUp()
     const end = t.api.intercept(() => refuse(404, 'NotFound'))
     await t.start()
@@ -174,7 +177,7 @@ describe('first state', () => {
     await t.expectClean()
   })
 
-  test('gives up waiting for it only when told to', async () => {
+  test('whenSynced rejects only on abort', async () => {
     const t = setUp()
     t.api.intercept(() => refuse(403, 'Forbidden'))
     await t.start()
