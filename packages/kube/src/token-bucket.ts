@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { sleep, type Clock } from './clock.ts'
 
 export interface TokenBucketOptions {
@@ -69,11 +70,11 @@ export interface TokenBucketsOptions extends TokenBucketOptions {
 /** A token bucket per key. Full buckets are dropped: a new one is the same. */
 export class TokenBuckets {
   readonly #options: TokenBucketsOptions
-  /** In order of last use. */
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #buckets: LRUCache<string, TokenBucket>
 
   constructor(options: TokenBucketsOptions) {
     this.#options = options
+    this.#buckets = new LRUCache({ max: options.maxKeys })
   }
 
   get size(): number {
@@ -81,17 +82,20 @@ export class TokenBuckets {
   }
 
   take(key: string): boolean {
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#options)
+    let bucket = this.#buckets.get(key)
+    if (!bucket) {
+      bucket = new TokenBucket(this.#options)
+      this.#buckets.set(key, bucket)
+    }
     const isTaken = bucket.take()
-    this.#buckets.delete(key)
-    this.#buckets.set(key, bucket)
-    this.#trim()
+    this.#dropFull()
     return isTaken
   }
 
-  #trim(): void {
-    for (const [key, bucket] of this.#buckets) {
-      if (!bucket.isFull && this.#buckets.size <= this.#options.maxKeys) return
+  /** Looks at the least recently used buckets only: the cost of a call stays constant. */
+  #dropFull(): void {
+    for (const key of this.#buckets.rkeys()) {
+      if (!this.#buckets.peek(key)?.isFull) return
       this.#buckets.delete(key)
     }
   }

@@ -1,49 +1,47 @@
 import type { Clock } from '@tenure/kube'
+import { LRUCache } from 'lru-cache'
 
 export interface ExpiringCacheOptions {
   readonly clock: Clock
-  /** Milliseconds that an entry is good for. */
+  /** Milliseconds for which an entry is valid. */
   readonly lifetime: number
-  /** The oldest entry beyond these makes room. */
+  /** Above this many entries the least recently used one is dropped. */
   readonly maxEntries: number
 }
 
 interface Entry<V> {
   readonly value: Promise<V>
+  /** Monotonic time in milliseconds. */
   readonly since: number
 }
 
-/** Remembers answers for a short while, a bounded number of them, and asks once for those who ask at the same time. */
+/** A bounded cache of recent answers. Concurrent calls for one key share one request. */
 export class ExpiringCache<V> {
-  readonly #options: ExpiringCacheOptions
-  readonly #entries = new Map<string, Entry<V>>()
+  readonly #clock: Clock
+  readonly #lifetime: number
+  readonly #entries: LRUCache<string, Entry<V>>
 
-  constructor(options: ExpiringCacheOptions) {
-    this.#options = options
+  constructor({ clock, lifetime, maxEntries }: ExpiringCacheOptions) {
+    this.#clock = clock
+    this.#lifetime = lifetime
+    this.#entries = new LRUCache({ max: maxEntries })
   }
 
   get size(): number {
     return this.#entries.size
   }
 
-  /** What is known, or what `ask` brings. A failure is passed on and not remembered. */
-  get(key: string, ask: () => Promise<V>): Promise<V> {
-    const { clock, lifetime, maxEntries } = this.#options
-    const now = clock.monotonic()
+  /** The cached value, or the one that `load` returns. A failure is not cached. */
+  get(key: string, load: () => Promise<V>): Promise<V> {
+    const now = this.#clock.monotonic()
     const known = this.#entries.get(key)
-    if (known && now - known.since < lifetime) return known.value
-    this.#entries.delete(key)
-    const value = ask()
+    if (known && now - known.since < this.#lifetime) return known.value
+    const value = load()
     const entry = { value, since: now }
     this.#entries.set(key, entry)
     value.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      if (this.#entries.peek(key) === entry) this.#entries.delete(key)
     })
-    // Entries stand in the order in which they were asked for, so the first is the oldest.
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= maxEntries) break
-      this.#entries.delete(oldest)
-    }
     return value
   }
 }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 /** A Kubernetes quantity: `500m`, `1536Mi`, `1e3`. */
@@ -112,38 +114,36 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
 export function isSameQuantity(a: unknown, b: unknown): boolean {
   if (a === b) return isQuantity(a)
   const first = nanosOf(a)
-  return first !== null && first === nanosOf(b)
+  return first !== 'invalid' && first === nanosOf(b)
 }
 
 export function isQuantity(value: unknown): boolean {
-  return nanosOf(value) !== null
+  return nanosOf(value) !== 'invalid'
 }
 
 /** Objects repeat the same few texts, so the results of parsing are cached: at most this many of each sort. */
 const MAX_CACHED_TEXTS = 1000
-/** Null for text that is not a quantity. */
-const nanosByText = new Map<string, bigint | null>()
-const canonicalByText = new Map<string, string>()
-const canonicalInLists = new Map<string, string>()
+const nanosByText = new LRUCache<string, bigint | 'invalid'>({ max: MAX_CACHED_TEXTS })
+const canonicalByText = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
+const canonicalInLists = new LRUCache<string, string>({ max: MAX_CACHED_TEXTS })
 
-function remember<V>(cache: Map<string, V>, text: string, value: V): V {
-  if (cache.size >= MAX_CACHED_TEXTS) cache.clear()
-  cache.set(text, value)
-  return value
-}
-
-function nanosOf(value: unknown): bigint | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null
+/** In billionths. */
+function nanosOf(value: unknown): bigint | 'invalid' {
+  if (typeof value !== 'string' && typeof value !== 'number') return 'invalid'
   const text = String(value)
-  const known = nanosByText.get(text)
-  return known === undefined ? remember(nanosByText, text, parseNanos(text)) : known
+  let nanos = nanosByText.get(text)
+  if (nanos === undefined) {
+    nanos = parseNanos(text)
+    nanosByText.set(text, nanos)
+  }
+  return nanos
 }
 
-function parseNanos(text: string): bigint | null {
+function parseNanos(text: string): bigint | 'invalid' {
   try {
     return parseQuantity(text).nanos
   } catch (error) {
-    if (error instanceof QuantityError) return null
+    if (error instanceof QuantityError) return 'invalid'
     throw error
   }
 }
@@ -154,7 +154,12 @@ function parseNanos(text: string): bigint | null {
  */
 export function canonicalQuantity(text: string, isInResourceList = false): string {
   const cache = isInResourceList ? canonicalInLists : canonicalByText
-  return cache.get(text) ?? remember(cache, text, canonicalize(parseQuantity(text), isInResourceList))
+  let canonical = cache.get(text)
+  if (canonical === undefined) {
+    canonical = canonicalize(parseQuantity(text), isInResourceList)
+    cache.set(text, canonical)
+  }
+  return canonical
 }
 
 function canonicalize(quantity: Quantity, isInResourceList: boolean): string {
