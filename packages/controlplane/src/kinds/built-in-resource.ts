@@ -1,6 +1,6 @@
 import type { Subresource } from '../registry/types.ts'
 
-/** A row of the generated table: a resource as the real server's discovery names it. */
+/** A row of the generated table: a resource as kube-apiserver's discovery lists it. */
 export interface BuiltInResource {
   readonly group: string
   readonly version: string
@@ -11,7 +11,7 @@ export interface BuiltInResource {
   readonly verbs: readonly string[]
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
-  /** The name of its schema: `io.k8s.api.core.v1.Pod`. */
+  /** The name of the schema, such as `io.k8s.api.core.v1.Pod`. */
   readonly schema: string
   readonly subresources?: readonly Subresource[]
 }

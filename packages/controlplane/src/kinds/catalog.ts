@@ -34,11 +34,11 @@ import { SCHEDULING } from './scheduling/priority-class.ts'
 import { STORAGE } from './storage/index.ts'
 
 export interface BuiltInCatalogOptions {
-  /** Who gives services their addresses. Default: a book of its own, that knows of no stored service. */
+  /** Allocates addresses to services. Default: an allocator that does not know stored services. */
   readonly addresses?: ServiceAddressAllocator
 }
 
-/** Every resource that is built in, as the real server has it, in the order of its discovery. */
+/** Returns every built-in resource of kube-apiserver, in the order of its discovery. */
 export function builtInCatalog(options: BuiltInCatalogOptions = {}): readonly ResourceDefinition[] {
   const addresses = options.addresses ?? new ServiceAddresses({ random: systemRandom, clock: systemClock })
   const table: KindTable = {
@@ -83,7 +83,7 @@ function define(resource: BuiltInResource, table: KindTable): ResourceDefinition
     namespaced: resource.namespaced,
     verbs: resource.verbs,
     deprecation: entry.deprecation,
-    // Read when first asked for: most kinds are never used.
+    // Resolved on first use because most kinds are never used.
     get schema() {
       return resolveBuiltIn(schema)
     },

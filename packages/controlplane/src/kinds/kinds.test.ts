@@ -1,14 +1,10 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test } from 'vitest'
 
-import { cronError } from '../cron/cron-expression.ts'
-import { isTimeZone } from '../cron/time-zone.ts'
 import type { Json } from '../model/json.ts'
 import { asJson, at, isEqual, isSemanticallyEqual } from '../model/json.ts'
-import { humanDuration } from '../printing/age.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { builtInCatalog } from './catalog.ts'
-import { imageTag } from './core/pod/pod-defaults.ts'
 
 const catalog = builtInCatalog()
 
@@ -22,7 +18,7 @@ function definition(bucketOrKey: string, version = 'v1'): ResourceDefinition {
 
 const stored = (object: Json): Stored<KubeObject> => object as unknown as Stored<KubeObject>
 
-test('the table is what the real server serves', () => {
+test('the catalog has every resource that kube-apiserver serves', () => {
   expect(catalog.length).toBe(68)
   const deployments = definition('deployments.apps')
   expect(deployments).toMatchObject({
@@ -39,66 +35,14 @@ test('the table is what the real server serves', () => {
   })
   expect(deployments.subresources?.map(({ name }) => name)).toEqual(['scale', 'status'])
   expect(deployments.schema?.properties?.['spec']).toBeDefined()
-  // Every row has a cell for every column, also of an object with nothing in it.
+  // Every column has a value, also for an empty object.
   for (const { printer, plural } of catalog.filter((one) => one.verbs.includes('list'))) {
     const cells = printer.cells({ metadata: { name: 'a' } }, 0)
     expect([plural, cells.length]).toEqual([plural, printer.columns.length])
   }
 })
 
-test.each([
-  [0, '0s'],
-  [-500, '0s'],
-  [-5000, '<invalid>'],
-  [119_000, '119s'],
-  [120_000, '2m'],
-  [185_000, '3m5s'],
-  [11 * 60_000, '11m'],
-  [3 * 3_600_000, '3h'],
-  [3 * 3_600_000 + 60_000, '3h1m'],
-  [30 * 3_600_000, '30h'],
-  [50 * 3_600_000, '2d2h'],
-  [300 * 86_400_000, '300d'],
-  [800 * 86_400_000, '2y70d'],
-  [4000 * 86_400_000, '10y'],
-])('%d ms are %s', (milliseconds, text) => {
-  expect(humanDuration(milliseconds)).toBe(text)
-})
-
-test.each([
-  ['nginx', 'latest'],
-  ['nginx:1', '1'],
-  ['host:5000/nginx', 'latest'],
-  ['host:5000/nginx:v2', 'v2'],
-  ['nginx@sha256:abc', ''],
-  ['nginx:v1@sha256:abc', 'v1'],
-])('the tag of %s is %j', (image, tag) => {
-  expect(imageTag(image)).toBe(tag)
-})
-
-test.each(['* * * * *', '*/5 0-3 1,15 JAN-mar sun', '@daily', '@every 1h', '0 0 ? * 1'])(
-  '%s is a schedule',
-  (schedule) => {
-    expect(cronError(schedule)).toBeUndefined()
-  },
-)
-
-test.each([
-  ['60 * * * *', 'end of range (60) above maximum (59): 60'],
-  ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],
-  ['*/0 * * * *', 'step of range should be a positive number: */0'],
-  ['5-1 * * * *', 'beginning of range (5) beyond end of range (1): 5-1'],
-  ['@sometimes', 'unrecognized descriptor: @sometimes'],
-])('%s is none: %s', (schedule, error) => {
-  expect(cronError(schedule)).toBe(error)
-})
-
-test('time zones', () => {
-  expect(isTimeZone('Europe/Zurich')).toBe(true)
-  expect(isTimeZone('Nowhere/At_All')).toBe(false)
-})
-
-test('events are one storage with two faces', () => {
+test('events of both groups share one storage bucket', () => {
   const { conversion, bucket } = definition('events.events.k8s.io')
   expect(bucket).toBe('events')
   const event = {
@@ -128,7 +72,7 @@ test('events are one storage with two faces', () => {
   expect(fields?.['involvedObject.name']?.(event as KubeObject)).toBe('p')
 })
 
-test('autoscalers of v1 are those of v2', () => {
+test('an autoscaler converts between v1 and v2 without loss', () => {
   const { conversion } = definition('horizontalpodautoscalers.autoscaling', 'v1')
   const old = {
     apiVersion: 'autoscaling/v1',
@@ -159,7 +103,7 @@ test('autoscalers of v1 are those of v2', () => {
   expect(at(conversion?.toStored(back), 'spec', 'metrics')).toEqual(at(rich, 'spec', 'metrics'))
 })
 
-test('a service keeps what it was given', () => {
+test('a service keeps its allocated address and ports', () => {
   const { strategy } = definition('services')
   const body = (spec: Json): KubeObject => strategy.defaults?.({ metadata: { name: 'a' }, spec } as KubeObject) ?? {}
   const created = stored(
@@ -175,7 +119,7 @@ test('a service keeps what it was given', () => {
     (at(created, 'spec', 'ports') as Json[])[0]?.['nodePort'],
   )
   expect(strategy.validateUpdate?.(updated ?? {}, created)).toEqual([])
-  // No longer outside: no node port, no policy for it.
+  // A ClusterIP service has no node port and no external traffic policy.
   const inner = strategy.prepareForUpdate?.(
     { ...created, spec: { ...asJson(at(created, 'spec')), type: 'ClusterIP' } } as KubeObject,
     created,
@@ -213,7 +157,7 @@ test.each<[string, Json, Json, readonly unknown[]]>([
     ['1/2', 'CrashLoopBackOff', '4 (60s ago)'],
   ],
   [
-    'pulling in vain',
+    'unable to pull its image',
     {},
     {
       phase: 'Pending',
@@ -246,13 +190,13 @@ test.each<[string, Json, Json, readonly unknown[]]>([
     ['0/2', 'Completed', '0'],
   ],
   [
-    'on its way out',
+    'being deleted',
     { deletionTimestamp: 'x' },
     { phase: 'Running', containerStatuses: [running('a')] },
     ['1/2', 'Terminating', '0'],
   ],
   ['evicted', {}, { phase: 'Failed', reason: 'Evicted' }, ['0/2', 'Evicted', '0']],
-])('a pod that is %s', (_, metadata, status, expected) => {
+])('a pod that is %s is printed with that status', (_, metadata, status, expected) => {
   const pod = {
     metadata: { name: 'p', ...metadata },
     spec: { containers: [{ name: 'a' }, { name: 'b' }], initContainers: [{ name: 'i' }] },
@@ -265,14 +209,14 @@ test.each<[string, Json, Json, readonly unknown[]]>([
 const grace = (spec: Json, status: Json): unknown =>
   definition('pods').strategy.gracePeriod?.(stored({ metadata: {}, spec, status }))
 
-test('a pod has grace only while it runs somewhere', () => {
+test('a pod has a grace period only while it runs on a node', () => {
   expect(grace({}, { phase: 'Pending' })).toBe(0)
   expect(grace({ nodeName: 'n' }, { phase: 'Running' })).toBe(30)
   expect(grace({ nodeName: 'n', terminationGracePeriodSeconds: 5 }, { phase: 'Running' })).toBe(5)
   expect(grace({ nodeName: 'n' }, { phase: 'Succeeded' })).toBe(0)
 })
 
-test('only some fields of a pod may change', () => {
+test('an update may change only some fields of a pod', () => {
   const { strategy } = definition('pods')
   const pod = stored(
     strategy.defaults?.({
@@ -296,7 +240,7 @@ test('only some fields of a pod may change', () => {
 const generation = (object: unknown): unknown =>
   at(object, 'metadata', 'annotations', 'deprecated.daemonset.template.generation')
 
-test('a daemon set counts the changes of its template', () => {
+test('a DaemonSet counts the changes of its template', () => {
   const { strategy } = definition('daemonsets.apps')
   const set = stored(
     strategy.prepareForCreate?.({
@@ -313,7 +257,7 @@ test('a daemon set counts the changes of its template', () => {
   ).toBe('1')
 })
 
-test('defaults leave alone what has them', () => {
+test('defaulting an object twice changes nothing', () => {
   for (const { strategy } of catalog) {
     const object = {
       metadata: { name: 'a', labels: { 'kubernetes.io/metadata.name': 'a' } },
@@ -324,7 +268,7 @@ test('defaults leave alone what has them', () => {
   }
 })
 
-test('keys like __proto__ are only keys', () => {
+test('keys such as __proto__ are plain keys', () => {
   const object = JSON.parse('{"metadata":{"name":"a"},"data":{"__proto__":"x","constructor":"y"}}') as KubeObject
   const { strategy, printer } = definition('configmaps')
   expect(strategy.validate?.(object)).toEqual([])

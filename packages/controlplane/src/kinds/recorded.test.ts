@@ -31,14 +31,14 @@ function definitionOf(object: Body): ResourceDefinition {
     ({ group, version, kind }) =>
       (group ? `${group}/${version}` : version) === object['apiVersion'] && kind === object['kind'],
   )
-  if (!found) throw new Error(`no definition for ${String(object['kind'])}`)
+  if (!found) throw new Error(`No definition for ${String(object['kind'])}`)
   return found
 }
 
-/** What the registry does with a body before a strategy sees it. */
+/** Decodes and defaults a body as the registry does. */
 function decoded(definition: ResourceDefinition, body: Body): KubeObject {
   const { schema } = definition
-  if (!schema) throw new Error('a built-in kind has a schema')
+  if (!schema) throw new Error('Expected a built-in kind to have a schema')
   const { object, error } = decodeBuiltIn(schema, (ref) => definition.resolve(ref), body)
   expect(error).toBeUndefined()
   return definition.strategy.defaults?.(object as KubeObject) ?? (object as KubeObject)
@@ -57,7 +57,7 @@ function prepared(definition: ResourceDefinition, body: Body): KubeObject {
   return { ...created, metadata: { ...created.metadata, ...generation } }
 }
 
-/** What differs in every run: ids, times, addresses, and what admission adds (tokens, tolerations, priorities). */
+/** Replaces what differs in every run: uids, times, addresses and ports. */
 function masked(object: unknown, uid: unknown): unknown {
   const text = JSON.stringify(object)
     .replaceAll(String(uid), UID)
@@ -88,7 +88,7 @@ function withoutAdmission(object: Json): Json {
 
 function comparable(object: Json): unknown {
   const result = masked(withoutAdmission(object), at(object, 'metadata', 'uid'))
-  // Ours gives the account in admission, too.
+  // Admission sets the service account.
   const spec = at(result, 'spec')
   if (object['kind'] === 'Pod' && isJson(spec)) {
     const { serviceAccount: _, serviceAccountName: __, volumes, ...rest } = spec as Record<string, unknown>
@@ -98,13 +98,13 @@ function comparable(object: Json): unknown {
   return result
 }
 
-describe('a created object is stored as the real server stores it', () => {
+describe('a created object is stored as kube-apiserver stores it', () => {
   test.each(CREATED.map(({ title, object }) => [title, object] as const))('%s', (title, body) => {
     const definition = definitionOf(body)
     const object = prepared(definition, body)
     expect(definition.strategy.validate?.(object) ?? []).toEqual([])
     const expected = recorded.created[title]
-    if (!expected) throw new Error('not recorded')
+    if (!expected) throw new Error('No recorded answer')
     const ours =
       object['kind' as keyof KubeObject] === 'Pod'
         ? { ...object, spec: { volumes: [], ...asJson(at(object, 'spec')) } }
@@ -113,14 +113,14 @@ describe('a created object is stored as the real server stores it', () => {
   })
 })
 
-describe('its row in a table is the real one', () => {
+describe('an object is printed as kube-apiserver prints it', () => {
   test.each(CREATED.map(({ title, object }) => [title, object] as const))('%s', (title, body) => {
     const { printer } = definitionOf(body)
     const expected = recorded.created[title]
-    if (!expected) throw new Error('not recorded')
+    if (!expected) throw new Error('No recorded answer')
     const now = Date.parse(asText(at(expected.object, 'metadata', 'creationTimestamp')))
     const cells = printer.cells(expected.object, now)
-    // A controller had its word on this one before the row was asked for.
+    // On the recorded server a controller changed this column before it was printed.
     const late = title === 'API service' ? 2 : -1
     const withoutLate = (row: readonly unknown[]): unknown[] => row.filter((_, index) => index !== late)
     expect(withoutLate(cells)).toEqual(withoutLate(expected.cells))
@@ -128,7 +128,7 @@ describe('its row in a table is the real one', () => {
   })
 })
 
-/** What the registry complains of, for all kinds alike. */
+/** Fields that the registry validates for all kinds. */
 const isMetadata = (field: string): boolean =>
   /^metadata\.(name$|labels$|annotations$|finalizers|ownerReferences|generateName)/.test(field)
 
@@ -143,8 +143,8 @@ function causesOf(status: Status | undefined): readonly Cause[] {
   return status?.details?.causes ?? []
 }
 
-describe('a mistake is refused in the real words', () => {
-  // Looked up by admission, before anything is validated.
+describe('an invalid object is rejected with the texts of kube-apiserver', () => {
+  // Admission rejects it before validation.
   const elsewhere = new Set(['bad account name'])
   const cases = REFUSED.filter(({ title }) => !elsewhere.has(title) && recorded.refused[title]?.code === 422)
   test.each(cases.map(({ title, object }) => [title, object] as const))('%s', (title, body) => {
@@ -159,10 +159,10 @@ describe('a mistake is refused in the real words', () => {
   })
 })
 
-// A diff of Go structs follows the first line.
+// The recorded message continues with a diff of Go structs.
 const firstLine = (cause: Cause): Cause => ({ ...cause, message: cause.message.replace(/\n[^]*$/, '\n') })
 
-describe('a change is refused in the real words', () => {
+describe('an invalid update is rejected with the texts of kube-apiserver', () => {
   test.each(CHANGED.map(({ title, object, patch }) => [title, object, patch] as const))('%s', (title, body, patch) => {
     const definition = definitionOf(body)
     const old = prepared(definition, body) as Stored<KubeObject>

@@ -1,8 +1,6 @@
 import type { Json } from './json.ts'
 import { asJson, asJsons, asText, at } from './json.ts'
 
-/** What a CustomResourceDefinition says, read without fear of what is missing. */
-
 export const specOf = (crd: Json): Json => asJson(crd['spec'])
 
 export const namesOf = (crd: Json): Json => asJson(at(crd, 'spec', 'names'))

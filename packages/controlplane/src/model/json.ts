@@ -1,4 +1,4 @@
-/** A JSON object whose fields are not known. */
+/** A JSON object with unknown fields. */
 export type Json = Readonly<Record<string, unknown>>
 
 export function isJson(value: unknown): value is Json {
@@ -21,20 +21,19 @@ export function asNumber(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** A list of objects; what is no object counts as an empty one. */
+/** Returns a list of objects; items of other types become empty objects. */
 export function asJsons(value: unknown): readonly Json[] {
   return asList(value).map(asJson)
 }
 
-/** Unset as Go sees it: absent, null, empty. */
+/** Returns whether Go sees the value as unset: absent, null, empty string or 0. */
 export function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === 0
 }
 
-/** Not there at all. */
 export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-/** Where values are that were there before, in order. Not by looking for each: a list may be as long as a body. */
+/** Returns the indexes of values that occurred before, in linear time. */
 export function repeats(values: readonly unknown[]): ReadonlySet<number> {
   const seen = new Set<unknown>()
   const repeated = new Set<number>()
@@ -45,7 +44,7 @@ export function repeats(values: readonly unknown[]): ReadonlySet<number> {
   return repeated
 }
 
-/** Follows field names; undefined where the way ends. */
+/** Returns the value at a path of field names, or undefined. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let current = value
   for (const key of path) {
@@ -55,7 +54,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return current
 }
 
-/** `object` with the fields of `defaults` that it lacks (or has as null): itself if it lacks none. */
+/** Returns `object` with the fields of `defaults` that are absent or null; itself if there are none. */
 export function filled<T extends object>(object: T, defaults: Json): T {
   let result: Record<string, unknown> | undefined
   const known = object as Json
@@ -68,7 +67,7 @@ export function filled<T extends object>(object: T, defaults: Json): T {
   return (result ?? object) as T
 }
 
-/** As `filled`, where an empty string and 0 count as unset too: Go's plain strings and numbers. */
+/** As `filled`, but an empty string and 0 also count as unset, as for Go fields that are not pointers. */
 export function filledUnset<T extends object>(object: T, defaults: Json): T {
   let result: Record<string, unknown> | undefined
   const known = object as Json
@@ -81,7 +80,7 @@ export function filledUnset<T extends object>(object: T, defaults: Json): T {
   return (result ?? object) as T
 }
 
-/** `object` with `value` at `key`: itself if it is there already; undefined removes the field. */
+/** Returns `object` with `value` at `key`; itself if unchanged. Undefined removes the field. */
 export function withField<T extends object>(object: T, key: string, value: unknown): T {
   const known = object as Json
   if (known[key] === value) return object
@@ -93,13 +92,13 @@ export function withField<T extends object>(object: T, key: string, value: unkno
   return { ...known, [key]: value } as T
 }
 
-/** `object` with `change` applied at `key`, if that holds an object. */
+/** Applies `change` to the object at `key`, if there is one. */
 export function withinField<T extends object>(object: T, key: string, change: (value: Json) => Json): T {
   const value = (object as Json)[key]
   return isJson(value) ? withField(object, key, change(value)) : object
 }
 
-/** `object` with `change` applied to each item at `key`. The same object if nothing changed. */
+/** Applies `change` to each object in the list at `key`. Returns `object` itself if nothing changed. */
 export function withinItems<T extends object>(object: T, key: string, change: (item: Json) => Json): T {
   const list = (object as Json)[key]
   if (!Array.isArray(list)) return object
@@ -132,7 +131,7 @@ const isEmptyValue = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isJson(value) && Object.values(value).every((field) => field === undefined))
 
-/** As Kubernetes compares: also nothing, null, an empty list and an empty object are equal. */
+/** Deep equality as Kubernetes defines it: absent, null, an empty list and an empty object are equal. */
 export function isSemanticallyEqual(a: unknown, b: unknown): boolean {
   if (a === b || (isEmptyValue(a) && isEmptyValue(b))) return true
   if (Array.isArray(a)) {

@@ -1,4 +1,4 @@
-/** How long, in the two largest units that say enough: `5s`, `3m12s`, `4d7h`, `2y3d`. */
+/** Formats a duration as kubectl does: `5s`, `3m12s`, `4d7h`, `2y3d`. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000)
   if (seconds < -1) return '<invalid>'
@@ -20,7 +20,7 @@ export function humanDuration(milliseconds: number): string {
 const pair = (large: number, unit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large}${unit}` : `${large}${unit}${small}${smallUnit}`
 
-/** How long ago a time was. */
+/** Formats the time since `time`. */
 export function ageOf(time: unknown, now: number): string {
   const then = typeof time === 'string' ? Date.parse(time) : Number.NaN
   return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then)

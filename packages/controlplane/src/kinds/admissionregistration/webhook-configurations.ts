@@ -24,7 +24,7 @@ import { validateSelector } from '../common/selectors.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
-/** Kinds that configure admission. */
+/** Kinds of admissionregistration.k8s.io. */
 export const ADMISSION_REGISTRATION: KindTable = {
   [`mutatingwebhookconfigurations.${GROUP}`]: entry(true),
   [`validatingwebhookconfigurations.${GROUP}`]: entry(false),
@@ -233,7 +233,7 @@ function validateResources(resources: readonly string[], field: string): FieldEr
 
 const URL_FORMAT = '; desired format: https://host[/path]'
 
-/** Where a webhook is: also for the conversion webhooks of CRDs. */
+/** Validates the client config of a webhook, also of the conversion webhook of a CRD. */
 export function validateClientConfig({ url, service }: Json, field: string): FieldError[] {
   if (isUnset(url) === !isJson(service)) return [required(field, 'exactly one of url or service is required')]
   if (!isJson(service)) return validateUrl(asText(url), `${field}.url`)

@@ -4,7 +4,7 @@ import { invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { dns1035Label } from '../common/names.ts'
 
-/** What a definition wants its resource to be called. */
+/** Validates `spec.names`. */
 export function validateNewNames(names: Json): FieldError[] {
   const missing = ['plural', 'singular', 'kind', 'listKind'].filter((name) => !names[name])
   return [...missing.map((name) => required(`spec.names.${name}`)), ...validateNames(names, 'spec.names')]
@@ -12,7 +12,7 @@ export function validateNewNames(names: Json): FieldError[] {
 
 const MIXED = 'may have mixed case, but should otherwise match: '
 
-/** Names that are wanted, or that were given. */
+/** Validates `spec.names` or `status.acceptedNames`. */
 export function validateNames(names: Json, field: string): FieldError[] {
   const errors: FieldError[] = []
   const check = (name: string, value: string, prefix = ''): void => {

@@ -21,7 +21,7 @@ import { validateNewNames } from './crd-names-validation.ts'
 
 const MAX_SELECTABLE_FIELDS = 8
 
-/** What is wrong with a CustomResourceDefinition; `old` is what an update replaces. */
+/** Validates a CustomResourceDefinition; `old` is set for an update. */
 export function validateCrd(crd: Json, old: Json | undefined): FieldError[] {
   const spec = specOf(crd)
   const [group, plural] = [asText(spec['group']), asText(namesOf(crd)['plural'])]
@@ -89,7 +89,7 @@ function validateVersions(crd: Json): FieldError[] {
   return errors
 }
 
-/** As the server's own struct prints, what all versions share apart. */
+/** The version as Go prints it, without the fields that all versions share. */
 function shownVersion({ name, served, storage, deprecated, deprecationWarning }: Json): Json {
   return {
     Name: name,
@@ -104,10 +104,7 @@ function shownVersion({ name, served, storage, deprecated, deprecationWarning }:
   }
 }
 
-/**
- * What a version says besides its name. Where all versions say the same, the server speaks of it as of the whole
- * definition's.
- */
+/** Validates the fields of each version. Where all versions have the same value, errors name the top-level field. */
 function validateDetails(crd: Json): FieldError[] {
   const versions = versionsOf(crd)
   const [first] = versions
@@ -212,7 +209,7 @@ function validateSelectable(version: Json, field: string): FieldError[] {
   return errors
 }
 
-/** The schema that a dotted path leads to. */
+/** Returns the schema of the field at a dotted path. */
 function fieldAt(version: Json, path: string): Json | undefined {
   let schema = at(version, 'schema', 'openAPIV3Schema')
   if (!path.startsWith('.')) return undefined

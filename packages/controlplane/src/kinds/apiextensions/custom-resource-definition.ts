@@ -9,7 +9,7 @@ import { validateNames } from './crd-names-validation.ts'
 import { validateCrd } from './crd-validation.ts'
 import { warningsForFormats } from './format-warnings.ts'
 
-/** CustomResourceDefinitions themselves. */
+/** Kinds of apiextensions.k8s.io. */
 export const API_EXTENSIONS: KindTable = {
   [BUCKET]: {
     columns: (crd) => [nameOf(crd), createdAt(crd)],
@@ -25,7 +25,7 @@ export const API_EXTENSIONS: KindTable = {
         }
         return withField(crd, 'status', status)
       },
-      // Which versions objects may be stored in is never forgotten.
+      // A version stays in storedVersions once objects may be stored in it.
       prepareForUpdate: (crd) => {
         const storage = storageVersionOf(crd)
         const stored = asList(at(crd, 'status', 'storedVersions'))
@@ -34,7 +34,7 @@ export const API_EXTENSIONS: KindTable = {
       },
       warnings: warningsForFormats,
       validate: (crd) => validateCrd(crd, undefined),
-      // Only of the definition itself is it asked whether it has the versions that objects are stored in.
+      // storedVersions is validated with the definition, not with its status.
       validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
       validateChange: (crd, old) => {
         const established = hasCondition(old, 'Established')
@@ -70,7 +70,7 @@ export const API_EXTENSIONS: KindTable = {
   },
 }
 
-/** Objects are stored in some version. */
+/** Defaults `storedVersions` to the storage version. */
 function defaultStored(status: Json, crd: Json): Json {
   const storage = storageVersionOf(crd)
   if (storage === undefined || asList(status['storedVersions']).length > 0) return status

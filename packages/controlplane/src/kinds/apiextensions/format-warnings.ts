@@ -4,7 +4,7 @@ import { asJson, asJsons, asText, isJson } from '../../model/json.ts'
 import { isKnownFormat } from '../../schema/formats/formats.ts'
 import { goQuote } from '../../schema/go-text.ts'
 
-/** New formats that nothing is checked for: what has one may be anything. */
+/** Warns of new formats that are not recognized, because their values are not validated. */
 export function warningsForFormats(crd: Json, old: Json | undefined): readonly string[] {
   const found = formatsOf(crd).difference(old ? formatsOf(old) : new Set<string>())
   return [...found].toSorted().map((format) => `unrecognized format ${goQuote(format)}`)

@@ -47,7 +47,7 @@ export const DAEMON_SETS: KindTable = {
     ],
     rules: {
       newStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-      // A number of the old versions, which lives on as an annotation and is there from the moment it is read.
+      // `templateGeneration` of extensions/v1beta1 is kept as an annotation and defaulted when decoded.
       defaults: (object) =>
         withTemplateGeneration(
           inSpec(defaultDaemonSet)(object),

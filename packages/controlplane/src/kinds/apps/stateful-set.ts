@@ -53,7 +53,7 @@ function warningsForStatefulSet(object: Json, old: Json | undefined): readonly s
   const spec = specOf(object)
   return [
     ...warningsForPodsOfSet(object, old),
-    // The real server calls the field otherwise when it changes.
+    // On update kube-apiserver reports the field as `.Spec`.
     ...asJsons(spec['volumeClaimTemplates']).flatMap((claim, index) =>
       claimWarnings(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
     ),
@@ -82,7 +82,7 @@ function defaultStatefulSet(given: Json): Json {
   return withField(spec, 'updateStrategy', strategy)
 }
 
-/** It is part of the host names of its pods. */
+/** The name of a StatefulSet is part of the host names of its pods. */
 const MAX_NAME_LENGTH = 63
 
 function validateStatefulSet(object: Json): FieldError[] {
@@ -90,7 +90,7 @@ function validateStatefulSet(object: Json): FieldError[] {
   const errors: FieldError[] = []
   const name = nameOf(object)
   const found = dnsLabel(name)
-  // The registry sees to the rest of the name.
+  // The registry validates the rest of the name.
   if (found.includes('must not contain dots') || name.length > MAX_NAME_LENGTH)
     errors.push(...invalidEach('metadata.name', name, found))
   return [...errors, ...validateSet(spec, validateServiceName(spec))]
@@ -100,7 +100,7 @@ function validateServiceName({ serviceName }: Json): FieldError[] {
   return serviceName ? invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))) : []
 }
 
-/** Its name and its service's can not change, and are not looked at again when it does. */
+/** Name and service name are immutable, so an update does not validate them. */
 function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldError[] {
   const { podManagementPolicy, updateStrategy } = spec
   const errors: FieldError[] = []
@@ -133,12 +133,12 @@ function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldEr
   return [...errors, ...ofService, ...validateSelection(withClaimVolumes(spec), 'StatefulSet', '')]
 }
 
-/** Claims become volumes that containers may mount. */
+/** Adds a volume for each claim template, so that containers may mount it. */
 function withClaimVolumes(spec: Json): Json {
   const claims = asJsons(spec['volumeClaimTemplates']).map((claim) => asText(at(claim, 'metadata', 'name')))
   return withinField(spec, 'template', (template) =>
     withinField(template, 'spec', (given) => {
-      // Both are the set's to give.
+      // The StatefulSet sets both.
       const { hostname: _, subdomain: __, ...pod } = given
       const others = asJsons(pod['volumes']).filter(({ name }) => !claims.includes(asText(name)))
       const own = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))

@@ -5,7 +5,7 @@ const base = { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D
 const errors = (spec: object): readonly string[] =>
   validateAutoscaler({ spec: { ...base, ...spec } }).map(({ field, message }) => `${field}: ${message}`)
 
-test('a metric has the one source that it says it has', () => {
+test('a metric must have the source of its type', () => {
   const target = { type: 'Utilization', averageUtilization: 50 }
   expect(errors({ metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] })).toEqual([])
   expect(errors({ metrics: [{ type: 'Pods', resource: { name: 'cpu', target } }] })).toEqual([
@@ -13,13 +13,13 @@ test('a metric has the one source that it says it has', () => {
   ])
 })
 
-test('only what is measured elsewhere can wake what has no replicas', () => {
+test('scaling to zero needs an Object or External metric', () => {
   expect(errors({ minReplicas: 0 })).toContain(
     'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
   )
 })
 
-test('scaling has limits', () => {
+test('scaling policies are limited', () => {
   const scaleDown = { stabilizationWindowSeconds: 3601, policies: [{ type: 'Pods', value: 0, periodSeconds: 1801 }] }
   expect(errors({ behavior: { scaleDown } })).toEqual([
     'spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',

@@ -5,7 +5,7 @@ import type { FieldError } from '../../schema/types.ts'
 import { dnsLabel, pathSegment } from '../common/names.ts'
 import { nanosOf } from '../common/quantity.ts'
 
-/** What is wrong with an autoscaler of the version that is stored. */
+/** Validates an autoscaler of v2, the stored version. */
 export function validateAutoscaler(object: Json): FieldError[] {
   const spec = asJson(object['spec'])
   const { minReplicas, behavior } = spec
@@ -41,7 +41,7 @@ function validateTarget(target: Json): FieldError[] {
   const field = 'spec.scaleTargetRef'
   const errors = validateReference(target, field)
   const version = asText(target['apiVersion'])
-  // Only what the core group scales goes without a group.
+  // Only a ReplicationController, in the core group, has no API group.
   if (!version.includes('/') && !(version === 'v1' && target['kind'] === 'ReplicationController')) {
     errors.push(invalidValue(`${field}.apiVersion`, version, 'apiVersion must specify API group'))
   }
@@ -68,7 +68,7 @@ interface Source {
   readonly validate: (source: Json, field: string) => FieldError[]
 }
 
-/** In the order in which they are looked at. */
+/** In the order in which kube-apiserver checks them. */
 const SOURCES: readonly Source[] = [
   { type: 'Object', field: 'object', validate: validateObjectSource },
   { type: 'External', field: 'external', validate: validateExternalSource },
@@ -83,7 +83,7 @@ function validateMetric(metric: Json, field: string): FieldError[] {
   if (type === '') errors.push(required(`${field}.type`, 'must specify a metric source type'))
   if (!TYPES.includes(type)) errors.push(notSupported(`${field}.type`, type, TYPES))
   const present = SOURCES.filter((source) => isJson(metric[source.field]))
-  // Of several only the first is looked at: more than one is wrong anyway.
+  // Only the first is validated; having several is reported as an error anyway.
   const [first] = present
   if (first) errors.push(...first.validate(asJson(metric[first.field]), `${field}.${first.field}`))
   const expected = SOURCES.find((source) => source.type === type)

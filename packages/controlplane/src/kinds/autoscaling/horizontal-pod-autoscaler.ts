@@ -44,7 +44,7 @@ const columns: ColumnValues = (object, age) => {
   ]
 }
 
-/** The field of a metric that says where it comes from. */
+/** The field that holds the source of a metric, by metric type. */
 const SOURCE_FIELDS = new Map([
   ['External', 'external'],
   ['Pods', 'pods'],
@@ -83,7 +83,7 @@ const isCpuTarget = (metric: Json): boolean =>
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
 
-/** v1 knows a target for the CPU only; all else of v2 travels in annotations. */
+/** v1 has only a CPU target; the other v2 fields are kept in annotations. */
 const conversion: Conversion = {
   fromStored(stored) {
     const object = stored as unknown as Json
@@ -151,7 +151,7 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** Autoscalers: stored as v2. */
+/** Kinds of the autoscaling group, stored as v2. */
 export const AUTOSCALING: KindTable = {
   'horizontalpodautoscalers.autoscaling/v2': {
     columns,

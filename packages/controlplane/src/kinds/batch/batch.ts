@@ -31,7 +31,7 @@ const TRACKED_PARALLELISM = 10_000
 const TRACKING_WARNING =
   'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
 
-/** Of a job, or of the template of one. */
+/** Warnings for a Job, or for the Job template at `path`. */
 const warningsForJob =
   (...path: readonly string[]) =>
   (object: Json, old: Json | undefined): readonly string[] => {
@@ -45,7 +45,7 @@ const warningsForJob =
     ]
   }
 
-/** Jobs. */
+/** Kinds of the batch group. */
 export const BATCH: KindTable = {
   'jobs.batch': {
     columns: (job, age, now) => [
@@ -64,7 +64,7 @@ export const BATCH: KindTable = {
       validate: validateJob,
       validateChange: validateJobChange,
       selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
-      // What batch/v1 always did; kubectl asks for the background.
+      // The default of batch/v1; kubectl asks for Background.
       defaultPropagation: 'Orphan',
     },
   },
@@ -133,7 +133,7 @@ function defaultJob(given: Json): Json {
   return isJson(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
 }
 
-/** What also holds for the jobs that are made from a template. */
+/** Defaults that Jobs and Job templates share. */
 function defaultJobSpec(spec: Json): Json {
   return withinField(withinField(spec, 'template', defaultPodTemplate), 'podFailurePolicy', (policy) =>
     withinItems(policy, 'rules', (rule) =>
@@ -144,7 +144,7 @@ function defaultJobSpec(spec: Json): Json {
 
 const MAX_LABEL_LENGTH = 63
 
-/** A job finds its pods by its own uid, unless told otherwise. Its labels are those of its template. */
+/** Generates the selector of a Job from its uid, unless `manualSelector` is set, and labels the Job as its template. */
 function generateSelector(job: Json): Json {
   const metadata = asJson(job['metadata'])
   if (at(job, 'spec', 'manualSelector') === true) return job
@@ -160,11 +160,11 @@ function generateSelector(job: Json): Json {
   const labels = { ...own, ...asJson(templateMetadata['labels']) }
   const selector = asJson(at(job, 'spec', 'selector'))
   const matchLabels = { [UID]: metadata['uid'], ...asJson(selector['matchLabels']) }
-  // Without labels of its own a job shares the (now filled) labels of its template, as it did by default.
+  // A Job without labels of its own gets the labels of its template, including the generated ones.
   const isShared = !hadLabels
     ? isAbsent(metadata['labels'])
     : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
-  // Of a name that is too long for a label only the template's are complained of.
+  // If the name is too long for a label, kube-apiserver reports only the labels of the template.
   const isLabel = asText(metadata['name']).length <= MAX_LABEL_LENGTH
   return {
     ...job,

@@ -43,7 +43,7 @@ export function validateCronJob(cron: Json): FieldError[] {
 function validateTimeZone(zone: string): FieldError[] {
   const is = (detail: string): FieldError => invalidValue('spec.timeZone', zone, detail)
   if (zone === '') return [is('timeZone must be nil or non-empty string')]
-  // Each machine has another one of that name.
+  // `Local` differs between machines.
   const local = is('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
   return [
     ...(zone.toLowerCase() === 'local' ? [local] : []),

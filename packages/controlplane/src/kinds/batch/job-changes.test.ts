@@ -21,8 +21,8 @@ const changed = (suspend: boolean, status: object): readonly string[] =>
     .filter(({ message }) => message.endsWith('field is immutable'))
     .map(({ field }) => field)
 
-// Only a controller can bring a job into these states.
-test('a job may be told where to run while it is suspended and none of its pods is left', () => {
+// Only a controller sets these states, so they are not recorded.
+test('scheduling fields of a Job may change while it is suspended and has no active pods', () => {
   const suspended = { startTime: '2026-01-01T00:00:00Z', conditions: [{ type: 'Suspended', status: 'True' }] }
   expect(changed(true, {})).toEqual([])
   expect(changed(true, suspended)).toEqual([])

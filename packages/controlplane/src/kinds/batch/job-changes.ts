@@ -1,4 +1,3 @@
-/** What of a job may change. */
 import { hasCondition } from '../../model/conditions.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, at, isAbsent, isJson, isSemanticallyEqual, withField } from '../../model/json.ts'
@@ -12,7 +11,7 @@ export function validateJobChange(job: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(job['spec']), asJson(old['spec'])]
   const same = (name: string): FieldError[] => unchanged(`spec.${name}`, spec[name], before[name])
   return [
-    // The real server looks at it twice, and says everything twice.
+    // kube-apiserver validates the spec twice and reports each error twice.
     ...validateJobSpec(spec, 'spec', true),
     ...validateCompletions(spec, before),
     ...same('selector'),
@@ -40,7 +39,7 @@ function unchangedPolicy(field: string, spec: Json, before: Json, shown: (policy
   return [isJson(policy) ? invalidStruct(field, shown(policy), 'field is immutable') : immutable(field, null)]
 }
 
-/** While none of its pods runs, a suspended job may still be told where to run, and with how much. */
+/** Scheduling fields and resources may change while the Job is suspended and has no active pods. */
 function validateTemplateChange(job: Json, old: Json): FieldError[] {
   const [template, before] = [asJson(at(job, 'spec', 'template')), asJson(at(old, 'spec', 'template'))]
   const { startTime, active } = asJson(old['status'])
@@ -50,7 +49,7 @@ function validateTemplateChange(job: Json, old: Json): FieldError[] {
   return unchanged('spec.template.spec', template['spec'], allowed)
 }
 
-/** What the template was, with what may change as it is now. */
+/** The old template with the new values of the mutable scheduling fields. */
 function asScheduled(spec: Json, before: Json): Json {
   const { nodeSelector, tolerations, schedulingGates, affinity, containers, initContainers } = spec
   return {
@@ -64,7 +63,7 @@ function asScheduled(spec: Json, before: Json): Json {
   }
 }
 
-/** Which nodes it likes may change; which pods it likes to be near may not. */
+/** Node affinity is mutable; pod affinity is not. */
 function withNodeAffinity(before: unknown, now: unknown): unknown {
   const affinity = { ...asJson(before), nodeAffinity: asJson(now)['nodeAffinity'] }
   return isJson(before) || isJson(now) ? affinity : before

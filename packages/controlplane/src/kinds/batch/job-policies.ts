@@ -1,4 +1,3 @@
-/** When a job fails or succeeds other than by counting its pods. */
 import type { Json } from '../../model/json.ts'
 import { asJson, asJsons, asList, asNumber, asText, at, isAbsent, isJson, isUnset } from '../../model/json.ts'
 import {
@@ -24,7 +23,7 @@ const MAX_EXIT_CODES = 255
 
 const listed = (values: readonly string[]): string => `valid values: [${values.map((value) => `"${value}"`).join(' ')}]`
 
-/** A word that must be one of a few. */
+/** Validates a required enum value. */
 function validateWord(value: unknown, field: string, words: readonly string[]): FieldError[] {
   if (isUnset(value)) return [required(field, listed(words))]
   return words.includes(asText(value)) ? [] : [notSupported(field, value, words)]
@@ -92,7 +91,7 @@ const shownRules = (policy: Json, shown: (rule: Json) => Json): Json => {
   return { Rules: rules.length > 0 ? rules : null }
 }
 
-/** As the server's own structs print. */
+/** The structs as Go prints them. */
 export const shownSuccessPolicy = (policy: Json): Json =>
   shownRules(policy, ({ succeededIndexes, succeededCount }) => ({
     SucceededIndexes: succeededIndexes ?? null,
@@ -156,7 +155,7 @@ function validateSuccessRule(rule: Json, field: string, completions: number): Fi
   return errors
 }
 
-/** How many indexes a text like `1,3-5` names, or what is wrong with it. */
+/** Returns the number of indexes in a list such as `1,3-5`, or the error. */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0
   let total = 0

@@ -4,7 +4,7 @@ import { validateJobSpec } from './job-validation.ts'
 
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } }
 
-/** What is said of the job itself: its pods have tests of their own. */
+/** Returns the errors of the Job, without those of its pod template. */
 const errors = (spec: Json): readonly string[] =>
   validateJobSpec({ template, ...spec }, 'spec', false)
     .map(({ field, message }) => `${field}: ${message}`)
@@ -12,7 +12,7 @@ const errors = (spec: Json): readonly string[] =>
 
 const rules = (...list: readonly object[]): readonly string[] => errors({ podFailurePolicy: { rules: list } })
 
-test('a rule of failure is about codes or conditions', () => {
+test('a pod failure rule needs either exit codes or conditions', () => {
   expect(rules({ action: 'Ignore', onPodConditions: [{ type: 'A', status: 'True' }] })).toEqual([])
   expect(rules({ action: 'Ignore' })).toEqual([
     'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
@@ -26,7 +26,7 @@ test('a rule of failure is about codes or conditions', () => {
 const indexes = (succeededIndexes: string): readonly string[] =>
   errors({ completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{ succeededIndexes }] } })
 
-test('indexes are numbers and ranges, in order and not too large', () => {
+test('indexes must be ordered numbers and ranges below completions', () => {
   expect(['0,2', '0-2', ''].flatMap(indexes)).toEqual([])
   expect(['3', '1-0', 'x'].flatMap(indexes)).toEqual([
     expect.stringContaining('too large index: "3"'),
@@ -35,7 +35,7 @@ test('indexes are numbers and ranges, in order and not too large', () => {
   ])
 })
 
-test('many indexes may not all fail', () => {
+test('many completions require a limit of failed indexes', () => {
   const many = { completionMode: 'Indexed', completions: 200_000, backoffLimitPerIndex: 1 }
   expect(errors({ ...many, maxFailedIndexes: 10 })).toEqual([])
   expect(errors(many)).toEqual([

@@ -19,7 +19,7 @@ export function validateJob(job: Json): FieldError[] {
   return [...validateGenerated(job), ...validateJobSpec(spec, 'spec', true), ...validateHostnames(job)]
 }
 
-/** The last pod of an indexed job has the longest name. */
+/** The name of the last pod, which is the longest, must be a DNS label. */
 function validateHostnames(job: Json): FieldError[] {
   const { completionMode, completions } = asJson(job['spec'])
   if (completionMode !== 'Indexed' || asNumber(completions) <= 0) return []
@@ -45,7 +45,7 @@ function validateGenerated(job: Json): FieldError[] {
   return [...errors, invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
 }
 
-/** As Go writes a selector: its labels by name. */
+/** The selector with sorted labels, as Go prints it. */
 function ordered(selector: Json): Json {
   const labels = Object.entries(asJson(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return { matchLabels: Object.fromEntries(labels), ...withField(selector, 'matchLabels', undefined) }
@@ -61,11 +61,11 @@ const COUNTS = [
   'maxFailedIndexes',
 ]
 
-/** More indexes than these, and there are limits to what may go wrong with them. */
-const MAX_COMPLETIONS_UNLIMITED = 100_000
+/** Above this many completions, parallelism and failed indexes are limited to `MAX_WITH_MANY_COMPLETIONS`. */
+const COMPLETIONS_THRESHOLD = 100_000
 const MAX_PARALLELISM = 100_000
 const MAX_FAILED_INDEXES = 100_000
-const MAX_LIMITED = 10_000
+const MAX_WITH_MANY_COMPLETIONS = 10_000
 const MAX_MANAGER_LENGTH = 63
 
 function validateIndexed(spec: Json, field: string): FieldError[] {
@@ -80,14 +80,14 @@ function validateIndexed(spec: Json, field: string): FieldError[] {
   atMost('parallelism', parallel, MAX_PARALLELISM, ' when completion mode is Indexed')
   if (!isAbsent(completions)) atMost('maxFailedIndexes', failed, 'completions')
   atMost('maxFailedIndexes', failed, MAX_FAILED_INDEXES)
-  if (all <= MAX_COMPLETIONS_UNLIMITED || isAbsent(backoffLimitPerIndex)) return errors
+  if (all <= COMPLETIONS_THRESHOLD || isAbsent(backoffLimitPerIndex)) return errors
   if (isAbsent(maxFailedIndexes)) {
-    const detail = `must be specified when completions is above ${MAX_COMPLETIONS_UNLIMITED}`
+    const detail = `must be specified when completions is above ${COMPLETIONS_THRESHOLD}`
     errors.push(required(`${field}.maxFailedIndexes`, detail))
   }
-  const when = ` when completions are above ${MAX_COMPLETIONS_UNLIMITED} and used with backoff limit per index`
-  atMost('parallelism', parallel, MAX_LIMITED, when)
-  atMost('maxFailedIndexes', failed, MAX_LIMITED, when)
+  const when = ` when completions are above ${COMPLETIONS_THRESHOLD} and used with backoff limit per index`
+  atMost('parallelism', parallel, MAX_WITH_MANY_COMPLETIONS, when)
+  atMost('maxFailedIndexes', failed, MAX_WITH_MANY_COMPLETIONS, when)
   return errors
 }
 

@@ -2,8 +2,6 @@ import type { Json } from '../../model/json.ts'
 import { asJsons, asText, at } from '../../model/json.ts'
 import type { ColumnValues } from './kind-table.ts'
 
-/** What many kinds' rows have. */
-
 export const nameOf = (object: Json): string => asText(at(object, 'metadata', 'name'))
 
 export const createdAt = (object: Json): unknown => at(object, 'metadata', 'creationTimestamp')
@@ -12,7 +10,7 @@ export const isBeingDeleted = (object: Json): boolean => at(object, 'metadata', 
 
 export const orNone = (value: unknown): string => asText(value) || '<none>'
 
-/** Names and images of a pod's containers. */
+/** Names and images of the containers of a pod spec. */
 export function containerColumns(podSpec: unknown): [string, string] {
   const containers = asJsons(at(podSpec, 'containers'))
   return [containers.map(({ name }) => asText(name)).join(','), containers.map(({ image }) => asText(image)).join(',')]

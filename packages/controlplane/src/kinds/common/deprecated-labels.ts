@@ -2,7 +2,7 @@ import type { Json } from '../../model/json.ts'
 import { asJsons, asList, asText } from '../../model/json.ts'
 import { labelValue } from './names.ts'
 
-/** Labels that nodes had before, since when they have others, and which. */
+/** Renamed node labels: since which version, and the new name. */
 const RENAMED_LABELS: ReadonlyMap<string, readonly [since: string, now: string]> = new Map([
   ['beta.kubernetes.io/arch', ['v1.14', 'kubernetes.io/arch']],
   ['beta.kubernetes.io/os', ['v1.14', 'kubernetes.io/os']],
@@ -17,7 +17,7 @@ const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ])
 
-/** The label that took its place; undefined of one that is in use. */
+/** Returns the new name of a renamed label. */
 export const replacementLabel = (name: string): string | undefined => RENAMED_LABELS.get(name)?.[1]
 
 export function deprecatedLabel(name: string): string | undefined {
@@ -25,7 +25,7 @@ export function deprecatedLabel(name: string): string | undefined {
   return renamed ? `deprecated since ${renamed[0]}; use "${renamed[1]}" instead` : DEPRECATED_LABELS.get(name)
 }
 
-/** Of one of the terms that select nodes. Values that no label can have are only wished for in vain, not refused. */
+/** Warnings for a node selector term: deprecated keys and, if `looksAtValues`, values that no label can have. */
 export function termWarnings(term: Json, field: string, looksAtValues: boolean): readonly string[] {
   return asJsons(term['matchExpressions']).flatMap((expression, index) => {
     const [key, place] = [asText(expression['key']), `${field}.matchExpressions[${index}]`]

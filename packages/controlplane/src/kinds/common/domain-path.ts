@@ -5,7 +5,7 @@ import { dnsSubdomain } from './names.ts'
 const PATH = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
 const path = new RegExp(`^${PATH}$`)
 
-/** A name that its owner's domain makes unique: `example.com/name`. */
+/** Validates a domain-prefixed path: `example.com/name`. */
 export function validateDomainPath(text: string, field: string): FieldError[] {
   if (text === '') return [required(field)]
   const slash = text.indexOf('/')

@@ -2,8 +2,6 @@ import { invalidEach, invalidValue, notNegative } from '../../schema/field-error
 import type { FieldError } from '../../schema/types.ts'
 import { percentage } from './names.ts'
 
-/** `5`, or `25%`. */
-
 export function validateIntOrPercent(value: unknown, field: string): FieldError[] {
   return typeof value === 'string' ? invalidEach(field, value, percentage(value)) : notNegative(field, value)
 }

@@ -3,7 +3,7 @@ import type { Network } from '../../schema/formats/addresses.ts'
 import { isMapped, maskAddress, parseAddress, parseNetwork } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
 
-/** What is wrong with an IP address. Endpoints complain twice of what is none. */
+/** Validates an IP address. For endpoints kube-apiserver reports an invalid address twice. */
 export function validateAddress(address: string, field: string, isEndpoint = false): FieldError[] {
   const parsed = parseAddress(address)
   if (parsed && isMapped(parsed)) return [invalidValue(field, address, 'must not be an IPv4-mapped IPv6 address')]
@@ -16,7 +16,7 @@ export function validateAddress(address: string, field: string, isEndpoint = fal
   return errors
 }
 
-/** Addresses that no endpoint has. */
+/** Rejects addresses that no endpoint can have. */
 function validateReach(parsed: readonly number[], address: string, field: string): FieldError[] {
   const isV4 = parsed.length === 4
   const errors: FieldError[] = []
@@ -34,12 +34,12 @@ function validateReach(parsed: readonly number[], address: string, field: string
   return errors
 }
 
-/** A network as older servers read it: zeros may lead. */
+/** Parses a CIDR as older API servers do: leading zeros are allowed. */
 export function looseNetwork(text: string): Network | undefined {
   return parseNetwork(text.replace(/\/0+(?=\d)/, '/'), { allowLeadingZeros: true })
 }
 
-/** What is wrong with a network that is written as a CIDR. */
+/** Validates a CIDR. */
 export function validateNetwork(text: string, field: string): FieldError[] {
   const network = looseNetwork(text)
   if (!network) {

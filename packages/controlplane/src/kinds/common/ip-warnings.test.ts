@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { addressWarnings, networkWarnings } from './ip-warnings.ts'
 
-// Today these are refused when they are new: only what was stored before is warned of.
-test('addresses of older objects are shown as they should be', () => {
+// kube-apiserver rejects these in new objects and warns only of stored ones.
+test('the warning for a stored address gives its canonical form', () => {
   expect(addressWarnings('010.0.0.1', 'a')).toEqual([
     'a: non-standard IP address "010.0.0.1" is invalid: use "10.0.0.1"',
   ])
@@ -13,7 +13,7 @@ test('addresses of older objects are shown as they should be', () => {
   expect(['10.0.0.1', 'fe80::1', 'none'].flatMap((text) => addressWarnings(text, 'a'))).toEqual([])
 })
 
-test('networks of older objects are shown as they should be', () => {
+test('the warning for a stored CIDR gives its canonical form', () => {
   expect(networkWarnings('10.0.0.1/8', 'a')).toEqual([
     'a: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',
   ])

@@ -1,9 +1,9 @@
-/** Addresses that were taken as they are, but should be written otherwise. */
+/** Warnings for addresses and CIDRs that are accepted but not in canonical form. */
 import type { Address } from '../../schema/formats/addresses.ts'
 import { formatAddress, isMapped, maskAddress, parseAddress, parseNetwork } from '../../schema/formats/addresses.ts'
 import { looseNetwork } from './ip-validation.ts'
 
-/** As an address of four bytes, if it is one in disguise. */
+/** Returns the IPv4 address of an IPv4-mapped one. */
 const plain = (address: Address): Address => (isMapped(address) ? address.slice(12) : address)
 
 export function addressWarnings(text: string, field: string): readonly string[] {

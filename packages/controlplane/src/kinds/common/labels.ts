@@ -5,7 +5,7 @@ import { labelValue, qualifiedName } from './names.ts'
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024
 
-/** What is wrong with labels that are not an object's own: of templates, of selectors. */
+/** Validates labels of templates and selectors. The registry validates those of objects. */
 export function validateLabels(labels: unknown, field: string): FieldError[] {
   if (!labels) return []
   return Object.entries(labels).flatMap(([key, value]) => [
@@ -26,7 +26,7 @@ export function validateAnnotations(annotations: unknown, field: string): FieldE
   return errors
 }
 
-/** A complaint if the field changed. */
+/** Returns an error if the field changed. */
 export function unchanged(field: string, value: unknown, old: unknown): FieldError[] {
   return isSemanticallyEqual(value, old) ? [] : [immutable(field, value)]
 }

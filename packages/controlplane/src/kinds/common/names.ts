@@ -1,4 +1,4 @@
-/** Rules for names and keys: each returns what is wrong, in the server's words, or nothing. */
+/** Validates a name or key. Returns the errors with the texts of kube-apiserver. */
 export type NameRule = (value: string) => readonly string[]
 
 const NONE: readonly string[] = []
@@ -39,7 +39,7 @@ export function regexRule(rule: string, pattern: string, ...examples: readonly s
 
 export const mustBeBetween = (low: number, high: number): string => `must be between ${low} and ${high}, inclusive`
 
-// Matching is cheap next to a body's other costs, but patterns with nested stars are only given bounded text.
+// The length is bounded because patterns with nested stars can take long.
 const fits = (pattern: RegExp, value: string, limit = 1024): boolean => value.length <= limit && pattern.test(value)
 
 export const dnsSubdomain: NameRule = (value) => {
@@ -91,14 +91,13 @@ export const wildcardSubdomain: NameRule = (value) => {
   return errors
 }
 
-/** What every name must be, since it stands in paths. */
+/** Names are segments of URL paths. */
 export const pathSegment: NameRule = (value) => {
   if (value === '.') return [`may not be '.'`]
   if (value === '..') return [`may not be '..'`]
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`)
 }
 
-/** Keys of labels, and most other qualified names. */
 export const qualifiedName: NameRule = (value) => {
   const parts = value.split('/')
   const errors: string[] = []

@@ -8,8 +8,6 @@ import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import { containerColumns, createdAt, nameOf } from './columns.ts'
 import { isEmptySelector, matcherOf, validateSelector } from './selectors.ts'
 
-/** What kinds with a selector and a template have in common. */
-
 export const specOf = (object: Json): Json => asJson(object['spec'])
 export const selectorOf = (spec: Json): LabelSelector | undefined =>
   isJson(spec['selector']) ? spec['selector'] : undefined
@@ -25,7 +23,7 @@ export const templateColumns = (object: Json): [string, string] =>
 
 export const SELECTOR_MISMATCH = '`selector` does not match template `labels`'
 
-/** A template that must be what the selector selects. */
+/** Validates a pod template that the selector must match. */
 export function validateSelectedTemplate(
   template: Json,
   matches: (labels: unknown) => boolean,
@@ -47,7 +45,7 @@ export function validateAlwaysRestarts(spec: Json, kind: string): FieldError[] {
   return errors
 }
 
-/** Selector and template, as Deployments, ReplicaSets and StatefulSets need them. */
+/** Validates selector and template of a Deployment, ReplicaSet or StatefulSet. */
 export function validateSelection(spec: Json, kind: string, unusable: string): FieldError[] {
   const errors: FieldError[] = []
   const selector = selectorOf(spec)

@@ -1,6 +1,6 @@
 import { parseQuantity, QuantityError } from '@tenure/kube/model'
 
-/** A quantity in billionths; what is none counts as nothing: decoding refused it before. */
+/** Returns a quantity in billionths, or 0 for an invalid one, which decoding has already rejected. */
 export function nanosOf(quantity: unknown): bigint {
   try {
     return parseQuantity(String(quantity)).nanos
@@ -16,7 +16,6 @@ export const isNegative = (quantity: unknown): boolean => nanosOf(quantity) < 0n
 
 export const isZero = (quantity: unknown): boolean => nanosOf(quantity) === 0n
 
-/** Negative if `a` is less. */
 export function compareQuantities(a: unknown, b: unknown): number {
   const difference = nanosOf(a) - nanosOf(b)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0

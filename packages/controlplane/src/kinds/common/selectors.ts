@@ -7,7 +7,7 @@ import type { FieldError } from '../../schema/types.ts'
 import { validateLabels } from './labels.ts'
 import { labelValue, qualifiedName } from './names.ts'
 
-/** What is wrong with a label selector; nothing with none. */
+/** Validates a label selector, if there is one. */
 export function validateSelector(selector: LabelSelector | undefined, field: string): FieldError[] {
   if (!selector) return []
   const errors = validateLabels(selector.matchLabels, `${field}.matchLabels`)
@@ -33,7 +33,7 @@ export function isEmptySelector(selector: LabelSelector): boolean {
   return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0
 }
 
-/** What the selector means, or undefined if it means nothing. No selector matches nothing. */
+/** Returns a predicate on labels, or undefined if the selector is invalid. Without a selector nothing matches. */
 export function matcherOf(selector: LabelSelector | undefined): ((labels: unknown) => boolean) | undefined {
   if (!selector) return () => false
   try {
@@ -44,7 +44,7 @@ export function matcherOf(selector: LabelSelector | undefined): ((labels: unknow
   }
 }
 
-/** `a=b,c=d`, or `<none>`: how labels are printed. */
+/** Prints labels: `a=b,c=d` or `<none>`. */
 export function formatLabels(labels: unknown): string {
   const text = Object.entries(asJson(labels))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -53,7 +53,7 @@ export function formatLabels(labels: unknown): string {
   return text || '<none>'
 }
 
-/** How selectors are printed: `app=web,tier in (a,b)`. */
+/** Prints a selector: `app=web,tier in (a,b)`. */
 export function formatSelector(selector: unknown): string {
   if (!selector) return '<none>'
   try {

@@ -5,7 +5,7 @@ import { asJson, withField } from '../../model/json.ts'
 import type { Strategy } from '../../registry/types.ts'
 import type { FieldError } from '../../schema/types.ts'
 
-/** What a kind of the table says of itself, on its fields; the rest is the same for all. */
+/** The part of a `Strategy` that a kind defines, on plain JSON. */
 export interface KindRules extends Omit<
   Strategy,
   'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'validateStatus' | 'warnings'
@@ -13,23 +13,23 @@ export interface KindRules extends Omit<
   defaults?(object: Json): Json
   prepareForCreate?(object: Json): Json
   prepareForUpdate?(object: Json, old: Json): Json
-  /** What is wrong with it, besides its metadata. */
+  /** Validates everything except metadata. */
   validate?(object: Json): FieldError[]
-  /** What an update may not do. What `validate` says comes before it. */
+  /** Validates what an update changes, after `validate`. */
   validateChange?(object: Json, old: Json): FieldError[]
-  /** What is wrong with an update, where that is not `validate` and then `validateChange`. */
+  /** Validates an update instead of `validate` and `validateChange`. */
   validateUpdate?(object: Json, old: Json): FieldError[]
-  /** What is wrong with a new status. Default: as any other update. */
+  /** Validates an update of the status. Default: as any update. */
   validateStatus?(object: Json): FieldError[]
-  /** What else a new one may not be. Only next to `validateChange`. */
+  /** Validates a new object, after `validate`. Requires `validateChange`. */
   validateNew?(object: Json): FieldError[]
-  /** What its sender should know, though it is taken. Without `old` it is new. */
+  /** Returns warnings for the client. `old` is undefined on create. */
   warnings?(object: Json, old: Json | undefined): readonly string[]
-  /** Its status when it is new. Default: an empty one, if it has a status subresource. */
+  /** The status of a new object. Default: empty, if there is a status subresource. */
   readonly newStatus?: Json
 }
 
-/** The whole strategy of a kind: what it says of itself, and what all do. */
+/** Builds the strategy of a kind from its rules. */
 export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Strategy {
   const { defaults, prepareForCreate, prepareForUpdate, validate, validateChange, validateNew, ...others } = rules
   const { newStatus: isNew = {}, warnings, validateUpdate, validateStatus, ...rest } = others
@@ -66,7 +66,6 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
   }
 }
 
-/** The object as the JSON it is. */
 export function fieldsOf(object: KubeObject): Json {
   return object as unknown as Json
 }

@@ -81,7 +81,7 @@ const exceeds = (a: unknown, b: unknown): boolean => a !== undefined && b !== un
 const text = (what: string, a: unknown, other: string, b: unknown): string =>
   `${what} ${asText(a)} is greater than ${other} ${asText(b)}`
 
-/** Of one resource: the least, what is given without asking, and the most must be in this order. */
+/** Validates that min, default and max of one resource are in ascending order. */
 function validateOrder(limit: Json, name: string, field: string): FieldError[] {
   const [max, min, given, request, ratio] = LIMIT_FIELDS.map((list) => asJson(limit[list])[name])
   const errors: FieldError[] = []
@@ -93,7 +93,7 @@ function validateOrder(limit: Json, name: string, field: string): FieldError[] {
   if (exceeds(request, given)) {
     say('defaultRequest', request, text('default request value', request, 'default limit value', given))
   }
-  // The real server shows the other one of the two.
+  // kube-apiserver reports the other value of the two.
   if (exceeds(min, given)) say('default', min, text('min value', min, 'default value', given))
   if (exceeds(given, max)) say('default', max, text('default value', given, 'max value', max))
   errors.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))

@@ -37,7 +37,7 @@ export const NAMESPACES: KindTable = {
   },
 }
 
-/** What a namespace waits for has a name that says whose it is. */
+/** Validates that finalizers have qualified names. */
 function validateNamespaceFinalizers(object: Json): FieldError[] {
   return asList(at(object, 'spec', 'finalizers')).flatMap((finalizer, index) => {
     const field = `spec.finalizers[${index}]`
@@ -49,7 +49,7 @@ function validateNamespaceFinalizers(object: Json): FieldError[] {
   })
 }
 
-/** Whether a namespace ends is decided by who deletes it, and by nobody else. */
+/** The phase must follow the deletion timestamp. */
 function validateNamespacePhase(object: Json): FieldError[] {
   const isEnding = at(object, 'metadata', 'deletionTimestamp') !== undefined
   const phase = asText(at(object, 'status', 'phase'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultNode, validateNode } from './node-validation.ts'
 
-test('one network and several networks of a node are the same', () => {
+test('podCIDR and podCIDRs of a node are kept equal', () => {
   expect(defaultNode({ spec: { podCIDR: '10.0.0.0/24' } })).toEqual({
     spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] },
   })
@@ -10,7 +10,7 @@ test('one network and several networks of a node are the same', () => {
   })
 })
 
-test('a node has a network of each family, and a taint of each kind', () => {
+test('a node has one CIDR per family and no duplicate taint', () => {
   const taint = { key: 'a', effect: 'NoSchedule' }
   expect(validateNode({ spec: { podCIDRs: ['10.0.0.0/24', '::/64'], taints: [taint] } })).toEqual([])
   const errors = validateNode({ spec: { podCIDRs: ['10.0.0.0/24', '10.1.0.0/24'], taints: [taint, taint] } })

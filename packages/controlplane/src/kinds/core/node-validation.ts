@@ -23,7 +23,7 @@ export function defaultNode(node: Json): Json {
   )
 }
 
-/** The old field for one network and the new one for several begin with the same. */
+/** `podCIDR` equals the first of `podCIDRs`. */
 function defaultNetworks(spec: Json): Json {
   const one = asText(spec['podCIDR'])
   const all = asList(spec['podCIDRs'])
@@ -40,7 +40,7 @@ export function validateNode(node: Json): FieldError[] {
   ]
 }
 
-/** A way to configure nodes that is gone: what is said of it is not kept. */
+/** Drops `spec.configSource`, which Kubernetes removed. */
 export const withoutConfigSource = (node: Json): Json =>
   withinField(node, 'spec', (spec) => withField(spec, 'configSource', undefined))
 
@@ -54,18 +54,18 @@ export function warningsForNode(node: Json): readonly string[] {
 
 const IMMUTABLE_DETAIL = 'except from "" to valid'
 
-/** What a node is once told, its networks and who provides it, stays. */
+/** Pod CIDRs and provider ID are immutable once set. */
 export function validateNodeChange(node: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(node['spec']), asJson(old['spec'])]
   const [networks, held] = [asList(spec['podCIDRs']), asList(before['podCIDRs'])]
-  // As often as they differ, or once if their number does.
+  // One error per changed CIDR, or one error if their number differs.
   const isAsMany = networks.length === held.length
   const moved = isAsMany ? held.filter((network, index) => network !== networks[index]) : held.slice(0, 1)
   const isOther = Boolean(before['providerID']) && before['providerID'] !== spec['providerID']
   return [
     ...moved.map(() => forbidden('spec.podCIDRs', `node updates may not change podCIDR ${IMMUTABLE_DETAIL}`)),
     ...(isOther ? [forbidden('spec.providerID', `node updates may not change providerID ${IMMUTABLE_DETAIL}`)] : []),
-    // The real server looks at them twice.
+    // kube-apiserver validates taints twice.
     ...validateTaints(asJsons(spec['taints'])),
   ]
 }
@@ -78,7 +78,7 @@ function validateAmounts({ capacity, allocatable }: Json): FieldError[] {
   )
 }
 
-/** The server names the field so, though taints are in the spec. */
+/** kube-apiserver reports taints under `metadata`, though they are in the spec. */
 function validateTaints(taints: readonly Json[]): FieldError[] {
   const seen = new Set<string>()
   return taints.flatMap(({ key, value, effect, timeAdded }, index) => {

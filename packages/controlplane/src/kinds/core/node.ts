@@ -34,7 +34,7 @@ export const NODES: KindTable = {
           ].map((field) => [field, '']),
         ),
       },
-      // Unlike others: it registers itself.
+      // The kubelet registers its node together with the status.
       bringsStatus: true,
       defaults: defaultNode,
       prepareForCreate: withoutConfigSource,

@@ -45,7 +45,7 @@ function defaultReplicationController(given: Json): Json {
   return withinField(object, 'metadata', (metadata) => filled(metadata, { labels }))
 }
 
-/** When it changes, the real server has the new template and the old one mixed up. */
+/** On update kube-apiserver warns of the old template instead of the new one. */
 function warningsForReplicationController(object: Json, old: Json | undefined): readonly string[] {
   if (old && !isSameGeneration(object, old)) return templateWarnings(old, 'spec', 'template')
   return warningsForTemplate('spec', 'template')(object, old)

@@ -1,4 +1,4 @@
-/** Names of what can be requested, limited and counted: CPU, memory, kinds of objects, devices of vendors. */
+/** Names of resources in requests, limits and quotas. */
 import { invalidEach, invalidValue } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { qualifiedName } from '../common/names.ts'
@@ -27,14 +27,13 @@ export const isHugePages = (name: string): boolean => name.startsWith('hugepages
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.')
 export const isOvercommittable = (name: string): boolean => isNative(name) && !isHugePages(name)
-/** What comes in whole pieces only. */
+/** Returns whether the resource is a count, so that its quantity must be an integer. */
 export const isCounted = (name: string): boolean => COUNTED_RESOURCES.includes(name) || isExtended(name)
 
 const isContainerResource = (name: string): boolean => CONTAINER_RESOURCES.includes(name) || isHugePages(name)
 export const isQuotaResource = (name: string): boolean =>
   QUOTA_RESOURCES.has(name) || isHugePages(name.startsWith('requests.') ? name.slice('requests.'.length) : name)
 
-/** What is wrong with the name of any resource. */
 export function validateResourceName(name: string, field: string): FieldError[] {
   const errors = invalidEach(field, name, qualifiedName(name))
   if (errors.length > 0 || name.includes('/') || STANDARD_RESOURCES.has(name) || isQuotaResource(name)) return errors

@@ -6,7 +6,7 @@ import { validateQuota, validateQuotaChange } from './resource-quota.ts'
 const lines = (errors: readonly FieldError[]): readonly string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
 
-test('a quota is of what there is', () => {
+test('a quota accepts only known resources and integer counts', () => {
   expect(
     lines(validateQuota({ spec: { hard: { cpu: '1500m', 'count/jobs.batch': '1', 'example.com/gpu': '1' } } })),
   ).toEqual([])
@@ -16,7 +16,7 @@ test('a quota is of what there is', () => {
   ])
 })
 
-test('a scope fits what is counted, and stays', () => {
+test('a scope must apply to the resources and is immutable', () => {
   const spec = { hard: { services: '1' }, scopes: ['BestEffort'] }
   expect(lines(validateQuota({ spec }))).toEqual([
     'spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource',
@@ -26,7 +26,7 @@ test('a scope fits what is counted, and stays', () => {
   ])
 })
 
-test('limits are in order', () => {
+test('min, max and ratio of a LimitRange must be consistent', () => {
   const limit = { type: 'Container', min: { cpu: '2' }, max: { cpu: '1' } }
   expect(lines(validateLimitRange({ spec: { limits: [limit] } }))).toEqual([
     'spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1',

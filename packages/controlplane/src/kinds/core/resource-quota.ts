@@ -32,7 +32,7 @@ function quotaColumns(quota: Json, age: (time: unknown) => string): readonly unk
   ]
 }
 
-/** Scopes that a pod is in or not: nothing is compared. */
+/** Scopes that take no values: a pod is in the scope or not. */
 const POD_SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']
 const SCOPES = [...POD_SCOPES, 'PriorityClass', 'VolumeAttributesClass']
 const CONFLICTS = [
@@ -53,7 +53,7 @@ export function validateQuota(quota: Json): FieldError[] {
   return [...errors, ...validateScopes(spec), ...validateScopeSelector(spec)]
 }
 
-/** What a quota applies to is decided once. */
+/** Scopes are immutable. */
 export function validateQuotaChange(quota: Json, old: Json): FieldError[] {
   const scopes = asList(asJson(quota['spec'])['scopes'])
   const before = asList(asJson(old['spec'])['scopes'])
@@ -74,7 +74,7 @@ function validateScopes(spec: Json): FieldError[] {
 function validateScopeSelector(spec: Json): FieldError[] {
   const field = 'spec.scopeSelector.matchExpressions'
   const expressions = asJsons(asJson(spec['scopeSelector'])['matchExpressions'])
-  // As Go names the fields.
+  // The fields as Go names them.
   const shown = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
       ScopeName: scopeName,
@@ -119,7 +119,7 @@ function validateRequirement({ scopeName, operator, values }: Json, field: strin
 const isConflicting = (scopes: readonly string[]): boolean =>
   CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)))
 
-/** The resources of a quota that can not be told apart by this scope. */
+/** Returns the resources of a quota that this scope does not apply to. */
 function misapplied(spec: Json, scope: string): readonly string[] {
   return Object.keys(asJson(spec['hard'])).filter((name) => isQuotaResource(name) && !applies(scope, name))
 }

@@ -23,7 +23,7 @@ export const SECRETS: KindTable = {
   },
 }
 
-/** What is given as text is kept as bytes, over what was given as bytes. */
+/** Moves `stringData` to `data`; it takes precedence. */
 function defaultSecret(given: Json): Json {
   let secret = filledUnset(given, { type: 'Opaque' })
   const texts = secret['stringData']
@@ -35,7 +35,7 @@ function defaultSecret(given: Json): Json {
   return withField(secret, 'stringData', undefined)
 }
 
-/** Types of secrets that are good for something only with these keys. */
+/** Keys that a secret must have, by its type. */
 const REQUIRED_KEYS = new Map([
   ['kubernetes.io/dockercfg', ['.dockercfg']],
   ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
@@ -72,7 +72,7 @@ function validateDockerConfig(key: string, encoded: string): FieldError[] {
   try {
     if (isJson(JSON.parse(text))) return []
   } catch {
-    // Said below.
+    // Reported below.
   }
   const detail =
     text === '' ? 'unexpected end of JSON input' : `invalid character '${text[0]}' looking for beginning of value`

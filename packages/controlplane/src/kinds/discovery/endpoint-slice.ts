@@ -79,7 +79,7 @@ function validateSlice(slice: Json): FieldError[] {
 
 function validateEndpoint(address: string, type: unknown, list: string, field: string): FieldError[] {
   const parsed = parseAddress(address)
-  // Unlike Endpoints, a slice says it once.
+  // For an EndpointSlice kube-apiserver reports only the first error, unlike for Endpoints.
   if (!parsed || isMapped(parsed)) return validateAddress(address, field, true).slice(0, 1)
   const proper = formatAddress(parsed)
   if (type === 'IPv6' && proper !== address) {

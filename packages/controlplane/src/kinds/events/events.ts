@@ -10,7 +10,7 @@ import type { ColumnValues, KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
 import { qualifiedName } from '../common/names.ts'
 
-/** Fields that have another name in `events.k8s.io`: there, and in the core group, as which events are stored. */
+/** Fields whose name differs: in `events.k8s.io`, and in the core group, which is the stored form. */
 const RENAMED: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -64,7 +64,7 @@ const eventColumns: ColumnValues = (given, age) => {
 
 const NAMESPACE_MISMATCH = 'does not match event.namespace'
 
-/** What holds for events of both groups; `controller` is the name of the reporting controller's field. */
+/** Validates an event of either group; `controller` is the name of the reporting controller's field. */
 function validateEvent(event: Json, controller: string): FieldError[] {
   const namespace = asText(at(event, 'metadata', 'namespace'))
   const involved = asText(at(event, 'involvedObject', 'namespace'))
@@ -142,7 +142,7 @@ const selectableFields = {
   type,
 }
 
-/** The same under the names of the newer group, which has no `source`. */
+/** The same fields under their names in `events.k8s.io`, which has no `source`. */
 const newerSelectableFields = {
   ...Object.fromEntries(REFERENCE.map((field) => [`regarding.${field}`, involved(field)])),
   reason,
@@ -152,7 +152,7 @@ const newerSelectableFields = {
 
 const shared = { generation: false, allowsCreateOnUpdate: true } as const
 
-/** Events of both groups: one storage. */
+/** Events of both groups, in one storage bucket. */
 export const EVENTS: KindTable = {
   events: {
     columns: eventColumns,

@@ -40,7 +40,6 @@ export const INGRESS_CLASSES: KindTable = {
 const MAX_CONTROLLER_LENGTH = 250
 const SCOPES = ['Cluster', 'Namespace']
 
-/** Who serves the ingresses of a class, and where it is told how. */
 function validateIngressClass(object: Json): FieldError[] {
   const { controller, parameters } = asJson(object['spec'])
   const name = asText(controller)

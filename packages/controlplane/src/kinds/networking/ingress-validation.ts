@@ -35,7 +35,7 @@ export function validateIngress(spec: Json): FieldError[] {
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 
-/** The old way to name a class must not say something else. */
+/** The deprecated annotation must agree with `spec.ingressClassName`. */
 export function validateClassAnnotation(ingress: Json): FieldError[] {
   const name = at(ingress, 'spec', 'ingressClassName')
   const old = at(ingress, 'metadata', 'annotations', CLASS_ANNOTATION)

@@ -51,7 +51,6 @@ function defaultPolicy(given: Json): Json {
 const TYPES = ['Ingress', 'Egress']
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 
-/** What is wrong with whom a policy lets pods talk to. */
 export function validatePolicy(policy: Json): FieldError[] {
   const spec = asJson(policy['spec'])
   const errors = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
@@ -103,7 +102,7 @@ function validatePort({ protocol, port, endPort }: Json, field: string): FieldEr
   if (typeof port === 'number') {
     errors.push(...invalidEach(`${field}.port`, port, portNumber(port)))
     if (!hasEnd) return errors
-    // The real server shows the wrong one of the two.
+    // kube-apiserver reports `port` here, not `endPort`.
     if (endPort < port) errors.push(invalidValue(endField, port, 'must be greater than or equal to `port`'))
     return [...errors, ...invalidEach(endField, endPort, portNumber(endPort))]
   }

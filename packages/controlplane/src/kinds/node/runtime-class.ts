@@ -28,7 +28,7 @@ function validateRuntimeClass(runtime: Json): FieldError[] {
   const handler = asText(runtime['handler'])
   return [
     ...(handler ? invalidEach('handler', handler, dnsLabel(handler)) : [required('handler')]),
-    // As a container's, though the field is called otherwise.
+    // kube-apiserver validates the overhead as the limits of a container.
     ...(isJson(overhead) ? validateResources({ limits: overhead['podFixed'] }, 'overhead') : []),
     ...(isJson(scheduling) ? validateScheduling(scheduling, 'scheduling') : []),
   ]
@@ -52,7 +52,7 @@ function validateScheduling(scheduling: Json, field: string): FieldError[] {
   ]
 }
 
-/** As the server's own struct prints. */
+/** The struct as Go prints it. */
 const shown = ({ key, operator, value, effect, tolerationSeconds }: Json): Json => ({
   Key: key ?? '',
   Operator: operator ?? '',

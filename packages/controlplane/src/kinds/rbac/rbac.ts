@@ -19,7 +19,7 @@ const GROUP = 'rbac.authorization.k8s.io'
 
 const shared = { generation: false, allowsCreateOnUpdate: true } as const
 
-/** Roles and who has them. */
+/** Kinds of rbac.authorization.k8s.io. */
 export const RBAC: KindTable = {
   [`roles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, true) } },
   [`clusterroles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, false) } },

@@ -8,7 +8,7 @@ import { unchanged } from '../common/labels.ts'
 
 const MAX_USER_PRIORITY = 1_000_000_000
 
-/** These exist in every cluster. */
+/** Priority classes that exist in every cluster. */
 export const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2_000_001_000],
   ['system-cluster-critical', 2_000_000_000],

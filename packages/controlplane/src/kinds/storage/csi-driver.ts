@@ -86,14 +86,13 @@ function validateDriver(driver: Json): FieldError[] {
 const TOKEN_IN_SECRETS_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
-/** When it begins to ask for tokens, or asks for others. */
+/** Warns when the token requests change. */
 function warningsForDriver(driver: Json, old: Json | undefined): readonly string[] {
   const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
   const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
   return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [TOKEN_IN_SECRETS_WARNING]
 }
 
-/** For whom tokens are made, and for how long they are good. */
 function validateTokens(requests: readonly Json[], field: string): FieldError[] {
   const audiences = new Set<string>()
   return requests.flatMap(({ audience, expirationSeconds: seconds }, index) => {
@@ -111,7 +110,7 @@ function validateTokens(requests: readonly Json[], field: string): FieldError[] 
 function validateDriverChange(driver: Json, old: Json): FieldError[] {
   const [spec, before] = [asJson(driver['spec']), asJson(old['spec'])]
   return [
-    // The real server names the field so.
+    // kube-apiserver reports this field name.
     ...unchanged('spec.attachedRequired', spec['attachRequired'], before['attachRequired']),
     ...unchanged('spec.volumeLifecycleModes', spec['volumeLifecycleModes'], before['volumeLifecycleModes']),
   ]

@@ -42,7 +42,7 @@ export const STORAGE_CLASSES: KindTable = {
 function validateStorageClass(storage: Json): FieldError[] {
   const { provisioner, reclaimPolicy, volumeBindingMode } = storage
   const errors: FieldError[] = []
-  // Shown as it is looked at.
+  // kube-apiserver validates and reports the name in lower case.
   const name = asText(provisioner).toLowerCase()
   if (name) errors.push(...invalidEach('provisioner', name, qualifiedName(name)))
   else errors.push(required('provisioner'))
@@ -57,7 +57,7 @@ function validateStorageClass(storage: Json): FieldError[] {
   return [...errors, ...validateTopologies(asJsons(storage['allowedTopologies']))]
 }
 
-/** A label that nodes no longer have keeps its volumes away from them. */
+/** Warns of deprecated node labels, which match no node. */
 function warningsForStorageClass(storage: Json): readonly string[] {
   return asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
     asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
@@ -84,7 +84,7 @@ function validateParameters(parameters: readonly (readonly [string, unknown])[])
 }
 
 function validateTopologies(topologies: readonly Json[]): FieldError[] {
-  // One that says nothing counts as there already.
+  // kube-apiserver reports an empty term as a duplicate.
   const seen = new Set([idOf([])])
   return topologies.flatMap((topology, index) => {
     const field = `allowedTopologies[${index}].matchLabelExpressions`

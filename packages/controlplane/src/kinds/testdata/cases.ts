@@ -1,13 +1,13 @@
 /**
- * Requests whose answers by a real API server stand in recorded.json (`record.ts` asks it again). Objects are as small
- * as they can be: what is not here is what the server adds.
+ * Requests whose answers by kube-apiserver are in recorded.json; `record.ts` records them again. Objects are minimal, so
+ * that every other field is one that the server adds.
  */
 export type Body = Readonly<Record<string, unknown>>
 
 export interface Case {
   readonly title: string
   readonly object: Body
-  /** A merge patch on what was created: its refusal is recorded instead of the creation. */
+  /** A merge patch on the created object: its rejection is recorded instead of the create. */
   readonly patch?: Body
 }
 
@@ -57,7 +57,7 @@ const crd = (more: Body = {}, names: Body = {}): Body =>
     },
   })
 
-/** What a creation answers. */
+/** Objects that are created. */
 export const CREATED: readonly Case[] = [
   { title: 'pod', object: pod('minimal') },
   {
@@ -353,7 +353,7 @@ export const CREATED: readonly Case[] = [
 
 const rename = (of: Body, metadata: Body): Body => ({ ...of, metadata: { ...(of['metadata'] as Body), ...metadata } })
 
-/** What is refused, and how. */
+/** Objects that are rejected. */
 export const REFUSED: readonly Case[] = [
   { title: 'bad name', object: object('v1', 'ConfigMap', 'Bad_Name') },
   { title: 'long name', object: object('v1', 'ConfigMap', 'a'.repeat(254)) },
@@ -892,7 +892,7 @@ export const REFUSED: readonly Case[] = [
   },
 ]
 
-/** What an update is refused with. */
+/** Updates that are rejected. */
 export const CHANGED: readonly Case[] = [
   {
     title: 'deployment selector',

@@ -1,5 +1,5 @@
 /**
- * Asks a real API server for the answers to `cases.ts` and writes them to recorded.json.
+ * Sends the requests of `cases.ts` to a kube-apiserver and writes its answers to recorded.json.
  *
  *   node scripts/launch.mjs packages/controlplane/src/kinds/testdata/record.ts <kubeconfig>
  */

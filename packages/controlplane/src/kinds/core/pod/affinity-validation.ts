@@ -10,7 +10,6 @@ import { validateSelector } from '../../common/selectors.ts'
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-/** What is wrong with where a pod would like to be. */
 export function validateAffinity(affinity: Json, field: string): FieldError[] {
   return [
     ...validateNodeAffinity(asJson(affinity['nodeAffinity']), `${field}.nodeAffinity`),
@@ -30,7 +29,6 @@ function validateNodeAffinity(affinity: Json, field: string): FieldError[] {
   return errors
 }
 
-/** Which nodes are meant: one of the terms must fit. */
 export function validateNodeSelector(selector: Json, field: string): FieldError[] {
   const path = `${field}.nodeSelectorTerms`
   const terms = asJsons(selector['nodeSelectorTerms'])

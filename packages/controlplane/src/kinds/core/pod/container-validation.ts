@@ -29,7 +29,7 @@ const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const NOT_FOR_INIT = 'may not be set for init containers without restartPolicy=Always'
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** What is wrong with the containers of a pod's spec; `volumes` are those that may be mounted. */
+/** Validates the containers of a pod spec; `volumes` are the names that containers may mount. */
 export function validateContainers(spec: Json, volumes: ReadonlySet<string>, field: string): FieldError[] {
   const containers = asJsons(spec['containers'])
   const errors: FieldError[] = []

@@ -19,7 +19,7 @@ function countRestarts(tally: Pick<Tally, 'restarts' | 'lastRestart'>, container
   if (finished > tally.lastRestart) tally.lastRestart = finished
 }
 
-/** The row of a pod: its status is the most telling of what its containers are at. */
+/** The columns of a pod; the status is derived from its containers. */
 export const podColumns: ColumnValues = (pod, age) => {
   const spec = asJson(pod['spec'])
   const status = asJson(pod['status'])
@@ -64,7 +64,7 @@ export const podColumns: ColumnValues = (pod, age) => {
   ]
 }
 
-/** True if the pod is not past its init containers. */
+/** Returns whether the init containers are still running. */
 function lookAtInitContainers(
   containers: readonly Json[],
   statuses: readonly Json[],

@@ -25,7 +25,7 @@ export function imageTag(image: string): string {
 const pullPolicy = (image: unknown): string =>
   imageTag(typeof image === 'string' ? image : '') === 'latest' ? 'Always' : 'IfNotPresent'
 
-/** Defaults of a pod's spec, also of those in templates. */
+/** Defaults of a pod spec, also in templates. */
 export function defaultPodSpec(given: Json): Json {
   let spec = withinItems(given, 'volumes', defaultVolume)
   for (const list of ['initContainers', 'containers', 'ephemeralContainers']) {
@@ -36,14 +36,14 @@ export function defaultPodSpec(given: Json): Json {
   return defaultAccount(spec)
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`: both are served. */
+/** Keeps `serviceAccount`, the deprecated name of `serviceAccountName`, equal to it. */
 function defaultAccount(spec: Json): Json {
   const name = isUnset(spec['serviceAccountName']) ? spec['serviceAccount'] : spec['serviceAccountName']
   if (isUnset(name)) return spec
   return withField(withField(spec, 'serviceAccountName', name), 'serviceAccount', name)
 }
 
-/** Defaults that pods have, and templates of pods do not. */
+/** Defaults that apply to pods, not to pod templates. */
 export function defaultPodOnly(given: Json): Json {
   let spec = given
   for (const list of ['initContainers', 'containers']) {
@@ -54,7 +54,7 @@ export function defaultPodOnly(given: Json): Json {
       )
     }
   }
-  // Less than none is as little as there is.
+  // kube-apiserver raises a negative grace period to one second.
   if (asNumber(spec['terminationGracePeriodSeconds']) < 0) spec = withField(spec, 'terminationGracePeriodSeconds', 1)
   return filled(spec, { enableServiceLinks: true })
 }
@@ -65,7 +65,6 @@ function defaultRequests(resources: Json): Json {
   return withField(resources, 'requests', filled(asJson(resources['requests']), limits))
 }
 
-/** Defaults of the template of a workload. */
 export function defaultPodTemplate(template: Json): Json {
   return withinField(template, 'spec', defaultPodSpec)
 }

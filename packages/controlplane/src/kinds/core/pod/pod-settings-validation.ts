@@ -15,7 +15,7 @@ import { dnsSubdomain, mustBeBetween, mustBeShorter } from '../../common/names.t
 const MAX_ID = 2_147_483_647
 const SYSCTL = String.raw`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
 const sysctl = new RegExp(SYSCTL)
-const MAX_SYSCTL_NAME_LENGTH = 253
+const MAX_NAME_LENGTH = 253
 const MAX_NAMESERVERS = 3
 const MAX_SEARCH_PATHS = 32
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined']
@@ -28,7 +28,7 @@ function validateId(id: unknown, field: string): FieldError[] {
   return [invalidValue(field, id, mustBeBetween(0, MAX_ID))]
 }
 
-/** As whom all containers of a pod run. */
+/** Validates the security context of a pod. */
 export function validatePodSecurity(context: Json, field: string): FieldError[] {
   const { fsGroupChangePolicy: policy, seccompProfile, appArmorProfile } = context
   const policies = ['Always', 'OnRootMismatch']
@@ -53,10 +53,8 @@ function validateSysctls(settings: readonly Json[], field: string): FieldError[]
     const name = asText(given)
     const errors: FieldError[] = []
     if (!name) errors.push(required(path))
-    else if (name.length > MAX_SYSCTL_NAME_LENGTH || !sysctl.test(name)) {
-      errors.push(
-        invalidValue(path, name, `must have at most ${MAX_SYSCTL_NAME_LENGTH} characters and match regex ${SYSCTL}`),
-      )
+    else if (name.length > MAX_NAME_LENGTH || !sysctl.test(name)) {
+      errors.push(invalidValue(path, name, `must have at most ${MAX_NAME_LENGTH} characters and match regex ${SYSCTL}`))
     } else if (seen.has(name)) errors.push(duplicate(path, name))
     seen.add(name)
     return errors
@@ -77,7 +75,7 @@ function validateProfile(profile: unknown, field: string, what: string): FieldEr
   return [invalidValue(`${field}.localhostProfile`, localhostProfile, detail)]
 }
 
-/** As whom a container runs. */
+/** Validates the security context of a container. */
 export function validateContainerSecurity(context: Json, field: string): FieldError[] {
   const { procMount, privileged, allowPrivilegeEscalation } = context
   const mounts = ['Default', 'Unmasked']
@@ -99,7 +97,7 @@ function fields(value: unknown, ...names: readonly string[]): Json | null {
   return Object.fromEntries(names.map((name) => [capitalized(name), value[name] ?? null]))
 }
 
-/** As the server's own struct prints. */
+/** The struct as Go prints it. */
 function shownSecurity(context: Json): Json {
   const plain = (name: string): [string, unknown] => [capitalized(name), context[name] ?? null]
   const profile = (name: string): [string, unknown] => [
@@ -120,7 +118,6 @@ function shownSecurity(context: Json): Json {
 
 const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** How a pod asks for names. */
 export function validateDns(spec: Json, field: string): FieldError[] {
   const isOwn = spec['dnsPolicy'] === 'None'
   const config = spec['dnsConfig']
@@ -143,11 +140,11 @@ export function validateDns(spec: Json, field: string): FieldError[] {
     errors.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MAX_SEARCH_PATHS} search paths`))
   }
   searches.forEach((search, index) => {
-    // A path may end with a dot, or be one.
+    // A search path may end with a dot, or be a single dot.
     const name = asText(search).replace(/\.$/, '')
     if (search === '.') return
     const found = [
-      ...(name.length > MAX_SYSCTL_NAME_LENGTH ? [mustBeShorter(MAX_SYSCTL_NAME_LENGTH)] : []),
+      ...(name.length > MAX_NAME_LENGTH ? [mustBeShorter(MAX_NAME_LENGTH)] : []),
       ...(searchPath.test(name) ? [] : [SEARCH_RULE]),
     ]
     errors.push(...invalidEach(`${path}.searches[${index}]`, name, found))
@@ -158,7 +155,6 @@ export function validateDns(spec: Json, field: string): FieldError[] {
   return errors
 }
 
-/** Names that a pod knows by itself. */
 export function validateHostAliases(aliases: readonly Json[], field: string): FieldError[] {
   return aliases.flatMap((alias, index) => [
     ...validateAddress(asText(alias['ip']), `${field}[${index}].ip`),
@@ -176,7 +172,7 @@ export function validateSystem(system: unknown, field: string): FieldError[] {
   return systems.includes(name) ? [] : [notSupported(field, name, systems)]
 }
 
-/** Of a pod, not of a template, whose images were never looked at so closely. */
+/** Validates the images of a pod. kube-apiserver does not check those of a template. */
 export function validateImages(spec: Json, field: string): FieldError[] {
   return ['containers', 'initContainers'].flatMap((list) =>
     asJsons(spec[list]).flatMap(({ image }, index) => {

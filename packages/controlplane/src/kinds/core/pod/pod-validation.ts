@@ -19,7 +19,6 @@ import { validateProfiles } from './seccomp-annotations.ts'
 
 const MAX_INT32 = 2_147_483_647
 
-/** What is wrong with a pod's spec. */
 export function validatePodSpec(spec: Json, field: string): FieldError[] {
   const errors: FieldError[] = []
   const volumes = validateVolumes(asJsons(spec['volumes']), `${field}.volumes`, errors)
@@ -65,7 +64,7 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
   return errors
 }
 
-/** What is wrong with the template of a workload. */
+/** Validates the pod template of a workload. */
 export function validatePodTemplate(template: Json, field: string): FieldError[] {
   const metadata = asJson(template['metadata'])
   const spec = asJson(template['spec'])
@@ -81,7 +80,7 @@ export function validatePodTemplate(template: Json, field: string): FieldError[]
   return errors
 }
 
-/** One of the values: unset is a complaint of its own. */
+/** Validates a required enum value. */
 export function oneOf(value: unknown, field: string, values: readonly string[]): FieldError[] {
   if (isUnset(value)) return [required(field)]
   return values.includes(asText(value)) ? [] : [notSupported(field, value, values)]

@@ -10,7 +10,7 @@ const deployment = (name: string, generation: number): Record<string, unknown> =
 const HIDDEN =
   'spec.template.spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
 
-test('a name is warned of when it is given, a template when what is wanted changes', () => {
+test('a name is reported on create and a template when the generation changes', () => {
   expect(deploymentWarnings(deployment('a.b', 1), undefined)).toEqual([
     expect.stringContaining('[must not contain dots]'),
     HIDDEN,
@@ -19,7 +19,7 @@ test('a name is warned of when it is given, a template when what is wanted chang
   expect(deploymentWarnings(deployment('a.b', 1), deployment('a.b', 2))).toEqual([HIDDEN])
 })
 
-test('pods are warned of once', () => {
+test('a pod is reported only on create', () => {
   const pod = { metadata: { name: 'a' }, spec: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }
   expect(warningsForPod(pod, undefined)).toEqual([
     'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
@@ -27,7 +27,7 @@ test('pods are warned of once', () => {
   expect(warningsForPod(pod, pod)).toEqual([])
 })
 
-test('there is no half of a byte', () => {
+test('a fractional byte value is reported', () => {
   expect(fractionWarnings({ cpu: '100m', memory: '1Gi' }, 'limits', ['memory'])).toEqual([])
   expect(fractionWarnings({ memory: '100m' }, 'limits', ['memory'])).toHaveLength(1)
 })
@@ -39,7 +39,7 @@ const portWarnings = (...ports: readonly object[]) =>
     undefined,
   )
 
-test("ports that get in each other's way", () => {
+test('conflicting ports are reported', () => {
   const between = 'port definition with spec.containers[0].ports[0]'
   expect(portWarnings(port(), port())).toEqual([`spec.containers[1].ports[0]: duplicate ${between}`])
   expect(portWarnings(port(8080), port())).toEqual([`spec.containers[1].ports[0]: overlapping ${between}`])
@@ -50,7 +50,7 @@ test("ports that get in each other's way", () => {
   expect(portWarnings(port(8080), port(8081), { ...port(), protocol: 'UDP' })).toEqual([])
 })
 
-test('of very many ports no more is said than there is room for', () => {
+test('the number of reported port conflicts is bounded', () => {
   expect(portWarnings(...Array.from({ length: 3000 }, () => port()))).toHaveLength(128)
   const apart = Array.from({ length: 3000 }, (_, index) => ({ ...port(), containerPort: index + 1 }))
   expect(portWarnings(...apart)).toEqual([])

@@ -1,4 +1,4 @@
-/** What the real server warns of: what works, but hardly as it was meant. */
+/** Warnings of kube-apiserver for pods and pod templates. */
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -22,13 +22,13 @@ import { CONTAINER_SECCOMP_PREFIX, POD_SECCOMP_ANNOTATION } from './seccomp-anno
 
 type GetWarnings = (object: Json, old: Json | undefined) => readonly string[]
 
-/** Of a kind that has such a template, when it is new and when what is wanted changes. */
+/** Warnings for a kind with a pod template at `template`, on create and when the generation changes. */
 export const warningsForPods =
   (...template: readonly string[]): GetWarnings =>
   (object, old) =>
     old && isSameGeneration(object, old) ? [] : templateWarnings(object, ...template)
 
-/** The same of a kind whose pods are named after it. */
+/** The same for a kind whose pods are named after it. */
 export function warningsForTemplate(...template: readonly string[]): GetWarnings {
   const warnings = warningsForPods(...template)
   return (object, old) => [...(old ? [] : warningsForName(object)), ...warnings(object, old)]
@@ -37,7 +37,7 @@ export function warningsForTemplate(...template: readonly string[]): GetWarnings
 export const templateWarnings = (object: Json, ...template: readonly string[]): readonly string[] =>
   podWarnings(asJson(at(object, ...template)), `${template.join('.')}.`)
 
-/** It counts what is wanted. */
+/** The generation counts changes of the spec. */
 export const isSameGeneration = (object: Json, old: Json): boolean =>
   at(object, 'metadata', 'generation') === at(old, 'metadata', 'generation')
 
@@ -67,7 +67,7 @@ const BYTE_RESOURCES = ['memory', 'ephemeral-storage']
 
 const hasProfile = (holder: Json): boolean => isJson(at(holder, 'securityContext', 'seccompProfile'))
 
-/** Of a pod or a template of one; what stands before the names of its fields. */
+/** Warnings for a pod or a pod template; `before` is the prefix of its field paths. */
 function podWarnings(pod: Json, before: string): readonly string[] {
   const spec = asJson(pod['spec'])
   const field = `${before}spec`
@@ -77,7 +77,7 @@ function podWarnings(pod: Json, before: string): readonly string[] {
   const aliases = asJsons(spec['hostAliases'])
   const containers = containersOf(spec, field)
   return [
-    ...placeWarnings(spec, field),
+    ...schedulingWarnings(spec, field),
     ...DEPRECATED_ANNOTATIONS.flatMap(([key, warnings]) => annotated(key, warnings)),
     ...podVolumeWarnings(asJsons(spec['volumes']), `${field}.volumes`),
     ...repeated(aliases, 'ip').map(([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`),
@@ -95,7 +95,7 @@ function podWarnings(pod: Json, before: string): readonly string[] {
       ? [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
       : []),
     ...['podAffinity', 'podAntiAffinity'].flatMap((name) =>
-      companyWarnings(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
+      podAffinityWarnings(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
     ),
     ...asList(at(spec, 'dnsConfig', 'nameservers')).flatMap((server, index) =>
       addressWarnings(asText(server), `${field}.dnsConfig.nameservers[${index}]`),
@@ -108,8 +108,8 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
 const NULL_SELECTOR_WARNING = 'a null labelSelector results in matching no pod'
 
-/** Of where a pod is to run. */
-function placeWarnings(spec: Json, field: string): readonly string[] {
+/** Warnings for node selectors, affinity and topology spread constraints. */
+function schedulingWarnings(spec: Json, field: string): readonly string[] {
   const nodes = asJson(at(spec, 'affinity', 'nodeAffinity'))
   const place = `${field}.affinity.nodeAffinity`
   return [
@@ -134,8 +134,8 @@ function placeWarnings(spec: Json, field: string): readonly string[] {
   ]
 }
 
-/** Of which other pods it is to be near, or far from. */
-const companyWarnings = (affinity: Json, field: string): readonly string[] => [
+/** Warnings for pod affinity and anti-affinity. */
+const podAffinityWarnings = (affinity: Json, field: string): readonly string[] => [
   ...asJsons(affinity[REQUIRED]).flatMap(({ labelSelector }, index) =>
     isAbsent(labelSelector) ? [`${field}.${REQUIRED}[${index}].labelSelector: ${NULL_SELECTOR_WARNING}`] : [],
   ),
@@ -151,7 +151,7 @@ const secretWarnings = (secrets: readonly Json[], field: string): readonly strin
   ...secrets.flatMap(({ name }, index) => (name ? [] : [`${field}[${index}].name: invalid empty name ""`])),
 ]
 
-/** With where they stand. */
+/** Returns the containers with their field paths. */
 const containersOf = (spec: Json, field: string): readonly (readonly [Json, string])[] =>
   ['initContainers', 'containers'].flatMap((list) =>
     asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
@@ -174,19 +174,19 @@ function containerWarnings(container: Json, field: string): readonly string[] {
   ]
 }
 
-/** Unless it says again what was said before, and more. */
+/** A variable that refers to its previous value does not hide it. */
 function hides({ value, valueFrom }: Json, name: string): boolean {
   const reference = `$(${name})`
   return isJson(valueFrom) || value === reference || !asText(value).includes(reference)
 }
 
-/** Items that say the same as one before them. */
+/** Returns index and value of the items that repeat an earlier value of `key`. */
 function repeated(items: readonly Json[], key: string): readonly (readonly [number, string])[] {
   const texts = items.map((item) => asText(item[key]))
   return [...repeats(texts)].map((index) => [index, texts[index] ?? ''] as const)
 }
 
-/** Of a daemon set, which counts changes of its template only. */
+/** Warnings for a DaemonSet, on create and when its template changes. */
 export const warningsForDaemonSet: GetWarnings = (object, old) =>
   old && isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
     ? []

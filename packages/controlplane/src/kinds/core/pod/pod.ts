@@ -33,7 +33,7 @@ export const PODS: KindTable = {
         const status = { phase: 'Pending', ...(gated && { conditions: [GATED_CONDITION] }), qosClass: qosClass(pod) }
         return withField(pod, 'status', status)
       },
-      // Set once, and kept by who forgets it.
+      // The QoS class is kept if an update omits it.
       prepareForUpdate: (pod, old) => {
         const qosClass = at(old, 'status', 'qosClass')
         return qosClass === undefined ? pod : withField(pod, 'status', filled(asJson(pod['status']), { qosClass }))
@@ -60,7 +60,7 @@ export const PODS: KindTable = {
         'status.nominatedNodeName': (pod) => asText(at(pod, 'status', 'nominatedNodeName')),
       },
       gracePeriod(pod) {
-        // A pod that never ran, or ran its course, has nothing to end gracefully.
+        // A pod that is not scheduled, or has finished, needs no grace period.
         const phase = at(pod, 'status', 'phase')
         if (!at(pod, 'spec', 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0
         const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
@@ -78,7 +78,7 @@ const GATED_CONDITION = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 }
 
-/** How well a pod is off when its node runs short: by what its containers ask for. */
+/** Returns the quality of service class, derived from requests and limits. */
 export function qosClass(pod: Json): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const spec = asJson(pod['spec'])
   const containers = [...asJsons(spec['containers']), ...asJsons(spec['initContainers'])]
@@ -160,7 +160,7 @@ function validateTolerationChange(tolerations: readonly Json[], old: readonly Js
   return [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
-/** The new spec with what may change as it was: what differs then may not. */
+/** The new spec with the old values of the mutable fields; any remaining difference is an error. */
 function withoutChangeable(spec: Json, old: Json): Json {
   const withImages = (list: string): unknown =>
     asJsons(spec[list]).map((container, index) => withField(container, 'image', asJsons(old[list])[index]?.['image']))

@@ -1,8 +1,8 @@
-/** Ports of a pod that get in each other's way, in one container or in two. */
+/** Warnings for ports of a pod that conflict, within a container or between containers. */
 import type { Json } from '../../../model/json.ts'
 import { asJsons, asNumber, asText } from '../../../model/json.ts'
 
-/** More than an answer has room for, and more ports than people have in a pod: each is compared with all before it. */
+/** Bounds of the quadratic search for conflicts. */
 const MAX_REPORTED_CONFLICTS = 128
 const MAX_COMPARISONS = 1_000_000
 
@@ -24,7 +24,7 @@ export function portWarnings(containers: readonly (readonly [Json, string])[]): 
   return [...warnings, ...nameWarnings(ports)]
 }
 
-/** As the server's own struct prints. */
+/** The struct as Go prints it. */
 const shown = ({ name, hostPort, containerPort, protocol, hostIP }: Json): string =>
   `{Name:${asText(name)} HostPort:${asNumber(hostPort)} ContainerPort:${asNumber(containerPort)} Protocol:${asText(protocol)} HostIP:${asText(hostIP)}}`
 
@@ -46,6 +46,6 @@ function clashOf(port: Json, other: Json): string | undefined {
   if (!same('containerPort') || !same('protocol')) return undefined
   if (same('hostIP') && same('hostPort')) return 'duplicate'
   if (!port['hostPort'] || !other['hostPort']) return 'overlapping'
-  // Then one of them is for every address.
+  // One of the two listens on every address.
   return same('hostPort') && !(port['hostIP'] && other['hostIP']) ? 'dangerously ambiguous' : undefined
 }

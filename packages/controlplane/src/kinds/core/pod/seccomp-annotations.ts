@@ -4,15 +4,14 @@ import type { FieldError } from '../../../schema/types.ts'
 
 const SECCOMP = 'seccomp.security.alpha.kubernetes.io/'
 export const POD_SECCOMP_ANNOTATION = `${SECCOMP}pod`
-/** Before the name of a container. */
+/** The name of the container follows. */
 export const CONTAINER_SECCOMP_PREFIX = `container.${SECCOMP}`
 const PROFILES = new Set(['runtime/default', 'docker/default', 'unconfined'])
 const LOCAL_PROFILE = 'localhost/'
 
-/** Whether an annotation names a seccomp profile, of a pod or of one of its containers. */
 const isProfile = (key: string): boolean => key === POD_SECCOMP_ANNOTATION || key.startsWith(CONTAINER_SECCOMP_PREFIX)
 
-/** Seccomp profiles were annotations once. Nobody follows them any more, but they still have to be right. */
+/** Kubernetes ignores the seccomp annotations but still validates them. */
 export function validateProfiles(annotations: unknown, field: string): FieldError[] {
   return Object.entries(asJson(annotations)).flatMap(([key, value]) => {
     const profile = asText(value)

@@ -12,7 +12,7 @@ const service = (address: string, nodePort: number): KubeObject =>
     spec: { clusterIP: address, clusterIPs: [address], ports: [{ port: 80, nodePort }] },
   }) as KubeObject
 
-test('a small range is given out whole, each address once', () => {
+test('every address of a small range is allocated once', () => {
   const addresses = new ServiceAddresses({ random: seededRandom(), clock: new VirtualClock(), range: '10.1.2.0/28' })
   const given = Array.from({ length: 15 }, () => addresses.takeAddress())
   expect(given.pop()).toBeUndefined()
@@ -22,7 +22,7 @@ test('a small range is given out whole, each address once', () => {
   expect(given).not.toContain('10.1.2.15')
 })
 
-test('what was never stored is free again after a while', async () => {
+test('a reservation without a stored service expires', async () => {
   const clock = new VirtualClock()
   const addresses = new ServiceAddresses({ random: seededRandom(), clock })
   expect(addresses.claimAddress('10.96.0.10')).toBeUndefined()
@@ -31,7 +31,7 @@ test('what was never stored is free again after a while', async () => {
   expect(addresses.claimAddress('10.96.0.10')).toBeUndefined()
 })
 
-test('what a stored service has is taken until it is gone', async () => {
+test('the addresses of a stored service stay allocated until it is deleted', async () => {
   const clock = new VirtualClock()
   const storage = await openStorage({ clock, log: silentLogger })
   await storage.write('services', 'a/old', () => ({ put: service('10.96.0.1', 30_001) }))
@@ -49,7 +49,7 @@ test('what a stored service has is taken until it is gone', async () => {
   await storage.close()
 })
 
-test('only addresses and ports of the range', () => {
+test('addresses and ports outside the range are rejected', () => {
   const addresses = new ServiceAddresses({ random: seededRandom(), clock: new VirtualClock() })
   expect(addresses.claimAddress('10.112.0.1')).toBe('the provided network does not match the current range')
   expect(addresses.claimPort(80)).toBe(

@@ -9,48 +9,48 @@ import type { Storage } from '../../../storage/types.ts'
 export const SERVICE_RANGE = '10.96.0.0/12'
 const MIN_NODE_PORT = 30_000
 const MAX_NODE_PORT = 32_767
-/** A reservation whose service was never stored (refused, or a dry run) lapses after this. */
+/** A reservation whose service is not stored, for example because of a dry run, expires after this time. */
 const RESERVATION_MS = 60_000
-/** After this many draws that were taken, the rest is tried in order. */
+/** After this many random draws that are in use, the allocator searches in order. */
 const MAX_RANDOM_DRAWS = 64
 
 export interface ServiceAddressesOptions {
   readonly random: Random
   readonly clock: Clock
-  /** Where cluster IPs come from. Default 10.96.0.0/12. */
+  /** The range of cluster IPs, as a CIDR. Default: 10.96.0.0/12. */
   readonly range?: string
 }
 
-/** Cluster IPs and node ports of services: who has which. */
+/** Allocates cluster IPs and node ports to services. */
 export interface ServiceAddressAllocator {
   takeAddress(): string | undefined
   takePort(): number | undefined
-  /** Reserves one that was asked for; why not, if it can not be had. */
+  /** Reserves the given address. Returns the error if it is not available. */
   claimAddress(address: string): string | undefined
   claimPort(port: number): string | undefined
 }
 
 /**
- * Hands out addresses and ports. What is handed out is reserved for a while; what a stored service has is taken for as
- * long as it has it (`follow`). So two creations at once never get the same, and a refused one leaks nothing.
+ * Allocates addresses and ports. An allocation is reserved for `RESERVATION_MS`, and then held as long as a stored service
+ * has it (`follow`). So concurrent creates never get the same address, and a rejected create leaks none.
  */
 export class ServiceAddresses implements ServiceAddressAllocator {
   readonly #random: Random
   readonly #clock: Clock
   readonly #network: Network
   readonly #taken = new Set<string | number>()
-  /** Until when it is kept for a service that is not stored yet. */
+  /** When each reservation expires, in milliseconds; in order of reservation. */
   readonly #reserved = new Map<string | number, number>()
 
   constructor({ random, clock, range = SERVICE_RANGE }: ServiceAddressesOptions) {
     const network = parseNetwork(range)
-    if (network?.address.length !== 4) throw new TypeError(`${range} is no IPv4 range`)
+    if (network?.address.length !== 4) throw new TypeError(`${range} is not an IPv4 range`)
     this.#random = random
     this.#clock = clock
     this.#network = network
   }
 
-  /** Takes what stored services have, and keeps up with them. Returns what ends that. */
+  /** Tracks the addresses of stored services. Returns a function that stops it. */
   follow(storage: Storage): () => void {
     for (const { object } of storage.range('services')) this.#take(object as unknown as Json)
     return storage.watch('services', storage.revision, ({ previous, current }) => {
@@ -100,7 +100,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
 
   #reserve(one: string | number): void {
     const now = this.#clock.now()
-    // In order of reservation, so the first that still holds ends the search.
+    // Reservations are in order of expiry.
     for (const [other, until] of this.#reserved) {
       if (until > now) break
       this.#reserved.delete(other)
@@ -135,7 +135,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
   }
 }
 
-/** What a service has: its addresses and its node ports. */
+/** Returns the addresses and node ports of a service. */
 function holdingsOf(service: Json): (string | number)[] {
   const addresses = asList(at(service, 'spec', 'clusterIPs')).filter((one) => typeof one === 'string' && one !== 'None')
   const ports = asJsons(at(service, 'spec', 'ports')).map(({ nodePort }) => nodePort)

@@ -19,7 +19,7 @@ import { oneOf } from '../pod/pod-validation.ts'
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
-/** What could not be had, from preparation to validation: by the spec that asked for it. */
+/** Allocation errors, by spec: preparation records them and validation reports them. */
 export const ALLOCATION_ERRORS = new WeakMap<object, FieldError[]>()
 
 export const typeOf = (spec: Json): string => asText(spec['type'])
@@ -111,7 +111,7 @@ function validatePorts(ports: readonly Json[]): FieldError[] {
     } else if (ports.length > 1) errors.push(required(`${field}.name`))
     errors.push(...invalidEach(`${field}.port`, port ?? 0, portNumber(asNumber(port))))
     errors.push(...oneOf(protocol, `${field}.protocol`, PROTOCOLS))
-    // An absent one was the port itself: said once is enough.
+    // The default is the port itself, whose error is already reported.
     if (targetPort !== port || asNumber(port) > 0) errors.push(...validatePort(targetPort, `${field}.targetPort`))
     if (appProtocol)
       errors.push(...invalidEach(`${field}.appProtocol`, appProtocol, qualifiedName(asText(appProtocol))))

@@ -5,7 +5,7 @@ import { addressWarnings, networkWarnings } from '../../common/ip-warnings.ts'
 const TOPOLOGY_HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
 const TOPOLOGY_MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
-/** What of a service is taken, though nobody will look at it. */
+/** Warns of fields that have no effect. */
 export function warningsForService(service: Json): readonly string[] {
   const spec = asJson(service['spec'])
   const { type, clusterIP, loadBalancerIP, sessionAffinity, externalName, trafficDistribution } = spec

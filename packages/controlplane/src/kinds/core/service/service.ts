@@ -34,7 +34,6 @@ import {
 } from './service-validation.ts'
 import { warningsForService } from './service-warnings.ts'
 
-/** Services, with the addresses that they are given. */
 export function serviceKinds(addresses: ServiceAddressAllocator): KindTable {
   return {
     services: {
@@ -75,7 +74,7 @@ function defaultSpec(given: Json): Json {
   if (spec['sessionAffinity'] === 'None') spec = withField(spec, 'sessionAffinityConfig', undefined)
   if (spec['sessionAffinity'] === 'ClientIP') {
     const seconds = at(spec, 'sessionAffinityConfig', 'clientIP', 'timeoutSeconds')
-    // None at all: a zero was meant, and is refused.
+    // Only an absent value is defaulted; validation rejects 0.
     if (seconds === undefined || seconds === null)
       spec = withField(spec, 'sessionAffinityConfig', { clientIP: { timeoutSeconds: 10_800 } })
   }
@@ -87,7 +86,7 @@ function defaultSpec(given: Json): Json {
   return typeOf(spec) === 'LoadBalancer' ? filled(spec, { allocateLoadBalancerNodePorts: true }) : spec
 }
 
-/** `clusterIPs` and `clusterIP` say the same; who sets one has set the other. */
+/** Keeps `clusterIP` equal to the first of `clusterIPs`. */
 function alignAddresses(spec: Json, old: Json | undefined): Json {
   const [address, list] = [asText(spec['clusterIP']), asList(spec['clusterIPs'])]
   if (old && isSemanticallyEqual(spec['clusterIPs'], old['clusterIPs']) && address !== asText(old['clusterIP'])) {
@@ -99,7 +98,7 @@ function alignAddresses(spec: Json, old: Json | undefined): Json {
 
 const nodePortsOf = (spec: Json): unknown[] => asJsons(spec['ports']).map(({ nodePort }) => nodePort)
 
-/** What the service does not say of what it was given before stays; what its new type does not have goes. */
+/** Keeps allocated values that an update omits, and drops those that the new type does not have. */
 function keepAllocated(given: Json, old: Json): Json {
   let spec = given
   if (needsAddress(old) && needsAddress(spec)) {
@@ -136,7 +135,7 @@ function keepAllocated(given: Json, old: Json): Json {
   return spec
 }
 
-/** Gives the service the addresses and ports that it needs and has not. */
+/** Allocates the addresses and ports that the service lacks. */
 function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllocator): Json {
   let spec = alignAddresses(asJson(service['spec']), old)
   const refused: FieldError[] = []
@@ -156,7 +155,7 @@ function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllo
       for (const address of list) {
         if (typeof address !== 'string' || address === 'None' || before.includes(address) || !parseAddress(address))
           continue
-        // A change is refused as such: nothing is reserved for it.
+        // Validation rejects a changed address, so none is reserved.
         if (before.length > 0) continue
         const why = book.claimAddress(address)
         if (why) refused.push(invalidValue('spec.clusterIPs', list, `failed to allocate IP ${address}: ${why}`))
@@ -175,7 +174,7 @@ function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllo
 function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressAllocator, refused: FieldError[]): Json {
   const before = new Set(asJsons(old?.['ports']).map(({ nodePort }) => nodePort))
   let index = -1
-  // One number may serve TCP and UDP: it is claimed once.
+  // TCP and UDP may share a port number, so it is claimed once.
   const claimed = new Set<unknown>()
   return withinItems(spec, 'ports', (port) => {
     index++
@@ -190,7 +189,7 @@ function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressAl
 }
 
 function defaultFamilies(spec: Json): Json {
-  // Without a selector nobody knows the families of a headless service's endpoints.
+  // A headless service without a selector may have endpoints of both families.
   const isOpen = isHeadless(spec) && Object.keys(asJson(spec['selector'])).length === 0
   if (isOpen) return filled(spec, { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
   return filled(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })

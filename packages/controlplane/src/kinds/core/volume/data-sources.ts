@@ -1,4 +1,4 @@
-/** What a claim is filled from: said in an old field that knows two kinds, and a new one that knows any. */
+/** `dataSource`, which allows two kinds, and `dataSourceRef`, which allows any. */
 import type { Json } from '../../../model/json.ts'
 import { asText, isJson, isSemanticallyEqual, withField } from '../../../model/json.ts'
 import { invalidEach, invalidStruct, invalidValue, required } from '../../../schema/field-errors.ts'
@@ -7,17 +7,17 @@ import { dnsSubdomain } from '../../common/names.ts'
 
 const CLAIM = 'PersistentVolumeClaim'
 
-/** The two fields say the same. What neither can say is dropped, as is what is in another namespace. */
+/** Copies one field to the other. Drops a `dataSource` of another kind and a `dataSourceRef` to another namespace. */
 export function withDataSources(spec: Json): Json {
   const given = spec['dataSource']
   const reference = spec['dataSourceRef']
-  const old = isJson(given) && isOfOldKind(given) ? given : undefined
+  const old = isJson(given) && isDataSourceKind(given) ? given : undefined
   const any = isJson(reference) && !reference['namespace'] ? reference : undefined
   if (given === undefined && reference === undefined) return spec
   return withField(withField(spec, 'dataSource', old ?? any), 'dataSourceRef', any ?? old)
 }
 
-function isOfOldKind({ apiGroup, kind }: Json): boolean {
+function isDataSourceKind({ apiGroup, kind }: Json): boolean {
   const group = asText(apiGroup)
   return (group === '' && kind === CLAIM) || (group === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot')
 }

@@ -55,7 +55,7 @@ export const PERSISTENT_VOLUME_CLAIMS: KindTable = {
   },
 }
 
-/** A claim's own defaults: also of the templates of stateful sets. */
+/** Defaults of a claim template of a StatefulSet. */
 export function defaultClaim(claim: Json): Json {
   const result = withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' }))
   return withField(result, 'status', filledUnset(asJson(result['status']), { phase: 'Pending' }))

@@ -58,7 +58,7 @@ const HOST_PATH_TYPES = [
 const needs = (source: Json, field: string, ...names: readonly string[]): FieldError[] =>
   names.flatMap((name) => (source[name] ? [] : [required(`${field}.${name}`)]))
 
-/** What the source of a volume must say. */
+/** Validation of each volume source. */
 const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => FieldError[]>> = {
   hostPath: (source, field) => {
     const type = asText(source['type'])
@@ -90,7 +90,6 @@ const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => Fie
   },
 }
 
-/** From which nodes a volume can be reached. */
 function validateReach(affinity: Json, field: string): FieldError[] {
   const { required: needed } = affinity
   if (isJson(needed)) return validateNodeSelector(needed, `${field}.required`)
@@ -109,7 +108,7 @@ export function validateVolumeSpec(spec: Json): FieldError[] {
   }
   for (const [name, quantity] of Object.entries(capacity)) {
     if (isNegative(quantity)) {
-      // As a number, here.
+      // kube-apiserver reports a number here.
       const whole = Number(nanosOf(quantity) / 1_000_000_000n)
       errors.push(invalidValue(`spec.capacity[${name}]`, whole, 'must be a valid resource quantity'))
     }

@@ -1,4 +1,3 @@
-/** What of volumes and of claims on them may change. */
 import type { Json } from '../../../model/json.ts'
 import {
   asJson,
@@ -35,7 +34,7 @@ export function validateClaimChange(claim: Json, old: Json): FieldError[] {
   return [...errors, ...unchanged('volumeMode', spec['volumeMode'], before['volumeMode'])]
 }
 
-/** The fields of a claim that may be other than before, as they were. */
+/** The old values of the fields of a claim that may change. */
 function allowedOf(claim: Json, old: Json): Json {
   const [spec, before] = [asJson(claim['spec']), asJson(old['spec'])]
   const annotated = at(old, 'metadata', 'annotations', CLASS_ANNOTATION)
@@ -57,7 +56,7 @@ function allowedOf(claim: Json, old: Json): Json {
 function validateClassChange(claim: Json, old: Json): FieldError[] {
   const [now, before] = [claim, old].map((one) => asText(at(one, 'metadata', 'annotations', CLASS_ANNOTATION)))
   if (now === before) return []
-  // It may move to the field.
+  // The class may move from the annotation to the field.
   const isMoved =
     !now && isAbsent(at(old, 'spec', 'storageClassName')) && at(claim, 'spec', 'storageClassName') === before
   return isMoved ? [] : [immutable(`metadata.annotations.${CLASS_ANNOTATION}`, now)]
@@ -66,9 +65,9 @@ function validateClassChange(claim: Json, old: Json): FieldError[] {
 const sourceOf = (spec: Json): Json => Object.fromEntries(SOURCES.map((name) => [name, spec[name]]))
 
 export function validateVolumeChange(spec: Json, old: Json): FieldError[] {
-  // The real server looks at it twice, and says everything twice.
+  // kube-apiserver validates the spec twice and reports each error twice.
   const errors = validateVolumeSpec(spec)
-  // A volume may learn later how it grows.
+  // controllerExpandSecretRef may be added later.
   const compared = isAbsent(at(old, 'csi', 'controllerExpandSecretRef'))
     ? withinField(spec, 'csi', (csi) => withField(csi, 'controllerExpandSecretRef', undefined))
     : spec
@@ -93,7 +92,7 @@ const termsOf = (affinity: unknown): readonly Json[] => asJsons(at(affinity, 're
 const renamed = (expression: Json, now: Json | undefined): Json =>
   now && replacementLabel(asText(expression['key'])) === now['key'] ? { ...expression, key: now['key'] } : expression
 
-/** The same nodes, though they may be named by the labels that they have today. */
+/** Compares node affinity; a deprecated label may be replaced by its successor. */
 function isSameReach(affinity: unknown, old: Json): boolean {
   const terms = termsOf(affinity)
   const before = termsOf(old).map((term, index) => {
@@ -106,7 +105,7 @@ function isSameReach(affinity: unknown, old: Json): boolean {
   return isJson(affinity) && isSemanticallyEqual(terms, before)
 }
 
-/** As the server's own structs print. */
+/** The structs as Go prints them. */
 const shownExpressions = (list: unknown): readonly Json[] | null =>
   Array.isArray(list)
     ? asJsons(list).map(({ key, operator, values }) => ({

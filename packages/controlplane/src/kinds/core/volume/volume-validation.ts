@@ -5,7 +5,7 @@ import type { FieldError } from '../../../schema/types.ts'
 import { dnsLabel } from '../../common/names.ts'
 import { isNegative } from '../../common/quantity.ts'
 
-/** What a source of each kind needs, in the order in which the server looks at them. */
+/** Volume sources with their validation, in the order in which kube-apiserver checks them. */
 const SOURCES: readonly (readonly [string, ((source: Json, field: string) => FieldError[])?])[] = [
   ['emptyDir', validateEmptyDir],
   ['hostPath', validateHostPath],
@@ -39,7 +39,7 @@ const SOURCES: readonly (readonly [string, ((source: Json, field: string) => Fie
   ['image', (source, field) => needs(source, field, 'reference')],
 ]
 
-/** Adds what is wrong with the volumes to `wrong`; returns the names that containers may mount. */
+/** Adds errors to `errors`; returns the names that containers may mount. */
 export function validateVolumes(volumes: readonly Json[], field: string, errors: FieldError[]): ReadonlySet<string> {
   const names = new Set<string>()
   volumes.forEach((volume, index) => {
@@ -97,7 +97,7 @@ function validateItems(source: Json, field: string): FieldError[] {
   return errors
 }
 
-/** A path that stays below where it is put. */
+/** Validates a relative path that does not leave its directory. */
 function validateWithin(path: string, field: string): FieldError[] {
   if (path.startsWith('/')) return [invalidValue(field, path, 'must be a relative path')]
   if (path.split('/').includes('..')) return [invalidValue(field, path, "must not contain '..'")]

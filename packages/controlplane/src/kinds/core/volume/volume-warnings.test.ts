@@ -7,7 +7,7 @@ const volume = (paths: readonly string[]): Record<string, unknown> => ({
   configMap: { name: 'c', items: paths.map((path) => ({ key: 'k', path })) },
 })
 
-test('of very many files no more is said than there is room for', () => {
+test('the number of reported path overlaps is bounded', () => {
   const same = Array.from({ length: 50_000 }, () => 'a')
   expect(podVolumeWarnings([volume(same)], 'volumes')).toHaveLength(128)
   const apart = Array.from({ length: 50_000 }, (_, index) => `f${index}`)
@@ -21,6 +21,6 @@ test.each([
   ['a', 'a//', true],
   ['a/', 'ab', false],
   ['', 'a', false],
-])('%s and %s overlap: %s', (one, other, does) => {
+])('the overlap of %s and %s is %s', (one, other, does) => {
   expect(podVolumeWarnings([volume([one, other])], 'volumes')).toHaveLength(does ? 1 : 0)
 })

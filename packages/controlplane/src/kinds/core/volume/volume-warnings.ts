@@ -1,11 +1,11 @@
-/** What the real server warns of in volumes: of pods, of the cluster, and in claims. */
+/** Warnings of kube-apiserver for volumes, persistent volumes and claims. */
 import type { Json } from '../../../model/json.ts'
 import { asJson, asJsons, asText, at, isJson } from '../../../model/json.ts'
 import { goQuote } from '../../../schema/go-text.ts'
 import { termWarnings } from '../../common/deprecated-labels.ts'
 import { isWhole } from '../../common/quantity.ts'
 
-/** Sources of volumes that nobody serves any more: how the field is called, and since when. */
+/** Deprecated volume sources: field name in the warning, and since when. */
 const DEPRECATED_SOURCES: Readonly<Record<string, readonly [name: string, since: string]>> = {
   cephfs: ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   photonPersistentDisk: ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
@@ -26,7 +26,7 @@ const deprecatedSources = (volume: Json, field: string, former: typeof DEPRECATE
     isJson(volume[source]) ? [`${field}.${name}: ${since}`] : [],
   )
 
-/** Where a volume or a claim said its class before there was a field for it. */
+/** The predecessor of `storageClassName`. */
 export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const DEPRECATED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [CLASS_ANNOTATION, 'deprecated since v1.8; use "storageClassName" attribute instead'],
@@ -65,7 +65,7 @@ export const claimWarnings = (spec: Json, field: string): readonly string[] =>
     fractionWarnings(asJson(at(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
   )
 
-/** There is no half of a byte. */
+/** Warns of fractional bytes. */
 export function fractionWarnings(amounts: Json, field: string, names: readonly string[]): readonly string[] {
   return names.flatMap((name) =>
     amounts[name] === undefined || isWhole(amounts[name])
@@ -74,7 +74,7 @@ export function fractionWarnings(amounts: Json, field: string, names: readonly s
   )
 }
 
-/** Of the volumes of a pod, of which some are made of files that are given names. */
+/** Warnings for the volumes of a pod. */
 export function podVolumeWarnings(volumes: readonly Json[], field: string): readonly string[] {
   const budget = { overlaps: MAX_REPORTED_OVERLAPS, comparisons: MAX_COMPARISONS }
   return [
@@ -138,7 +138,7 @@ function projectedPlaces(source: Json): readonly Place[] {
   ]
 }
 
-/** More than an answer has room for, and more files than people have in a pod: each is compared with all before it in its volume. */
+/** Bounds of the quadratic search for overlapping paths. */
 const MAX_REPORTED_OVERLAPS = 128
 const MAX_COMPARISONS = 1_000_000
 
@@ -168,7 +168,7 @@ function overlaps(given: readonly Place[], budget: Budget): readonly string[] {
 const isBelow = (path: string, other: string): boolean =>
   path.startsWith(other) && (path.length === other.length || path[other.length] === '/')
 
-/** No regular expression: on many slashes with something behind them it would take a very long time. */
+/** A regular expression would take quadratic time on many slashes. */
 function withoutSlashes(path: string): string {
   let end = path.length
   while (path[end - 1] === '/') end--
