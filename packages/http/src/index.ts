@@ -1,6 +1,8 @@
 export type { Access, PathAccess, ResourceAccess, User } from './auth/access.ts'
 export { bytes, json, stream, text } from './routes/response.ts'
 export type { Answer, AnswerBody, Headers, JsonOptions, OpenStream, StreamSink } from './routes/response.ts'
+export { httpConfig, httpServerSettings } from './config.ts'
+export type { HttpSettings } from './config.ts'
 export { failureAnswer, toHttpError } from './errors/failure.ts'
 export { HttpError, invalidRequest, notFound, unavailable } from './errors/http-error.ts'
 export type { Detail, HttpErrorCode, HttpErrorOptions } from './errors/http-error.ts'

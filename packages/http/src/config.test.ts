@@ -1,0 +1,40 @@
+import { defineConfiguration } from '@tenure/runtime/configuration'
+import { describe, expect, test } from 'vitest'
+import { httpConfig, httpServerSettings } from './config.ts'
+
+const configuration = defineConfiguration({ program: 'test', summary: 'Tests.', options: httpConfig })
+
+describe('httpServerSettings', () => {
+  test('the defaults leave authentication to the address and serve plain HTTP', () => {
+    expect(httpServerSettings({ auth: 'auto', tlsCertFile: undefined, tlsKeyFile: undefined })).toEqual({
+      setting: 'PORT',
+    })
+  })
+
+  test('a certificate and its key turn on HTTPS', () => {
+    expect(httpServerSettings({ auth: 'token', tlsCertFile: '/c', tlsKeyFile: '/k' })).toEqual({
+      setting: 'PORT',
+      authentication: 'token',
+      tls: { certificateFile: '/c', keyFile: '/k' },
+    })
+  })
+
+  test.each([
+    { tlsCertFile: '/c', tlsKeyFile: undefined },
+    { tlsCertFile: undefined, tlsKeyFile: '/k' },
+  ])('a certificate without its key is an error: %j', (files) => {
+    expect(() => httpServerSettings({ auth: 'auto', ...files })).toThrow(
+      expect.objectContaining({ code: 'TENURE_TLS_INCOMPLETE' }),
+    )
+  })
+
+  test('the names of flags and environment variables are those of the applications operator', () => {
+    expect(configuration.rows.map(({ flag, environment }) => [flag, environment])).toEqual([
+      ['port', 'PORT'],
+      ['host', 'LISTEN_HOST'],
+      ['auth', 'AUTH'],
+      ['tls-cert-file', 'TLS_CERT_FILE'],
+      ['tls-key-file', 'TLS_KEY_FILE'],
+    ])
+  })
+})

@@ -1,0 +1,58 @@
+import { TenureError } from '@tenure/kube'
+import type { Table, Values } from '@tenure/runtime/configuration'
+import type { HttpServerOptions } from './server/http-server.ts'
+
+/** The settings of a program that serves HTTP, for its configuration table. */
+export const httpConfig = {
+  port: {
+    type: 'integer',
+    default: 3000,
+    min: 0,
+    max: 65_535,
+    meaning: 'Port of the HTTP API, probes, metrics and the dashboard. 0 chooses a free port.',
+  },
+  host: {
+    type: 'string',
+    default: '127.0.0.1',
+    environment: 'LISTEN_HOST',
+    meaning: 'Address to listen on. On any but a loopback address callers need a token, unless AUTH is none.',
+  },
+  auth: {
+    type: 'string',
+    choices: ['auto', 'token', 'none'],
+    default: 'auto',
+    meaning:
+      'Authentication of the HTTP API. token: callers need a bearer token; RBAC decides what they may do. none: every ' +
+      'caller is allowed. auto: none on a loopback address, otherwise token.',
+  },
+  tlsCertFile: {
+    type: 'string',
+    meaning: 'PEM file with the certificate for HTTPS. It is read again when it changes. Default: plain HTTP.',
+  },
+  tlsKeyFile: { type: 'string', meaning: 'PEM file with the private key of that certificate.' },
+} as const satisfies Table
+
+export type HttpSettings = Values<typeof httpConfig>
+
+/** Options of the HTTP server that follow from the settings, except its address. */
+export function httpServerSettings({
+  auth,
+  tlsCertFile: certificateFile,
+  tlsKeyFile: keyFile,
+}: Pick<HttpSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile'>): Pick<
+  HttpServerOptions,
+  'authentication' | 'tls' | 'setting'
+> {
+  if ((certificateFile === undefined) !== (keyFile === undefined)) {
+    throw new TenureError(
+      'TENURE_TLS_INCOMPLETE',
+      'TLS needs a certificate and its key: set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.',
+      { fate: 'terminal' },
+    )
+  }
+  return {
+    setting: 'PORT',
+    ...(auth !== 'auto' && { authentication: auth }),
+    ...(certificateFile !== undefined && keyFile !== undefined && { tls: { certificateFile, keyFile } }),
+  }
+}
