@@ -144,15 +144,15 @@ test('a thousand idle readers are cheap, all receive an event, and leave no reso
   const streams = await Promise.all(Array.from({ length: readers }, () => openStream(agent)))
   try {
     expect(streams.every(({ statusCode }) => statusCode === 200)).toBe(true)
-    const told = new Set<number>()
+    const received = new Set<number>()
     for (const [index, stream] of streams.entries()) {
-      stream.setEncoding('utf8').on('data', (text: string) => void (text.includes('"told"') && told.add(index)))
+      stream.setEncoding('utf8').on('data', (text: string) => void (text.includes('"received"') && received.add(index)))
     }
     await expectResponsive()
-    expect(await postApplication({ name: 'told' }, { replicas: 1, image: IMAGE })).toMatchObject([201, {}])
+    expect(await postApplication({ name: 'received' }, { replicas: 1, image: IMAGE })).toMatchObject([201, {}])
     await until(
-      () => `readers that received the event: ${told.size} of ${readers}`,
-      () => told.size === readers,
+      () => `readers that received the event: ${received.size} of ${readers}`,
+      () => received.size === readers,
     )
     await expectResponsive()
     expect((await operator.memory()) - before).toBeLessThan(150 * MEBIBYTE)
@@ -160,7 +160,7 @@ test('a thousand idle readers are cheap, all receive an event, and leave no reso
     for (const stream of streams) stream.destroy()
     agent.destroy()
   }
-  await fixture.whenReady('told', 'mine')
+  await fixture.whenReady('received', 'mine')
   await fixture.kubectl('delete', 'applications', '--all', '--timeout=90s')
   await expectResponsive()
   await fixture.stop(operator)

@@ -105,10 +105,10 @@ describe('preconditions', () => {
 
 describe('a deletion that takes time', () => {
   test('an object with a finalizer stays until that is removed, and observers see both steps', async () => {
-    const told: string[] = []
+    const received: string[] = []
     const end = client.observeWrites({
-      written: (_, { metadata }) => told.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
-      deleted: (_, { name }, uid) => told.push(`${name} ${uid} gone`),
+      written: (_, { metadata }) => received.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
+      deleted: (_, { name }, uid) => received.push(`${name} ${uid} gone`),
     })
     const metadata = { ...named('held'), finalizers: [FINALIZER] }
     const created = await client.create(ConfigMap, { metadata, data: { a: '1' } })
@@ -126,7 +126,7 @@ describe('a deletion that takes time', () => {
     expect(await isThere(named('held'))).toBe(false)
     end()
     const { uid } = created.metadata
-    expect(told).toEqual(['held written', 'held ending', 'held ending', `held ${uid} gone`])
+    expect(received).toEqual(['held written', 'held ending', 'held ending', `held ${uid} gone`])
   })
 
   test('a pod on a node keeps its grace period', async () => {

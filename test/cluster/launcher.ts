@@ -43,7 +43,7 @@ export class Launcher {
     this.#watchdog.unref()
     const pipe = this.#watchdog.stdin as unknown as { unref?(): void } | null
     pipe?.unref?.()
-    if (doomed !== undefined) this.#tell({ remove: doomed })
+    if (doomed !== undefined) this.#send({ remove: doomed })
     process.once('disconnect', this.#abandon)
   }
 
@@ -60,7 +60,7 @@ export class Launcher {
       })
       // The watchdog is informed at once, so that an owner killed on the next line leaves no process behind.
       const identity = child.pid === undefined ? undefined : identify(child.pid)
-      if (identity) this.#tell({ watch: identity })
+      if (identity) this.#send({ watch: identity })
       child.unref()
       await new Promise<void>((resolve, reject) => {
         child.once('spawn', resolve)
@@ -113,11 +113,11 @@ export class Launcher {
       if (this.#watchdog.exitCode !== null || this.#watchdog.signalCode !== null) return resolve()
       this.#watchdog.ref()
       this.#watchdog.once('exit', () => resolve())
-      this.#tell({ release: true })
+      this.#send({ release: true })
     })
   }
 
-  #tell(command: WatchdogCommand): void {
+  #send(command: WatchdogCommand): void {
     this.#watchdog.stdin?.write(`${JSON.stringify(command)}\n`)
   }
 

@@ -54,7 +54,7 @@ function startReplica(lease: string, identity: string): Child {
   return child
 }
 
-async function expectSaid(child: Child, text: string): Promise<void> {
+async function expectOutput(child: Child, text: string): Promise<void> {
   await expect.poll(() => child.output, POLL_OPTIONS).toContain(text)
 }
 
@@ -88,7 +88,7 @@ describe('the example run with the commands of the guide', () => {
     })
     children.push(child)
     // The example's port is fixed, so with a taken port the test can only check the error.
-    if (isTaken) return expectSaid(child, 'Port 8081 for probes (:8081) is taken by another program')
+    if (isTaken) return expectOutput(child, 'Port 8081 for probes (:8081) is taken by another program')
     await cluster.kubectl(['apply', '-f', CRD, '-f', 'docs/examples/website.yaml'])
     await cluster.kubectl(['wait', '--for=condition=Ready', 'website/blog', '--timeout=60s'])
     const columns = (await cluster.kubectl(['get', 'website', 'blog'])).split('\n').map((line) => line.split(/ +/))
@@ -101,10 +101,10 @@ describe('the example run with the commands of the guide', () => {
     expect([ready.status, await ready.text()]).toEqual([200, 'ok'])
 
     await cluster.kubectl(['delete', 'website', 'blog'])
-    await expectSaid(child, 'goodbye')
+    await expectOutput(child, 'goodbye')
     child.signal('SIGINT')
     await child.ended
-    await expectSaid(child, 'manager stopped')
+    await expectOutput(child, 'manager stopped')
     expect(await cluster.kubectl(['get', 'lease', 'websites', '-o', 'jsonpath={.spec.holderIdentity}'])).toBe('')
     expect(await isListening(8081)).toBe(false)
   })
@@ -152,9 +152,9 @@ describe('the replicas of the example', () => {
 
   test('nothing is lost when the leader is killed', async () => {
     const first = startReplica('failover', 'first')
-    await expectSaid(first, 'became leader')
+    await expectOutput(first, 'became leader')
     const second = startReplica('failover', 'second')
-    await expectSaid(second, 'waiting to become leader')
+    await expectOutput(second, 'waiting to become leader')
     await applyWebsite('kept', { image: 'kept:1' })
     await applyWebsite('deleted', { image: 'deleted:1' })
     await waitForReady('kept', 'deleted')
@@ -169,7 +169,7 @@ describe('the replicas of the example', () => {
     await inNamespace('delete', 'deployment', 'kept')
     expect((await read('website', 'deleted'))?.metadata.finalizers).toEqual([FINALIZER])
 
-    await expectSaid(second, 'became leader')
+    await expectOutput(second, 'became leader')
     expect(monotonic() - killed).toBeLessThan(SHORT.leaseDuration + SHORT.retryPeriod + 1_000)
     await expect.poll(() => read('website', 'deleted'), POLL_OPTIONS).toBeUndefined()
     expect(second.output).toContain('goodbye')

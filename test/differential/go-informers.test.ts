@@ -81,7 +81,7 @@ async function follow(...args: readonly string[]): Promise<void> {
 }
 
 const eventsOf = (informer: string): readonly Line[] => lines.filter((line) => line.informer === informer)
-const told = (informer: string): readonly string[] =>
+const received = (informer: string): readonly string[] =>
   eventsOf(informer)
     .filter(({ event }) => event !== 'synced')
     .map(({ event, name }) => `${event} ${name}`)
@@ -116,7 +116,7 @@ describe.each([[[]], [['--protobuf']]])('client-go informers with %s', (args) =>
     await client.patch(ConfigMap, { name: 'b', namespace }, mergePatch({ metadata: { labels: { own: null } } }))
     for (const informer of INFORMERS) {
       await expect
-        .poll(() => told(informer), POLL_OPTIONS)
+        .poll(() => received(informer), POLL_OPTIONS)
         .toEqual(['added a', 'updated a', 'added b', 'deleted a', 'deleted b'])
       const update = eventsOf(informer).find(({ event }) => event === 'updated')
       expect(update).toMatchObject({ version: changed.metadata.resourceVersion, labels: { own: 'yes', more: 'yes' } })

@@ -78,8 +78,8 @@ export class ObservedInformer<T extends KubeObject> {
 
   /** Retransitions the confirmed writes for which no event arrived. */
   missed(written: readonly string[]): readonly string[] {
-    const told = new Set(this.model.log.map((line) => line.slice(line.indexOf(' ') + 1)))
-    return written.filter((version) => !told.has(version))
+    const received = new Set(this.model.log.map((line) => line.slice(line.indexOf(' ') + 1)))
+    return written.filter((version) => !received.has(version))
   }
 
   async stop(): Promise<void> {
