@@ -107,7 +107,8 @@ describe('a deletion that takes time', () => {
   test('an object with a finalizer stays until that is removed, and observers see both steps', async () => {
     const received: string[] = []
     const end = client.observeWrites({
-      written: (_, { metadata }) => received.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
+      written: (_, { metadata }) =>
+        received.push(`${metadata.name} ${metadata.deletionTimestamp ? 'ending' : 'written'}`),
       deleted: (_, { name }, uid) => received.push(`${name} ${uid} gone`),
     })
     const metadata = { ...named('held'), finalizers: [FINALIZER] }

@@ -78,3 +78,17 @@ export function itCalls(file: Source): readonly string[] {
   if (!file.path.endsWith('.test.ts')) return []
   return linesMatching(file, /^\s*it(?:\.\w+)*\(|\bit\b.*from 'vitest'/, 'write test()')
 }
+
+/** A title that begins with a verb has no subject. */
+const FRAGMENT =
+  /^(?:is|are|was|were|has|have|does|do|keeps|refuses|takes|makes|says|finds|gives|goes|leaves|lets|knows|asks|answers|brings|sends|tells|adds|removes|returns|rejects|accepts|gets|puts|runs|drops|ignores|serves|throws|hands|comes|sees|wins|never)\b/
+
+/** Returns the titles of tests that are not whole statements, with subject and verb. */
+export function titleFragments(file: Source): readonly string[] {
+  if (!file.path.endsWith('.test.ts')) return []
+  const titles = file.text.matchAll(/^\s*(?:test(?:\.\w+)*|\]\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gms)
+  return [...titles]
+    .map(([, , title = '']) => title)
+    .filter((title) => FRAGMENT.test(title) || (title.split(' ').length < 3 && !title.includes('$')))
+    .map((title) => `${file.path}: write a whole statement: ${title}`)
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isPending, PENDING } from './pending.ts'
 import { writtenFiles } from './sources.ts'
-import { hasBannedName, itCalls, RULES, violations } from './word-rules.ts'
+import { hasBannedName, itCalls, RULES, titleFragments, violations } from './word-rules.ts'
 
 const files = writtenFiles().filter((file) => !isPending(PENDING.words, file.path))
 
@@ -26,5 +26,11 @@ describe('the words of the repository', () => {
 
   test('tests are written with test, not with it', () => {
     expect(files.flatMap(itCalls)).toEqual([])
+  })
+
+  test('titles of tests are whole statements', () => {
+    const text = "test('refused', () => {})\ntest('keeps the finalizer while cleanup fails', () => {})\n"
+    expect(titleFragments({ path: 'a.test.ts', text })).toHaveLength(2)
+    expect(files.flatMap(titleFragments)).toEqual([])
   })
 })
