@@ -1,15 +1,16 @@
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { controller, createMetrics, event, manager, requeueAfter } from '@tenure/runtime'
-import { MemoryApi } from '@tenure/runtime/testing'
+import { TestControlPlane } from '@tenure/controlplane/testing'
 import { TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
 import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api/index.ts'
+import { applicationDefinition } from './api/crd.ts'
 import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
 
 test("the metrics have the seeds' names and real values, next to the runtime's", async () => {
   const clock = new VirtualClock()
-  const server = new MemoryApi({ clock })
+  const server = await TestControlPlane.start({ clock, crds: [applicationDefinition] })
   const seed = (namespace: string, name: string, phase?: Phase): void => {
     server.seed(Application, {
       apiVersion: 'cloudnative.elide.dev/v1',
@@ -29,7 +30,7 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
   const history = new EventHistory({ metrics: measured, random: seededRandom(2) })
   const end = new AbortController()
   const subject = manager({
-    transport: server,
+    transport: server.transport,
     clock,
     random: seededRandom(3),
     metrics,
@@ -114,6 +115,7 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
   end.abort()
   await clock.advance(60_000)
   await ended
+  await server.stop()
   expect((await series()).get('leader_transitions_total')).toBe('2')
 })
 

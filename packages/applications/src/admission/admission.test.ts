@@ -2,7 +2,7 @@ import { ConnectionError, type TransportResponse } from '@tenure/kube'
 import { SelfSubjectReview } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createMetrics, handleReview, manager, type Webhook } from '@tenure/runtime'
-import { MemoryApi, refuse } from '@tenure/runtime/testing'
+import { refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FINALIZER } from '../api/index.ts'
 import { ApplicationMetrics } from '../metrics.ts'
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** The operator's admission in a manager named `elide-operator`, on a server that answers SelfSubjectReviews so. */
 async function start(whoAmI: () => TransportResponse, options: ApplicationAdmissionOptions = {}) {
-  const server = new MemoryApi({ clock })
+  const server = await TestControlPlane.start({ clock })
   server.intercept((request) => (request.plural === SelfSubjectReview.plural ? whoAmI() : undefined))
   const metrics = await createMetrics({ processMetrics: false })
   const measured = new ApplicationMetrics()
@@ -34,7 +34,7 @@ async function start(whoAmI: () => TransportResponse, options: ApplicationAdmiss
   const end = new AbortController()
   const subject = manager({
     name: 'elide-operator',
-    transport: server,
+    transport: server.transport,
     clock,
     random: seededRandom(5),
     metrics,
@@ -45,6 +45,7 @@ async function start(whoAmI: () => TransportResponse, options: ApplicationAdmiss
     end.abort()
     await clock.advance(60_000)
     await ended
+    await server.stop()
   })
   await clock.advance(1_000)
   return { admission, metrics }

@@ -2,8 +2,9 @@ import { Client } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createMetrics, manager, type ManagerContext } from '@tenure/runtime'
-import { MemoryApi } from '@tenure/runtime/testing'
+import { TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { applicationDefinition } from '../api/crd.ts'
 import { Application, GROUP, REASONS } from '../api/index.ts'
 import { EventHistory, type EventHistoryOptions } from './history.ts'
 import { ApplicationMetrics } from '../metrics.ts'
@@ -14,18 +15,19 @@ const failed = { type: 'Error', reason: REASONS.reconciliationFailed, message: '
 const shown = (history: EventHistory): unknown => history.list().map(({ reason, type, count }) => [reason, type, count])
 
 let clock: VirtualClock
-let server: MemoryApi
+let server: TestControlPlane
 let processes: { stop(): Promise<void> }[]
 let seed = 1
 
-beforeEach(() => {
+beforeEach(async () => {
   clock = new VirtualClock()
-  server = new MemoryApi({ clock })
+  server = await TestControlPlane.start({ clock, crds: [applicationDefinition] })
   processes = []
 })
 
 afterEach(async () => {
   await Promise.all(processes.map((process) => process.stop()))
+  await server.stop()
 })
 
 /** A process of the operator with an event history only. */
@@ -36,7 +38,7 @@ async function start(options: EventHistoryOptions = {}) {
   const history = new EventHistory({ random, metrics: measured, ...options })
   const end = new AbortController()
   const subject = manager({
-    transport: server,
+    transport: server.transport,
     clock,
     random,
     metrics,

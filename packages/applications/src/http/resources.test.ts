@@ -1,17 +1,18 @@
 import type { Stored } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { Namespace } from '@tenure/kube/kinds'
-import { MemoryApi } from '@tenure/runtime/testing'
-import { afterEach, describe, expect, test } from 'vitest'
+import { TestControlPlane } from '@tenure/controlplane/testing'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { applicationDefinition } from '../api/crd.ts'
 import { Application, FINALIZER } from '../api/index.ts'
 import { refusing, refusingAsNamespaceEnds } from '../testing/objects.ts'
 import { defaultImagePolicy } from '../admission/image-policy.ts'
-import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
+import { applicationOf, closeRoutes, serveRoutes, RESOURCES } from '../testing/routes-fixture.ts'
 
 /** Upper bound for slow machines; tests wait for a condition. */
-const SOON = { timeout: 15_000 }
+const WAIT = { timeout: 15_000 }
 
-afterEach(closeWorlds)
+afterEach(closeRoutes)
 
 const ref = { namespace: 'default', name: 'web' }
 const one = `${RESOURCES}/web`
@@ -24,7 +25,8 @@ const seedBody = (replicas: number, more: object = {}): object => ({
 
 /** Finalizers after a POST with these, with an operator of one namespace or of all. */
 async function finalizersOf(path: string, given?: readonly string[], namespace?: string): Promise<unknown> {
-  const { call } = await makeWorld({ routes: { namespace } })
+  const { call, server } = await serveRoutes({ routes: { namespace } })
+  server.seed(Namespace, { metadata: { name: 'other' } })
   const { status, json } = await call('POST', path, seedBody(1, given && { finalizers: given }))
   expect(status).toBe(201)
   return (json as Stored<Application>).metadata.finalizers
@@ -32,7 +34,7 @@ async function finalizersOf(path: string, given?: readonly string[], namespace?:
 
 describe('POST', () => {
   test('a created Application can be read at once, indented and without managedFields', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     const body = {
       ...seedBody(3, { uid: 'mine', resourceVersion: '7', managedFields: [] }),
       status: { phase: 'Running' },
@@ -48,13 +50,13 @@ describe('POST', () => {
       },
     })
     expect(created.text).toMatch(/^\{\n {2}"apiVersion": /)
-    expect(created.json).not.toHaveProperty('status')
+    expect(created.json).toHaveProperty('status', { observedGeneration: -1, phase: 'Pending' })
     expect(created.json).not.toHaveProperty('metadata.managedFields')
     expect(created.json).not.toHaveProperty('metadata.uid', 'mine')
     // The watch is blocked: the cache still shows the own write.
-    memory.holdWatches()
+    server.holdWatches()
     expect(await call('GET', one)).toMatchObject({ status: 200, json: created.json as object })
-    expect(memory.peek(Application, ref)?.spec.replicas).toBe(3)
+    expect(server.peek(Application, ref)?.spec.replicas).toBe(3)
   })
 
   test.each([
@@ -88,16 +90,16 @@ describe('POST', () => {
       [{ field: 'metadata.name', message: 'Resource name is required' }],
     ],
   ])('the body %j is refused', async (body, error, details) => {
-    const { call, memory } = await makeWorld()
-    memory.clearRequests()
+    const { call, server } = await serveRoutes()
+    server.clearRequests()
     const answer = await call('POST', RESOURCES, body)
     expect(answer.status).toBe(400)
     expect(answer.json).toEqual({ error, ...(details && { details }) })
-    expect(memory.requests.filter(({ verb }) => verb === 'create')).toEqual([])
+    expect(server.requests.filter(({ verb }) => verb === 'create')).toEqual([])
   })
 
   test('a refused body is recorded as an event', async () => {
-    const { call } = await makeWorld()
+    const { call } = await serveRoutes()
     await call('POST', RESOURCES, seedBody(150))
     await call('POST', RESOURCES, seedBody(150))
     expect(await call('GET', '/events?type=Warning')).toMatchObject({
@@ -116,14 +118,14 @@ describe('POST', () => {
   })
 
   test('a conflict and errors of the API server are reported to the caller', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     await call('POST', RESOURCES, seedBody(3))
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
       status: 409,
       text: '{"error":"Resource already exists"}',
     })
     const causes = [{ reason: 'FieldValueInvalid', field: 'spec.x', message: 'Invalid value: 5: must be odd' }]
-    const end = memory.intercept(({ verb }) =>
+    const end = server.intercept(({ verb }) =>
       verb === 'create' ? refusing(422, 'Invalid', 'no', { causes }) : undefined,
     )
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
@@ -136,7 +138,7 @@ describe('POST', () => {
       },
     })
     end()
-    memory.intercept(({ verb }) => (verb === 'create' ? 'drop' : undefined))
+    server.intercept(({ verb }) => (verb === 'create' ? 'drop' : undefined))
     expect(await call('POST', RESOURCES, seedBody(3))).toMatchObject({
       status: 503,
       json: { error: 'The Kubernetes API can not be reached now' },
@@ -155,8 +157,8 @@ describe('POST', () => {
   })
 
   test('a terminating namespace is answered with 409', async () => {
-    const { call, memory } = await makeWorld()
-    memory.intercept(({ verb }) => (verb === 'create' ? refusingAsNamespaceEnds() : undefined))
+    const { call, server } = await serveRoutes()
+    server.intercept(({ verb }) => (verb === 'create' ? refusingAsNamespaceEnds() : undefined))
     expect(await call('POST', RESOURCES, seedBody(1))).toMatchObject({
       status: 409,
       text: '{"error":"Namespace is being deleted"}',
@@ -164,7 +166,7 @@ describe('POST', () => {
   })
 
   test('the image policy applies if it is turned on', async () => {
-    const { call } = await makeWorld({ routes: { policy: defaultImagePolicy } })
+    const { call } = await serveRoutes({ routes: { policy: defaultImagePolicy } })
     const body = { metadata: { name: 'web' }, spec: { replicas: 1, image: 'docker.io/library/ubuntu' } }
     expect(await call('POST', RESOURCES, body)).toMatchObject({
       status: 400,
@@ -174,23 +176,18 @@ describe('POST', () => {
 
   test("a missing namespace is created only if the settings and the caller's permissions allow it", async () => {
     const path = '/apis/cloudnative.elide.dev/v1/namespaces/test/applications'
-    const missing = await makeWorld()
-    missing.memory.intercept((request) =>
-      request.verb === 'create' && request.namespace === 'test' && !missing.memory.peek(Namespace, { name: 'test' })
-        ? refusing(404, 'NotFound', 'namespaces "test" not found', { kind: 'namespaces', name: 'test' })
-        : undefined,
-    )
+    const missing = await serveRoutes()
     expect(await missing.call('POST', path, seedBody(1))).toMatchObject({
       status: 404,
       text: '{"error":"Namespace not found"}',
     })
-    const { memory } = missing
-    const willing = await makeWorld({ memory, routes: { createNamespaces: true } })
+    const { server } = missing
+    const willing = await serveRoutes({ server, routes: { createNamespaces: true } })
     expect(await willing.call('POST', path, seedBody(1))).toMatchObject({
       status: 201,
       json: { metadata: { namespace: 'test' } },
     })
-    expect(memory.peek(Namespace, { name: 'test' })).toBeDefined()
+    expect(server.peek(Namespace, { name: 'test' })).toBeDefined()
     const bad = '/apis/cloudnative.elide.dev/v1/namespaces/No_Name/applications'
     expect(await willing.call('POST', bad, seedBody(1))).toMatchObject({
       status: 400,
@@ -201,8 +198,8 @@ describe('POST', () => {
 
 describe('PUT', () => {
   test('the last write wins, and identity, finalizers and owners are kept', async () => {
-    const { call, memory } = await makeWorld()
-    const before = memory.seed(
+    const { call, server } = await serveRoutes()
+    const before = server.seed(
       Application,
       applicationOf('web', {
         metadata: {
@@ -215,7 +212,7 @@ describe('PUT', () => {
         status: { phase: 'Running' },
       }),
     )
-    await expect.poll(() => call('GET', one), SOON).toMatchObject({ status: 200 })
+    await expect.poll(() => call('GET', one), WAIT).toMatchObject({ status: 200 })
     const answer = await call('PUT', one, {
       ...seedBody(5, { labels: { b: '2' }, finalizers: [] }),
       status: { phase: 'Failed' },
@@ -241,14 +238,14 @@ describe('PUT', () => {
   })
 
   test('a PUT without a resourceVersion wins every race, and one with a stale version gets 409', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     const created = (await call('POST', RESOURCES, seedBody(1))).json as Stored<Application>
-    memory.holdWatches()
+    server.holdWatches()
     let others = 0
-    memory.intercept(({ verb }) => {
+    server.intercept(({ verb }) => {
       // Another write comes first, three times in a row.
       if (verb === 'update' && others++ < 3)
-        memory.seed(Application, applicationOf('web', { spec: { replicas: others, image: 'x' } }))
+        server.seed(Application, applicationOf('web', { spec: { replicas: others, image: 'x' } }))
       return undefined
     })
     expect(await call('PUT', one, seedBody(7))).toMatchObject({ status: 200, json: { spec: { replicas: 7 } } })
@@ -264,11 +261,11 @@ describe('PUT', () => {
   })
 
   test('an empty resourceVersion or uid counts as none, and an invalid version is refused', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     await call('POST', RESOURCES, seedBody(1))
     const empty = seedBody(2, { resourceVersion: '', uid: '', namespace: '' })
     expect(await call('PUT', one, empty)).toMatchObject({ status: 200, json: { spec: { replicas: 2 } } })
-    const updates = memory.requests.filter(({ verb }) => verb === 'update').length
+    const updates = server.requests.filter(({ verb }) => verb === 'update').length
     for (const resourceVersion of ['abc', '-1', '1.5', '18446744073709551616']) {
       const details = [{ field: 'metadata.resourceVersion', value: resourceVersion }]
       expect(await call('PUT', one, seedBody(3, { resourceVersion }))).toMatchObject({
@@ -276,14 +273,14 @@ describe('PUT', () => {
         json: { error: 'Validation failed', details },
       })
     }
-    expect(memory.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
+    expect(server.requests.filter(({ verb }) => verb === 'update')).toHaveLength(updates)
   })
 
   test('a PUT is answered with 404 before the body is validated, and finds objects that the cache lacks', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
-    memory.holdWatches()
-    memory.seed(Application, applicationOf('web'))
+    server.holdWatches()
+    server.seed(Application, applicationOf('web'))
     expect(await call('PUT', one, 'rubbish')).toMatchObject({ status: 400, text: '{"error":"Invalid JSON"}' })
     expect(await call('PUT', one, seedBody(4))).toMatchObject({ status: 200, json: { spec: { replicas: 4 } } })
     expect(await call('PUT', one, { ...seedBody(4), metadata: { name: 'other' } })).toMatchObject({
@@ -295,10 +292,10 @@ describe('PUT', () => {
 
 describe('DELETE', () => {
   test('a DELETE is answered with Success, and with 404 for a missing Application', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     // Without the finalizer, which only the controller removes.
-    memory.seed(Application, applicationOf('web'))
-    await expect.poll(() => call('GET', one), SOON).toMatchObject({ status: 200 })
+    server.seed(Application, applicationOf('web'))
+    await expect.poll(() => call('GET', one), WAIT).toMatchObject({ status: 200 })
     expect(await call('DELETE', one)).toMatchObject({ status: 200, text: '{"status":"Success"}' })
     expect(await call('GET', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
     expect(await call('DELETE', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
@@ -307,21 +304,21 @@ describe('DELETE', () => {
 
 describe('lists', () => {
   test('lists are ordered, filtered and paged', async () => {
-    const { call, memory } = await makeWorld()
+    const { call, server } = await serveRoutes()
     for (const [namespace, name, tier] of [
       ['b', 'x', 'web'],
       ['a', 'y', 'db'],
       ['a', 'x', 'web'],
       ['a-b', 'x', 'web'],
     ] as const) {
-      memory.seed(Application, applicationOf(name, { metadata: { namespace, name, labels: { tier } } }))
+      server.seed(Application, applicationOf(name, { metadata: { namespace, name, labels: { tier } } }))
     }
     const all = '/apis/cloudnative.elide.dev/v1/applications'
     const keys = async (path: string): Promise<readonly string[]> => {
       const { items } = (await call('GET', path)).json as { items: Stored<Application>[] }
       return items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
     }
-    await expect.poll(() => keys(all), SOON).toEqual(['a-b/x', 'a/x', 'a/y', 'b/x'])
+    await expect.poll(() => keys(all), WAIT).toEqual(['a-b/x', 'a/x', 'a/y', 'b/x'])
     expect(await keys('/apis/cloudnative.elide.dev/v1/namespaces/a/applications')).toEqual(['a/x', 'a/y'])
     expect(await keys('/apis/cloudnative.elide.dev/v1/namespaces/none/applications')).toEqual([])
     expect(await keys(`${all}?labelSelector=tier%20in%20(web)`)).toEqual(['a-b/x', 'a/x', 'b/x'])
@@ -354,9 +351,10 @@ describe('lists', () => {
 
   test('a list before the cache is synced is answered with 503', async () => {
     const clock = new VirtualClock()
-    const memory = new MemoryApi({ clock })
-    memory.intercept(({ verb }) => (verb === 'list' || verb === 'watch' ? 'drop' : undefined))
-    const { call } = await makeWorld({ memory, clock })
+    const server = await TestControlPlane.start({ clock, crds: [applicationDefinition] })
+    onTestFinished(() => server.stop())
+    server.intercept(({ verb }) => (verb === 'list' || verb === 'watch' ? 'drop' : undefined))
+    const { call } = await serveRoutes({ server, clock })
     const answers: unknown[] = []
     const asking = call('GET', RESOURCES).then((answer) => answers.push(answer))
     // Time must pass until the request times out, but not before it arrives.

@@ -3,12 +3,12 @@ import { defineKind } from '@tenure/kube'
 import type { KubeObject } from '@tenure/kube'
 import { afterEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
-import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
+import { applicationOf, closeRoutes, serveRoutes, RESOURCES } from '../testing/routes-fixture.ts'
 
 /** Upper bound for slow machines; tests wait for a condition. */
-const SOON = { timeout: 15_000 }
+const WAIT = { timeout: 15_000 }
 
-afterEach(closeWorlds)
+afterEach(closeRoutes)
 
 const Lease = defineKind<KubeObject & { spec?: object }>({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' })
 const LEASE = { name: 'elide-operator-leader' }
@@ -18,7 +18,7 @@ const election = (identity: string) => ({
 })
 
 test('GET / describes the operator, and a browser gets the page', async () => {
-  const { call } = await makeWorld({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
+  const { call } = await serveRoutes({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
   await call('POST', RESOURCES, applicationOf('web'))
   expect((await call('GET', '/')).json).toEqual({
     name: 'Production Kubernetes Operator',
@@ -43,16 +43,16 @@ test('GET / describes the operator, and a browser gets the page', async () => {
   })
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
   expect(await call('GET', '/', undefined, { accept })).toMatchObject({ status: 200, text: '<p>' })
-  const plain = await makeWorld()
+  const plain = await serveRoutes()
   expect(await plain.call('GET', '/', undefined, { accept })).toMatchObject({ json: { resources: 0 } })
 })
 
 test('the definitions, probes and metrics are served', async () => {
-  const { call } = await makeWorld()
+  const { call } = await serveRoutes()
   expect((await call('GET', '/crd')).json).toEqual(applicationDefinition)
   expect((await call('GET', '/crds')).json).toEqual({ items: [applicationDefinition] })
   expect(await call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"healthy"}' })
-  await expect.poll(() => call('GET', '/readyz'), SOON).toMatchObject({ status: 200 })
+  await expect.poll(() => call('GET', '/readyz'), WAIT).toMatchObject({ status: 200 })
   expect((await call('GET', '/readyz')).json).toEqual({ status: 'ready', isLeader: true, leader: 'elide-operator' })
   expect((await call('GET', '/leader')).json).toEqual({ isLeader: true, identity: 'elide-operator', lease: null })
   const metrics = await call('GET', '/metrics')
@@ -61,13 +61,13 @@ test('the definitions, probes and metrics are served', async () => {
 })
 
 test('every replica shows the leader from the Lease', async () => {
-  const first = await makeWorld(election('operator-1'))
-  await expect.poll(() => first.call('GET', '/leader'), SOON).toMatchObject({ json: { isLeader: true } })
-  const { memory } = first
-  const second = await makeWorld({ memory, ...election('operator-2') })
-  const spec = memory.peek(Lease, { namespace: 'default', ...LEASE })?.spec as { acquireTime: string }
+  const first = await serveRoutes(election('operator-1'))
+  await expect.poll(() => first.call('GET', '/leader'), WAIT).toMatchObject({ json: { isLeader: true } })
+  const { server } = first
+  const second = await serveRoutes({ server, ...election('operator-2') })
+  const spec = server.peek(Lease, { namespace: 'default', ...LEASE })?.spec as { acquireTime: string }
   await expect
-    .poll(() => second.call('GET', '/leader'), SOON)
+    .poll(() => second.call('GET', '/leader'), WAIT)
     .toMatchObject({
       status: 200,
       json: {
@@ -83,18 +83,18 @@ test('every replica shows the leader from the Lease', async () => {
       },
     })
   await expect
-    .poll(() => second.call('GET', '/readyz'), SOON)
+    .poll(() => second.call('GET', '/readyz'), WAIT)
     .toMatchObject({
       status: 200,
       json: { status: 'ready', isLeader: false, leader: 'operator-1' },
     })
-  const strict = await makeWorld({
-    memory,
+  const strict = await serveRoutes({
+    server,
     manager: election('operator-3').manager,
     routes: { lease: LEASE, readyzLeaderOnly: true },
   })
   await expect
-    .poll(() => strict.call('GET', '/readyz'), SOON)
+    .poll(() => strict.call('GET', '/readyz'), WAIT)
     .toMatchObject({
       status: 503,
       json: {
@@ -107,7 +107,7 @@ test('every replica shows the leader from the Lease', async () => {
 })
 
 test('events are filtered, and an invalid filter is refused by name', async () => {
-  const { call, events } = await makeWorld()
+  const { call, events } = await serveRoutes()
   for (const [name, reason] of [
     ['a', 'Created'],
     ['b', 'Created'],
@@ -134,7 +134,7 @@ test('events are filtered, and an invalid filter is refused by name', async () =
 })
 
 test('admission reviews are answered, and malformed ones get 400', async () => {
-  const { call } = await makeWorld()
+  const { call } = await serveRoutes()
   const review = {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
@@ -163,7 +163,7 @@ test('admission reviews are answered, and malformed ones get 400', async () => {
 })
 
 test('every route is in the OpenAPI document, and a wrong method gets 405 with Allow', async () => {
-  const { call } = await makeWorld()
+  const { call } = await serveRoutes()
   const { paths } = (await call('GET', '/openapi.json')).json as { paths: Record<string, Record<string, object>> }
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method} ${path}`),

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net'
 import type { Stored } from '@tenure/kube'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Application } from '../api/index.ts'
-import { applicationOf, closeWorlds, makeWorld, RESOURCES } from '../testing/served.ts'
+import { applicationOf, closeRoutes, serveRoutes, RESOURCES } from '../testing/routes-fixture.ts'
 
 /** Upper bound for slow machines; tests wait for a condition. */
-const SOON = { timeout: 15_000 }
+const WAIT = { timeout: 15_000 }
 
 const sockets: Socket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
-  await closeWorlds()
+  await closeRoutes()
 })
 
 interface Frame {
@@ -55,18 +55,18 @@ const names = (reader: Reader): readonly string[] =>
 
 describe('GET /watch', () => {
   test('a stream begins now and shows writes of the HTTP API and of the API server', async () => {
-    const { port, call, memory } = await makeWorld()
-    memory.seed(Application, applicationOf('old'))
-    await expect.poll(() => call('GET', `${RESOURCES}/old`), SOON).toMatchObject({ status: 200 })
+    const { port, call, server } = await serveRoutes()
+    server.seed(Application, applicationOf('old'))
+    await expect.poll(() => call('GET', `${RESOURCES}/old`), WAIT).toMatchObject({ status: 200 })
     const reader = await read(port)
     expect(reader.text()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     await call('POST', RESOURCES, applicationOf('web'))
     // Without the finalizer, which only the controller removes.
     const metadata = { name: 'web', namespace: 'default', finalizers: [] }
-    memory.seed(Application, applicationOf('web', { metadata, status: { phase: 'Running' } }))
-    await expect.poll(() => names(reader), SOON).toEqual(['ADDED web', 'MODIFIED web'])
+    server.seed(Application, applicationOf('web', { metadata, status: { phase: 'Running' } }))
+    await expect.poll(() => names(reader), WAIT).toEqual(['ADDED web', 'MODIFIED web'])
     await call('DELETE', `${RESOURCES}/web`)
-    await expect.poll(() => names(reader), SOON).toEqual(['ADDED web', 'MODIFIED web', 'DELETED web'])
+    await expect.poll(() => names(reader), WAIT).toEqual(['ADDED web', 'MODIFIED web', 'DELETED web'])
     const [added, modified] = reader.frames()
     expect(added).toMatchObject({ id: added?.object.metadata.resourceVersion, object: { kind: 'Application' } })
     expect(added?.object.metadata).not.toHaveProperty('managedFields')
@@ -74,7 +74,7 @@ describe('GET /watch', () => {
   })
 
   test('a stream is filtered by namespace, kind and label', async () => {
-    const { port, memory } = await makeWorld()
+    const { port, server } = await serveRoutes()
     const readers = await Promise.all([
       read(port, '?namespace=a'),
       read(port, '?labelSelector=tier%3Dweb'),
@@ -82,14 +82,14 @@ describe('GET /watch', () => {
       read(port, '?kind=Deployment'),
     ])
     const seed = (namespace: string, tier: string): unknown =>
-      memory.seed(Application, applicationOf('x', { metadata: { name: 'x', namespace, labels: { tier } } }))
+      server.seed(Application, applicationOf('x', { metadata: { name: 'x', namespace, labels: { tier } } }))
     seed('a', 'db')
     seed('b', 'web')
     seed('b', 'db')
     seed('b', 'none')
     const [ofA, web, all, none] = readers
     if (!ofA || !web || !all || !none) throw new Error('no readers')
-    await expect.poll(() => names(all), SOON).toHaveLength(4)
+    await expect.poll(() => names(all), WAIT).toHaveLength(4)
     expect(names(ofA)).toEqual(['ADDED x'])
     // The matching object, and the change by which it stops to match.
     expect(web.frames().map(({ object }) => object.metadata.labels?.['tier'])).toEqual(['web', 'db'])
@@ -97,50 +97,50 @@ describe('GET /watch', () => {
   })
 
   test('a stream resumes after Last-Event-ID, also at another replica, and after a list', async () => {
-    const first = await makeWorld()
-    const { memory, port, call } = first
+    const first = await serveRoutes()
+    const { server, port, call } = first
     const reader = await read(port)
     await call('POST', RESOURCES, applicationOf('a'))
-    memory.seed(Application, applicationOf('b'))
+    server.seed(Application, applicationOf('b'))
     await call('POST', RESOURCES, applicationOf('c'))
-    await expect.poll(() => names(reader), SOON).toHaveLength(3)
+    await expect.poll(() => names(reader), WAIT).toHaveLength(3)
     const id = reader.frames()[0]?.id ?? ''
     expect(names(await read(port, '', id))).toEqual(['ADDED b', 'ADDED c'])
     const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
     const listed = await read(port, '', metadata.resourceVersion)
     await call('DELETE', `${RESOURCES}/b`)
-    await expect.poll(() => names(listed), SOON).toEqual(['DELETED b'])
+    await expect.poll(() => names(listed), WAIT).toEqual(['DELETED b'])
     // Another replica, started after the change.
-    const second = await makeWorld({ memory })
-    await expect.poll(() => second.call('GET', `${RESOURCES}/c`), SOON).toMatchObject({ status: 200 })
+    const second = await serveRoutes({ server })
+    await expect.poll(() => second.call('GET', `${RESOURCES}/c`), WAIT).toMatchObject({ status: 200 })
     const resumed = await read(second.port, `?lastEventId=${id}`)
     expect(names(resumed)).toEqual(['ADDED b', 'ADDED c', 'DELETED b'])
     await second.call('POST', RESOURCES, applicationOf('d'))
-    await expect.poll(() => names(resumed), SOON).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
+    await expect.poll(() => names(resumed), WAIT).toEqual(['ADDED b', 'ADDED c', 'DELETED b', 'ADDED d'])
   })
 
   test('ids are in the order of the changes, so that a client can resume at another replica', async () => {
-    const first = await makeWorld()
-    const { memory, port, call } = first
+    const first = await serveRoutes()
+    const { server, port, call } = first
     const reader = await read(port)
-    memory.holdWatches()
-    memory.seed(Application, applicationOf('theirs'))
+    server.holdWatches()
+    server.seed(Application, applicationOf('theirs'))
     // A process knows its own writes before the watch delivers older ones.
     await call('POST', RESOURCES, applicationOf('ours'))
     expect(await call('GET', `${RESOURCES}/ours`)).toMatchObject({ status: 200 })
     const { metadata } = (await call('GET', RESOURCES)).json as { metadata: { resourceVersion: string } }
-    memory.releaseWatches()
-    await expect.poll(() => names(reader), SOON).toEqual(['ADDED theirs', 'ADDED ours'])
-    const second = await makeWorld({ memory })
+    server.releaseWatches()
+    await expect.poll(() => names(reader), WAIT).toEqual(['ADDED theirs', 'ADDED ours'])
+    const second = await serveRoutes({ server })
     const resumed = await read(second.port, '', metadata.resourceVersion)
     expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
   })
 
   test('an expired id is answered with 410, and an invalid id with 400', async () => {
-    const { memory, call } = await makeWorld()
-    memory.seed(Application, applicationOf('a'))
-    memory.seed(Application, applicationOf('b'))
-    memory.compact()
+    const { server, call } = await serveRoutes()
+    server.seed(Application, applicationOf('a'))
+    server.seed(Application, applicationOf('b'))
+    server.compact()
     expect(await call('GET', '/watch', undefined, { 'last-event-id': '1' })).toMatchObject({
       status: 410,
       json: { error: expect.stringContaining('no longer known') },

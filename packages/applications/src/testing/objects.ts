@@ -1,6 +1,6 @@
 import type { KubeObject, Status, Stored, TransportResponse } from '@tenure/kube'
 import type { ContainerStatus, Deployment, DeploymentStatus, Pod } from '@tenure/kube/kinds'
-import { refuse } from '@tenure/runtime/testing'
+import { refuse } from '@tenure/controlplane/testing'
 import { ANNOTATIONS, Application, type ApplicationSpec, type ApplicationStatus } from '../api/index.ts'
 import { labelsOf, podRevision } from '../controllers/application/children/index.ts'
 import { deploymentFor } from '../controllers/application/children/deployment.ts'

@@ -3,27 +3,27 @@ import { Deployment, PersistentVolumeClaim } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Application } from '../../api/index.ts'
 import { plainSpec } from '../../testing/objects.ts'
-import { at, Bench } from '../../testing/bench.ts'
+import { at, OperatorFixture } from '../../testing/operator-fixture.ts'
 
-let bench: Bench
+let fixture: OperatorFixture
 beforeEach(async () => {
-  bench = new Bench()
-  await bench.start()
+  fixture = await OperatorFixture.create()
+  await fixture.start()
 })
-afterEach(async () => await bench.stop())
+afterEach(async () => await fixture.close())
 
 async function running(more: object = {}): Promise<void> {
-  await bench.write('shop', { ...plainSpec, ...more })
-  await bench.settle()
-  bench.rollOut('shop')
-  await bench.phase('shop', 'Running')
+  await fixture.write('shop', { ...plainSpec, ...more })
+  await fixture.settle()
+  fixture.rollOut('shop')
+  await fixture.phase('shop', 'Running')
 }
 
 /** Removes the owner reference of a child, and applies further changes. */
 function disown(kind: typeof Deployment | typeof PersistentVolumeClaim, name: string, more: object = {}): string {
-  const live = bench.server.peek<KubeObject>(kind, at(name))
+  const live = fixture.server.peek<KubeObject>(kind, at(name))
   if (!live) throw new Error(`no ${name}`)
-  bench.server.seed<KubeObject>(kind, { ...live, metadata: { ...live.metadata, ownerReferences: [], ...more } })
+  fixture.server.seed<KubeObject>(kind, { ...live, metadata: { ...live.metadata, ownerReferences: [], ...more } })
   return live.metadata.uid
 }
 
@@ -31,12 +31,12 @@ describe('a child without its owner reference', () => {
   test('a child of this Application is adopted', async () => {
     await running()
     const uid = disown(Deployment, 'shop')
-    await bench.settle()
-    expect(bench.server.peek(Deployment, at('shop'))?.metadata).toMatchObject({
+    await fixture.settle()
+    expect(fixture.server.peek(Deployment, at('shop'))?.metadata).toMatchObject({
       uid,
-      ownerReferences: [{ uid: bench.read('shop')?.metadata.uid, controller: true }],
+      ownerReferences: [{ uid: fixture.read('shop')?.metadata.uid, controller: true }],
     })
-    expect(bench.read('shop')?.status?.phase).toBe('Running')
+    expect(fixture.read('shop')?.status?.phase).toBe('Running')
   })
 
   test.each([
@@ -49,26 +49,26 @@ describe('a child without its owner reference', () => {
   ])('a child is left alone if it %s', async (_what, more) => {
     await running()
     disown(Deployment, 'shop', more)
-    await bench.phase('shop', 'Failed')
-    expect(bench.read('shop')?.status?.conditions?.[0]?.message).toContain('Deployment default/shop already exists')
-    const left = bench.server.peek(Deployment, at('shop'))?.metadata.ownerReferences ?? []
-    expect(left.map(({ uid }) => uid)).not.toContain(bench.read('shop')?.metadata.uid)
+    await fixture.phase('shop', 'Failed')
+    expect(fixture.read('shop')?.status?.conditions?.[0]?.message).toContain('Deployment default/shop already exists')
+    const left = fixture.server.peek(Deployment, at('shop'))?.metadata.ownerReferences ?? []
+    expect(left.map(({ uid }) => uid)).not.toContain(fixture.read('shop')?.metadata.uid)
   })
 
   test('a child that an earlier Application orphaned is left alone', async () => {
     await running()
-    bench.server.unseed(Application, at('shop'))
+    fixture.server.unseed(Application, at('shop'))
     disown(Deployment, 'shop')
-    await bench.clock.advance(1_000)
-    await bench.write('shop', plainSpec)
-    await bench.phase('shop', 'Failed')
-    expect(bench.server.peek(Deployment, at('shop'))?.metadata.ownerReferences).toEqual([])
+    await fixture.clock.advance(1_000)
+    await fixture.write('shop', plainSpec)
+    await fixture.phase('shop', 'Failed')
+    expect(fixture.server.peek(Deployment, at('shop'))?.metadata.ownerReferences).toEqual([])
   })
 
   test('a volume claim is left alone', async () => {
     await running({ persistence: { size: '1Gi', mountPath: '/data' } })
     disown(PersistentVolumeClaim, 'shop-data')
-    await bench.phase('shop', 'Failed')
-    expect(bench.server.peek(PersistentVolumeClaim, at('shop-data'))?.metadata.ownerReferences).toEqual([])
+    await fixture.phase('shop', 'Failed')
+    expect(fixture.server.peek(PersistentVolumeClaim, at('shop-data'))?.metadata.ownerReferences).toEqual([])
   })
 })

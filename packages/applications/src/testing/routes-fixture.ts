@@ -1,14 +1,14 @@
+import { TestControlPlane } from '@tenure/controlplane/testing'
 import { request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Listening } from '@tenure/http'
 import { httpServer } from '@tenure/http'
 import type { Clock } from '@tenure/kube'
 import { systemClock } from '@tenure/kube'
-import { Namespace } from '@tenure/kube/kinds'
 import type { ManagerOptions } from '@tenure/runtime'
 import { createMetrics, manager } from '@tenure/runtime'
-import { MemoryApi } from '@tenure/runtime/testing'
 import { ApplicationAdmission } from '../admission/index.ts'
+import { applicationDefinition } from '../api/crd.ts'
 import { OPERATOR } from '../api/index.ts'
 import type { Application } from '../api/index.ts'
 import { EventHistory } from '../events/history.ts'
@@ -17,46 +17,48 @@ import type { ApplicationRoutesOptions } from '../http/options.ts'
 
 export const RESOURCES = '/apis/cloudnative.elide.dev/v1/namespaces/default/applications'
 
-export interface World {
-  readonly memory: MemoryApi
+export interface RoutesFixture {
+  readonly server: TestControlPlane
   readonly events: EventHistory
   readonly url: string
   readonly port: number
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Called>
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpResult>
   close(): Promise<void>
 }
 
-export interface Called {
+export interface HttpResult {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly json: unknown
 }
 
-export interface WorldOptions {
+export interface RoutesFixtureOptions {
   readonly clock?: Clock
-  readonly memory?: MemoryApi
+  /** Default: a new control plane, which is stopped with the fixture. */
+  readonly server?: TestControlPlane
   readonly routes?: Partial<ApplicationRoutesOptions>
   readonly manager?: Partial<ManagerOptions>
 }
 
-const open: World[] = []
+const open: RoutesFixture[] = []
 
-/** Closes every world that a test has made. */
-export async function closeWorlds(): Promise<void> {
-  await Promise.all(open.splice(0).map((world) => world.close()))
+/** Closes every fixture of a test. */
+export async function closeRoutes(): Promise<void> {
+  // The newest first: it may use the control plane of an earlier one.
+  for (const fixture of open.splice(0).toReversed()) await fixture.close()
 }
 
-/** The routes as a manager serves them, on a Kubernetes API in memory. */
-export async function makeWorld(options: WorldOptions = {}): Promise<World> {
-  const { clock = systemClock, memory = new MemoryApi({ clock }) } = options
-  memory.seed(Namespace, { metadata: { name: 'default' } })
+/** The routes, served by a manager on the embedded control plane. */
+export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<RoutesFixture> {
+  const { clock = systemClock } = options
+  const server = options.server ?? (await TestControlPlane.start({ clock, crds: [applicationDefinition] }))
   const events = new EventHistory({ clock, watchRemote: false })
   const listening = Promise.withResolvers<Listening>()
   const end = new AbortController()
   const routes = applicationRoutes({ events, reviews: new ApplicationAdmission(), ...options.routes })
   const running = manager({
-    transport: memory,
+    transport: server.transport,
     clock,
     name: OPERATOR,
     metrics: await createMetrics({ processMetrics: false }),
@@ -67,8 +69,8 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
   }).run(end.signal)
   running.catch(listening.reject)
   const { url, port } = await listening.promise
-  const world: World = {
-    memory,
+  const fixture: RoutesFixture = {
+    server,
     events,
     url,
     port,
@@ -76,10 +78,11 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
     close: async () => {
       end.abort()
       await running
+      if (!options.server) await server.stop()
     },
   }
-  open.push(world)
-  return world
+  open.push(fixture)
+  return fixture
 }
 
 function call(
@@ -87,7 +90,7 @@ function call(
   url: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Called> {
+): Promise<HttpResult> {
   const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
     const type = payload === undefined ? {} : { 'content-type': 'application/json' }

@@ -1,17 +1,18 @@
-import { Client, type Stored } from '@tenure/kube'
+import { TestControlPlane } from '@tenure/controlplane/testing'
+import type { Client, Kind, KubeObject, Stored } from '@tenure/kube'
 import { Deployment, Event, Pod } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type Logger, manager } from '@tenure/runtime'
-import { MemoryApi, silentLogger } from '@tenure/runtime/testing'
-import { Application, type ApplicationSpec, OPERATOR } from '../api/index.ts'
+import { silentLogger } from '@tenure/runtime/testing'
+import { applicationDefinition } from '../api/crd.ts'
+import { Application, type ApplicationSpec, LABELS, OPERATOR } from '../api/index.ts'
 import { applicationsController } from '../controllers/application/controller.ts'
 
-/** A server in memory without controllers of its own, and the operator on it, in virtual time. */
-export class Bench {
-  readonly clock = new VirtualClock()
-  readonly server = new MemoryApi({ clock: this.clock, bookmarkEvery: 0 })
-  readonly api = new Client({ transport: this.server, clock: this.clock, random: seededRandom(1) })
-  /** What the operator found worth a warning or more. */
+/** The operator's controller on a control plane without built-in controllers, in virtual time. */
+export class OperatorFixture {
+  readonly clock: VirtualClock
+  readonly server: TestControlPlane
+  /** Warnings and errors that the operator has logged. */
   readonly warnings: string[] = []
   readonly #log: Logger = {
     ...silentLogger,
@@ -21,13 +22,28 @@ export class Bench {
   }
   #stop: (() => Promise<void>) | undefined
 
+  private constructor(clock: VirtualClock, server: TestControlPlane) {
+    this.clock = clock
+    this.server = server
+  }
+
+  static async create(): Promise<OperatorFixture> {
+    const clock = new VirtualClock()
+    return new OperatorFixture(clock, await TestControlPlane.start({ clock, crds: [applicationDefinition] }))
+  }
+
+  /** Client of a user. */
+  get api(): Client {
+    return this.server.client
+  }
+
   async start(): Promise<void> {
     const { clock, server } = this
     const end = new AbortController()
     const subject = manager({
       name: OPERATOR,
       controllers: [applicationsController()],
-      transport: server,
+      transport: server.transport,
       clock,
       random: seededRandom(2),
       log: this.#log,
@@ -48,12 +64,17 @@ export class Bench {
     this.#stop = undefined
   }
 
-  /** Makes an Application, or changes the one that is there, as a user would. */
+  async close(): Promise<void> {
+    await this.stop()
+    await this.server.stop()
+  }
+
+  /** Creates an Application or updates the existing one, as a user. */
   async write(name: string, spec: ApplicationSpec): Promise<void> {
-    const live = this.server.peek(Application, at(name))
+    const live = this.read(name)
+    this.forget()
     if (live) await this.api.update(Application, { ...live, spec })
     else await this.create(name, spec)
-    this.forget()
   }
 
   async create(name: string, spec: ApplicationSpec): Promise<void> {
@@ -64,7 +85,12 @@ export class Bench {
     return this.server.peek(Application, at(name))
   }
 
-  /** Does what the controller of Deployments does when all goes well. */
+  /** Objects that the operator has created. */
+  children<T extends KubeObject>(kind: Kind<T>): readonly Stored<T>[] {
+    return this.server.objects(kind).filter(({ metadata }) => metadata.labels?.[LABELS.managedBy] === OPERATOR)
+  }
+
+  /** Updates the status of a Deployment as its controller does after a rollout. */
   rollOut(name: string, ready?: number): void {
     const live = this.server.peek(Deployment, at(name))
     if (!live) throw new Error(`no Deployment ${name}`)
@@ -73,7 +99,7 @@ export class Bench {
     this.server.seed(Deployment, { ...live, status: { ...count, observedGeneration: live.metadata.generation ?? 0 } })
   }
 
-  /** A pod of a Deployment, whose container waits for a reason. */
+  /** Adds a pod of a Deployment whose container waits for a reason. */
   addPod(name: string, deployment: string, reason: string): void {
     const template = this.server.peek(Deployment, at(deployment))?.spec?.template
     const container = { name: 'app', image: 'x', imageID: '', ready: false, restartCount: 0 }
@@ -83,7 +109,7 @@ export class Bench {
     })
   }
 
-  /** Until nothing has been asked of the server for a while that is shorter than any wait of ours. */
+  /** Waits until the operator sends no requests for a time that is shorter than any of its delays. */
   async settle(): Promise<void> {
     for (let quiet = 0, seen = -1; quiet < 10; seen = this.server.requests.length) {
       await this.clock.advance(10)
@@ -96,14 +122,14 @@ export class Bench {
     await this.settle()
   }
 
-  /** Writes but for those of events: `apply deployments/web`. */
+  /** Writes of the operator, without events: `apply deployments/web`. */
   get writes(): readonly string[] {
     return this.server.requests
       .filter(({ plural, verb }) => plural !== Event.plural && !['get', 'list', 'watch'].includes(verb))
       .map(({ name, plural, subresource, verb }) => `${verb} ${plural}/${name}${subresource && `/${subresource}`}`)
   }
 
-  /** Reasons of the events there are, and how often each. */
+  /** Counts of the recorded events, by reason. */
   get events(): Readonly<Record<string, number>> {
     return Object.fromEntries(
       this.server.objects(Event).map(({ reason, series }) => [reason ?? '', series?.count ?? 1]),
@@ -114,5 +140,8 @@ export class Bench {
     this.server.clearRequests()
   }
 }
+
+/** Status that the API server gives to a new Application. */
+export const UNREPORTED = { observedGeneration: -1, phase: 'Pending' }
 
 export const at = (name: string) => ({ name, namespace: 'default' })
