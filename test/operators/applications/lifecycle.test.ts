@@ -225,7 +225,7 @@ onEveryFloor('Applications', (floor) => {
     const here = floor()
     const { api } = here
     const ref = { name: 'taken', namespace: await here.namespace('applications') }
-    const labels = { app: 'somebody-else' }
+    const labels = { app: 'other' }
     const foreign = await api.create(Deployment, {
       metadata: ref,
       spec: {

@@ -1,7 +1,8 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import { jsonPointer } from '@tenure/kube'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { ANNOTATIONS, FINALIZER, LABELS, OPERATOR, STRATEGIES } from '../api/index.ts'
-import { isRecord, own } from '../validation/schema.ts'
+import { own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
 const DEFAULT_STRATEGY = STRATEGIES[0]
@@ -15,7 +16,7 @@ export function defaultsPatch(facts: AdmissionFacts): readonly JsonPatchOperatio
   if (!object) return []
   const spec = own(object, 'spec')
   const operations: JsonPatchOperation[] = []
-  if (isRecord(spec) && (own(spec, 'strategy') ?? '') === '') {
+  if (isJsonObject(spec) && (own(spec, 'strategy') ?? '') === '') {
     operations.push({ op: 'add', path: jsonPointer('spec', 'strategy'), value: DEFAULT_STRATEGY })
   }
   const metadata = own(object, 'metadata')
@@ -23,7 +24,7 @@ export function defaultsPatch(facts: AdmissionFacts): readonly JsonPatchOperatio
   const annotations = { [ANNOTATIONS.mutated]: 'true' }
   if (metadata === undefined) {
     operations.push({ op: 'add', path: jsonPointer('metadata'), value: { labels, annotations } })
-  } else if (isRecord(metadata)) {
+  } else if (isJsonObject(metadata)) {
     operations.push(...entries(metadata, 'labels', labels), ...entries(metadata, 'annotations', annotations))
   }
   return operations
@@ -37,7 +38,7 @@ export function finalizerPatch(facts: AdmissionFacts): readonly JsonPatchOperati
   const object = writtenApplication(facts)
   if (!object || facts.operation !== 'CREATE') return []
   const metadata = own(object, 'metadata') ?? {}
-  if (!isRecord(metadata)) return []
+  if (!isJsonObject(metadata)) return []
   const found = own(metadata, 'finalizers')
   if (found === undefined) return [{ op: 'add', path: jsonPointer('metadata', 'finalizers'), value: [FINALIZER] }]
   if (!Array.isArray(found) || found.includes(FINALIZER)) return []
@@ -46,13 +47,13 @@ export function finalizerPatch(facts: AdmissionFacts): readonly JsonPatchOperati
 
 /** Adds or replaces entries of a map in the metadata, and creates the map if it is missing. */
 function entries(
-  metadata: Readonly<Record<string, unknown>>,
+  metadata: JsonObject,
   map: 'labels' | 'annotations',
   wanted: Readonly<Record<string, string>>,
 ): readonly JsonPatchOperation[] {
   const found = own(metadata, map)
   if (found === undefined) return [{ op: 'add', path: jsonPointer('metadata', map), value: wanted }]
-  if (!isRecord(found)) return []
+  if (!isJsonObject(found)) return []
   return Object.entries(wanted)
     .filter(([key, value]) => own(found, key) !== value)
     .map(([key, value]) => ({ op: 'add', path: jsonPointer('metadata', map, key), value }))

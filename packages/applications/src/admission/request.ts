@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { Application } from '../api/index.ts'
-import { isRecord, own } from '../validation/schema.ts'
+import { own } from '../validation/schema.ts'
 
 /** Parts of an admission request that the decision depends on. */
 export interface AdmissionFacts {
@@ -7,9 +8,9 @@ export interface AdmissionFacts {
   readonly kind: string | undefined
   readonly operation: string
   /** New state of the object; undefined on DELETE. */
-  readonly object: Readonly<Record<string, unknown>> | undefined
+  readonly object: JsonObject | undefined
   /** Current state of the object; on UPDATE only, and not every caller sends it. */
-  readonly oldObject: Readonly<Record<string, unknown>> | undefined
+  readonly oldObject: JsonObject | undefined
   readonly username: string | undefined
   /** From the request's options. */
   readonly fieldManager: string | undefined
@@ -21,7 +22,7 @@ export interface AdmissionReviewRequest extends AdmissionFacts {
 
 /** Reads a request of any shape; a part of a wrong type counts as missing. */
 export function factsOf(request: object): AdmissionFacts {
-  const fields: Readonly<Record<string, unknown>> = { ...request }
+  const fields: JsonObject = { ...request }
   const operation = own(fields, 'operation')
   return {
     kind: text(record(own(fields, 'kind')), 'kind'),
@@ -38,7 +39,7 @@ export function factsOf(request: object): AdmissionFacts {
  * resource, apiVersion) are optional, so that a review written by hand is answered too, but must be right if present.
  */
 export function readRequest(review: unknown): AdmissionReviewRequest | { readonly malformed: string } {
-  if (!isRecord(review)) return { malformed: 'the body is not a JSON object' }
+  if (!isJsonObject(review)) return { malformed: 'the body is not a JSON object' }
   const kind = own(review, 'kind')
   if (kind !== undefined && kind !== 'AdmissionReview') return { malformed: 'its kind is not AdmissionReview' }
   const apiVersion = own(review, 'apiVersion')
@@ -46,7 +47,7 @@ export function readRequest(review: unknown): AdmissionReviewRequest | { readonl
     return { malformed: 'its apiVersion is not admission.k8s.io/v1' }
   }
   const request = own(review, 'request')
-  if (!isRecord(request)) return { malformed: 'it has no request' }
+  if (!isJsonObject(request)) return { malformed: 'it has no request' }
   const uid = own(request, 'uid')
   if (typeof uid !== 'string' || uid === '') return { malformed: 'its request has no uid' }
   const facts = factsOf(request)
@@ -59,17 +60,17 @@ export function readRequest(review: unknown): AdmissionReviewRequest | { readonl
   return { ...facts, uid }
 }
 
-function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isRecord(value) ? value : undefined
+function record(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined
 }
 
-function text(from: Readonly<Record<string, unknown>> | undefined, key: string): string | undefined {
+function text(from: JsonObject | undefined, key: string): string | undefined {
   const value = from && own(from, key)
   return typeof value === 'string' ? value : undefined
 }
 
 /** The Application that the request writes; undefined if there is nothing to validate or to default. */
-export function writtenApplication(facts: AdmissionFacts): Readonly<Record<string, unknown>> | undefined {
+export function writtenApplication(facts: AdmissionFacts): JsonObject | undefined {
   const { object, operation, kind = Application.kind } = facts
   // A misconfigured webhook may send other kinds: they pass.
   if (!object || kind !== Application.kind || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined

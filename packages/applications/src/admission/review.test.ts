@@ -112,7 +112,7 @@ describe('validate', () => {
     expect(validate(own, { operator, policyOnRest: true })).toMatchObject({ allowed: false })
     expect(validate(own)).toMatchObject({ allowed: false })
     expect(validate(by(operator.username, 'kubectl-create'), { operator })).toMatchObject({ allowed: false })
-    expect(validate(by('somebody', operator.fieldManager), { operator })).toMatchObject({ allowed: false })
+    expect(validate(by('another-user', operator.fieldManager), { operator })).toMatchObject({ allowed: false })
     const empty = { ...own, object: { spec: { replicas: 1 } } }
     expect(validate(empty, { operator })).toMatchObject(denial('image is required'))
   })

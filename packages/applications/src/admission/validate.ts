@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { imagePolicyViolation, isLatest, type ImagePolicy } from './image-policy.ts'
-import { isRecord, own } from '../validation/schema.ts'
+import { own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
 /** How the API server identifies the operator's own writes. */
@@ -73,17 +74,17 @@ function isOperatorWrite(facts: AdmissionFacts, operator: OperatorIdentity | und
   return operator !== undefined && facts.username === operator.username && facts.fieldManager === operator.fieldManager
 }
 
-function warningsFor(spec: Readonly<Record<string, unknown>>, image: unknown): readonly string[] {
+function warningsFor(spec: JsonObject, image: unknown): readonly string[] {
   const resources = own(spec, 'resources')
-  const limits = isRecord(resources) ? own(resources, 'limits') : undefined
-  const isLimited = isRecord(limits) && Object.keys(limits).length > 0
+  const limits = isJsonObject(resources) ? own(resources, 'limits') : undefined
+  const isLimited = isJsonObject(limits) && Object.keys(limits).length > 0
   return [
     ...(isLimited ? [] : ['Resource limits are recommended for production workloads']),
     ...(typeof image === 'string' && isLatest(image) ? ['Using :latest tag is not recommended for production'] : []),
   ]
 }
 
-function specOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function specOf(object: JsonObject): JsonObject {
   const spec = own(object, 'spec')
-  return isRecord(spec) ? spec : {}
+  return isJsonObject(spec) ? spec : {}
 }

@@ -139,7 +139,7 @@ test('deleted events and events of other controllers do not change the history',
   server.seed(Event, {
     metadata: { name: 'other', namespace: 'default' },
     eventTime: '2026-01-01T00:00:00.000000Z',
-    reportingController: 'somebody-else',
+    reportingController: 'other-controller',
     reason: 'Foreign',
     regarding: involvedObject,
   })

@@ -16,7 +16,7 @@ function remote(id: string, last: number, count = 1): RemoteEvent {
 }
 
 /** A store with its own clock. */
-function world(limit = 100) {
+function setup(limit = 100) {
   const store = new EventStore({ limit, window: 60_000, source })
   let time = 0
   let ids = 0
@@ -31,7 +31,7 @@ function world(limit = 100) {
 
 describe('a repeated event', () => {
   test('a repetition within a minute increases the count and moves the event to the front', () => {
-    const { store, pass, record: note } = world()
+    const { store, pass, record: note } = setup()
     note(record('a'))
     pass(1)
     note(record('b'))
@@ -57,7 +57,7 @@ describe('a repeated event', () => {
   })
 
   test('a repetition after a minute is a new event', () => {
-    const { store, pass, record: note } = world()
+    const { store, pass, record: note } = setup()
     note(record('a'))
     pass(60_000)
     note(record('a'))
@@ -74,7 +74,7 @@ describe('a repeated event', () => {
     { involvedObject: { kind: 'Application', namespace: 'other', name: 'a' } },
     { involvedObject: { kind: 'Application', namespace: 'default', name: 'b' } },
   ])('an event that differs in %o is a new event', (difference) => {
-    const { store, record: note } = world()
+    const { store, record: note } = setup()
     note(record('a'))
     note(record('a', difference))
     expect(store.list().map(({ count }) => count)).toEqual([1, 1])
@@ -91,7 +91,7 @@ test('the aggregation window follows the monotonic clock', () => {
 })
 
 test('the filter matches every field', () => {
-  const { pass, names, record: note } = world()
+  const { pass, names, record: note } = setup()
   note(record('a'))
   pass(1_000)
   note(record('b', { type: 'Warning', reason: 'ValidationFailed' }))
@@ -111,7 +111,7 @@ test('the filter matches every field', () => {
 })
 
 test('events of another process are sorted in, and their counts only grow', () => {
-  const { store, pass, names, record: note } = world()
+  const { store, pass, names, record: note } = setup()
   note(record('a'))
   pass(5_000)
   note(record('b'))
@@ -125,7 +125,7 @@ test('events of another process are sorted in, and their counts only grow', () =
 })
 
 test('long texts are cut', () => {
-  const { store, record: note } = world()
+  const { store, record: note } = setup()
   note(record('n'.repeat(10_000), { message: 'm'.repeat(10_000), reason: 'R'.repeat(10_000) }))
   expect(JSON.stringify(store.list()).length).toBeLessThan(2_000)
 })
@@ -137,8 +137,8 @@ test('the store keeps the newest entries in order', () => {
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
-      const { store, pass, record: note } = world(limit)
-      const shadow = world(1_000_000)
+      const { store, pass, record: note } = setup(limit)
+      const shadow = setup(1_000_000)
       for (const each of steps) {
         for (const target of [{ store, pass, record: note }, shadow]) {
           if ('own' in each) {

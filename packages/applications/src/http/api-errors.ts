@@ -24,11 +24,7 @@ export function toHttpError(error: unknown): unknown {
   if (isMissingNamespace(error)) return notFound('Namespace not found')
   if (error.status === 404 && error.details?.name) return resourceNotFound()
   // Another webhook or a quota refuses the Application; the message says why.
-  if (error.status === 403 && /denied the request|exceeded quota/.test(error.message)) {
-    return new HttpError('TENURE_HTTP_FORBIDDEN', 403, error.message.split('. If it should be allowed', 1)[0] ?? '', {
-      cause: error,
-    })
-  }
+  if (error.isAdmissionDenial) return new HttpError('TENURE_HTTP_FORBIDDEN', 403, error.message, { cause: error })
   return error
 }
 

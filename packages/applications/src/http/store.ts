@@ -3,6 +3,7 @@ import { HttpError, invalidRequest, unavailable } from '@tenure/http'
 import type { KubeApi, ObjectRef, Stored } from '@tenure/kube'
 import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
+import { dnsLabel, valueAtPath } from '@tenure/kube/model'
 import type { Informer, ManagerContext } from '@tenure/runtime'
 import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api/index.ts'
 import type { ValidationOptions } from '../validation/validate.ts'
@@ -14,7 +15,6 @@ import { conflict, isMissingNamespace, toHttpError, resourceNotFound } from './a
 const SYNC_TIMEOUT_MS = 5_000
 /** Each attempt fails only if another write succeeds, so that this many failures in a row mean a fault. */
 const MAX_UPDATE_ATTEMPTS = 20
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** 64 bits. The API server answers any other version with 500. */
 const RESOURCE_VERSION = /^\d{1,19}$/
 
@@ -56,7 +56,7 @@ export class ApplicationStore {
   }
 
   async create(namespace: string, body: unknown, request: RequestHead): Promise<Stored<Application>> {
-    if (!NAMESPACE.test(namespace)) {
+    if (dnsLabel(namespace).length > 0) {
       const message = `Namespace must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or digit`
       throw invalidRequest([{ field: 'metadata.namespace', message, value: namespace }])
     }
@@ -213,8 +213,6 @@ function replacement(
 }
 
 function nameIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('metadata' in body)) return undefined
-  const { metadata } = body
-  if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return undefined
-  return typeof metadata.name === 'string' ? metadata.name.slice(0, 253) : undefined
+  const name = valueAtPath(body, 'metadata', 'name')
+  return typeof name === 'string' ? name.slice(0, 253) : undefined
 }

@@ -13,7 +13,7 @@ function object(name: string, version: number): Stored<KubeObject> {
 const added = (of: Stored<KubeObject>): Event => ({ type: 'added', object: of, initial: false })
 
 /** A fake informer and the published events: `added a 1`. */
-function world(start = 0) {
+function setup(start = 0) {
   const handlers: ((event: Event) => void)[] = []
   const onProgress: (() => void)[] = []
   const published: Event[] = []
@@ -52,48 +52,48 @@ function world(start = 0) {
 }
 
 test('an event of the watch is published at once', () => {
-  const here = world()
-  here.watched(added(object('a', 1)))
-  expect(here.told).toEqual(['added a 1'])
+  const fixture = setup()
+  fixture.watched(added(object('a', 1)))
+  expect(fixture.told).toEqual(['added a 1'])
 })
 
 test('own writes wait for older writes of others, whatever the order of their responses', () => {
-  const here = world(1)
-  here.own(added(object('c', 4)))
-  here.own(added(object('b', 3)))
-  expect(here.told).toEqual([])
-  here.watched(added(object('a', 2)))
-  expect(here.told).toEqual(['added a 2'])
+  const fixture = setup(1)
+  fixture.own(added(object('c', 4)))
+  fixture.own(added(object('b', 3)))
+  expect(fixture.told).toEqual([])
+  fixture.watched(added(object('a', 2)))
+  expect(fixture.told).toEqual(['added a 2'])
   // Echoes of own writes are not published again.
-  here.progress(3)
-  expect(here.told).toEqual(['added a 2', 'added b 3'])
-  here.watched(added(object('d', 5)))
-  expect(here.told).toEqual(['added a 2', 'added b 3', 'added c 4', 'added d 5'])
+  fixture.progress(3)
+  expect(fixture.told).toEqual(['added a 2', 'added b 3'])
+  fixture.watched(added(object('d', 5)))
+  expect(fixture.told).toEqual(['added a 2', 'added b 3', 'added c 4', 'added d 5'])
 })
 
 test('a partially known write is published once and whole', () => {
-  const here = world(1)
+  const fixture = setup(1)
   const [old, part, whole] = [object('a', 1), object('a', 3), object('a', 3)]
-  here.own({ type: 'modified', object: part, old })
-  here.watched({ type: 'modified', object: whole, old: part })
-  expect(here.told).toEqual(['modified a 3'])
-  const [event] = here.published
+  fixture.own({ type: 'modified', object: part, old })
+  fixture.watched({ type: 'modified', object: whole, old: part })
+  expect(fixture.told).toEqual(['modified a 3'])
+  const [event] = fixture.published
   expect(event?.object).toBe(whole)
   expect(event?.type === 'modified' && event.old).toBe(old)
 })
 
 test('held writes are dropped if the server was restored to an older state', () => {
-  const here = world(7)
-  here.own(added(object('lost', 9)))
-  here.progress(3)
-  here.progress(20)
-  expect(here.told).toEqual([])
+  const fixture = setup(7)
+  fixture.own(added(object('lost', 9)))
+  fixture.progress(3)
+  fixture.progress(20)
+  expect(fixture.told).toEqual([])
 })
 
 test('initial objects are not published', () => {
-  const here = world(1)
-  here.own({ type: 'added', object: object('a', 1), initial: true })
-  here.own({ type: 'added', object: object('b', 2), initial: true })
-  here.progress(5)
-  expect(here.told).toEqual([])
+  const fixture = setup(1)
+  fixture.own({ type: 'added', object: object('a', 1), initial: true })
+  fixture.own({ type: 'added', object: object('b', 2), initial: true })
+  fixture.progress(5)
+  expect(fixture.told).toEqual([])
 })

@@ -110,7 +110,6 @@ function webhookDetails(message: string): readonly ValidationDetail[] | undefine
   const start = `admission webhook "${WEBHOOK_NAME}" denied the request: `
   const at = message.indexOf(start)
   if (at < 0) return undefined
-  // The client's advice about missing permissions does not apply to a webhook's denial.
-  const denial = message.slice(at + start.length).split('. If it should be allowed', 1)[0] ?? ''
+  const denial = message.slice(at + start.length)
   return [detail(denial.startsWith('replicas') ? 'spec.replicas' : 'spec.image', denial)]
 }

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
+import { isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
 
 /** One error in an object. The value is left out if it is long. */
 export interface ValidationDetail {
@@ -48,13 +49,9 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Reads an own property. Null counts as missing, because the API server drops it before validation. */
-export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(record, key) ? (record[key] ?? undefined) : undefined
+export function own(object: JsonObject, key: string): unknown {
+  return ownValue(object, key) ?? undefined
 }
 
 function walk(schema: JSONSchemaProps, value: unknown, field: string, into: ValidationDetail[]): void {
@@ -72,7 +69,7 @@ function walk(schema: JSONSchemaProps, value: unknown, field: string, into: Vali
   if (typeof value === 'number') checkNumber(schema, value, field, into)
   else if (typeof value === 'string') checkText(schema, value, field, into)
   else if (Array.isArray(value)) checkList(schema, value, field, into)
-  else if (isRecord(value)) checkRecord(schema, value, field, into)
+  else if (isJsonObject(value)) checkRecord(schema, value, field, into)
 }
 
 function isOfType(value: unknown, expected: string): boolean {
@@ -122,12 +119,7 @@ function checkList(schema: JSONSchemaProps, value: readonly unknown[], field: st
   }
 }
 
-function checkRecord(
-  schema: JSONSchemaProps,
-  value: Readonly<Record<string, unknown>>,
-  field: string,
-  into: ValidationDetail[],
-): void {
+function checkRecord(schema: JSONSchemaProps, value: JsonObject, field: string, into: ValidationDetail[]): void {
   const { properties = {}, additionalProperties, required = [] } = schema
   for (const [key, inner] of Object.entries(properties)) {
     const found = own(value, key)

@@ -1,8 +1,9 @@
 import type { JSONSchemaProps } from '@tenure/kube/kinds'
+import { annotationKey, isJsonObject, type JsonObject, labelValue, qualifiedName } from '@tenure/kube/model'
 import { Application, GROUP, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
 import { imagePolicyViolation, type ImagePolicy } from '../admission/image-policy.ts'
-import { MAX_DETAILS, NAME_RULE, childPath, detail, isRecord, own, typeName, violations } from './schema.ts'
+import { MAX_DETAILS, NAME_RULE, childPath, detail, own, typeName, violations } from './schema.ts'
 import type { ValidationDetail } from './schema.ts'
 
 export type { ValidationDetail } from './schema.ts'
@@ -21,9 +22,6 @@ export interface ValidationOptions {
 }
 
 const API_VERSION = `${GROUP}/${VERSION}`
-/** Kubernetes' syntax of label and annotation keys. */
-const LABEL_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/
-const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/
 
 /** Schema of the CustomResourceDefinition. */
 const schema = applicationDefinition.spec.versions.find(({ name }) => name === VERSION)?.schema?.openAPIV3Schema ?? {}
@@ -70,7 +68,7 @@ const bodySchema: JSONSchemaProps = {
  * name and namespace and no status.
  */
 export function validateApplication(body: unknown, options: ValidationOptions = {}): Validation {
-  if (!isRecord(body)) return { ok: false, details: [detail('body', `Expected object, got ${typeName(body)}`)] }
+  if (!isJsonObject(body)) return { ok: false, details: [detail('body', `Expected object, got ${typeName(body)}`)] }
   const metadata = own(body, 'metadata') ?? {}
   const details = [
     ...metadataDetails(metadata, options),
@@ -83,7 +81,7 @@ export function validateApplication(body: unknown, options: ValidationOptions = 
     apiVersion: API_VERSION,
     kind: Application.kind,
     metadata: {
-      ...(isRecord(metadata) && metadata),
+      ...(isJsonObject(metadata) && metadata),
       ...(options.name !== undefined && { name: options.name }),
       ...(options.namespace !== undefined && { namespace: options.namespace }),
     },
@@ -93,7 +91,7 @@ export function validateApplication(body: unknown, options: ValidationOptions = 
 }
 
 function metadataDetails(metadata: unknown, options: ValidationOptions): readonly ValidationDetail[] {
-  if (!isRecord(metadata)) return [detail('metadata', `Expected object, got ${typeName(metadata)}`, metadata)]
+  if (!isJsonObject(metadata)) return [detail('metadata', `Expected object, got ${typeName(metadata)}`, metadata)]
   const name = own(metadata, 'name') ?? options.name
   const named = name === undefined ? metadata : { ...metadata, name }
   const found = violations(metadataSchema, named, 'metadata').map((each) =>
@@ -110,7 +108,7 @@ function metadataDetails(metadata: unknown, options: ValidationOptions): readonl
 }
 
 function mismatch(
-  metadata: Readonly<Record<string, unknown>>,
+  metadata: JsonObject,
   key: 'name' | 'namespace',
   wanted: string | undefined,
 ): readonly ValidationDetail[] {
@@ -121,20 +119,20 @@ function mismatch(
 
 function labelDetails(labels: unknown, annotations: unknown): readonly ValidationDetail[] {
   const details: ValidationDetail[] = []
-  for (const [field, map] of [
-    ['metadata.labels', labels],
-    ['metadata.annotations', annotations],
+  for (const [field, map, keyRule] of [
+    ['metadata.labels', labels, qualifiedName],
+    ['metadata.annotations', annotations, annotationKey],
   ] as const) {
-    for (const [key, value] of isRecord(map) ? Object.entries(map) : []) {
+    for (const [key, value] of isJsonObject(map) ? Object.entries(map) : []) {
       if (details.length >= MAX_DETAILS) return details
-      if (key.length > 317 || !LABEL_NAME.test(key)) {
+      if (keyRule(key).length > 0) {
         details.push(
           detail(
             childPath(field, key),
             'Name must have at most 63 letters, digits, "-", "_" and ".", and may have a DNS name and "/" before them',
           ),
         )
-      } else if (map === labels && typeof value === 'string' && !(value.length <= 63 && LABEL_VALUE.test(value))) {
+      } else if (map === labels && typeof value === 'string' && labelValue(value).length > 0) {
         details.push(
           detail(childPath(field, key), 'Value must have at most 63 letters, digits, "-", "_" and "."', value),
         )
@@ -145,7 +143,7 @@ function labelDetails(labels: unknown, annotations: unknown): readonly Validatio
 }
 
 function imageDetails(spec: unknown, policy: ImagePolicy | undefined): readonly ValidationDetail[] {
-  const image = isRecord(spec) ? own(spec, 'image') : undefined
+  const image = isJsonObject(spec) ? own(spec, 'image') : undefined
   if (!policy || typeof image !== 'string' || image === '') return []
   const objection = imagePolicyViolation(image, policy)
   return objection === undefined ? [] : [detail('spec.image', objection, image)]

@@ -30,7 +30,9 @@ const spec: fc.Arbitrary<ApplicationSpec> = fc
     ),
     autoscaling: optional(fc.record({ minReplicas: fc.constantFrom(1, 2), maxReplicas: fc.constantFrom(3, 4) })),
     ingress: optional(fc.record({ host: word })),
-    persistence: optional(fc.record({ size: fc.constantFrom('1Gi', '1024Mi', 2 ** 30), mountPath: fc.constant('/data') })),
+    persistence: optional(
+      fc.record({ size: fc.constantFrom('1Gi', '1024Mi', 2 ** 30), mountPath: fc.constant('/data') }),
+    ),
   })
   // The CustomResourceDefinition refuses an ingress without ports and an autoscaled run Once.
   .map(({ ingress, autoscaling, ...rest }) => ({
