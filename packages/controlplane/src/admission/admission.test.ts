@@ -2,10 +2,10 @@ import type { KubeObject } from '@tenure/kube'
 import { describe, expect, test } from 'vitest'
 import { define, KINDS } from '../registry/testing/catalog.ts'
 import { AdmissionHarness, configMap, patch, refusal, rule, webhook } from './admission.testing.ts'
-import type { Json } from './admission.testing.ts'
+import type { JsonObject } from '@tenure/kube/model'
 
-const add = (key: string, value: string): Json => ({ op: 'add', path: `/data/${key}`, value })
-const dataOf = (object: unknown): Json => (object as { readonly data: Json }).data
+const add = (key: string, value: string): JsonObject => ({ op: 'add', path: `/data/${key}`, value })
+const dataOf = (object: unknown): JsonObject => (object as { readonly data: JsonObject }).data
 
 describe('concerns', () => {
   test('a write concerns admission only while a matching configuration is stored', async () => {
@@ -120,7 +120,7 @@ describe('mutating webhooks', () => {
   })
 
   // Messages of kube-apiserver 1.36.
-  test.each<[Json, string]>([
+  test.each<[JsonObject, string]>([
     ...(
       [
         [
@@ -146,7 +146,7 @@ describe('mutating webhooks', () => {
         ],
         [{ op: 'odd', path: '/data/z' }, 'Unexpected kind: odd'],
       ] as const
-    ).map(([operation, message]): [Json, string] => [patch(operation), `Internal error occurred: ${message}`]),
+    ).map(([operation, message]): [JsonObject, string] => [patch(operation), `Internal error occurred: ${message}`]),
     [
       patch({ op: 'add', path: '/data/a', value: { not: 'text' } }),
       'Internal error occurred: json: cannot unmarshal object into Go struct field ConfigMap.data of type string',

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@tenure/kube/model'
 import type { KubeObject, LabelSelector } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { silentLogger } from '@tenure/runtime'
@@ -12,15 +13,13 @@ import { createAdmission } from './admission.ts'
 import type { ResolveService } from './webhooks/client/call-webhook.ts'
 import type { WebhookCaller, WebhookPost } from './webhooks/client/caller.ts'
 
-export type Json = Readonly<Record<string, unknown>>
-
 /** Returns an AdmissionResponse without uid, or a whole HTTP response. */
-export type FakeWebhookHandler = (request: Json, post: WebhookPost) => Json | Promise<Json>
+export type FakeWebhookHandler = (request: JsonObject, post: WebhookPost) => JsonObject | Promise<JsonObject>
 
 /** Responds by path and records the requests. */
 export class FakeCaller implements WebhookCaller {
   readonly posts: WebhookPost[] = []
-  readonly requests: Json[] = []
+  readonly requests: JsonObject[] = []
   readonly handlers = new Map<string, FakeWebhookHandler>()
   isClosed = false
 
@@ -30,7 +29,7 @@ export class FakeCaller implements WebhookCaller {
 
   async post(post: WebhookPost): Promise<{ status: number; contentType: string; body: string }> {
     this.posts.push(post)
-    const review = JSON.parse(post.body) as { readonly apiVersion: string; readonly request: Json }
+    const review = JSON.parse(post.body) as { readonly apiVersion: string; readonly request: JsonObject }
     this.requests.push(review.request)
     const handler = this.handlers.get(post.url.pathname)
     if (!handler) throw new Error('dial tcp 127.0.0.1:9443: connect: connection refused')
@@ -47,20 +46,20 @@ export class FakeCaller implements WebhookCaller {
   }
 }
 
-export const patch = (...operations: readonly Json[]): Json => ({
+export const patch = (...operations: readonly JsonObject[]): JsonObject => ({
   allowed: true,
   patchType: 'JSONPatch',
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
 
-interface WebhookBrief extends Json {
+interface WebhookBrief extends JsonObject {
   /** Default: all operations on ConfigMaps. */
-  readonly rules?: readonly Json[]
+  readonly rules?: readonly JsonObject[]
   readonly namespaceSelector?: LabelSelector
 }
 
 /** A webhook of a configuration, served under `/<first part of its name>`. */
-export function webhook(name: string, brief: WebhookBrief = {}): Json {
+export function webhook(name: string, brief: WebhookBrief = {}): JsonObject {
   return {
     name: `${name}.example.dev`,
     clientConfig: { url: `https://127.0.0.1:9443/${name}` },
@@ -73,7 +72,7 @@ export function webhook(name: string, brief: WebhookBrief = {}): Json {
   }
 }
 
-export function rule(resource: string, brief: Json = {}): Json {
+export function rule(resource: string, brief: JsonObject = {}): JsonObject {
   return { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: [resource], scope: '*', ...brief }
 }
 
@@ -105,13 +104,13 @@ export class AdmissionHarness {
     return harness
   }
 
-  async store(bucket: string, key: string, object: Json): Promise<void> {
+  async store(bucket: string, key: string, object: JsonObject): Promise<void> {
     const [name = '', namespace] = key.split('/').toReversed()
     const metadata = { name, ...(namespace && { namespace }), ...(object['metadata'] as object) }
     await this.storage.write(bucket, key, () => ({ put: { ...object, metadata } as KubeObject }))
   }
 
-  configure(type: 'mutating' | 'validating', name: string, webhooks: readonly Json[]): Promise<void> {
+  configure(type: 'mutating' | 'validating', name: string, webhooks: readonly JsonObject[]): Promise<void> {
     return this.store(`${type}webhookconfigurations.admissionregistration.k8s.io`, name, { webhooks })
   }
 
@@ -147,7 +146,7 @@ interface HarnessOptions {
   readonly definitions?: readonly ResourceDefinition[]
 }
 
-export function configMap(data: Json = { a: '1' }, labels?: Readonly<Record<string, string>>): KubeObject {
+export function configMap(data: JsonObject = { a: '1' }, labels?: Readonly<Record<string, string>>): KubeObject {
   const metadata = { name: 'a', namespace: 'default', ...(labels && { labels }) }
   return { kind: 'ConfigMap', apiVersion: 'v1', metadata, data } as KubeObject
 }

@@ -1,7 +1,7 @@
 import type { Clock, KubeObject, Random } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import type { Logger } from '@tenure/runtime'
 import { silentLogger } from '@tenure/runtime'
-import { isEqual } from '../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../registry/request.ts'
 import { scaleOf } from '../registry/subresources/scale.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
@@ -17,12 +17,12 @@ import type { ReviewedObjects } from './webhooks/matching.ts'
 import { WebhookMatching } from './webhooks/matching.ts'
 import { checkNameUnchanged, patchedBy, decodedWithDefaults } from './webhooks/mutation.ts'
 import { Reinvocation } from './webhooks/reinvocation.ts'
-import type { AdmissionReviewRequest, ReviewResponse } from './webhooks/review.ts'
+import type { SentReviewRequest, WebhookReviewResponse } from './webhooks/review.ts'
 import { requestOf } from './webhooks/review.ts'
 import { isExempt } from './webhooks/rules.ts'
 import { serviceResolver } from './webhooks/client/service-resolver.ts'
 import { converted, hasOwnKind, withScale } from './webhooks/versions.ts'
-import type { ConfiguredWebhook } from './webhooks/webhook.ts'
+import type { StoredWebhookConfig } from './webhooks/webhook.ts'
 import { MUTATING, VALIDATING, WebhookSource } from './webhooks/webhook-source.ts'
 
 export interface AdmissionOptions {
@@ -56,10 +56,10 @@ type Warn = (warning: string) => void
 
 /** A webhook to call, the version of the resource that it expects, and the objects and request that it receives. */
 interface Invocation {
-  readonly webhook: ConfiguredWebhook
+  readonly webhook: StoredWebhookConfig
   readonly definition: ResourceDefinition
   readonly objects: ReviewedObjects
-  readonly request: AdmissionReviewRequest
+  readonly request: SentReviewRequest
 }
 
 /** Admission as in kube-apiserver: built-in plugins first, then the configured webhooks. */
@@ -120,7 +120,7 @@ class WebhookAdmissionController implements WebhookAdmission {
     const key = `${operation} ${subresource}`
     let answer = known.get(key)
     if (answer === undefined) {
-      const isConcerned = (webhook: ConfiguredWebhook): boolean =>
+      const isConcerned = (webhook: StoredWebhookConfig): boolean =>
         this.#matching.versionFor(webhook, operation, definition, subresource) !== undefined
       answer =
         !isExempt(definition) &&
@@ -139,7 +139,7 @@ class WebhookAdmissionController implements WebhookAdmission {
     if (!reinvocation.isNeeded) return object
     reinvocation.begin()
     const again = await this.#builtInMutation({ ...attributes, object }, warn)
-    if (!isEqual(again, object)) reinvocation.changed()
+    if (!isDeepEqual(again, object)) reinvocation.changed()
     return this.#round({ ...attributes, object: again }, webhooks, reinvocation, warn)
   }
 
@@ -182,7 +182,7 @@ class WebhookAdmissionController implements WebhookAdmission {
   /** Calls the webhooks one after the other; each receives the object as the previous one left it. */
   async #round(
     given: AdmissionAttributes,
-    webhooks: readonly ConfiguredWebhook[],
+    webhooks: readonly StoredWebhookConfig[],
     reinvocation: Reinvocation,
     warn: Warn,
   ): Promise<KubeObject | undefined> {
@@ -194,7 +194,7 @@ class WebhookAdmissionController implements WebhookAdmission {
       const response = await this.#call(found, attributes.dryRun, true, warn)
       if (response && !response.isAllowed) throw denial(webhook.name, response.status)
       const object = response && this.#patched(found, attributes, response)
-      if (object && !isEqual(object, attributes.object)) {
+      if (object && !isDeepEqual(object, attributes.object)) {
         attributes = { ...attributes, object }
         reinvocation.changed()
       }
@@ -207,7 +207,7 @@ class WebhookAdmissionController implements WebhookAdmission {
   #patched(
     { webhook, definition, objects }: Invocation,
     { operation, definition: requested, object, subresource }: AdmissionAttributes,
-    response: ReviewResponse,
+    response: WebhookReviewResponse,
   ): KubeObject | undefined {
     let patched: KubeObject | undefined
     try {
@@ -224,7 +224,7 @@ class WebhookAdmissionController implements WebhookAdmission {
   }
 
   /** Returns undefined if the webhook is not called for this request. */
-  async #invocation(webhook: ConfiguredWebhook, attributes: AdmissionAttributes): Promise<Invocation | undefined> {
+  async #invocation(webhook: StoredWebhookConfig, attributes: AdmissionAttributes): Promise<Invocation | undefined> {
     const { operation, definition: requested, subresource } = attributes
     const definition = this.#matching.versionFor(webhook, operation, requested, subresource)
     if (!definition) return undefined
@@ -243,7 +243,7 @@ class WebhookAdmissionController implements WebhookAdmission {
     dryRun: boolean,
     isMutating: boolean,
     warn: Warn,
-  ): Promise<ReviewResponse | undefined> {
+  ): Promise<WebhookReviewResponse | undefined> {
     if (dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
       throw dryRunUnsupported(webhook.name)
     }
@@ -259,7 +259,7 @@ class WebhookAdmissionController implements WebhookAdmission {
   }
 
   /** Throws unless the webhook's failurePolicy is Ignore. */
-  #handleFailure({ name, isFailureIgnored }: ConfiguredWebhook, error: unknown): void {
+  #handleFailure({ name, isFailureIgnored }: StoredWebhookConfig, error: unknown): void {
     if (!(error instanceof CallFailure)) throw error
     if (!isFailureIgnored) throw internalError(error.message)
     this.#log.warn('webhook call failed, ignored by failurePolicy', { webhook: name, reason: error.message })

@@ -1,7 +1,12 @@
-import { isObject, valueAt } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
-import { formatQuantity, parseQuantity, QuantityError } from '@tenure/kube/model'
-import type { Quantity } from '@tenure/kube/model'
+import {
+  formatQuantity,
+  isJsonObject,
+  type JsonObject,
+  parseQuantity,
+  type Quantity,
+  QuantityError,
+  valueAtPath,
+} from '@tenure/kube/model'
 
 /** Amounts of resources, by name: `requests.cpu`, `pods`, `count/jobs.batch`. */
 export type Amounts = ReadonlyMap<string, Quantity>
@@ -11,9 +16,9 @@ const ZERO: Quantity = { nanos: 0n, format: 'DecimalSI' }
 export const whole = (count: number): Quantity => ({ nanos: BigInt(count) * 1_000_000_000n, format: 'DecimalSI' })
 
 /** Reads a resource list. Invalid quantities are skipped: validation has already refused them. */
-export function amountsAt(object: unknown, path: string): Amounts {
-  const list = valueAt(object, path)
-  return amountsOf(isObject(list) ? list : {})
+export function amountsAt(object: unknown, ...path: readonly string[]): Amounts {
+  const list = valueAtPath(object, ...path)
+  return amountsOf(isJsonObject(list) ? list : {})
 }
 
 export function amountsOf(list: JsonObject): Amounts {
@@ -83,22 +88,22 @@ export function shown(amounts: Amounts): string {
 
 /** The effective amount of a pod: init containers run before the other containers, sidecars run beside them. */
 export function podAmounts(pod: unknown, kind: 'requests' | 'limits'): Amounts {
-  const listAt = (path: string): readonly JsonObject[] => {
-    const list = valueAt(pod, path)
-    return Array.isArray(list) ? list.filter(isObject) : []
+  const containersIn = (field: string): readonly JsonObject[] => {
+    const list = valueAtPath(pod, 'spec', field)
+    return Array.isArray(list) ? list.filter(isJsonObject) : []
   }
-  let total = sum(...listAt('spec.containers').map((container) => amountsAt(container, `resources.${kind}`)))
+  let total = sum(...containersIn('containers').map((container) => amountsAt(container, 'resources', kind)))
   let sidecars: Amounts = new Map()
   let first: Amounts = new Map()
-  for (const container of listAt('spec.initContainers')) {
-    const own = amountsAt(container, `resources.${kind}`)
+  for (const container of containersIn('initContainers')) {
+    const own = amountsAt(container, 'resources', kind)
     if (container['restartPolicy'] === 'Always') {
       sidecars = sum(sidecars, own)
       first = largest(first, sidecars)
     } else first = largest(first, sum(sidecars, own))
   }
   total = largest(sum(total, sidecars), first)
-  const overhead = amountsAt(pod, 'spec.overhead')
+  const overhead = amountsAt(pod, 'spec', 'overhead')
   if (overhead.size === 0) return total
   // Overhead does not add a limit that no container sets.
   return kind === 'requests' ? sum(total, overhead) : sum(total, only(overhead, total.keys()))

@@ -1,7 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
+import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import { refused } from '../../registry/admission-denied.ts'
-import { isObject, valueAt } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Quantity } from '@tenure/kube/model'
@@ -59,15 +58,15 @@ export class LimitRanges implements Admission {
 
   #limitsOf(namespace: string | undefined): readonly (readonly Limit[])[] {
     return Array.from(this.#storage.range('limitranges', { namespace }), ({ object }) => {
-      const limits = valueAt(object, 'spec.limits')
-      return Array.isArray(limits) ? limits.filter(isObject) : []
+      const limits = valueAtPath(object, 'spec', 'limits')
+      return Array.isArray(limits) ? limits.filter(isJsonObject) : []
     })
   }
 }
 
 function withDefaults(pod: KubeObject, limits: readonly Limit[]): KubeObject {
-  const spec = valueAt(pod, 'spec')
-  if (!isObject(spec)) return pod
+  const spec = valueAtPath(pod, 'spec')
+  if (!isJsonObject(spec)) return pod
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = {
     limits: Object.assign({}, ...ofContainers.map((limit) => limit['default'] ?? {})) as JsonObject,
@@ -94,10 +93,10 @@ function filled(
   what: string,
   notes: string[],
 ): JsonObject {
-  const resources = isObject(container['resources']) ? container['resources'] : {}
+  const resources = isJsonObject(container['resources']) ? container['resources'] : {}
   let next: JsonObject = resources
   for (const kind of ['requests', 'limits'] as const) {
-    const own = isObject(resources[kind]) ? resources[kind] : {}
+    const own = isJsonObject(resources[kind]) ? resources[kind] : {}
     const missing = Object.keys(defaults[kind]).filter((name) => !Object.hasOwn(own, name))
     if (missing.length === 0) continue
     next = { ...next, [kind]: { ...defaults[kind], ...own } }
@@ -110,17 +109,17 @@ function podViolations(pod: KubeObject, limit: Limit): readonly string[] {
   if (limit.type === 'Pod') return violations(limit, podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))
   if (limit.type !== 'Container') return []
   return (['containers', 'initContainers'] as const).flatMap((list) => {
-    const containers = valueAt(pod, `spec.${list}`)
+    const containers = valueAtPath(pod, 'spec', list)
     if (!Array.isArray(containers)) return []
     return containers.flatMap((container) =>
-      violations(limit, amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits')),
+      violations(limit, amountsAt(container, 'resources', 'requests'), amountsAt(container, 'resources', 'limits')),
     )
   })
 }
 
 function claimViolations(claim: KubeObject, limit: Limit): readonly string[] {
   if (limit.type !== 'PersistentVolumeClaim') return []
-  const requests = amountsAt(claim, 'spec.resources.requests')
+  const requests = amountsAt(claim, 'spec', 'resources', 'requests')
   const most = [...amountsAt(limit, 'max')].flatMap(([name, max]) => {
     const bound = `maximum ${name} usage per ${limit.type} is ${textOf(max)}`
     const request = requests.get(name)

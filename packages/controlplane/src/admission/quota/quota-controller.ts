@@ -60,7 +60,7 @@ class QuotaController {
   }
 
   #onQuota(key: string, quota: object): void {
-    for (const resource of amountsAt(quota, 'spec.hard').keys()) this.#follow(bucketOf(resource))
+    for (const resource of amountsAt(quota, 'spec', 'hard').keys()) this.#follow(bucketOf(resource))
     this.#count(key)
     if (this.#recounts.has(key)) return
     const timer = this.#options.clock.setTimer(RECOUNT_DELAY_MS, () => {
@@ -105,7 +105,7 @@ class QuotaController {
     try {
       await storage.write(QUOTAS, key, (current) => {
         if (!current) throw new QuotaNotFound()
-        const hard = amountsAt(current.object, 'spec.hard')
+        const hard = amountsAt(current.object, 'spec', 'hard')
         const next = withStatus(current.object, hard, usage.used(current.object))
         return next === current.object ? { keep: true } : { put: next }
       })

@@ -36,7 +36,7 @@ export class QuotaUsage {
   used(quota: KubeObject): Amounts {
     const { namespace, name } = quota.metadata ?? {}
     const now = this.#clock.now()
-    const resources = [...amountsAt(quota, 'spec.hard').keys()]
+    const resources = [...amountsAt(quota, 'spec', 'hard').keys()]
     const parts: Amounts[] = [new Map(resources.map((resource) => [resource, whole(0)]))]
     for (const bucket of new Set(resources.map(bucketOf))) {
       const wanted = resources.filter((resource) => isUsedBy(bucket, resource))

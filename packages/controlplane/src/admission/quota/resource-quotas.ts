@@ -1,6 +1,6 @@
 import type { Clock, KubeObject } from '@tenure/kube'
+import { isDeepEqual, valueAtPath } from '@tenure/kube/model'
 import { refused } from '../../registry/admission-denied.ts'
-import { isEqual, valueAt } from '../../registry/json.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Decision, Storage, StoredObject } from '../../storage/types.ts'
@@ -65,7 +65,7 @@ export class ResourceQuotas implements Admission {
 
   #checkSpecified(attributes: AdmissionAttributes, quota: StoredObject, object: KubeObject): void {
     if (attributes.definition.bucket !== PODS) return
-    const missing = missingResources(object, amountsAt(quota.object, 'spec.hard').keys())
+    const missing = missingResources(object, amountsAt(quota.object, 'spec', 'hard').keys())
     if (missing === undefined) return
     const why = `failed quota: ${quota.object.metadata.name}: ${missing}`
     throw refused(attributes, why)
@@ -73,7 +73,7 @@ export class ResourceQuotas implements Admission {
 
   /** The quota with the added usage. Throws if that exceeds the quota. */
   #withReservation(attributes: AdmissionAttributes, { object: quota }: StoredObject, added: Amounts): KubeObject {
-    const hard = amountsAt(quota, 'spec.hard')
+    const hard = amountsAt(quota, 'spec', 'hard')
     const requested = new Map([...only(added, hard.keys())].filter(([, { nanos }]) => nanos > 0n))
     if (requested.size === 0) return quota
     const used = this.#usedOf(quota)
@@ -90,9 +90,9 @@ export class ResourceQuotas implements Admission {
 
   /** `status.used`, or a fresh count if the limits changed after the last one. */
   #usedOf(quota: KubeObject): Amounts {
-    const [spec, counted] = [valueAt(quota, 'spec.hard'), valueAt(quota, 'status.hard')]
-    const isCounted = counted !== undefined && isEqual(spec, counted)
-    return isCounted ? amountsAt(quota, 'status.used') : this.#usage.used(quota)
+    const [spec, counted] = [valueAtPath(quota, 'spec', 'hard'), valueAtPath(quota, 'status', 'hard')]
+    const isCounted = counted !== undefined && isDeepEqual(spec, counted)
+    return isCounted ? amountsAt(quota, 'status', 'used') : this.#usage.used(quota)
   }
 }
 
@@ -105,5 +105,5 @@ function ignoreDeleted(error: unknown): void {
 
 export function withStatus(quota: KubeObject, hard: Amounts, used: Amounts): KubeObject {
   const status = { hard: asObject(hard), used: asObject(only(used, hard.keys())) }
-  return isEqual(valueAt(quota, 'status'), status) ? quota : ({ ...quota, status } as KubeObject)
+  return isDeepEqual(valueAtPath(quota, 'status'), status) ? quota : ({ ...quota, status } as KubeObject)
 }

@@ -1,5 +1,4 @@
-import { isObject, valueAt } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
+import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import { qosClass } from '../../kinds/core/pod/pod.ts'
 import { amountsAt, podAmounts, sum, whole } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
@@ -55,11 +54,11 @@ export function bucketOf(resource: string): string {
 }
 
 function isCounted(pod: unknown, now: number): boolean {
-  const phase = valueAt(pod, 'status.phase')
+  const phase = valueAtPath(pod, 'status', 'phase')
   if (phase === 'Failed' || phase === 'Succeeded') return false
   const [deleted, grace] = [
-    valueAt(pod, 'metadata.deletionTimestamp'),
-    valueAt(pod, 'metadata.deletionGracePeriodSeconds'),
+    valueAtPath(pod, 'metadata', 'deletionTimestamp'),
+    valueAtPath(pod, 'metadata', 'deletionGracePeriodSeconds'),
   ]
   if (typeof deleted !== 'string' || typeof grace !== 'number') return true
   return now <= Date.parse(deleted) + grace * 1000
@@ -81,11 +80,11 @@ function computed(requests: Amounts, limits: Amounts): Amounts {
 }
 
 function serviceUsage(service: unknown): Amounts {
-  const ports = valueAt(service, 'spec.ports')
-  const all = Array.isArray(ports) ? ports.filter(isObject) : []
-  const type = valueAt(service, 'spec.type')
+  const ports = valueAtPath(service, 'spec', 'ports')
+  const all = Array.isArray(ports) ? ports.filter(isJsonObject) : []
+  const type = valueAtPath(service, 'spec', 'type')
   const isLoadBalancer = type === 'LoadBalancer'
-  const hasNoNodePorts = isLoadBalancer && valueAt(service, 'spec.allocateLoadBalancerNodePorts') === false
+  const hasNoNodePorts = isLoadBalancer && valueAtPath(service, 'spec', 'allocateLoadBalancerNodePorts') === false
   const open = hasNoNodePorts
     ? all.filter((port) => port['nodePort'])
     : type === 'NodePort' || isLoadBalancer
@@ -100,9 +99,9 @@ function serviceUsage(service: unknown): Amounts {
 
 function claimUsage(claim: unknown): Amounts {
   const usage = new Map([[CLAIMS, whole(1)]])
-  const storage = amountsAt(claim, 'spec.resources.requests').get('storage')
+  const storage = amountsAt(claim, 'spec', 'resources', 'requests').get('storage')
   if (storage) usage.set('requests.storage', storage)
-  const name = valueAt(claim, 'spec.storageClassName')
+  const name = valueAtPath(claim, 'spec', 'storageClassName')
   if (typeof name === 'string' && name !== '') {
     const of = `${name}.storageclass.storage.k8s.io`
     usage.set(`${of}/${CLAIMS}`, whole(1))
@@ -117,7 +116,10 @@ export function missingResources(pod: unknown, resources: Iterable<string>): str
   const missing = wanted.flatMap((resource) => {
     const unspecified = containersOf(pod)
       .filter((container) => {
-        const amounts = computed(amountsAt(container, 'resources.requests'), amountsAt(container, 'resources.limits'))
+        const amounts = computed(
+          amountsAt(container, 'resources', 'requests'),
+          amountsAt(container, 'resources', 'limits'),
+        )
         return !amounts.has(resource)
       })
       .map((container) => String(container['name']))
@@ -128,8 +130,8 @@ export function missingResources(pod: unknown, resources: Iterable<string>): str
 
 function containersOf(pod: unknown): readonly JsonObject[] {
   return ['containers', 'initContainers'].flatMap((list) => {
-    const containers = valueAt(pod, `spec.${list}`)
-    return Array.isArray(containers) ? containers.filter(isObject) : []
+    const containers = valueAtPath(pod, 'spec', list)
+    return Array.isArray(containers) ? containers.filter(isJsonObject) : []
   })
 }
 
@@ -145,13 +147,16 @@ export function isInScope(quota: unknown, bucket: string, object: unknown): bool
 }
 
 function scopesOf(quota: unknown): readonly Scope[] {
-  const [names, expressions] = [valueAt(quota, 'spec.scopes'), valueAt(quota, 'spec.scopeSelector.matchExpressions')]
+  const [names, expressions] = [
+    valueAtPath(quota, 'spec', 'scopes'),
+    valueAtPath(quota, 'spec', 'scopeSelector', 'matchExpressions'),
+  ]
   const plain = (Array.isArray(names) ? names : []).map((name) => ({
     scopeName: String(name),
     operator: 'Exists',
     values: [],
   }))
-  const selected = (Array.isArray(expressions) ? expressions.filter(isObject) : []).map(
+  const selected = (Array.isArray(expressions) ? expressions.filter(isJsonObject) : []).map(
     ({ scopeName, operator, values }) => ({
       scopeName: String(scopeName),
       operator: String(operator),
@@ -172,7 +177,7 @@ function isPodInScope({ scopeName, operator, values }: Scope, pod: unknown): boo
     case 'NotBestEffort':
       return !isBestEffort(pod)
     case 'PriorityClass': {
-      const name = valueAt(pod, 'spec.priorityClassName')
+      const name = valueAtPath(pod, 'spec', 'priorityClassName')
       const isNamed = typeof name === 'string' && name !== ''
       if (operator === 'Exists') return isNamed
       if (operator === 'DoesNotExist') return !isNamed
@@ -183,5 +188,5 @@ function isPodInScope({ scopeName, operator, values }: Scope, pod: unknown): boo
   }
 }
 
-const hasDeadline = (pod: unknown): boolean => typeof valueAt(pod, 'spec.activeDeadlineSeconds') === 'number'
-const isBestEffort = (pod: unknown): boolean => qosClass(isObject(pod) ? pod : {}) === 'BestEffort'
+const hasDeadline = (pod: unknown): boolean => typeof valueAtPath(pod, 'spec', 'activeDeadlineSeconds') === 'number'
+const isBestEffort = (pod: unknown): boolean => qosClass(isJsonObject(pod) ? pod : {}) === 'BestEffort'

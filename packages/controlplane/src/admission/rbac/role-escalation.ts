@@ -1,7 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
+import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { notFound } from '../../errors.ts'
-import { isEqual, isObject } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
 import { refused } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
@@ -98,13 +97,13 @@ export class RoleEscalation implements Admission {
 
 function roleRefOf(object: KubeObject | undefined): { readonly kind: string; readonly name: string } {
   const { roleRef } = (object ?? {}) as { readonly roleRef?: JsonObject }
-  const { kind, name } = isObject(roleRef) ? roleRef : {}
+  const { kind, name } = isJsonObject(roleRef) ? roleRef : {}
   return { kind: typeof kind === 'string' ? kind : '', name: typeof name === 'string' ? name : '' }
 }
 
 /** Changes of owners and finalizers grant nothing, and garbage collection needs them. */
 function isGarbageCollectionChange(object: KubeObject, old: KubeObject): boolean {
-  return isEqual(withoutOwnersAndFinalizers(object), withoutOwnersAndFinalizers(old))
+  return isDeepEqual(withoutOwnersAndFinalizers(object), withoutOwnersAndFinalizers(old))
 }
 
 function withoutOwnersAndFinalizers({ metadata = {}, ...fields }: KubeObject): unknown {

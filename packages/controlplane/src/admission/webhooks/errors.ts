@@ -1,5 +1,5 @@
+import { isJsonObject } from '@tenure/kube/model'
 import { goQuote } from '../../schema/go-text.ts'
-import { isObject } from '../../schema/json.ts'
 import { badRequest, StatusError } from '../../errors.ts'
 
 /** A webhook call without a valid response. The webhook's failurePolicy decides what follows. */
@@ -19,7 +19,7 @@ const MIN_ERROR_CODE = 400
 
 /** The denial of a webhook with its code, reason and details. */
 export function denial(webhook: string, status: unknown): StatusError {
-  const given = isObject(status) ? status : {}
+  const given = isJsonObject(status) ? status : {}
   const code = typeof given['code'] === 'number' ? given['code'] : 0
   const reason = textOf(given['reason'])
   const deniedBy = `admission webhook ${goQuote(webhook)} denied the request`
@@ -28,7 +28,7 @@ export function denial(webhook: string, status: unknown): StatusError {
     code < MIN_ERROR_CODE ? MIN_ERROR_CODE : code,
     reason,
     why ? `${deniedBy}: ${why}` : `${deniedBy} without explanation`,
-    isObject(given['details']) ? given['details'] : undefined,
+    isJsonObject(given['details']) ? given['details'] : undefined,
   )
 }
 

@@ -4,8 +4,8 @@ import type { User } from '../../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
 import type { Condition } from '../../schema/cel/conditions.ts'
 import type { ReviewedObjects } from './matching.ts'
-import type { AdmissionReviewRequest } from './review.ts'
-import type { ConfiguredWebhook } from './webhook.ts'
+import type { SentReviewRequest } from './review.ts'
+import type { StoredWebhookConfig } from './webhook.ts'
 
 /** Authorizes the access question of a match condition. */
 export type Authorize = (
@@ -15,16 +15,16 @@ export type Authorize = (
 /** CEL cost limit for all conditions of a webhook per request. */
 const COST_BUDGET = 2_500_000
 
-const compiled = new WeakMap<ConfiguredWebhook, readonly Condition[]>()
+const compiled = new WeakMap<StoredWebhookConfig, readonly Condition[]>()
 
 /**
  * Returns false if a condition is false: the webhook is not called. A condition that fails to evaluate counts as false
  * with failurePolicy Ignore and refuses the request otherwise.
  */
 export async function conditionsHold(
-  webhook: ConfiguredWebhook,
+  webhook: StoredWebhookConfig,
   attributes: AdmissionAttributes,
-  request: AdmissionReviewRequest,
+  request: SentReviewRequest,
   { object, oldObject }: ReviewedObjects,
   authorize: Authorize,
 ): Promise<boolean> {

@@ -4,13 +4,13 @@ import { define, KINDS } from '../../registry/testing/catalog.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import { AdmissionHarness, configMap, patch, refusal, rule, webhook } from '../admission.testing.ts'
-import type { Json } from '../admission.testing.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import { ruleMatches } from './rules.ts'
 import type { ConfiguredRule } from './webhook.ts'
 
 describe('rules', () => {
   const { pod, deployment, namespace } = KINDS
-  test.each<[Json, ResourceDefinition, string, boolean]>([
+  test.each<[JsonObject, ResourceDefinition, string, boolean]>([
     [rule('pods'), pod, '', true],
     [rule('pods'), pod, 'status', false],
     [rule('pods/status'), pod, 'status', true],
@@ -39,7 +39,7 @@ describe('rules', () => {
 /** True if the webhook is called for the write. */
 async function isCalled(
   harness: AdmissionHarness,
-  brief: Json,
+  brief: JsonObject,
   attributes: Partial<AdmissionAttributes>,
 ): Promise<boolean> {
   await harness.configure('validating', 'a', [webhook('one', { rules: [rule('*')], ...brief })])
@@ -93,7 +93,7 @@ describe('selectors', () => {
 })
 
 function renamed(object: KubeObject, from: string, to: string, version: string): KubeObject {
-  const { [from]: value, ...rest } = object as KubeObject & Json
+  const { [from]: value, ...rest } = object as KubeObject & JsonObject
   return { ...rest, apiVersion: `example.dev/${version}`, [to]: value }
 }
 
@@ -135,7 +135,7 @@ describe('matchPolicy', () => {
   })
 })
 
-const condition = (expression: string): Json => ({ matchConditions: [{ name: 'one', expression }] })
+const condition = (expression: string): JsonObject => ({ matchConditions: [{ name: 'one', expression }] })
 
 describe('match conditions', () => {
   test.each([

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import { ruleMatches } from './rules.ts'
-import type { ConfiguredWebhook } from './webhook.ts'
+import type { StoredWebhookConfig } from './webhook.ts'
 
 type Operation = AdmissionAttributes['operation']
 
@@ -29,7 +29,7 @@ export class WebhookMatching {
 
   /** Matches the rules only. Returns the version to send, or undefined if no rule matches. */
   versionFor(
-    { rules, matchesEquivalent }: ConfiguredWebhook,
+    { rules, matchesEquivalent }: StoredWebhookConfig,
     operation: Operation,
     definition: ResourceDefinition,
     subresource: string,
@@ -47,7 +47,7 @@ export class WebhookMatching {
 
   /** Matches the selectors, against the objects as the webhook would receive them. */
   selects(
-    { objects, namespaces }: ConfiguredWebhook,
+    { objects, namespaces }: StoredWebhookConfig,
     attributes: AdmissionAttributes,
     reviewed: ReviewedObjects,
   ): boolean {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
+import { isJsonObject } from '@tenure/kube/model'
 import { badRequest, StatusError } from '../../errors.ts'
 import { goKind } from '../../patch/go-format.ts'
 import { applyJsonPatch } from '../../patch/json-patch.ts'
@@ -6,17 +7,16 @@ import { JsonSyntaxError, parseJson } from '../../registry/decode/json-text.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import { decodeBuiltIn } from '../../schema/decode/decode.ts'
 import { goQuote } from '../../schema/go-text.ts'
-import { isObject } from '../../schema/json.ts'
 import { process } from '../../schema/validation/process.ts'
 import { CallFailure, internalError } from './errors.ts'
 import type { Operations } from './patch-failure.ts'
 import { patchFailure } from './patch-failure.ts'
-import type { ReviewResponse } from './review.ts'
+import type { WebhookReviewResponse } from './review.ts'
 
 /** Applies the patch of a webhook's response. Returns undefined if nothing changes. */
 export function patchedBy(
   webhook: string,
-  { patch, patchType }: ReviewResponse,
+  { patch, patchType }: WebhookReviewResponse,
   object: KubeObject | undefined,
 ): KubeObject | undefined {
   if (patch === '') return undefined
@@ -47,7 +47,7 @@ function decode(webhook: string, patch: string): Operations {
     throw undecodable(error.message)
   }
   if (value === null) return []
-  if (!Array.isArray(value) || !value.every((operation) => isObject(operation))) {
+  if (!Array.isArray(value) || !value.every((operation) => isJsonObject(operation))) {
     throw undecodable(`json: cannot unmarshal ${goKind(value)} into Go value of type jsonpatch.Patch`)
   }
   return value

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
+import { isJsonObject } from '@tenure/kube/model'
 import { applyJsonPatch } from '../../patch/json-patch.ts'
 import { goQuote } from '../../schema/go-text.ts'
-import { isObject } from '../../schema/json.ts'
 
 export type Operations = readonly Readonly<Record<string, unknown>>[]
 
@@ -71,21 +71,21 @@ function containerOf(document: unknown, path: string): unknown {
   let value = document
   for (const token of tokensOf(path).slice(0, -1)) {
     if (Array.isArray(value)) value = value.at(Number(token)) as unknown
-    else value = isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
+    else value = isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
   }
   return value
 }
 
 function inContainer(document: unknown, path: string): boolean {
   const container = containerOf(document, path)
-  return path.includes('/') && (Array.isArray(container) || isObject(container))
+  return path.includes('/') && (Array.isArray(container) || isJsonObject(container))
 }
 
 function has(document: unknown, path: string): boolean {
   const container = containerOf(document, path)
   const key = lastOf(path)
   if (Array.isArray(container)) return container.at(Number(key)) !== undefined
-  return isObject(container) && Object.hasOwn(container, key)
+  return isJsonObject(container) && Object.hasOwn(container, key)
 }
 
 function lacks(document: unknown, path: string): string {

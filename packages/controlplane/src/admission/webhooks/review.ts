@@ -1,18 +1,17 @@
 import type { KubeObject, Random } from '@tenure/kube'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { goKind } from '../../patch/go-format.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import { newUid } from '../../registry/verbs/prepare.ts'
 import { goQuote } from '../../schema/go-text.ts'
-import { isObject } from '../../schema/json.ts'
-import type { JsonObject } from '../../schema/json.ts'
 import type { ReviewedObjects } from './matching.ts'
 import { kindFor } from './versions.ts'
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
 /** The request of a review, also visible to match conditions. */
-export interface AdmissionReviewRequest extends JsonObject {
+export interface SentReviewRequest extends JsonObject {
   readonly uid: string
 }
 
@@ -24,7 +23,7 @@ export function requestOf(
   attributes: AdmissionAttributes,
   { object, oldObject }: ReviewedObjects,
   random: Random,
-): AdmissionReviewRequest {
+): SentReviewRequest {
   const { subresource, name, operation, user, dryRun, options } = attributes
   const namespace = attributes.definition.bucket === 'namespaces' ? name : attributes.namespace
   return {
@@ -60,11 +59,11 @@ function withVersion(object: KubeObject | undefined, oldObject: KubeObject | und
   return { ...object, metadata }
 }
 
-export function reviewText(version: ReviewVersion, request: AdmissionReviewRequest): string {
+export function reviewText(version: ReviewVersion, request: SentReviewRequest): string {
   return JSON.stringify({ kind: 'AdmissionReview', apiVersion: `admission.k8s.io/${version}`, request })
 }
 
-export interface ReviewResponse {
+export interface WebhookReviewResponse {
   readonly isAllowed: boolean
   /** The reason of a denial, a Status. */
   readonly status: unknown
@@ -85,9 +84,9 @@ export function readResponse(
   uid: string,
   isMutating: boolean,
   review: JsonObject,
-): ReviewResponse {
+): WebhookReviewResponse {
   const { response } = review
-  if (!isObject(response)) throw new InvalidResponse('webhook response was absent')
+  if (!isJsonObject(response)) throw new InvalidResponse('webhook response was absent')
   checkTypes(response)
   // kube-apiserver does not check these fields for v1beta1.
   if (version === 'v1') checkIdentity(uid, review, response)

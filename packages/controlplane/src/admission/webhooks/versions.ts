@@ -1,6 +1,6 @@
+import { valueAt, withValueAt } from '../../registry/json.ts'
 import type { KubeObject } from '@tenure/kube'
 import { apiVersionOf } from '../../registry/decode/decode.ts'
-import { valueAt, withValueAt } from '../../registry/json.ts'
 import type { ResourceDefinition, ScalePaths } from '../../registry/types.ts'
 
 /** The kind of the body of a request. */

@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/types.ts'
-import type { ConfiguredWebhook } from './webhook.ts'
+import type { StoredWebhookConfig } from './webhook.ts'
 import { webhooksOf } from './webhook.ts'
 
 export const MUTATING = 'mutatingwebhookconfigurations.admissionregistration.k8s.io'
@@ -10,7 +10,7 @@ export class WebhookSource {
   readonly #storage: Storage
   readonly #bucket: string
   readonly #unsubscribe: () => void
-  #webhooks: readonly ConfiguredWebhook[] | undefined
+  #webhooks: readonly StoredWebhookConfig[] | undefined
 
   constructor(storage: Storage, bucket: string, onChange: () => void) {
     this.#storage = storage
@@ -21,7 +21,7 @@ export class WebhookSource {
     })
   }
 
-  get webhooks(): readonly ConfiguredWebhook[] {
+  get webhooks(): readonly StoredWebhookConfig[] {
     return (this.#webhooks ??= [...this.#storage.range(this.#bucket)].flatMap(({ object }) => webhooksOf(object)))
   }
 

@@ -23,7 +23,7 @@ export interface ConfiguredCondition {
 }
 
 /** One webhook of a stored configuration. */
-export interface ConfiguredWebhook {
+export interface StoredWebhookConfig {
   /** Unique across configurations. */
   readonly id: string
   readonly name: string
@@ -67,7 +67,7 @@ interface StoredWebhook {
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 
-export function webhooksOf(configuration: KubeObject): readonly ConfiguredWebhook[] {
+export function webhooksOf(configuration: KubeObject): readonly StoredWebhookConfig[] {
   const { webhooks = [] } = configuration as { readonly webhooks?: readonly StoredWebhook[] }
   return webhooks.map((webhook, index) => {
     const { name = '', clientConfig: { url, service, caBundle = '' } = {} } = webhook

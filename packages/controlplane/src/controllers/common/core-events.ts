@@ -6,6 +6,7 @@ import {
   mergePatch,
   type Random,
   type Stored,
+  TokenBuckets,
 } from '@tenure/kube'
 import { CoreEvent } from '@tenure/kube/kinds'
 import { rfc3339 } from '@tenure/runtime'
@@ -46,11 +47,6 @@ const MAX_CONCURRENT_WRITES = 4
 const MAX_BURST_EVENTS = 25
 const REFILL_INTERVAL_MS = 300_000
 
-interface Bucket {
-  tokens: number
-  at: number
-}
-
 /**
  * Writes core/v1 Events as kube-controller-manager does: one per object, reason and message, with a count. The runtime's
  * recorder writes events.k8s.io series, which merge different messages of one reason; `Scaled up … from 1 to 2` needs an
@@ -60,13 +56,20 @@ export class CoreEventRecorder implements ObjectEvents {
   readonly #options: CoreEventRecorderOptions
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #limiter: TokenBuckets
   readonly #waiting = new Set<Entry>()
   readonly #abort = new AbortController()
   #writing = 0
 
   constructor(options: CoreEventRecorderOptions) {
     this.#options = options
+    const { clock } = options
+    this.#limiter = new TokenBuckets({
+      clock,
+      burst: MAX_BURST_EVENTS,
+      refillMs: REFILL_INTERVAL_MS,
+      maxKeys: MAX_ENTRIES,
+    })
   }
 
   get pending(): number {
@@ -74,7 +77,7 @@ export class CoreEventRecorder implements ObjectEvents {
   }
 
   record(object: Stored<KubeObject>, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    if (this.#abort.signal.aborted || !this.#mayWrite(object.metadata.uid)) return
+    if (this.#abort.signal.aborted || !this.#limiter.take(object.metadata.uid)) return
     const { clock, random } = this.#options
     const key = `${object.metadata.uid} ${type} ${reason} ${message}`
     const now = clock.now()
@@ -108,20 +111,6 @@ export class CoreEventRecorder implements ObjectEvents {
     this.#abort.abort(new Error('The event recorder is closed'))
     this.#waiting.clear()
     this.#entries.clear()
-  }
-
-  #mayWrite(uid: string): boolean {
-    const now = this.#options.clock.monotonic()
-    const bucket = this.#buckets.get(uid) ?? { tokens: MAX_BURST_EVENTS, at: now }
-    this.#buckets.delete(uid)
-    this.#buckets.set(uid, bucket)
-    evictOldest(this.#buckets, MAX_ENTRIES)
-    const refill = Math.floor((now - bucket.at) / REFILL_INTERVAL_MS)
-    bucket.tokens = Math.min(bucket.tokens + refill, MAX_BURST_EVENTS)
-    bucket.at += refill * REFILL_INTERVAL_MS
-    if (bucket.tokens === 0) return false
-    bucket.tokens--
-    return true
   }
 
   #pump(): void {

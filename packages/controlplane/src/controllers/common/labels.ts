@@ -1,12 +1,11 @@
 import type { Kind, KubeObject, LabelSelector, Stored } from '@tenure/kube'
+import type { Labels } from '@tenure/kube/model'
 import type { Reads } from '@tenure/runtime'
 
 /** Index of objects by each label, so that a selector does not scan a whole namespace. */
 export const LABELS = 'labels'
 /** Index of selecting objects by one label of their selector. */
 export const SELECTOR = 'selector'
-
-type Labels = Readonly<Record<string, string>>
 
 export function labelIndex({ metadata }: Stored<KubeObject>): readonly string[] {
   return Object.entries(metadata.labels ?? {}).map(([key, value]) => valueFor(metadata.namespace, key, value))
@@ -51,4 +50,11 @@ export function candidates<T extends KubeObject>(
 ): readonly Stored<T>[] {
   const pair = lastMatchLabel(selector)
   return pair ? byIndex(kind, LABELS, valueFor(namespace, pair[0], pair[1])) : list(kind, namespace ?? '')
+}
+
+/** True if all wanted labels are present with their values. */
+export function hasLabels(labels: Labels | undefined, wanted: Labels | undefined): boolean {
+  return Object.entries(wanted ?? {}).every(
+    ([key, value]) => labels !== undefined && Object.hasOwn(labels, key) && labels[key] === value,
+  )
 }

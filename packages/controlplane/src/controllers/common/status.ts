@@ -1,5 +1,5 @@
 import { isNotFound, type Kind, type KubeApi, type KubeObject, type Stored } from '@tenure/kube'
-import { sameJson } from './json.ts'
+import { isDeepEqual } from '@tenure/kube/model'
 
 interface WithStatus extends KubeObject {
   readonly status?: object
@@ -13,7 +13,7 @@ export async function updateStatus<T extends WithStatus>(
   status: NonNullable<T['status']>,
   signal: AbortSignal,
 ): Promise<Stored<T>> {
-  if (sameJson(object.status, status)) return object
+  if (isDeepEqual(object.status, status)) return object
   try {
     return await api.update<T>(kind, { ...object, status }, { subresource: 'status', signal })
   } catch (error) {

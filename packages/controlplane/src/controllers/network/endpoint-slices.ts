@@ -1,8 +1,9 @@
 import { isNotFound, type Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import { type DiscoveryEndpointPort, type Endpoint, EndpointSlice, Pod, Service } from '@tenure/kube/kinds'
 import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { canonicalJson, sameJson } from '../common/json.ts'
+import { canonicalJson } from '../common/hash.ts'
 import { controllerReference } from '../common/owners.ts'
 import { isReady } from '../common/pods.ts'
 import {
@@ -50,13 +51,13 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   const missing: Group[] = []
   // An equal slice stays; otherwise a slice with the same ports is updated.
   for (const group of wanted) {
-    const same = [...free].find((slice) => sameJson(slice.ports ?? [], group.ports) && isSame(slice, group))
+    const same = [...free].find((slice) => isDeepEqual(slice.ports ?? [], group.ports) && isSame(slice, group))
     if (same) free.delete(same)
     else missing.push(group)
   }
   const labels = labelsFor(service)
   for (const group of missing) {
-    const reused = [...free].find((slice) => sameJson(slice.ports ?? [], group.ports)) ?? [...free][0]
+    const reused = [...free].find((slice) => isDeepEqual(slice.ports ?? [], group.ports)) ?? [...free][0]
     if (reused) free.delete(reused)
     await write(context, reused, group, labels, rfc3339(now))
   }
@@ -139,7 +140,7 @@ function chunks(all: readonly Group[]): readonly Group[] {
 }
 
 function isSame(slice: EndpointSlice, group: Group): boolean {
-  return sameJson((slice.endpoints ?? []).toSorted(byAddress), group.endpoints)
+  return isDeepEqual((slice.endpoints ?? []).toSorted(byAddress), group.endpoints)
 }
 
 function byAddress(a: Endpoint, b: Endpoint): number {

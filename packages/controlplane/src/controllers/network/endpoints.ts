@@ -1,4 +1,5 @@
 import { isAlreadyExists, type Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import {
   type EndpointAddress,
   type EndpointPort,
@@ -9,7 +10,7 @@ import {
 } from '@tenure/kube/kinds'
 import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { canonicalJson, sameJson } from '../common/json.ts'
+import { canonicalJson } from '../common/hash.ts'
 import { isReady } from '../common/pods.ts'
 import {
   endpointLabels,
@@ -54,7 +55,8 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
     ...endpointLabels(service),
     'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
   }
-  if (existing && sameJson(existing.subsets ?? [], subsets) && sameJson(existing.metadata.labels ?? {}, labels)) return
+  if (existing && isDeepEqual(existing.subsets ?? [], subsets) && isDeepEqual(existing.metadata.labels ?? {}, labels))
+    return
   const annotations = { ...existing?.metadata.annotations, ...(subsets.length > 0 && { [TRIGGER_TIME]: rfc3339(now) }) }
   if (existing) {
     await api.update<Endpoints>(

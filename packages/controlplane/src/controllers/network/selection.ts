@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectRef, Stored } from '@tenure/kube'
 import { type EndpointPort, Pod, type Service } from '@tenure/kube/kinds'
 import type { Cache, ReconcileContext } from '@tenure/runtime'
-import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
+import { candidates, hasLabels, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
 import { isFinished } from '../common/pods.ts'
 
 /** Index of Services by their selectors. */
@@ -25,9 +25,8 @@ export function selectedPods(context: ReconcileContext<Service>): readonly Store
 }
 
 export function selects(service: Service, pod: Pod): boolean {
-  const wanted = Object.entries(service.spec?.selector ?? {})
-  const labels = pod.metadata?.labels ?? {}
-  return wanted.length > 0 && wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
+  const { selector = {} } = service.spec ?? {}
+  return Object.keys(selector).length > 0 && hasLabels(pod.metadata?.labels, selector)
 }
 
 /** True if the controller writes the endpoints of this Service. */

@@ -1,7 +1,7 @@
 import { type Clock, isAlreadyExists, isConflict, isNotFound, type KubeApi, mergePatch, type Timer } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import { Lease, Node, type NodeCondition, type NodeStatus } from '@tenure/kube/kinds'
 import { type Component, rfc3339 } from '@tenure/runtime'
-import { sameJson } from '../common/json.ts'
 import type { ControlPlaneContext } from '../context.ts'
 
 export interface NodesOptions {
@@ -73,7 +73,7 @@ async function register(
   })
   const node = await api.get(Node, { name }, { signal })
   const status = statusOf(node, name, index, clock.now())
-  if (!sameJson(status, node.status))
+  if (!isDeepEqual(status, node.status))
     await api.update<Node>(Node, { ...node, status }, { subresource: 'status', signal })
   // The API server taints new nodes as not ready.
   const taints = node.spec?.taints?.filter(({ key }) => key !== 'node.kubernetes.io/not-ready')

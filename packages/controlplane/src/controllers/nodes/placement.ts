@@ -1,4 +1,5 @@
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration } from '@tenure/kube/kinds'
+import { hasLabels } from '../common/labels.ts'
 
 /** The reason of kube-scheduler why a pod does not fit a node; undefined if it fits. */
 export function unschedulableReason(pod: Pod, node: Node): string | undefined {
@@ -22,9 +23,7 @@ export function unschedulableMessage(reasons: readonly string[]): string {
 }
 
 export function isSelected(pod: Pod, node: Node): boolean {
-  const labels = node.metadata?.labels ?? {}
-  const wanted = Object.entries(pod.spec?.nodeSelector ?? {})
-  if (!wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)) return false
+  if (!hasLabels(node.metadata?.labels, pod.spec?.nodeSelector)) return false
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   return terms === undefined || terms.some((term) => meets(term, node))
 }

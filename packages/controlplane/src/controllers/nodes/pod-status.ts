@@ -1,9 +1,9 @@
 import type { Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import type { Container, ContainerState, ContainerStatus, Pod, PodCondition, PodStatus } from '@tenure/kube/kinds'
 import { rfc3339 } from '@tenure/runtime'
 import { conditionOf } from '../common/conditions.ts'
 import { shortHash } from '../common/hash.ts'
-import { sameJson } from '../common/json.ts'
 
 /** The common state of all containers of a simulated pod. */
 export interface Containers {
@@ -156,7 +156,7 @@ function failedGate(pod: Stored<Pod>): string | undefined {
 
 /** True if two statuses are equal apart from the times of conditions. */
 export function isSameStatus(before: PodStatus | undefined, after: PodStatus): boolean {
-  return sameJson(strip(before), strip(after))
+  return isDeepEqual(strip(before), strip(after))
 }
 
 function strip(status: PodStatus | undefined): unknown {

@@ -1,8 +1,8 @@
 import { isConflict, isNotFound, keyOf, type Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import { Node, PersistentVolumeClaim, Pod, type PodCondition } from '@tenure/kube/kinds'
 import { type Component, EventRecorder, rfc3339 } from '@tenure/runtime'
 import { conditionOf, withoutCondition } from '../common/conditions.ts'
-import { sameJson } from '../common/json.ts'
 import { isFinished } from '../common/pods.ts'
 import { KeyedWorker } from '../keyed-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
@@ -181,5 +181,5 @@ function isPending(pod: Stored<Pod>): boolean {
 
 /** False for heartbeats. */
 function affectsScheduling(old: Stored<Node>, node: Stored<Node>): boolean {
-  return !sameJson(old.spec, node.spec) || !sameJson(old.metadata.labels, node.metadata.labels)
+  return !isDeepEqual(old.spec, node.spec) || !isDeepEqual(old.metadata.labels, node.metadata.labels)
 }

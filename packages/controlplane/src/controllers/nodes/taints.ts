@@ -1,7 +1,7 @@
 import { isConflict, isNotFound, mergePatch } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import { Node, type Taint } from '@tenure/kube/kinds'
 import { controller } from '@tenure/runtime'
-import { sameJson } from '../common/json.ts'
 import { builtIn } from '../component.ts'
 
 const PREFIX = 'node.kubernetes.io/'
@@ -27,7 +27,7 @@ export const nodeTaints = builtIn('node-lifecycle', () =>
     async reconcile({ api, object: node, signal }) {
       const taints = node.spec?.taints ?? []
       const next = taintsOf(node)
-      if (sameJson(taints, next)) return
+      if (isDeepEqual(taints, next)) return
       const { name, resourceVersion } = node.metadata
       try {
         await api.patch(Node, { name }, mergePatch({ metadata: { resourceVersion }, spec: { taints: next } }), {

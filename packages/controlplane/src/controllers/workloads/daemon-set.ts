@@ -10,7 +10,7 @@ import {
 } from '@tenure/kube/kinds'
 import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { scaled } from '../common/amounts.ts'
+import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
@@ -167,7 +167,7 @@ function toUpdate(
 ): readonly Stored<Pod>[] {
   const strategy = set.spec?.updateStrategy
   if ((strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return []
-  const maxUnavailable = Math.max(scaled(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
+  const maxUnavailable = Math.max(scaledIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
   const isUp = (pod: Stored<Pod>): boolean =>
     !pod.metadata.deletionTimestamp && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
   const old = pods.filter(({ metadata }) => metadata.labels?.[HASH] !== hash && !metadata.deletionTimestamp)

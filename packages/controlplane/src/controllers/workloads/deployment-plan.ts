@@ -1,7 +1,7 @@
 import type { Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import type { Deployment, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import { isFinished } from '../common/pods.ts'
-import { sameJson } from '../common/json.ts'
 import {
   annotationsFor,
   totalReplicas,
@@ -52,7 +52,7 @@ export function planDeployment(state: DeploymentState): readonly DeploymentStep[
 function syncStep(deployment: Deployment, set: Stored<ReplicaSet>, old: Sets): DeploymentStep | undefined {
   const annotations = annotationsFor(deployment, set, newRevision(old))
   const isSame =
-    sameJson(annotations, set.metadata.annotations ?? {}) &&
+    isDeepEqual(annotations, set.metadata.annotations ?? {}) &&
     (set.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
   return isSame ? undefined : { type: 'sync', set, annotations }
 }

@@ -1,7 +1,7 @@
 import type { Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '@tenure/kube/kinds'
-import { scaled } from '../common/amounts.ts'
-import { sameJson } from '../common/json.ts'
+import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 
 export const TEMPLATE_HASH = 'pod-template-hash'
 export const REVISION = 'deployment.kubernetes.io/revision'
@@ -34,14 +34,18 @@ export function isRolling(deployment: Deployment): boolean {
 /** Maximum number of additional pods during a rolling update. */
 export function maxSurge(deployment: Deployment): number {
   if (!isRolling(deployment)) return 0
-  return scaled(deployment.spec?.strategy?.rollingUpdate?.maxSurge ?? '25%', replicasOf(deployment), 'up')
+  return scaledIntOrPercent(deployment.spec?.strategy?.rollingUpdate?.maxSurge ?? '25%', replicasOf(deployment), 'up')
 }
 
 /** Maximum number of missing pods during a rolling update. */
 export function maxUnavailable(deployment: Deployment): number {
   const replicas = replicasOf(deployment)
   if (!isRolling(deployment) || replicas === 0) return 0
-  const unavailable = scaled(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable ?? '25%', replicas, 'down')
+  const unavailable = scaledIntOrPercent(
+    deployment.spec?.strategy?.rollingUpdate?.maxUnavailable ?? '25%',
+    replicas,
+    'down',
+  )
   // With both at zero the rollout would not progress.
   return Math.min(unavailable === 0 && maxSurge(deployment) === 0 ? 1 : unavailable, replicas)
 }
@@ -69,7 +73,7 @@ export function newSetOf(deployment: Deployment, sets: Sets): Stored<ReplicaSet>
 }
 
 export function isSameTemplate(wanted: PodTemplateSpec | undefined, has: PodTemplateSpec | undefined): boolean {
-  return sameJson(withoutHash(wanted), withoutHash(has))
+  return isDeepEqual(withoutHash(wanted), withoutHash(has))
 }
 
 function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | undefined {

@@ -9,7 +9,7 @@ import {
 } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, requeueAt, setCondition, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { scaled } from '../common/amounts.ts'
+import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 import { matcherOf } from '../common/claim.ts'
 import { candidates, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
 import { controllerOf } from '../common/owners.ts'
@@ -110,11 +110,11 @@ function figures(
   const { maxUnavailable, minAvailable } = budget.spec ?? {}
   if (maxUnavailable !== undefined) {
     const expected = sizes(pods)
-    return { expected, desired: Math.max(expected - scaled(maxUnavailable, expected, 'up'), 0) }
+    return { expected, desired: Math.max(expected - scaledIntOrPercent(maxUnavailable, expected, 'up'), 0) }
   }
   if (typeof minAvailable === 'string') {
     const expected = sizes(pods)
-    return { expected, desired: scaled(minAvailable, expected, 'up') }
+    return { expected, desired: scaledIntOrPercent(minAvailable, expected, 'up') }
   }
   return { expected: pods.length, desired: minAvailable ?? 0 }
 }

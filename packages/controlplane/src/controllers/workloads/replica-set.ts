@@ -5,6 +5,7 @@ import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import { conditionOf, withCondition, withoutCondition } from '../common/conditions.ts'
 import type { ObjectEvents } from '../common/core-events.ts'
+import { hasLabels } from '../common/labels.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import {
   compareForDeletion,
@@ -152,8 +153,8 @@ function statusOf(
   now: number,
 ): ReplicaSetStatus {
   const active = pods.filter(isActive)
-  const labels = Object.entries(set.spec?.template?.metadata?.labels ?? {})
-  const isFullyLabeled = (pod: Pod): boolean => labels.every(([key, value]) => pod.metadata?.labels?.[key] === value)
+  const templateLabels = set.spec?.template?.metadata?.labels
+  const isFullyLabeled = (pod: Pod): boolean => hasLabels(pod.metadata?.labels, templateLabels)
   const minReady = set.spec?.minReadySeconds ?? 0
   const before = set.status?.conditions
   const isFailed = conditionOf(before, 'ReplicaFailure') !== undefined

@@ -1,7 +1,7 @@
 import { isAlreadyExists, isNotFound, type Kind, type KubeApi, type KubeObject, type Stored } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
 import { ControllerRevision, type PodTemplateSpec } from '@tenure/kube/kinds'
 import { shortHash } from '../common/hash.ts'
-import { sameJson } from '../common/json.ts'
 import { controllerReference } from '../common/owners.ts'
 
 export interface RevisionsOptions {
@@ -29,7 +29,7 @@ export async function currentRevision(options: RevisionsOptions): Promise<Revisi
   const data = { spec: { template: { ...template, $patch: 'replace' } } }
   const sorted = byRevision(options.revisions)
   const latest = sorted.at(-1)
-  const same = sorted.findLast((revision) => sameJson(revision.data, data))
+  const same = sorted.findLast((revision) => isDeepEqual(revision.data, data))
   if (same && same === latest) return same
   const number = (latest?.revision ?? 0) + 1
   if (same) return api.update<ControllerRevision>(ControllerRevision, { ...same, revision: number }, { signal })
@@ -41,7 +41,7 @@ export async function currentRevision(options: RevisionsOptions): Promise<Revisi
       if (!isAlreadyExists(error)) throw error
       const { name = '', namespace } = wanted.metadata ?? {}
       const existing = await api.get(ControllerRevision, { name, namespace }, { signal })
-      if (sameJson(existing.data, data)) return existing
+      if (isDeepEqual(existing.data, data)) return existing
     }
   }
 }

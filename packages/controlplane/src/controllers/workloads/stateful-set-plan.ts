@@ -1,6 +1,6 @@
 import type { Stored } from '@tenure/kube'
 import type { Pod, StatefulSet } from '@tenure/kube/kinds'
-import { scaled } from '../common/amounts.ts'
+import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 import { isAvailable, isFinished, isReady } from '../common/pods.ts'
 
 export const REVISION_LABEL = 'controller-revision-hash'
@@ -98,7 +98,7 @@ function updateSteps(state: StatefulSetState, byOrdinal: ReadonlyMap<number, Sto
   if ((strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return []
   const { end, start } = ordinals(set)
   const total = end - start
-  const maxUnavailable = Math.max(scaled(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
+  const maxUnavailable = Math.max(scaledIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? 1, total, 'up'), 1)
   const replicas = Array.from({ length: total }, (_, index) => byOrdinal.get(start + index))
   let unavailable = replicas.filter((pod) => !pod || !isUp(state, pod)).length
   const steps: StatefulStep[] = []

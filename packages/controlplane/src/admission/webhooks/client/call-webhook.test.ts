@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { AdmissionHarness, patch, refusal, webhook } from '../../admission.testing.ts'
-import type { Json } from '../../admission.testing.ts'
+import type { JsonObject } from '@tenure/kube/model'
 
 const FAILED = 'Internal error occurred: failed calling webhook "one.example.dev": '
 const POST = 'failed to call webhook: Post "https://127.0.0.1:9443/one?timeout=10s": '
 
-async function start(brief: Json = {}): Promise<AdmissionHarness> {
+async function start(brief: JsonObject = {}): Promise<AdmissionHarness> {
   const harness = await AdmissionHarness.open()
   await harness.configure('validating', 'a', [webhook('one', brief)])
   await harness.configure('mutating', 'a', [webhook('one', brief)])
@@ -58,7 +58,7 @@ const cannotUnmarshal = (what: string): string =>
 
 // Messages of kube-apiserver 1.36.
 describe('an invalid response', () => {
-  test.each<[Json, string]>([
+  test.each<[JsonObject, string]>([
     [{ body: '{}' }, 'received invalid webhook response: webhook response was absent'],
     [{ body: '<html>' }, `failed to call webhook: ${cannotUnmarshal('string')}`],
     [{ body: '[]' }, `failed to call webhook: ${cannotUnmarshal('array')}`],

@@ -1,15 +1,15 @@
 import type { Clock } from '@tenure/kube'
 import { asError, withTimeout } from '@tenure/kube'
+import { isJsonObject } from '@tenure/kube/model'
 import { goKind } from '../../../patch/go-format.ts'
 import { JsonSyntaxError, parseJson } from '../../../registry/decode/json-text.ts'
 import { goQuote } from '../../../schema/go-text.ts'
-import { isObject } from '../../../schema/json.ts'
 import type { ServiceAddress, WebhookResponse, WebhookCaller } from './caller.ts'
 import { CallFailure } from '../errors.ts'
-import type { AdmissionReviewRequest, ReviewResponse } from '../review.ts'
+import type { SentReviewRequest, WebhookReviewResponse } from '../review.ts'
 import { InvalidResponse, readResponse, reviewText, UndecodableResponse } from '../review.ts'
 import { serverMessage } from './server-message.ts'
-import type { ServiceReference, ConfiguredWebhook } from '../webhook.ts'
+import type { ServiceReference, StoredWebhookConfig } from '../webhook.ts'
 
 /** Returns the address of a Service. Throws if the Service is unreachable. */
 export type ResolveService = (service: ServiceReference) => ServiceAddress | Promise<ServiceAddress>
@@ -23,10 +23,10 @@ export interface WebhookCallContext {
 /** Calls one webhook. Throws a CallFailure if there is no valid response. */
 export async function callWebhook(
   context: WebhookCallContext,
-  webhook: ConfiguredWebhook,
-  request: AdmissionReviewRequest,
+  webhook: StoredWebhookConfig,
+  request: SentReviewRequest,
   isMutating: boolean,
-): Promise<ReviewResponse> {
+): Promise<WebhookReviewResponse> {
   const { name, reviewVersion } = webhook
   const fail = (why: string): never => {
     throw new CallFailure(name, why)
@@ -60,7 +60,7 @@ export async function callWebhook(
 
 async function post(
   { caller, resolveService, clock }: WebhookCallContext,
-  { service, timeoutSeconds }: ConfiguredWebhook,
+  { service, timeoutSeconds }: StoredWebhookConfig,
   url: URL,
   certificateAuthority: string | undefined,
   body: string,
@@ -87,7 +87,7 @@ interface Target {
   readonly shown: string
 }
 
-function targetOf({ url, service, timeoutSeconds }: ConfiguredWebhook): Target | undefined {
+function targetOf({ url, service, timeoutSeconds }: StoredWebhookConfig): Target | undefined {
   const base = service
     ? `https://${service.name}.${service.namespace}.svc:${service.port}${service.path || '/'}`
     : (url ?? '')
@@ -119,7 +119,7 @@ function parse({ status, contentType, body }: WebhookResponse): Readonly<Record<
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
   }
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   const why = `json: cannot unmarshal ${goKind(value)} into Go value of type ${ENVELOPE}`
   throw new UndecodableResponse(`couldn't get version/kind; json parse error: ${why}`)
 }

@@ -14,7 +14,7 @@ import { process } from '../../../schema/validation/process.ts'
 import { openStorage } from '../../../storage/index.ts'
 import { createAdmission } from '../../admission.ts'
 import { refusal, webhook } from '../../admission.testing.ts'
-import type { Json } from '../../admission.testing.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import { HttpsCaller } from './https-caller.ts'
 
 interface ConfigMap extends KubeObject {
@@ -95,7 +95,7 @@ async function start(port: number) {
   await storage.write('namespaces', 'default', () => ({
     put: { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } } as KubeObject,
   }))
-  const create = (data: Json) =>
+  const create = (data: JsonObject) =>
     registry.handle({
       verb: 'create',
       definition: KINDS.configMap,
@@ -108,7 +108,7 @@ async function start(port: number) {
       userAgent: 'test',
       signal: new AbortController().signal,
     } satisfies ResourceRequest)
-  const configure = (type: string, clientConfig: Json) =>
+  const configure = (type: string, clientConfig: JsonObject) =>
     storage.write(`${type}webhookconfigurations.admissionregistration.k8s.io`, 'a', () => ({
       put: { metadata: { name: 'a' }, webhooks: [webhook('one', { clientConfig })] } as unknown as KubeObject,
     }))

@@ -1,5 +1,5 @@
+import { isJsonObject } from '@tenure/kube/model'
 import { goQuote } from '../../../schema/go-text.ts'
-import { isObject } from '../../../schema/json.ts'
 import type { WebhookResponse } from './caller.ts'
 
 const MESSAGES = new Map([
@@ -40,6 +40,6 @@ function statusMessage(body: string): string | undefined {
   } catch {
     return undefined
   }
-  if (!isObject(parsed) || parsed['kind'] !== 'Status' || parsed['status'] !== 'Failure') return undefined
+  if (!isJsonObject(parsed) || parsed['kind'] !== 'Status' || parsed['status'] !== 'Failure') return undefined
   return typeof parsed['message'] === 'string' ? parsed['message'] : undefined
 }

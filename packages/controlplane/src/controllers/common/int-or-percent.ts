@@ -1,5 +1,5 @@
 /** Resolves a count or a percentage of `total`. Other text counts as 0. */
-export function scaled(value: number | string | undefined, total: number, rounding: 'up' | 'down'): number {
+export function scaledIntOrPercent(value: number | string | undefined, total: number, rounding: 'up' | 'down'): number {
   if (value === undefined) return 0
   if (typeof value === 'number') return value
   const percent = /^(\d+)%$/.exec(value)
