@@ -1,5 +1,5 @@
 import { readConfiguration } from '@tenure/runtime'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings } from './api/types.ts'
 import { familyFlags, leaderName, leasedKind, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
@@ -11,7 +11,7 @@ async function read(argv: readonly string[], environment: Readonly<Record<string
 }
 
 describe('tenure leases', () => {
-  it('takes the flags of the original', async () => {
+  test('takes the flags of the original', async () => {
     const values = await read([
       '--group',
       'apps',
@@ -38,7 +38,7 @@ describe('tenure leases', () => {
     expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'leases', value: 'on' } })
   })
 
-  it('takes its environment', async () => {
+  test('takes its environment', async () => {
     const values = await read([], {
       LEASE_GVK_VERSION: 'v1',
       LEASE_GVK_KIND: 'Pod',
@@ -52,7 +52,7 @@ describe('tenure leases', () => {
     expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'a', value: 'b' } })
   })
 
-  it.each([
+  test.each([
     [['--opt-in-label-key', 'a'], { key: 'a', value: undefined }],
     [['--opt-in-label-key', 'a', '--opt-in-label-value='], { key: 'a', value: '' }],
     [['--opt-in-label-key=', '--opt-in-label-value='], undefined],
@@ -60,7 +60,7 @@ describe('tenure leases', () => {
     expect(leaseSettings(await read(['--version', 'v1', '--kind', 'Pod', ...argv])).optIn).toEqual(optIn)
   })
 
-  it.each(['', '/', 'Upper.example', 'a.example/b', 'two words/'])(
+  test.each(['', '/', 'Upper.example', 'a.example/b', 'two words/'])(
     'a prefix %j is refused: nothing would be leased',
     (prefix) => {
       expect(() => leaseFamilies({ prefix, newerPrefix: 'b.example/' })).toThrow(/--prefix must be a DNS name/)
@@ -70,7 +70,7 @@ describe('tenure leases', () => {
     },
   )
 
-  it.each([
+  test.each([
     ['a b', undefined],
     ['!protected', undefined],
     ['a,b', undefined],
@@ -83,7 +83,7 @@ describe('tenure leases', () => {
     expect(() => leaseSettings({ ...values, optInLabelValue: value })).toThrow(/^tenure leases cannot start: .* label/)
   })
 
-  it.each([[[]], [['--opt-in-label-key=']]])(
+  test.each([[[]], [['--opt-in-label-key=']]])(
     'does not manage everything for a value without its key: %j',
     async (argv) => {
       const values = await read(['--version', 'v1', '--kind', 'Pod', '--opt-in-label-value', 'on', ...argv])
@@ -91,7 +91,7 @@ describe('tenure leases', () => {
     },
   )
 
-  it('reads other prefixes, one of them alone if they are the same', async () => {
+  test('reads other prefixes, one of them alone if they are the same', async () => {
     const gvk = ['--version', 'v1', '--kind', 'Pod']
     const two = leaseSettings(await read([...gvk, '--prefix', 'a.example', '--newer-prefix', 'b.example/']))
     expect(two.families).toEqual([
@@ -102,7 +102,7 @@ describe('tenure leases', () => {
     expect(one.families).toEqual([{ prefix: 'a.example/', start: 'extended-at' }])
   })
 
-  it.each([
+  test.each([
     [[], []],
     [['--prefix=a.example/'], ['--prefix=a.example/']],
     [['--newer-prefix=b.example/'], ['--newer-prefix=b.example/']],
@@ -118,7 +118,7 @@ describe('tenure leases', () => {
     expect(leaseSettings(await read([...gvk, ...flags])).families).toEqual(families)
   })
 
-  it('needs a kind', async () => {
+  test('needs a kind', async () => {
     await expect(read([])).rejects.toThrow(/--version is required[\s\S]*--kind is required/)
   })
 })

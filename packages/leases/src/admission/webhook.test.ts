@@ -1,5 +1,5 @@
 import { handleReview } from '@tenure/runtime'
-import { silentLogger } from '@tenure/runtime/testing'
+import { silentLogger } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
 import type { Annotations } from './problems.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ceilSecond, floorSecond, formatTime, isWritable, parseTime, parseTimeOrDate } from './time.ts'
 
 describe('parseTime', () => {
@@ -42,7 +42,7 @@ describe('parseTime', () => {
     expect(parseTime(text)).toBeUndefined()
   })
 
-  it('reads back what is written', () => {
+  test('reads back what is written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 253_402_300_799 }), (second) => {
         expect(parseTime(formatTime(second * 1_000))).toBe(second * 1_000)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatTtl, MAX_TTL_MS, parseTtl } from './ttl.ts'
 
 const SECOND = 1_000
@@ -231,11 +231,11 @@ describe('parseTtl', () => {
     expect(ttl.ok || ttl.reason).toMatch(reason)
   })
 
-  it('has a table of many spellings', () => {
+  test('has a table of many spellings', () => {
     expect(new Set([...accepted, ...refused].map(([text]) => text)).size).toBeGreaterThanOrEqual(120)
   })
 
-  it('reads back what it prints', () => {
+  test('reads back what it prints', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_TTL_MS }), (milliseconds) => {
         expect(parseTtl(formatTtl(milliseconds))).toEqual({ ok: true, milliseconds })
@@ -270,7 +270,7 @@ describe('parseTtl', () => {
     .array(fc.tuple(gap, number, unit), { minLength: 1, maxLength: 6 })
     .map((parts) => parts.map(([before, value, name]) => before + value + name).join(''))
 
-  it('reads all of the grammar: never negative, never more than the longest', () => {
+  test('reads all of the grammar: never negative, never more than the longest', () => {
     fc.assert(
       fc.property(inGrammar, gap, (text, after) => {
         const ttl = parseTtl(text + after)
@@ -284,7 +284,7 @@ describe('parseTtl', () => {
     )
   })
 
-  it('adds up its parts, never to less', () => {
+  test('adds up its parts, never to less', () => {
     fc.assert(
       fc.property(inGrammar, inGrammar, (a, b) => {
         const [first, second, both] = [parseTtl(a), parseTtl(b), parseTtl(`${a} ${b}`)]
@@ -310,7 +310,7 @@ describe('parseTtl', () => {
     .array(fc.constantFrom(...Array.from('0123456789.smhdwyoMnutSHD\u00B5\u03BC -+\t\n\u00A0x')), { maxLength: 10 })
     .map((characters) => characters.join(''))
 
-  it('refuses everything outside the grammar, and nothing inside', () => {
+  test('refuses everything outside the grammar, and nothing inside', () => {
     fc.assert(
       fc.property(fc.oneof(nearly, fc.string(), fc.string({ unit: 'binary' })), (text) => {
         const ttl = parseTtl(text)
@@ -322,7 +322,7 @@ describe('parseTtl', () => {
     )
   })
 
-  it('always says why, in one line', () => {
+  test('always says why, in one line', () => {
     fc.assert(
       fc.property(nearly, (text) => {
         const ttl = parseTtl(text)

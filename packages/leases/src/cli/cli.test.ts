@@ -1,9 +1,10 @@
 import { type Clock, RestMapper } from '@tenure/kube'
 import { ConfigMap, Deployment, Node, Pod, ReplicaSet } from '@tenure/kube/kinds'
-import { refuse } from '@tenure/runtime/testing'
+import { refuse } from '@tenure/controlplane/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
-import { World } from '../testing/lease-controller-harness.ts'
+import { LeaseControllerHarness } from '../testing/lease-controller-harness.ts'
+import { deploymentSpec, podSpec } from '../testing/objects.ts'
 import { leaseCommands } from './commands.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { durationInWords, fromNow, roughDuration } from './durations.ts'
@@ -11,20 +12,20 @@ import { durationInWords, fromNow, roughDuration } from './durations.ts'
 const SEED = SEED_FAMILY.prefix
 const NEWER = NEWER_FAMILY.prefix
 
-let world: World
+let harness: LeaseControllerHarness
 let written: string[]
 let warned: string[]
 let context: LeaseCliContext
 
 beforeEach(async () => {
-  world = new World()
-  await world.clock.advance(250)
+  harness = await LeaseControllerHarness.create()
+  await harness.clock.advance(250)
   written = []
   warned = []
   context = {
-    api: world.client,
-    kinds: new RestMapper(world.client.requester),
-    clock: world.clock,
+    api: harness.client,
+    kinds: new RestMapper(harness.client.requester),
+    clock: harness.clock,
     namespace: 'default',
     write: (text) => void written.push(text),
     warn: (text) => void warned.push(text),
@@ -38,11 +39,11 @@ async function run(name: string, args: readonly string[], options: LeaseCliOptio
 }
 
 function pod(name: string, annotations: Readonly<Record<string, string>>, namespace = 'default'): void {
-  world.server.seed(Pod, { metadata: { name, namespace, annotations } })
+  harness.server.seed(Pod, { metadata: { name, namespace, annotations }, spec: podSpec })
 }
 
 const annotationsOf = (name: string): Readonly<Record<string, string>> | undefined =>
-  world.server.peek(Pod, { name, namespace: 'default' })?.metadata.annotations
+  harness.server.peek(Pod, { name, namespace: 'default' })?.metadata.annotations
 
 function dated(ttl: string, expireAt: string): Readonly<Record<string, string>> {
   return {
@@ -53,6 +54,10 @@ function dated(ttl: string, expireAt: string): Readonly<Record<string, string>> 
   }
 }
 
+/** What was requested besides discovery, as `namespace/plural`. */
+const listed = (): readonly string[] =>
+  harness.server.requests.filter(({ plural }) => plural !== '').map(({ plural, namespace }) => `${namespace}/${plural}`)
+
 describe('list', () => {
   beforeEach(() => {
     pod('late', dated('2d', '2026-01-03T00:00:00Z'))
@@ -60,10 +65,10 @@ describe('list', () => {
     pod('wrong', { [`${SEED}ttl`]: '1h30', [`${SEED}lease-status`]: 'Invalid TTL: 30 has no unit' })
     pod('unleased', { other: 'x' })
     pod('elsewhere', dated('1h', '2026-01-01T01:00:00Z'), 'other')
-    world.server.seed(Deployment, {
+    harness.server.seed(Deployment, {
       metadata: { name: 'web', namespace: 'default', annotations: { [`${NEWER}expires`]: '2026-01-02' } },
     })
-    world.server.seed(Node, { metadata: { name: 'n', annotations: { [`${SEED}ttl`]: 'forever' } } })
+    harness.server.seed(Node, { metadata: { name: 'n', annotations: { [`${SEED}ttl`]: 'forever' } } })
   })
 
   test('shows what expires when, soonest first, across kinds', async () => {
@@ -99,29 +104,26 @@ describe('list', () => {
   test('of one kind or namespace asks for nothing else', async () => {
     await run('list', ['pods'], { namespace: 'other' })
     expect(written.join('\n')).toContain('elsewhere')
-    expect(world.server.requests.map(({ plural, namespace }) => `${namespace}/${plural}`)).toEqual(['other/pods'])
+    expect(listed()).toEqual(['other/pods'])
     // Never a spec.
-    expect(world.server.requests[0]?.headers['accept']).toContain('PartialObjectMetadataList')
+    expect(harness.server.requests.at(-1)?.headers['accept']).toContain('PartialObjectMetadataList')
   })
 
   test('of a kind that is in no namespace shows it, whatever the namespace', async () => {
     await run('list', ['nodes', 'pods'], { namespace: 'other' })
     expect(written.join('\n')).toMatch(/Node +- +n /)
     expect(written.join('\n')).toContain('elsewhere')
-    expect(world.server.requests.map(({ plural, namespace }) => `${namespace}/${plural}`).toSorted()).toEqual([
-      '/nodes',
-      'other/pods',
-    ])
+    expect(listed().toSorted()).toEqual(['/nodes', 'other/pods'])
   })
 
   test('warns about kinds that it may not list, and fails if that is all', async () => {
-    const end = world.server.intercept(({ plural }) =>
+    const end = harness.server.intercept(({ plural }) =>
       plural === 'configmaps' ? refuse(403, 'Forbidden', 'configmaps is forbidden') : undefined,
     )
     await run('list', [])
     expect(warned).toEqual([expect.stringMatching(/^configmaps\/v1 could not be listed: .*forbidden/)])
     expect(written.join('\n')).toContain('soon')
-    await expect(run('list', ['cm', 'configmaps'])).rejects.toThrow('does not serve cm')
+    await expect(run('list', ['cmx', 'configmaps'])).rejects.toThrow('does not serve cmx')
     await expect(run('list', ['configmap'])).rejects.toThrow('forbidden')
     end()
   })
@@ -155,7 +157,7 @@ describe('set', () => {
 
   test.each([-7_200_000, 7_200_000])('starts it by the clock of the server: ours is %i ms ahead', async (ahead) => {
     pod('test', {})
-    const { clock } = world
+    const { clock } = harness
     const ours: Clock = {
       now: () => clock.now() + ahead,
       monotonic: () => clock.monotonic(),
@@ -193,13 +195,13 @@ describe('set', () => {
   ])('refuses %s %s, and writes nothing', async (target, ttl, message) => {
     pod('test', {})
     await expect(run('set', [target, ttl])).rejects.toThrow(message)
-    expect(world.writes()).toEqual([])
+    expect(harness.writes()).toEqual([])
   })
 
   test('does not undo what somebody writes at the same time', async () => {
     pod('test', {})
     let isFirst = true
-    world.server.intercept(({ verb }) => {
+    harness.server.intercept(({ verb }) => {
       if (verb === 'patch' && isFirst) {
         isFirst = false
         pod('test', { note: 'mine' })
@@ -216,7 +218,7 @@ describe('extend', () => {
 
   test('starts the lease anew, with its TTL or another', async () => {
     pod('test', started)
-    await world.clock.advance(3_600_000)
+    await harness.clock.advance(3_600_000)
     await run('extend', ['pod/test'])
     expect(annotationsOf('test')).toEqual({ ...started, [`${SEED}extended-at`]: '2026-01-01T01:00:01Z' })
     expect(written).toEqual(['pod/test expires at 2026-01-01T03:00:01Z (in 2h)'])
@@ -240,13 +242,12 @@ describe('extend', () => {
   ])('refuses %j with %s', async (annotations, ttl, message) => {
     pod('test', annotations)
     await expect(run('extend', ttl === undefined ? ['pod/test'] : ['pod/test', ttl])).rejects.toThrow(message)
-    expect(world.writes()).toEqual([])
+    expect(harness.writes()).toEqual([])
   })
 })
 
 test.each(['set', 'extend'])('%s is refused on what a Deployment copies its annotations to', async (command) => {
-  world.served.push({ group: 'apps', version: 'v1', kind: 'ReplicaSet' })
-  world.server.seed(ReplicaSet, {
+  harness.server.seed(ReplicaSet, {
     metadata: {
       name: 'web-1',
       namespace: 'default',
@@ -272,7 +273,7 @@ test('clear takes all away that makes a lease, and nothing else', async () => {
   expect(annotationsOf('test')).toEqual({ other: 'x', [`${SEED}on-delete-job`]: 'a/b' })
   await run('clear', ['pod/test'])
   expect(written).toEqual(['pod/test will not expire', 'pod/test has no lease'])
-  expect(world.writes()).toEqual(['patch pods/test'])
+  expect(harness.writes()).toEqual(['patch pods/test'])
 })
 
 test.each([
@@ -282,20 +283,23 @@ test.each([
 ])('%s promises nothing about what is being deleted', async (command, ttl) => {
   const metadata = { name: 'test', namespace: 'default', finalizers: ['example.dev/hold'] }
   const deletionTimestamp = '2026-01-01T00:00:00Z'
-  world.server.seed(Pod, { metadata: { ...metadata, deletionTimestamp, annotations: { [`${SEED}ttl`]: '1h' } } })
+  harness.server.seed(Pod, {
+    metadata: { ...metadata, deletionTimestamp, annotations: { [`${SEED}ttl`]: '1h' } },
+    spec: podSpec,
+  })
   await expect(run(command, ['pod/test', ttl].filter(Boolean))).rejects.toThrow('is already being deleted')
-  expect(world.writes()).toEqual([])
+  expect(harness.writes()).toEqual([])
 })
 
 test('other kinds and namespaces are named as kubectl names them', async () => {
   const metadata = { name: 'web', namespace: 'shop' }
-  world.server.seed(Deployment, { metadata })
-  world.server.seed(ConfigMap, { metadata })
+  harness.server.seed(Deployment, { metadata, spec: deploymentSpec })
+  harness.server.seed(ConfigMap, { metadata })
   await run('set', ['deployments.apps/web', '1h'], { namespace: 'shop' })
   await run('set', ['deployments.v1.apps/web', '2h'], { namespace: 'shop' })
   expect(written.at(-1)).toBe('deployment.apps/web expires at 2026-01-01T02:00:01Z (in 2h)')
-  expect(world.server.peek(Deployment, metadata)?.metadata.annotations).toMatchObject({ [`${SEED}ttl`]: '2h' })
-  expect(world.server.peek(ConfigMap, metadata)?.metadata.annotations).toBeUndefined()
+  expect(harness.server.peek(Deployment, metadata)?.metadata.annotations).toMatchObject({ [`${SEED}ttl`]: '2h' })
+  expect(harness.server.peek(ConfigMap, metadata)?.metadata.annotations).toBeUndefined()
 })
 
 test.each<[string, number, readonly string[]]>([
@@ -310,7 +314,7 @@ test.each<[string, number, readonly string[]]>([
 ])('explain %s', async (text, code, lines) => {
   expect(await run('explain', [text])).toBe(code)
   expect(written).toEqual(lines)
-  expect(world.server.requests).toEqual([])
+  expect(harness.server.requests).toEqual([])
 })
 
 test('durations in words', () => {

@@ -1,35 +1,26 @@
-import { asError, Client, type Transport, type TransportRequest, type TransportResponse } from '@tenure/kube'
+import { asError, Client } from '@tenure/kube'
+import { type Interceptor, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type Logger, manager, type ManagerOptions } from '@tenure/runtime'
-import { MemoryApi } from '@tenure/runtime/testing'
-import type { KindController, KindControllerOptions } from '../controllers/lease/kind-controller.ts'
+import { leaseControllerDefinition } from '../api/crd.ts'
 import { LeaseController, type LeaseControllerSpec, type LeaseControllerStatus } from '../api/lease-controller.ts'
+import type { KindController, KindControllerOptions } from '../controllers/lease/kind-controller.ts'
 import { type LeaseControllersOptions, leaseControllersOperator } from '../controllers/lease-controller/operator.ts'
 
-export interface ServedKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-  /** Default: the kind in lower case with an s. */
-  readonly plural?: string
-  /** Default true. */
-  readonly namespaced?: boolean
-}
-
-/** A keeper that does nothing but say what a test wants it to. */
-export class FakeKeeper implements KindController {
+/** A kind controller that only reports what a test sets. */
+export class FakeKindController implements KindController {
   readonly name: string
   readonly options: KindControllerOptions
   activeLeases = 0
   nextExpiry: number | undefined
   problem: string | undefined
   state: 'new' | 'starting' | 'running' | 'stopped' = 'new'
-  /** What `start` waits for. */
+  /** `start` waits for it. */
   readonly gate: Promise<void> | undefined
 
   constructor(options: KindControllerOptions, gate?: Promise<void>) {
     this.options = options
-    this.name = `keeper of ${options.kind.kind}`
+    this.name = `fake controller of ${options.kind.kind}`
     this.gate = gate
   }
 
@@ -46,41 +37,47 @@ export class FakeKeeper implements KindController {
   }
 }
 
-/** The operator in a manager, on a server in memory that also tells what it serves. */
-export class World {
-  readonly clock = new VirtualClock()
-  readonly server = new MemoryApi({ clock: this.clock })
+/** The operator of LeaseControllers in a manager, on the embedded control plane. */
+export class LeaseControllerHarness {
+  readonly clock: VirtualClock
+  readonly server: TestControlPlane
   readonly client: Client
-  readonly keepers: FakeKeeper[] = []
-  readonly lines: string[] = []
-  readonly served: ServedKind[] = [
-    { group: '', version: 'v1', kind: 'Pod' },
-    { group: '', version: 'v1', kind: 'ConfigMap' },
-    { group: '', version: 'v1', kind: 'Node', namespaced: false },
-    { group: 'apps', version: 'v1', kind: 'Deployment' },
-  ]
-  discoveries = 0
+  readonly controllers: FakeKindController[] = []
+  readonly logLines: string[] = []
   readonly #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
 
-  constructor() {
-    this.client = new Client({ transport: this.#transport(), clock: this.clock, defaultNamespace: 'operator' })
+  private constructor(clock: VirtualClock, server: TestControlPlane) {
+    this.clock = clock
+    this.server = server
+    this.client = new Client({ transport: server.transport, clock, defaultNamespace: 'operator' })
+  }
+
+  static async create(): Promise<LeaseControllerHarness> {
+    const clock = new VirtualClock()
+    const crds = [leaseControllerDefinition]
+    const harness = new LeaseControllerHarness(
+      clock,
+      await TestControlPlane.start({ clock, crds, namespaces: ['operator'] }),
+    )
+    harness.server.clearRequests()
+    return harness
   }
 
   async start(options: LeaseControllersOptions = {}, more: Partial<ManagerOptions> = {}): Promise<void> {
     const operator = leaseControllersOperator({
       definition: false,
-      createKeeper: (_context, wanted) => {
-        const keeper = new FakeKeeper(wanted)
-        this.keepers.push(keeper)
-        return keeper
+      createController: (_context, wanted) => {
+        const controller = new FakeKindController(wanted)
+        this.controllers.push(controller)
+        return controller
       },
       ...options,
     })
     const subject = manager({
       controllers: operator.controllers,
       components: operator.components,
-      transport: this.#transport(),
+      transport: this.server.transport,
       clock: this.clock,
       random: seededRandom(5),
       namespace: 'operator',
@@ -90,7 +87,7 @@ export class World {
     })
     let failure: Error | undefined
     this.#running = subject.run(this.#end.signal).catch((error: unknown) => (failure = asError(error)))
-    await this.until(() => failure !== undefined || this.lines.includes('info controller started'))
+    await this.until(() => failure !== undefined || this.logLines.includes('info controller started'))
     if (failure) throw failure
   }
 
@@ -99,83 +96,72 @@ export class World {
     this.#end.abort()
     void this.#running.then(() => (isOver = true))
     await this.clock.advanceUntil(() => isOver)
+    await this.server.stop()
   }
 
   async until(condition: () => boolean): Promise<void> {
     await this.clock.advanceUntil(condition, 120_000)
   }
 
+  /** Creates a LeaseController or changes its spec. */
   put(name: string, spec: LeaseControllerSpec): void {
-    const generation = (this.server.peek(LeaseController, { name })?.metadata.generation ?? 0) + 1
     const { status } = this.server.peek(LeaseController, { name }) ?? {}
-    this.server.seed(LeaseController, { metadata: { name, generation }, spec, ...(status && { status }) })
+    this.server.seed(LeaseController, { metadata: { name }, spec, ...(status && { status }) })
   }
 
   status(name: string): LeaseControllerStatus | undefined {
     return this.server.peek(LeaseController, { name })?.status
   }
 
-  /** `True Running`. */
+  /** Status and reason of the Ready condition: `True Running`. */
   ready(name: string): string {
     const found = this.status(name)?.conditions?.find(({ type }) => type === 'Ready')
     return found ? `${found.status} ${found.reason}` : ''
   }
 
-  /** The requests that changed something: `apply deployments/web`. */
+  /** The requests that change something: `apply deployments/web`. */
   writes(): readonly string[] {
     return this.server.requests
       .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
       .map(({ verb, plural, name, subresource }) => `${verb} ${plural}/${name}${subresource && `/${subresource}`}`)
   }
 
-  running(): readonly FakeKeeper[] {
-    return this.keepers.filter(({ state }) => state === 'running')
+  /** Number of discovery requests. */
+  get discoveries(): number {
+    return this.server.requests.filter(({ path }) => path === '/apis').length
   }
 
-  #transport(): Transport {
-    return {
-      request: (request) => this.#discovery(request) ?? this.server.request(request),
-      close: () => Promise.resolve(),
-    }
+  /** Answers discovery with the current state until the returned function is called: a real server lags, too. */
+  async holdDiscovery(): Promise<() => void> {
+    const headers = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' }
+    const text = await (await this.server.transport.request({ method: 'GET', path: '/apis', headers })).body.text()
+    const bytes = new TextEncoder().encode(text)
+    const answer: Interceptor = ({ path }) =>
+      path === '/apis'
+        ? {
+            status: 200,
+            headers: { 'content-type': headers.accept },
+            body: {
+              text: () => Promise.resolve(text),
+              cancel: () => undefined,
+              async *[Symbol.asyncIterator]() {
+                yield bytes
+              },
+            },
+          }
+        : undefined
+    return this.server.intercept(answer)
   }
 
-  #discovery({ path }: TransportRequest): Promise<TransportResponse> | undefined {
-    if (path !== '/api' && path !== '/apis') return undefined
-    if (path === '/apis') this.discoveries++
-    const kinds = this.served.filter(({ group }) => (group === '') === (path === '/api'))
-    const groups = Map.groupBy(kinds, ({ group }) => group)
-    const items = [...groups].map(([name, ofGroup]) => ({
-      metadata: { name },
-      versions: [...Map.groupBy(ofGroup, ({ version }) => version)].map(([version, resources]) => ({
-        version,
-        resources: resources.map(({ kind, plural, namespaced }) => ({
-          resource: plural ?? `${kind.toLowerCase()}s`,
-          responseKind: { kind },
-          scope: namespaced === false ? 'Cluster' : 'Namespaced',
-          singularResource: kind.toLowerCase(),
-          verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-        })),
-      })),
-    }))
-    const bytes = new TextEncoder().encode(JSON.stringify({ kind: 'APIGroupDiscoveryList', items }))
-    return Promise.resolve({
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: {
-        text: () => Promise.resolve(new TextDecoder().decode(bytes)),
-        cancel: () => undefined,
-        async *[Symbol.asyncIterator]() {
-          yield bytes
-        },
-      },
-    })
+  running(): readonly FakeKindController[] {
+    return this.controllers.filter(({ state }) => state === 'running')
   }
 
   #logger(): Logger {
     const at =
       (level: string) =>
       (message: string): void =>
-        void this.lines.push(`${level} ${message}`)
+        void this.logLines.push(`${level} ${message}`)
     const logger: Logger = {
       debug: at('debug'),
       info: at('info'),

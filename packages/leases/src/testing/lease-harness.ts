@@ -1,21 +1,22 @@
 import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored, TenureError } from '@tenure/kube'
-import { ConfigMap, Event, Job } from '@tenure/kube/kinds'
+import { ConfigMap, Deployment, Event, Job } from '@tenure/kube/kinds'
+import { type RecordedRequest, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type EventContent, type Logger, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
-import { MemoryApi, type RecordedRequest } from '@tenure/runtime/testing'
-import { SEED_FAMILY } from '../api/annotations.ts'
+import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
 import { defaultLeaseSettings, type LeaseSettings } from '../api/types.ts'
 import {
   createKindController,
   type KindController,
   type KindControllerOptions,
 } from '../controllers/lease/kind-controller.ts'
+import { deploymentSpec } from './objects.ts'
 
 export const SEED = SEED_FAMILY.prefix
-export const NEWER = 'object-lease-controller.ullberg.io/'
+export const NEWER = NEWER_FAMILY.prefix
 
-/** The annotations of a lease of a minute that ends with a cleanup job. */
+/** Annotations of a lease of one minute that ends with a cleanup job. */
 export const withJob = (more: Readonly<Record<string, string>> = {}, prefix = SEED): Record<string, string> =>
   Object.fromEntries(
     Object.entries({ ttl: '60s', 'on-delete-job': 'scripts/run.sh', ...more }).map(([name, value]) => [
@@ -24,59 +25,68 @@ export const withJob = (more: Readonly<Record<string, string>> = {}, prefix = SE
     ]),
   )
 
-export interface Told extends EventContent {
+export interface RecordedEvent extends EventContent {
   readonly name: string
 }
 
-export interface Process {
-  readonly keeper: KindController
+/** One run of a lease controller. */
+export interface LeaseProcess {
+  readonly controller: KindController
   readonly client: Client
-  /** A clean stop. */
+  /** Stops cleanly. */
   stop(): Promise<void>
-  /** As a kill would: nothing is finished; what it has under way never reaches the server. */
+  /** Stops as a SIGKILL does: requests in progress never reach the server. */
   kill(): void
 }
 
-export interface StartOptions extends Partial<Omit<KindControllerOptions, 'settings'>> {
+export interface LeaseProcessOptions extends Partial<Omit<KindControllerOptions, 'settings'>> {
   readonly settings?: Partial<LeaseSettings>
   readonly metrics?: Metrics
-  /** Default: nobody reads it. */
+  /** Default: silent. */
   readonly log?: Logger
 }
 
-/** A server in memory, virtual time, and keepers that come and go. */
-export class World {
-  readonly clock = new VirtualClock()
-  readonly server = new MemoryApi({ clock: this.clock })
-  readonly told: Told[] = []
-  /** As they were made, also those that are gone. */
+/** The embedded control plane in virtual time, with lease controllers that start, stop and crash. */
+export class LeaseHarness {
+  readonly clock: VirtualClock
+  readonly server: TestControlPlane
+  readonly events: RecordedEvent[] = []
+  /** Every job as created, including deleted ones. */
   readonly everyJob: Stored<Job>[] = []
-  /** How far ahead the keepers' wall clock is. */
-  ahead = 0
-  readonly #processes = new Set<Process>()
+  /** Milliseconds by which the controllers' wall clock is ahead of the server's. */
+  clockOffset = 0
+  readonly #processes = new Set<LeaseProcess>()
+  /** Timers of the server. */
+  readonly #serverTimers: number
 
-  constructor() {
-    this.server.onChange(({ resource, before, after }) => {
-      if (!resource.endsWith('jobs') || !after) return
-      // What is stored is what was sent: whole objects.
-      const job = after as unknown as Stored<Job>
-      if (!before) this.everyJob.push(job)
-      this.#clearFinished(job)
+  protected constructor(clock: VirtualClock, server: TestControlPlane) {
+    this.clock = clock
+    this.server = server
+    this.#serverTimers = clock.pending
+    server.onChange(Job, ({ before, after }) => {
+      if (!after) return
+      if (!before) this.everyJob.push(after)
+      this.#removeAfterTtl(after)
     })
   }
 
-  async start(options: StartOptions = {}): Promise<Process> {
+  static async create(): Promise<LeaseHarness> {
+    const clock = new VirtualClock()
+    return new LeaseHarness(clock, await TestControlPlane.start({ clock, namespaces: ['shop'] }))
+  }
+
+  /** Starts a lease controller, of ConfigMaps by default. */
+  async start(options: LeaseProcessOptions = {}): Promise<LeaseProcess> {
     const { server, clock: time } = this
     const clock = {
-      now: () => time.now() + this.ahead,
+      now: () => time.now() + this.clockOffset,
       monotonic: () => time.monotonic(),
       setTimer: (delay: number, callback: () => void) => time.setTimer(delay, callback),
     }
     const random = seededRandom(5)
     let isDead = false
-    const transport = {
-      request: (request: Parameters<MemoryApi['request']>[0]) =>
-        isDead ? neverAnswered(request.signal) : server.request(request),
+    const transport: TestControlPlane['transport'] = {
+      request: (request) => (isDead ? neverAnswered(request.signal) : server.transport.request(request)),
       close: () => Promise.resolve(),
     }
     const client = new Client({ transport, clock, random, retry: { attempts: 1 } })
@@ -89,7 +99,7 @@ export class World {
       informers,
       recorder: {
         record: (object: Stored<KubeObject>, event: EventContent) =>
-          void (isDead || this.told.push({ ...event, name: object.metadata.name })),
+          void (isDead || this.events.push({ ...event, name: object.metadata.name })),
       },
       probes: new Probes({ clock }),
       metrics,
@@ -99,7 +109,7 @@ export class World {
       namespace: 'default',
       isLeader: () => true,
     }
-    const keeper = createKindController(context, {
+    const controller = createKindController(context, {
       kind: ConfigMap,
       finder: {
         find: () => Promise.reject(new TenureError('TENURE_KIND_UNKNOWN', 'no such kind')),
@@ -108,41 +118,42 @@ export class World {
       ...options,
       settings: { ...defaultLeaseSettings, ...options.settings },
     })
-    const process: Process = {
-      keeper,
+    const process: LeaseProcess = {
+      controller,
       client,
       stop: async () => {
         this.#processes.delete(process)
-        await keeper.stop(1_000)
+        await controller.stop(1_000)
         end.abort(new Error('stopped'))
         await informers.whenStopped()
       },
       kill: () => {
         isDead = true
         this.#processes.delete(process)
-        void keeper.stop(0)
+        void controller.stop(0)
         end.abort(new Error('killed'))
       },
     }
     this.#processes.add(process)
-    await keeper.start(new AbortController().signal)
+    await controller.start(new AbortController().signal)
     return process
   }
 
-  /** An object with annotations, made now. */
+  /** Creates an object with annotations, now. */
   create(
     name: string,
     annotations: Readonly<Record<string, string>>,
     kind: Kind = ConfigMap,
     namespace = 'shop',
   ): void {
-    this.server.seed(kind, { metadata: { name, ...(kind.namespaced && { namespace }), annotations } })
+    const spec = kind === Deployment && { spec: deploymentSpec }
+    this.server.seed(kind, { metadata: { name, ...(kind.namespaced && { namespace }), annotations }, ...spec })
   }
 
-  /** Somebody else's change of annotations; undefined removes one. */
+  /** Changes annotations as a user does; undefined removes one. */
   annotate(name: string, changes: Readonly<Record<string, string | undefined>>, kind: Kind = ConfigMap): void {
     const object = this.object(name, kind)
-    if (!object) throw new Error(`there is no ${name}`)
+    if (!object) throw new Error(`${name} does not exist`)
     const annotations = Object.fromEntries(
       Object.entries({ ...object.metadata.annotations, ...changes }).filter(([, value]) => value !== undefined),
     ) as Record<string, string>
@@ -153,10 +164,21 @@ export class World {
     return this.server.peek(kind, { name, ...(kind.namespaced && { namespace: 'shop' }) })
   }
 
-  /** Its annotations, those of the seed's family without their prefix. */
-  notes(name: string, kind: Kind = ConfigMap): Readonly<Record<string, string>> {
+  /** The annotations of an object, those of the seed's family without their prefix. */
+  annotations(name: string, kind: Kind = ConfigMap): Readonly<Record<string, string>> {
     const entries = Object.entries(this.object(name, kind)?.metadata.annotations ?? {})
     return Object.fromEntries(entries.map(([key, value]) => [key.replace(SEED, ''), value]))
+  }
+
+  /** Calls `listener` after every change of a ConfigMap or a Job. Returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    const ends = [this.server.onChange(ConfigMap, listener), this.server.onChange(Job, listener)]
+    return () => ends.forEach((end) => end())
+  }
+
+  /** Timers of the lease controllers. */
+  get pendingTimers(): number {
+    return this.clock.pending - this.#serverTimers
   }
 
   get jobs(): readonly Stored<Job>[] {
@@ -165,19 +187,19 @@ export class World {
 
   get firstJob(): Stored<Job> {
     const [job] = this.jobs
-    if (!job) throw new Error('there is no job')
+    if (!job) throw new Error('no job exists')
     return job
   }
 
-  get headsUps(): readonly Stored<Event>[] {
+  get expiryWarnings(): readonly Stored<Event>[] {
     return this.server.objects(Event)
   }
 
   reasons(name: string): readonly string[] {
-    return this.told.filter((event) => event.name === name).map(({ reason }) => reason)
+    return this.events.filter((event) => event.name === name).map(({ reason }) => reason)
   }
 
-  /** Requests about leased objects, other than reads of many. */
+  /** Requests about single objects with leases. */
   requests(verb?: RecordedRequest['verb'], plural = 'configmaps'): readonly RecordedRequest[] {
     return this.server.requests.filter(
       (request) =>
@@ -187,11 +209,11 @@ export class World {
     )
   }
 
-  /** How a job ends, as the job controller would say. */
+  /** Ends a job as the job controller does. */
   finishJob({ metadata }: Stored<Job>, type: 'Complete' | 'Failed', reason = ''): void {
     const now = `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`
     const job = this.server.peek(Job, refTo({ metadata }))
-    if (!job) throw new Error(`there is no ${metadata.name}`)
+    if (!job) throw new Error(`${metadata.name} does not exist`)
     this.server.seed(Job, {
       ...job,
       status: {
@@ -204,10 +226,11 @@ export class World {
   async stop(): Promise<void> {
     for (const process of this.#processes) process.kill()
     await this.clock.advance(0)
+    await this.server.stop()
   }
 
-  /** As the server's own controller does: a job goes so long after its end as it says, and stays if it does not say. */
-  #clearFinished(job: Stored<Job>): void {
+  /** Plays the TTL controller: a finished job is removed after its TTL, if it has one. */
+  #removeAfterTtl(job: Stored<Job>): void {
     const end = job.status?.conditions?.find(({ type }) => type === 'Complete' || type === 'Failed')?.lastTransitionTime
     const ttl = job.spec?.ttlSecondsAfterFinished
     if (end === undefined || ttl === undefined) return
@@ -219,7 +242,7 @@ export class World {
   }
 }
 
-/** A request that is not sent any more; given up only with `signal`, as any other is. */
+/** A request that never reaches the server; it ends only with `signal`. */
 function neverAnswered(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(abortReason(signal))

@@ -45,12 +45,12 @@ export interface LeaseControllersOptions {
   /** How the CRD is installed and upgraded; `false`: it is there, and nobody looks. Default: by this operator. */
   readonly definition?: InstallDefinitionsOptions | false
   /** Makes the keeper of one kind's leases. Default: `createKindController`. */
-  readonly createKeeper?: (context: ManagerContext, options: KindControllerOptions) => KindController
+  readonly createController?: (context: ManagerContext, options: KindControllerOptions) => KindController
 }
 
 /** Runs a lease controller for every kind that a LeaseController names: deployed, or inside this process. */
 export function leaseControllersOperator(options: LeaseControllersOptions = {}): Operator {
-  const { dedicated, defaults = [], definition, createKeeper = createKindController } = options
+  const { dedicated, defaults = [], definition, createController = createKindController } = options
   const { settings = defaultLeaseSettings } = options
   // What a manager lends comes after the controller was declared, and is there before its first turn.
   let serving: Pick<LeaseControllerContext, 'discovery' | 'dedicated'> | undefined
@@ -82,7 +82,7 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
     stage: 'lead',
     create(context) {
       const { clock, random, log } = context
-      pool = new KindControllers({ create: (wanted) => createKeeper(context, wanted), clock, random, log })
+      pool = new KindControllers({ create: (wanted) => createController(context, wanted), clock, random, log })
       return pool
     },
   }

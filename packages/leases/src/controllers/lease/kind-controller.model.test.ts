@@ -1,10 +1,10 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { ConfigMap, type Job } from '@tenure/kube/kinds'
-import { refuse } from '@tenure/runtime/testing'
+import { ConfigMap, Job } from '@tenure/kube/kinds'
+import { refuse } from '@tenure/controlplane/testing'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseTime } from '../../api/time.ts'
-import { NEWER, type Process, SEED, World } from '../../testing/lease-harness.ts'
+import { NEWER, type LeaseProcess, SEED, LeaseHarness } from '../../testing/lease-harness.ts'
 
 const NAMES = ['a', 'b', 'c', 'd']
 const name = fc.constantFrom(...NAMES)
@@ -35,7 +35,7 @@ type Step =
   | { readonly do: 'jump'; readonly ahead: number }
   | { readonly do: 'drop-watches' | 'hold-watches' | 'release-watches' | 'compact' }
   | { readonly do: 'fault'; readonly fault: Fault; readonly count: number }
-  /** Just before the keeper's next write of that object is carried out, somebody extends the lease. */
+  /** Just before the controller's next write of that object is carried out, somebody extends the lease. */
   | { readonly do: 'race'; readonly name: string }
   | { readonly do: 'finish-jobs'; readonly type: 'Complete' | 'Failed' }
 
@@ -97,11 +97,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** What must hold, worked out here anew from what is stored. */
 class Oracle {
-  readonly #world: World
+  readonly #harness: LeaseHarness
   readonly problems: string[] = []
   deletions = 0
   promisesKept = 0
-  /** Whether what changes now is changed by somebody else than a keeper. */
+  /** Whether what changes now is changed by somebody else than a controller. */
   byUser = false
   /** By object, those seen. */
   readonly #starts = new Set<string>()
@@ -112,18 +112,16 @@ class Oracle {
   /** The jobs that are gone and of which a user's change made another end of the same time. */
   readonly #before = new Set<string>()
 
-  constructor(world: World) {
-    this.#world = world
-    world.server.onChange(({ resource, before, after }) => {
-      // What is stored is what was sent: whole objects.
-      if (resource.endsWith('configmaps') && before && !after && !this.byUser)
-        this.#checkDeletion(before as unknown as Stored<KubeObject>)
-      if (resource.endsWith('configmaps') && before && after) {
-        this.#checkStart(after as unknown as Stored<KubeObject>)
-        this.#checkKept(before as unknown as Stored<KubeObject>, after as unknown as Stored<KubeObject>)
-      }
-      if (!resource.endsWith('jobs') || !after) return
-      const job = after as unknown as Stored<Job>
+  constructor(harness: LeaseHarness) {
+    this.#harness = harness
+    harness.server.onChange(ConfigMap, ({ before, after }) => {
+      if (before && !after && !this.byUser) this.#checkDeletion(before)
+      if (!before || !after) return
+      this.#checkStart(after)
+      this.#checkKept(before, after)
+    })
+    harness.server.onChange(Job, ({ before, after: job }) => {
+      if (!job) return
       this.#jobs.set(job.metadata.uid, job)
       if (!before) this.#checkJob(job)
     })
@@ -131,9 +129,9 @@ class Oracle {
 
   /** Somebody has changed this: a TTL on an object that is no longer new counts from now, whoever's clock is wrong. */
   promise({ metadata: { uid, annotations = {}, creationTimestamp } }: Stored<KubeObject>): void {
-    const now = this.#world.clock.now()
+    const now = this.#harness.clock.now()
     // A lease that was moved away from an end and comes back to it ends there once more.
-    const there = new Set(this.#world.jobs.map(({ metadata }) => metadata.uid))
+    const there = new Set(this.#harness.jobs.map(({ metadata }) => metadata.uid))
     for (const [job, made] of this.#jobs) {
       if (environmentOf(made)['OBJECT_UID'] === uid && !there.has(job)) this.#before.add(job)
     }
@@ -151,7 +149,7 @@ class Oracle {
     const time = start === undefined || start.includes('.') ? undefined : parseTime(start)
     if (time === undefined || this.#starts.has(`${metadata.uid} ${start}`)) return
     this.#starts.add(`${metadata.uid} ${start}`)
-    const age = this.#world.clock.now() - time
+    const age = this.#harness.clock.now() - time
     if (age < 0 || age > 2_000) this.problems.push(`${metadata.name} got a start ${age} ms ago`)
   }
 
@@ -168,7 +166,7 @@ class Oracle {
   /** Nothing else deletes here: it was a lease that ended. */
   #checkDeletion({ metadata }: Stored<KubeObject>): void {
     this.deletions++
-    const now = this.#world.clock.now()
+    const now = this.#harness.clock.now()
     const promised = this.#promises.get(metadata.uid)
     if (promised !== undefined) this.promisesKept++
     if (promised !== undefined && now < promised)
@@ -225,15 +223,26 @@ function familyOf(object: Stored<KubeObject>): { readonly prefix: string; readon
 }
 
 class Run {
-  readonly world = new World()
-  readonly oracle = new Oracle(this.world)
-  #process: Process | undefined
+  readonly harness: LeaseHarness
+  readonly oracle: Oracle
+  #process: LeaseProcess | undefined
   #faults: Fault[] = []
   readonly #races = new Set<string>()
 
-  async begin(): Promise<void> {
-    this.world.server.seed(ConfigMap, { metadata: { name: 'scripts', namespace: 'shop' }, data: { run: '' } })
-    this.world.server.intercept(({ verb, plural, name: target }) => {
+  private constructor(harness: LeaseHarness) {
+    this.harness = harness
+    this.oracle = new Oracle(harness)
+  }
+
+  static async begin(): Promise<Run> {
+    const run = new Run(await LeaseHarness.create())
+    await run.#begin()
+    return run
+  }
+
+  async #begin(): Promise<void> {
+    this.harness.server.seed(ConfigMap, { metadata: { name: 'scripts', namespace: 'shop' }, data: { run: '' } })
+    this.harness.server.intercept(({ verb, plural, name: target }) => {
       if (plural !== 'configmaps' && plural !== 'jobs') return undefined
       if (verb !== 'patch' && verb !== 'delete' && verb !== 'create') return undefined
       if (plural === 'configmaps' && this.#races.delete(target)) this.#extend(target)
@@ -242,22 +251,22 @@ class Run {
       if (fault === 'error') return refuse(500, 'InternalError', 'no')
       return fault
     })
-    this.world.server.onChange(({ resource, before, after }) => {
-      if (resource.endsWith('jobs') && after && !before) this.#endInTime(after as unknown as Stored<Job>)
+    this.harness.server.onChange(Job, ({ before, after }) => {
+      if (after && !before) this.#endInTime(after)
     })
-    this.#process = await this.world.start()
+    this.#process = await this.harness.start()
   }
 
   async do(step: Step): Promise<void> {
-    const { world } = this
-    const now = new Date(world.clock.now()).toISOString()
-    const object = 'name' in step ? world.object(step.name) : undefined
+    const { harness } = this
+    const now = new Date(harness.clock.now()).toISOString()
+    const object = 'name' in step ? harness.object(step.name) : undefined
     const family = object && familyOf(object)
     switch (step.do) {
       case 'create': {
         if (object) return
         const prefix = step.newer ? NEWER : SEED
-        world.create(step.name, {
+        harness.create(step.name, {
           [`${prefix}ttl`]: `${step.ttl}s`,
           ...(step.job !== 'none' && { [`${prefix}on-delete-job`]: 'scripts/run' }),
           ...(step.job === 'wait' && { [`${prefix}job-wait`]: 'true' }),
@@ -265,7 +274,7 @@ class Run {
         return
       }
       case 'create-bare':
-        if (!object) world.create(step.name, {})
+        if (!object) harness.create(step.name, {})
         return
       case 'edit-ttl':
         if (object && family) this.#annotate(step.name, { [`${family.prefix}ttl`]: `${step.ttl}s` })
@@ -275,7 +284,7 @@ class Run {
         return
       case 'delete':
         this.oracle.byUser = true
-        world.server.unseed(ConfigMap, { name: step.name, namespace: 'shop' })
+        harness.server.unseed(ConfigMap, { name: step.name, namespace: 'shop' })
         this.oracle.byUser = false
         return
       case 'remove-ttl':
@@ -294,24 +303,24 @@ class Run {
         if (object) this.#annotate(step.name, { touched: now })
         return
       case 'pass':
-        return world.clock.advance(step.milliseconds)
+        return harness.clock.advance(step.milliseconds)
       case 'restart':
         return this.#restart(step.kill, step.down)
       case 'jump':
-        world.ahead = step.ahead
+        harness.clockOffset = step.ahead
         return
       case 'drop-watches':
-        world.server.dropWatches()
+        harness.server.dropWatches()
         return
       case 'hold-watches':
-        world.server.holdWatches()
+        harness.server.holdWatches()
         return
       case 'release-watches':
-        world.server.releaseWatches()
+        harness.server.releaseWatches()
         return
       case 'compact':
-        world.server.compact()
-        world.server.dropWatches()
+        harness.server.compact()
+        harness.server.dropWatches()
         return
       case 'fault':
         for (let count = 0; count < step.count; count++) this.#faults.push(step.fault)
@@ -326,54 +335,54 @@ class Run {
 
   /** Everything heals; what must happen in the end has happened then. */
   async settle(): Promise<void> {
-    const { world } = this
+    const { harness } = this
     this.#faults = []
     this.#races.clear()
-    world.ahead = 0
-    world.server.releaseWatches()
+    harness.clockOffset = 0
+    harness.server.releaseWatches()
     for (let round = 0; round < 60; round++) {
-      await world.clock.advance(20_000)
+      await harness.clock.advance(20_000)
       this.#finishJobs('Complete')
     }
   }
 
   async end(): Promise<void> {
-    await this.world.stop()
+    await this.harness.stop()
   }
 
   #annotate(target: string, changes: Readonly<Record<string, string | undefined>>): void {
     this.oracle.byUser = true
-    this.world.annotate(target, changes)
+    this.harness.annotate(target, changes)
     this.oracle.byUser = false
-    const object = this.world.object(target)
+    const object = this.harness.object(target)
     if (object && !('touched' in changes)) this.oracle.promise(object)
   }
 
   #extend(target: string): void {
-    const object = this.world.object(target)
-    if (object) this.#annotate(target, { [familyOf(object).start]: new Date(this.world.clock.now()).toISOString() })
+    const object = this.harness.object(target)
+    if (object) this.#annotate(target, { [familyOf(object).start]: new Date(this.harness.clock.now()).toISOString() })
   }
 
   #finishJobs(type: 'Complete' | 'Failed'): void {
-    for (const job of this.world.jobs) if (!job.status?.conditions) this.world.finishJob(job, type, 'x')
+    for (const job of this.harness.jobs) if (!job.status?.conditions) this.harness.finishJob(job, type, 'x')
   }
 
   /** As the job controller does with a job whose time is up. */
   #endInTime({ metadata, spec }: Stored<Job>): void {
-    const { clock } = this.world
+    const { clock } = this.harness
     if (spec?.activeDeadlineSeconds === undefined) return
     clock.setTimer(spec.activeDeadlineSeconds * 1_000, () => {
-      const job = this.world.jobs.find((each) => each.metadata.uid === metadata.uid)
-      if (job && !job.status?.conditions) this.world.finishJob(job, 'Failed', 'DeadlineExceeded')
+      const job = this.harness.jobs.find((each) => each.metadata.uid === metadata.uid)
+      if (job && !job.status?.conditions) this.harness.finishJob(job, 'Failed', 'DeadlineExceeded')
     })
   }
 
   async #restart(kill: boolean, down: number): Promise<void> {
     if (kill) this.#process?.kill()
     // A clean stop waits for what runs, which may wait for time to pass.
-    else await Promise.all([this.#process?.stop(), this.world.clock.advance(2_000)])
-    await this.world.clock.advance(down)
-    this.#process = await this.world.start()
+    else await Promise.all([this.#process?.stop(), this.harness.clock.advance(2_000)])
+    await this.harness.clock.advance(down)
+    this.#process = await this.harness.start()
   }
 }
 
@@ -416,19 +425,18 @@ const regressions: readonly Step[][] = [
 ]
 
 describe('whatever happens', () => {
-  it('no lease ends early, none is lost, and no cleanup is repeated', { timeout: 240_000 }, async () => {
+  test('no lease ends early, none is lost, and no cleanup is repeated', { timeout: 240_000 }, async () => {
     let deletions = 0
     let promisesKept = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
-        const run = new Run()
-        await run.begin()
+        const run = await Run.begin()
         try {
           for (const each of steps) await run.do(each)
           expect(run.oracle.problems).toEqual([])
           await run.settle()
           expect(run.oracle.problems).toEqual([])
-          for (const { metadata } of run.world.server.objects(ConfigMap)) {
+          for (const { metadata } of run.harness.server.objects(ConfigMap)) {
             const { annotations = {} } = metadata
             const ttl = annotations[`${SEED}ttl`] ?? annotations[`${NEWER}ttl`]
             // What is left has no TTL, or none that makes sense, and no date either.
@@ -439,7 +447,7 @@ describe('whatever happens', () => {
             expect(Object.keys(annotations).filter((key) => key.endsWith('expire-at'))).toEqual([])
           }
           // All have ended, and have gone or go by themselves.
-          expect(run.world.jobs.filter(({ spec }) => spec?.ttlSecondsAfterFinished === undefined)).toEqual([])
+          expect(run.harness.jobs.filter(({ spec }) => spec?.ttlSecondsAfterFinished === undefined)).toEqual([])
           deletions += run.oracle.deletions
           promisesKept += run.oracle.promisesKept
         } finally {

@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { defaultLeaseSettings } from '../../api/types.ts'
 import { expiryWarningAt, isExpired, isReadyToDelete, planLease } from './plan.ts'
 import { formatTime } from '../../api/time.ts'
@@ -39,7 +39,7 @@ function carriedOut(annotations: Readonly<Record<string, string>>, afterSeconds:
 const active = (expireAt: string): string => `Lease active. Expires at ${expireAt} UTC.`
 
 describe('a new object with a TTL', () => {
-  it('is dated from its creation, with one write', () => {
+  test('is dated from its creation, with one write', () => {
     const { changes, lease, started, startsNow, events } = plan(seed({ ttl: '60s' }), 1)
     expect(changes).toEqual(seed({ 'expire-at': at(60), 'lease-status': active(at(60)) }))
     expect(lease).toMatchObject({ start: CREATED, expireAt: CREATED + 60_000, propagation: 'Background' })
@@ -47,20 +47,20 @@ describe('a new object with a TTL', () => {
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseStarted' }])
   })
 
-  it('needs no second write', () => {
+  test('needs no second write', () => {
     const written = carriedOut(seed({ ttl: '60s' }), 1)
     expect(plan(written, 30)).toMatchObject({ changes: {}, started: false, events: [] })
     expect(plan(written, 90)).toMatchObject({ changes: {} })
   })
 
-  it('is rounded up to whole seconds', () => {
+  test('is rounded up to whole seconds', () => {
     expect(plan(seed({ ttl: '1500ms' }), 0).lease?.expireAt).toBe(CREATED + 2_000)
     expect(plan(seed({ ttl: '1s', 'extended-at': '2026-01-01T12:00:00.250Z' }), 0).lease?.expireAt).toBe(
       CREATED + 2_000,
     )
   })
 
-  it('gets lease-start in the newer family', () => {
+  test('gets lease-start in the newer family', () => {
     const { changes, startsNow } = plan(newer({ ttl: '60s' }), 2)
     expect(changes).toEqual(newer({ 'lease-start': at(2), 'expire-at': at(62), 'lease-status': active(at(62)) }))
     expect(startsNow).toBe(true)
@@ -69,14 +69,14 @@ describe('a new object with a TTL', () => {
 })
 
 describe('the start of a lease', () => {
-  it('is now when the TTL was put on later', () => {
+  test('is now when the TTL was put on later', () => {
     const { changes, startsNow } = plan(seed({ ttl: '60s' }), 11)
     expect(startsNow).toBe(true)
     expect(changes).toMatchObject(seed({ 'extended-at': at(11), 'expire-at': at(71) }))
     expect(plan(carriedOut(seed({ ttl: '60s' }), 11), 20).changes).toEqual({})
   })
 
-  it('is the creation when the object is ten seconds old, or was dated before', () => {
+  test('is the creation when the object is ten seconds old, or was dated before', () => {
     expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ startsNow: false, lease: { start: CREATED } })
     expect(plan(seed({ ttl: '90s', 'expire-at': at(60) }), 30)).toMatchObject({
       startsNow: false,
@@ -85,14 +85,14 @@ describe('the start of a lease', () => {
     })
   })
 
-  it('is extended-at', () => {
+  test('is extended-at', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ 'extended-at': at(40) }) }
     const { changes, started, events } = plan(annotations, 41)
     expect(changes).toMatchObject(seed({ 'expire-at': at(100), 'lease-status': active(at(100)) }))
     expect({ started, events }).toEqual({ started: false, events: [] })
   })
 
-  it.each(['yesterday', '2026-01-01', '2026-01-01T12:00:00', '2026-02-30T12:00:00Z', '', '1767268800'])(
+  test.each(['yesterday', '2026-01-01', '2026-01-01T12:00:00', '2026-02-30T12:00:00Z', '', '1767268800'])(
     'is reset when it is %j',
     (text) => {
       for (const annotations of [
@@ -110,7 +110,7 @@ describe('the start of a lease', () => {
     },
   )
 
-  it.each([
+  test.each([
     ['2026-01-01T12:00:05Z', 5],
     ['2026-01-01t12:00:05z', 5],
     ['2026-01-01T14:00:05+02:00', 5],
@@ -120,19 +120,19 @@ describe('the start of a lease', () => {
     expect(plan(seed({ ttl: '60s', 'extended-at': text }), 5).lease?.start).toBe(CREATED + seconds * 1_000)
   })
 
-  it('is now again when extended-at is taken away from a running lease, whether or not that was seen', () => {
+  test('is now again when extended-at is taken away from a running lease, whether or not that was seen', () => {
     const { [`${SEED}extended-at`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(30) }), 31)
     expect(plan(rest, 50).changes).toMatchObject(seed({ 'extended-at': at(50), 'expire-at': at(110) }))
     const { [`${NEWER}lease-start`]: __, ...others } = carriedOut(newer({ ttl: '60s' }), 1)
     expect(plan(others, 50).changes).toMatchObject(newer({ 'lease-start': at(50), 'expire-at': at(110) }))
   })
 
-  it('stays the creation when the TTL of a lease that never had another changes', () => {
+  test('stays the creation when the TTL of a lease that never had another changes', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ ttl: '2m' }) }
     expect(plan(annotations, 30).lease).toMatchObject({ start: CREATED, expireAt: CREATED + 120_000 })
   })
 
-  it('is the creation by the age of an object only until it is dated', () => {
+  test('is the creation by the age of an object only until it is dated', () => {
     expect(plan(seed({ ttl: '60s' }), 1).isByAge).toBe(true)
     expect(plan(carriedOut(seed({ ttl: '60s' }), 1), 1).isByAge).toBe(false)
     expect(plan(seed({ ttl: '60s', 'extended-at': at(1) }), 1).isByAge).toBe(false)
@@ -141,13 +141,13 @@ describe('the start of a lease', () => {
     expect(plan(seed({ expires: '2027-01-01' }), 1).isByAge).toBe(false)
   })
 
-  it('is never before the creation', () => {
+  test('is never before the creation', () => {
     expect(plan(newer({ ttl: '60s' }), -3_600).lease?.start).toBe(CREATED)
   })
 })
 
 describe('an invalid TTL', () => {
-  it('is told, and leaves no stale date', () => {
+  test('is told, and leaves no stale date', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ ttl: '1h30' }) }
     const { changes, lease, invalid, events } = plan(annotations, 5)
     expect(changes[`${SEED}expire-at`]).toBeNull()
@@ -158,12 +158,12 @@ describe('an invalid TTL', () => {
     expect(plan(written, 500)).toMatchObject({ changes: {}, invalid: false, events: [] })
   })
 
-  it('starts anew once it is mended', () => {
+  test('starts anew once it is mended', () => {
     const annotations = { ...carriedOut(seed({ ttl: 'soon' }), 1), ...seed({ ttl: '60s' }) }
     expect(plan(annotations, 600).lease?.expireAt).toBe(CREATED + 660_000)
   })
 
-  it.each([
+  test.each([
     [{ ttl: '1h', expires: '2027-01-01' }, /both ttl and expires/],
     [{ ttl: '1h', propagation: 'Cascade' }, /propagation must be Background, Foreground, Orphan/],
     [{ expires: 'tomorrow' }, /expires must be a time/],
@@ -180,7 +180,7 @@ describe('an invalid TTL', () => {
 })
 
 describe('expires', () => {
-  it.each([
+  test.each([
     ['2026-06-11T20:48:11Z', '2026-06-11T20:48:11Z'],
     ['2026-06-11', '2026-06-11T00:00:00Z'],
     ['2026-06-11T20:48:11.001+02:00', '2026-06-11T18:48:12Z'],
@@ -189,7 +189,7 @@ describe('expires', () => {
     expect(changes).toEqual(seed({ 'expire-at': expireAt, 'lease-status': active(expireAt) }))
   })
 
-  it('writes no start, in the newer family either', () => {
+  test('writes no start, in the newer family either', () => {
     expect(plan(newer({ expires: '2026-06-11' }), 1).changes).not.toHaveProperty(`${NEWER}lease-start`)
   })
 })
@@ -204,7 +204,7 @@ test('forever has a status and no date', () => {
 })
 
 describe('two families', () => {
-  it('are handled by the seed, with a warning and one date', () => {
+  test('are handled by the seed, with a warning and one date', () => {
     const { changes, lease } = plan(
       { ...seed({ ttl: '60s' }), ...newer({ ttl: '1h', 'expire-at': at(3_600), 'lease-start': at(0) }) },
       1,
@@ -217,7 +217,7 @@ describe('two families', () => {
 })
 
 describe('what stands in the family that does not count', () => {
-  it.each([
+  test.each([
     [seed({ ttl: '60s' }), newer({ 'on-delete-job': 'a/b' }), `${NEWER}on-delete-job is ignored, ${SEED}ttl counts.`],
     [
       newer({ ttl: '60s', 'lease-start': at(0) }),
@@ -243,7 +243,7 @@ test.each([
 })
 
 describe('taking the TTL away', () => {
-  it('cleans what we wrote, and the start', () => {
+  test('cleans what we wrote, and the start', () => {
     const { [`${SEED}ttl`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(2) }), 3)
     const { changes, events } = plan({ ...rest, other: 'stays' }, 5)
     expect(changes).toEqual({
@@ -255,13 +255,13 @@ describe('taking the TTL away', () => {
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseAnnotationsCleaned' }])
   })
 
-  it('cleans the start also when somebody took most of what we wrote: the next lease would end at once', () => {
+  test('cleans the start also when somebody took most of what we wrote: the next lease would end at once', () => {
     const ours = carriedOut(seed({ ttl: '60s' }), 11)
     const left = seed({ 'extended-at': at(11), 'lease-basis': ours[`${SEED}lease-basis`] ?? '' })
     expect(plan(left, 20).changes).toEqual({ [`${SEED}extended-at`]: null, [`${SEED}lease-basis`]: null })
   })
 
-  it('leaves alone what was never leased', () => {
+  test('leaves alone what was never leased', () => {
     expect(plan(seed({ 'extended-at': at(2) }), 5).changes).toEqual({})
     expect(plan({ other: 'x' }, 5).changes).toEqual({})
     expect(planLease(object({}), defaultLeaseSettings, true, CREATED).changes).toEqual({})
@@ -313,14 +313,14 @@ const isOver = (annotations: Readonly<Record<string, string>>, seconds: number):
 
 describe('the end', () => {
   const dated = carriedOut(seed({ ttl: '60s' }), 1)
-  it('comes with the date and not before, and only if the date stands on the object', () => {
+  test('comes with the date and not before, and only if the date stands on the object', () => {
     expect([isOver(dated, 59.999), isOver(dated, 60)]).toEqual([false, true])
     expect(isOver(seed({ ttl: '60s' }), 60)).toBe(false)
     expect(isOver({ ...dated, ...seed({ 'expire-at': at(59) }) }, 70)).toBe(false)
     expect(isOver({ ...dated, ...seed({ 'extended-at': at(30) }) }, 70)).toBe(false)
   })
 
-  it('keeps what is told of it, until the lease is extended', () => {
+  test('keeps what is told of it, until the lease is extended', () => {
     const told = { ...dated, ...seed({ 'lease-status': 'Lease expired. Deleting object.' }) }
     expect(plan(told, 60).changes).toEqual({})
     expect(plan({ ...told, ...seed({ 'extended-at': at(60) }) }, 61).changes).toMatchObject(
@@ -328,7 +328,7 @@ describe('the end', () => {
     )
   })
 
-  it('keeps the record of its cleanup when our clock is behind, so that nothing is cleaned up twice', () => {
+  test('keeps the record of its cleanup when our clock is behind, so that nothing is cleaned up twice', () => {
     const record = JSON.stringify({ expireAt: at(60), attempt: 2, state: 'running', job: 'j' })
     const status = 'Lease expired. Waiting for cleanup job j.'
     const running = { ...dated, ...seed({ 'cleanup-job-record': record, 'lease-status': status }) }
@@ -339,7 +339,7 @@ describe('the end', () => {
     })
   })
 
-  it('waits for the cleanup of this end, not of another', () => {
+  test('waits for the cleanup of this end, not of another', () => {
     const withJob = { ...dated, ...seed({ 'on-delete-job': 'scripts/run' }) }
     const ready = (record?: object): boolean => {
       const one = object({ ...withJob, ...(record && seed({ 'cleanup-job-record': JSON.stringify(record) })) })
@@ -352,7 +352,7 @@ describe('the end', () => {
     expect(ready({ nonsense: true })).toBe(false)
   })
 
-  it('is announced a tenth of the TTL before, an hour at most', () => {
+  test('is announced a tenth of the TTL before, an hour at most', () => {
     const announced = (ttl: string): number | undefined => {
       const { lease } = plan(seed({ ttl }), 1)
       return lease && (expiryWarningAt(lease, defaultLeaseSettings.expiryWarning) ?? 0) - CREATED

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SEED_FAMILY } from '../../../api/annotations.ts'
 import { readJobConfig } from './job-config.ts'
 import { printRecord, readRecord } from './record.ts'
@@ -11,12 +11,12 @@ const read = (annotations: Readonly<Record<string, string>>, namespaced = true) 
   )
 
 describe('readJobConfig', () => {
-  it('is nothing without a job', () => {
+  test('is nothing without a job', () => {
     expect(read({ 'job-wait': 'nonsense' })).toBeUndefined()
     expect(read({ 'on-delete-job': '' })).toBeUndefined()
   })
 
-  it('has the defaults of the contract', () => {
+  test('has the defaults of the contract', () => {
     expect(read({ 'on-delete-job': 'scripts/run.sh' })).toEqual({
       ok: true,
       config: {
@@ -71,7 +71,7 @@ describe('readJobConfig', () => {
     expect(reading && !reading.ok && reading.reason).toMatch(reason)
   })
 
-  it('says all that is wrong at once, and what to do about it', () => {
+  test('says all that is wrong at once, and what to do about it', () => {
     expect(read({ 'on-delete-job': 'x', 'job-ttl': 'y', 'job-on-failure': 'Delete' }, false)).toMatchObject({
       ok: false,
       onFailure: 'delete',
@@ -83,12 +83,12 @@ describe('readJobConfig', () => {
 describe('a cleanup record', () => {
   const record = { job: 'j', expireAt: '2026-01-01T00:00:00Z', attempt: 2, state: 'failed', retryAt: 'z' } as const
 
-  it('is read back, for the end it is about', () => {
+  test('is read back, for the end it is about', () => {
     expect(readRecord(printRecord(record), record.expireAt)).toEqual(record)
     expect(readRecord(printRecord(record), '2026-01-01T00:00:01Z')).toBeUndefined()
   })
 
-  it.each([
+  test.each([
     undefined,
     '',
     '{',

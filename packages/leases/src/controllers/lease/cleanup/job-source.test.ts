@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../../../api/annotations.ts'
 import type { DatedLease } from '../plan.ts'
 import { parseTime } from '../../../api/time.ts'
@@ -39,7 +39,7 @@ describe('a job is needed', () => {
   const recorded = (state: CleanupRecord['state'], attempt: number, expireAt = END) =>
     objectWith({ [`${prefix}cleanup-job-record`]: printRecord({ expireAt, attempt, state }) })
 
-  it.each([
+  test.each([
     ['while nothing stands on the object', objectWith({}), true],
     ['while what stands there is of another end', recorded('done', 2, '2026-01-01T00:02:00Z'), true],
     ['while it is waited for', recorded('running', 2), true],
@@ -53,7 +53,7 @@ describe('a job is needed', () => {
     expect(isNeeded(job, object, { lease })).toBe(expected)
   })
 
-  it.each([
+  test.each([
     ['of none', undefined],
     ['that ends at another time', { ...lease, expireAt: lease.expireAt + 1_000 }],
     ['that ends without a job', { ...lease, job: undefined }],
@@ -66,11 +66,11 @@ describe('a job is needed', () => {
 const said = (text: string) => readSource(objectWith({ [`${prefix}cleanup-job-source`]: text }), prefix)
 
 describe('what a job says it is for', () => {
-  it('is read as it was written', () => {
+  test('is read as it was written', () => {
     expect(said(printSource(source))).toEqual(source)
   })
 
-  it.each([
+  test.each([
     '',
     '{',
     'null',
@@ -84,7 +84,7 @@ describe('what a job says it is for', () => {
     expect(said(text)).toBeUndefined()
   })
 
-  it('is nothing in another family', () => {
+  test('is nothing in another family', () => {
     const object = objectWith({ [`${prefix}cleanup-job-source`]: printSource(source) })
     expect(readSource(object, NEWER_FAMILY.prefix)).toBeUndefined()
   })
