@@ -14,14 +14,14 @@ import {
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Broadcaster } from './cache/broadcaster.ts'
-import { explain } from './watcher/failure.ts'
+import { explain } from './reflector/failure.ts'
 import { type InformerMetrics, informerMetrics } from './informer-metrics.ts'
 import { ObjectTransform } from './cache/transform.ts'
 import { LiveCache } from './cache/live-cache.ts'
-import type { Machine, Outcome } from './watcher/state-machine.ts'
+import type { Machine, Outcome } from './reflector/state-machine.ts'
 import { ObjectStore } from './cache/object-store.ts'
 import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth } from './types.ts'
-import { Watcher } from './watcher/watcher.ts'
+import { Watcher } from './reflector/reflector.ts'
 
 export interface InformerTuning {
   /** Field managers whose managedFields entries are kept in cached objects; all others are dropped. Default none. */
