@@ -1,5 +1,5 @@
 import { Client, type JsonPatchOperation } from '@tenure/kube'
-import type { ComponentDefinition, ReviewResponse, Webhook } from '@tenure/runtime'
+import type { ComponentDefinition, AdmissionReviewResponse, Webhook } from '@tenure/runtime'
 import { allow, deny, mutating, validating } from '@tenure/runtime'
 import { Application, FIELD_MANAGER } from '../api/index.ts'
 import { ApplicationMetrics } from '../metrics.ts'
@@ -97,12 +97,12 @@ export class ApplicationAdmission {
   }
 
   /** Answers a body posted to `/validate`: parsed JSON of any shape. Never throws. */
-  validate(review: unknown): ReviewResponse {
+  validate(review: unknown): AdmissionReviewResponse {
     return answerOf(this.#metrics.reviewing('validate', () => reviewValidate(review, this.#rules)))
   }
 
   /** Answers a body posted to `/mutate`: parsed JSON of any shape. Never throws. */
-  mutate(review: unknown): ReviewResponse {
+  mutate(review: unknown): AdmissionReviewResponse {
     return answerOf(this.#metrics.reviewing('mutate', () => reviewMutate(review)))
   }
 
@@ -118,6 +118,6 @@ export class ApplicationAdmission {
   }
 }
 
-function answerOf({ status, body }: ReviewResponse): ReviewResponse {
+function answerOf({ status, body }: AdmissionReviewResponse): AdmissionReviewResponse {
   return { status, body }
 }

@@ -1,11 +1,11 @@
 import type { JsonPatchOperation } from '@tenure/kube'
-import type { ReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime'
 import { defaultsPatch } from './mutate.ts'
 import { readRequest, type AdmissionReviewRequest } from './request.ts'
 import { decide, type AdmissionRules } from './validate.ts'
 
 /** An answer, with the facts that metrics count. */
-export interface Reviewed extends ReviewResponse {
+export interface Reviewed extends AdmissionReviewResponse {
   /** Undefined if the body was not an AdmissionReview. */
   readonly operation: string | undefined
   readonly allowed: boolean

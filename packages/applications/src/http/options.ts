@@ -1,6 +1,6 @@
 import type { HttpRequest, Answer } from '@tenure/http'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
-import type { ReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
 import type { ImagePolicy } from '../admission/image-policy.ts'
 
@@ -12,8 +12,8 @@ export interface Events {
 
 /** Part of admission that the routes use. */
 export interface Reviews {
-  validate(review: unknown): ReviewResponse
-  mutate(review: unknown): ReviewResponse
+  validate(review: unknown): AdmissionReviewResponse
+  mutate(review: unknown): AdmissionReviewResponse
 }
 
 export interface ApplicationRoutesOptions {

@@ -1,6 +1,6 @@
 import type { Route } from '@tenure/http'
 import { described, HttpError, json, route } from '@tenure/http'
-import type { ReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime'
 import type { Reviews } from './options.ts'
 import { failure } from './schemas.ts'
 
@@ -19,7 +19,7 @@ export function reviewRoutes(reviews: Reviews): readonly Route[] {
   ]
 }
 
-function reviewRoute(path: string, summary: string, answer: (body: unknown) => ReviewResponse): Route {
+function reviewRoute(path: string, summary: string, answer: (body: unknown) => AdmissionReviewResponse): Route {
   return route({
     method: 'POST',
     path,

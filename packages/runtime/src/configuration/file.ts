@@ -1,5 +1,6 @@
 import { TenureError, asError, closest } from '@tenure/kube'
-import type { Row } from './table.ts'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
+import type { OptionRow } from './table.ts'
 
 export interface FileValues {
   /** By the key of the row. */
@@ -9,24 +10,24 @@ export interface FileValues {
 
 /** Reads a settings file, YAML or JSON, and finds the rows' values in it. */
 export async function readConfigFile(
-  rows: readonly Row[],
+  rows: readonly OptionRow[],
   path: string,
   readText: (path: string) => Promise<string>,
 ): Promise<FileValues> {
   const content = await parseFile(path, readText)
   if (content === null || content === undefined) return { values: new Map(), problems: [] }
-  if (!isMapping(content)) return { values: new Map(), problems: [`${path} must be a mapping of keys to values`] }
+  if (!isJsonObject(content)) return { values: new Map(), problems: [`${path} must be a mapping of keys to values`] }
   const values = new Map<string, unknown>()
   const problems: string[] = []
   const byPath = new Map(rows.flatMap((row) => (row.file === undefined ? [] : [[row.file, row]])))
-  const visit = (mapping: Readonly<Record<string, unknown>>, prefix: string): void => {
+  const visit = (mapping: JsonObject, prefix: string): void => {
     for (const [name, value] of Object.entries(mapping)) {
       const full = prefix + name
       const row = byPath.get(full)
       if (row) {
         // An empty value keeps the default.
         if (value !== null && value !== undefined) values.set(row.key, value)
-      } else if (isMapping(value) && [...byPath.keys()].some((each) => each.startsWith(`${full}.`))) {
+      } else if (isJsonObject(value) && [...byPath.keys()].some((each) => each.startsWith(`${full}.`))) {
         visit(value, `${full}.`)
       } else {
         const [near] = closest(full, [...byPath.keys()], (key) => [key])
@@ -60,8 +61,4 @@ async function parseFile(path: string, readText: (path: string) => Promise<strin
       { cause: error },
     )
   }
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

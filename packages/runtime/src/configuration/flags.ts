@@ -1,5 +1,5 @@
 import { closest } from '@tenure/kube'
-import type { Row } from './table.ts'
+import type { OptionRow } from './table.ts'
 
 export interface Flags {
   /** All values of each flag in order, by the key of the row. */
@@ -15,7 +15,7 @@ export interface Flags {
  * Parses `--flag value`, `--flag=value`, and `--flag` and `--no-flag` for booleans. A single dash works as well, as in
  * Go.
  */
-export function readFlags(rows: readonly Row[], argv: readonly string[]): Flags {
+export function readFlags(rows: readonly OptionRow[], argv: readonly string[]): Flags {
   const byFlag = new Map(rows.flatMap((row) => (row.flag === undefined ? [] : [[row.flag, row]])))
   const names = ['config', 'help', ...byFlag.keys()]
   const values = new Map<string, string[]>()

@@ -1,5 +1,5 @@
 interface Common {
-  /** What the option does, for help and reference: a sentence or two. */
+  /** Description for help and reference: a sentence or two. */
   readonly meaning: string
   /** Default: the key in kebab-case. False: no flag. */
   readonly flag?: string | false

@@ -5,7 +5,7 @@ import { readFlags } from './flags.ts'
 import type { Table, Value, Values } from './option.ts'
 import { parseFileValue, parseText, problemOf } from './parse-value.ts'
 import { helpText } from './reference.ts'
-import type { Configuration, Row } from './table.ts'
+import type { Configuration, OptionRow } from './table.ts'
 
 export interface ConfigurationSources {
   /** Without node and the script: `process.argv.slice(2)`. */
@@ -86,7 +86,7 @@ interface Found {
 }
 
 function find(
-  row: Row,
+  row: OptionRow,
   flag: readonly string[] | undefined,
   environment: ConfigurationSources['environment'],
   file: FileValues,
@@ -106,12 +106,12 @@ function find(
   return { source: 'default', parse: () => defaultOf(row) }
 }
 
-function defaultOf({ option }: Row): Value | undefined {
+function defaultOf({ option }: OptionRow): Value | undefined {
   if (option.default === undefined) return undefined
   return typeof option.default === 'string' ? parseText(option, option.default) : option.default
 }
 
-function waysToSet({ key, flag, environment, file }: Row): string {
+function waysToSet({ key, flag, environment, file }: OptionRow): string {
   return flag ? `--${flag}` : (environment ?? file ?? key)
 }
 

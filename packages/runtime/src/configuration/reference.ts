@@ -1,5 +1,5 @@
 import type { Option, Table } from './option.ts'
-import type { Configuration, Row } from './table.ts'
+import type { Configuration, OptionRow } from './table.ts'
 
 const PLACEHOLDERS: Readonly<Record<Option['type'], string>> = {
   string: 'text',
@@ -40,14 +40,14 @@ export function referenceMarkdown(configuration: Configuration<Table>): string {
   return head + rows.join('')
 }
 
-function usageOf({ key, option, flag, environment, file }: Row): string {
+function usageOf({ key, option, flag, environment, file }: OptionRow): string {
   if (flag === undefined) return environment ?? file ?? key
   if (option.type === 'boolean') return option.default === true ? `--[no-]${flag}` : `--${flag}`
   const choices = option.type === 'string' ? option.choices?.join('|') : undefined
   return `--${flag} <${choices ?? PLACEHOLDERS[option.type]}>`
 }
 
-function detailsOf(row: Row): string {
+function detailsOf(row: OptionRow): string {
   const { option } = row
   const fallback = defaultText(option)
   const facts = [

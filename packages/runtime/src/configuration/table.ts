@@ -3,7 +3,7 @@ import type { Option, Table } from './option.ts'
 import { parseText } from './parse-value.ts'
 
 /** A row with its resolved names. */
-export interface Row {
+export interface OptionRow {
   readonly key: string
   readonly option: Option
   readonly flag: string | undefined
@@ -14,7 +14,7 @@ export interface Row {
 export interface ConfigurationOptions<T extends Table> {
   /** The command: `tenure start`. */
   readonly program: string
-  /** What the program does, in one sentence. */
+  /** Description of the program in one sentence. */
   readonly summary: string
   readonly options: T
   /** Prefix of derived environment variable names: `TENURE_`. Default none. */
@@ -27,7 +27,7 @@ export interface Configuration<T extends Table> {
   readonly program: string
   readonly summary: string
   readonly configEnvironment: string | undefined
-  readonly rows: readonly Row[]
+  readonly rows: readonly OptionRow[]
   /** Never set; carries the type. */
   readonly table?: T
 }
@@ -38,7 +38,7 @@ const RESERVED = ['config', 'help']
 /** Validates a program's table and resolves its names. An invalid table is a bug and throws at startup. */
 export function defineConfiguration<const T extends Table>(options: ConfigurationOptions<T>): Configuration<T> {
   const { program, summary, configEnvironment, environmentPrefix = '' } = options
-  const rows = Object.entries<Option>(options.options).map(([key, option]): Row => {
+  const rows = Object.entries<Option>(options.options).map(([key, option]): OptionRow => {
     const { flag = kebabCase(key), environment = environmentPrefix + constantCase(key), file = key } = option
     return { key, option, flag: flag || undefined, environment: environment || undefined, file: file || undefined }
   })

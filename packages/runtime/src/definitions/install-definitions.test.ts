@@ -116,7 +116,7 @@ describe('installing', () => {
     expect(writes()).toEqual([])
   })
 
-  test('an older definition is upgraded whoever wrote it, and its other fields stay', async () => {
+  test('an older definition of any writer is upgraded, and its other fields stay', async () => {
     const old = definition(1)
     server.seed(CustomResourceDefinition, {
       ...old,

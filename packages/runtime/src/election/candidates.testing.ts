@@ -7,8 +7,8 @@ import type { MemoryApi } from '../testing/memory-api.ts'
 import { LeaderElector } from './leader-elector.ts'
 import type { LeaderElectorOptions } from './options.ts'
 
-/** Fault injected into one request. */
-export interface Fault {
+/** RequestFault injected into one request. */
+export interface RequestFault {
   /** Milliseconds before the request reaches the server; it is carried out even if the client gave up. */
   readonly there?: number
   /** Milliseconds before the response reaches the client. */
@@ -20,7 +20,7 @@ export interface Fault {
 }
 
 /** A process with its own wall clock and its own connection, which can be suspended as by SIGSTOP. */
-export class Process implements Clock, Transport {
+export class CandidateProcess implements Clock, Transport {
   readonly #base: VirtualClock
   readonly #api: MemoryApi
   readonly #queued: (() => void)[] = []
@@ -28,7 +28,7 @@ export class Process implements Clock, Transport {
   #dead = false
   wallOffset = 0
   /** Called for each request. */
-  fault: (request: TransportRequest) => Fault = () => ({})
+  fault: (request: TransportRequest) => RequestFault = () => ({})
 
   constructor(base: VirtualClock, api: MemoryApi) {
     this.#base = base
@@ -111,7 +111,7 @@ export class Process implements Clock, Transport {
 
 /** A candidate in its own process, with a record of its callbacks. */
 export class Candidate {
-  readonly process: Process
+  readonly process: CandidateProcess
   readonly elector: LeaderElector
   readonly events: string[] = []
   readonly #stop = new AbortController()
@@ -126,7 +126,7 @@ export class Candidate {
     identity: string,
     options: Partial<LeaderElectorOptions> & { readonly metrics?: Metrics } = {},
   ) {
-    this.process = new Process(base, api)
+    this.process = new CandidateProcess(base, api)
     const random = seededRandom(Buffer.from(identity).reduce((sum, byte) => sum * 31 + byte, 7))
     this.elector = new LeaderElector({
       api: new Client({ transport: this.process, clock: this.process, random }),

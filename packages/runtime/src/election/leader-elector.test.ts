@@ -265,10 +265,10 @@ describe('LeaderElector', () => {
     const ended = elector.run(new AbortController().signal, {
       onStarted: (signal) => {
         term = signal
-        throw new Error('can not work')
+        throw new Error('cannot work')
       },
     })
-    await expect(ended).rejects.toThrow('can not work')
+    await expect(ended).rejects.toThrow('cannot work')
     expect(term?.aborted).toBe(true)
     expect(lease()?.spec?.holderIdentity).toBe('')
     expect(clock.pending).toBe(0)

@@ -2,12 +2,12 @@ import { VirtualClock } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryApi } from '../testing/memory-api.ts'
-import type { Fault } from './candidates.testing.ts'
+import type { RequestFault } from './candidates.testing.ts'
 import { Candidate } from './candidates.testing.ts'
 
 const who = fc.integer({ min: 0, max: 2 })
 
-const fault: fc.Arbitrary<Fault> = fc.oneof(
+const fault: fc.Arbitrary<RequestFault> = fc.oneof(
   { weight: 6, arbitrary: fc.constant({}) },
   {
     weight: 3,
@@ -53,7 +53,7 @@ test('there are never two leaders by the monotonic clock, and finally there is o
       let requests = 0
       let away = false
       const everyone: Candidate[] = []
-      const usual = (): Fault => (away ? { lost: true } : (faults[requests++] ?? {}))
+      const usual = (): RequestFault => (away ? { lost: true } : (faults[requests++] ?? {}))
       const mend = (): void => everyone.forEach(({ process }) => void (process.fault = usual))
       const join = (index: number): Candidate => {
         const candidate = new Candidate(clock, api, `c${index}-${everyone.length}`, timing)

@@ -21,7 +21,7 @@ import { LiveCache } from './cache/live-cache.ts'
 import type { Machine, Outcome } from './reflector/state-machine.ts'
 import { ObjectStore } from './cache/object-store.ts'
 import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth } from './types.ts'
-import { Watcher } from './reflector/reflector.ts'
+import { Reflector } from './reflector/reflector.ts'
 
 export interface InformerTuning {
   /** Field managers whose managedFields entries are kept in cached objects; all others are dropped. Default none. */
@@ -57,7 +57,7 @@ export interface InformerOptions<T extends KubeObject> extends InformerTuning {
   readonly metrics: Metrics
 }
 
-/** One watched kind: the cache, its subscribers, and the watcher that feeds both. */
+/** One watched kind: the cache, its subscribers, and the reflector that feeds both. */
 export class WatchingInformer<T extends KubeObject> implements Informer<T>, WriteObserver {
   readonly kind: Kind<T>
   readonly selection: Selection
@@ -67,7 +67,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   readonly #store: ObjectStore<T>
   readonly #broadcaster: Broadcaster<T>
   readonly #live: LiveCache<T>
-  readonly #watcher: Watcher<T>
+  readonly #reflector: Reflector<T>
   readonly #onProgress = new Set<() => void>()
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
@@ -91,7 +91,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       publish: (events) => this.#broadcaster.publish(events),
       progressed: () => this.#progressed(),
     })
-    this.#watcher = new Watcher({
+    this.#reflector = new Reflector({
       api: options.api,
       kind,
       selection,
@@ -130,7 +130,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
 
   /** Keeps the cache in sync with the server until `signal` aborts. */
   run(signal: AbortSignal): Promise<void> {
-    return this.#watcher.run(signal)
+    return this.#reflector.run(signal)
   }
 
   async whenSynced(signal?: AbortSignal): Promise<void> {

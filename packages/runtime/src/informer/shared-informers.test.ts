@@ -1,7 +1,7 @@
 import { metadataOf } from '@tenure/kube'
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import { type Labels, noMetrics } from '../metrics/metrics.ts'
+import { type MetricLabels, noMetrics } from '../metrics/metrics.ts'
 import { ConfigMap, map, ref, setUp } from './informer.testing.ts'
 
 describe('shared informers', () => {
@@ -40,7 +40,9 @@ describe('shared informers', () => {
   test('lists and restarts are counted', async () => {
     const counts: Record<string, number> = {}
     const family = (name: string) => ({
-      with: ({ kind }: Labels) => ({ inc: () => (counts[`${name} ${kind}`] = (counts[`${name} ${kind}`] ?? 0) + 1) }),
+      with: ({ kind }: MetricLabels) => ({
+        inc: () => (counts[`${name} ${kind}`] = (counts[`${name} ${kind}`] ?? 0) + 1),
+      }),
       remove: () => undefined,
     })
     const t = setUp({ informers: { metrics: { ...noMetrics, counter: ({ name }) => family(name) } } })

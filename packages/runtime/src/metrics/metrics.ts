@@ -1,4 +1,4 @@
-export type Labels = Readonly<Record<string, string>>
+export type MetricLabels = Readonly<Record<string, string>>
 
 export interface Instrument {
   readonly name: string
@@ -29,9 +29,9 @@ export interface Histogram {
 
 /** A family of series. Keep the series that `with` returns: using it is cheaper than looking it up again. */
 export interface Family<S> {
-  with(labels: Labels): S
+  with(labels: MetricLabels): S
   /** Drops one series, so that it is no longer reported. */
-  remove(labels: Labels): void
+  remove(labels: MetricLabels): void
 }
 
 /**

@@ -2,7 +2,7 @@ import { TenureError, asError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import { formatHead, formatLabels, formatNumber } from './text-format.ts'
-import type { Family, HistogramInstrument, Instrument, Labels, Metrics } from './metrics.ts'
+import type { Family, HistogramInstrument, Instrument, MetricLabels, Metrics } from './metrics.ts'
 
 export interface CreateMetricsOptions {
   /** Report CPU, memory, file descriptors, event loop and garbage collection of this process. Default true. */
@@ -16,7 +16,7 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** A series counts with plain arithmetic and is formatted only on exposition. */
 interface Series {
-  text(name: string, labels: Labels): string
+  text(name: string, labels: MetricLabels): string
 }
 
 class Value implements Series {
@@ -34,7 +34,7 @@ class Value implements Series {
     this.#value = value
   }
 
-  text(name: string, labels: Labels): string {
+  text(name: string, labels: MetricLabels): string {
     return `${name}${formatLabels(labels)} ${formatNumber(this.#value)}\n`
   }
 }
@@ -65,7 +65,7 @@ class HistogramValue implements Series {
     this.#sum += value
   }
 
-  text(name: string, labels: Labels): string {
+  text(name: string, labels: MetricLabels): string {
     let total = 0
     let text = ''
     this.#counts.forEach((count, bucket) => {
@@ -83,7 +83,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
   readonly #instrument: Instrument
   readonly #names: readonly string[]
   readonly #make: () => S
-  readonly #series = new Map<string, { readonly labels: Labels; readonly value: S }>()
+  readonly #series = new Map<string, { readonly labels: MetricLabels; readonly value: S }>()
 
   constructor(type: string, instrument: Instrument, make: () => S) {
     this.type = type
@@ -94,7 +94,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
     if (this.#names.length === 0) this.with({})
   }
 
-  with(labels: Labels): S {
+  with(labels: MetricLabels): S {
     const key = this.#keyOf(labels)
     const known = this.#series.get(key)
     if (known) return known.value
@@ -103,7 +103,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
     return value
   }
 
-  remove(labels: Labels): void {
+  remove(labels: MetricLabels): void {
     this.#series.delete(this.#keyOf(labels))
   }
 
@@ -114,7 +114,7 @@ class SeriesFamily<S extends Series> implements Family<S> {
     return text
   }
 
-  #keyOf(labels: Labels): string {
+  #keyOf(labels: MetricLabels): string {
     const values = this.#names.map((name) => labels[name])
     if (values.includes(undefined) || Object.keys(labels).length !== values.length) {
       throw new TenureError(

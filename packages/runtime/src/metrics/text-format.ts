@@ -1,4 +1,4 @@
-import type { Labels } from './metrics.ts'
+import type { MetricLabels } from './metrics.ts'
 
 /** Formats a number for the Prometheus text format. */
 export function formatNumber(value: number): string {
@@ -8,7 +8,7 @@ export function formatNumber(value: number): string {
 }
 
 /** `{a="1",b="2"}`, or the empty string. */
-export function formatLabels(labels: Labels): string {
+export function formatLabels(labels: MetricLabels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
 }

@@ -1,6 +1,6 @@
 import { settle, VirtualClock } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import type { Labels, Metrics } from '../metrics/metrics.ts'
+import type { MetricLabels, Metrics } from '../metrics/metrics.ts'
 import { PRIORITY, WorkQueue, type WorkQueueOptions } from './index.ts'
 
 function setUp(options: Partial<WorkQueueOptions> = {}) {
@@ -148,7 +148,7 @@ describe('get', () => {
 test('metrics have the names of controller-runtime', async () => {
   const values = new Map<string, number>()
   const collectors = new Set<() => void>()
-  const series = (name: string, labels: Labels) => {
+  const series = (name: string, labels: MetricLabels) => {
     expect(labels).toEqual({ name: 'test', controller: 'test' })
     return {
       inc: (by = 1) => void values.set(name, (values.get(name) ?? 0) + by),
@@ -158,7 +158,7 @@ test('metrics have the names of controller-runtime', async () => {
     }
   }
   const family = ({ name }: { name: string }) => ({
-    with: (labels: Labels) => series(name, labels),
+    with: (labels: MetricLabels) => series(name, labels),
     remove: () => undefined,
   })
   const metrics: Metrics = {

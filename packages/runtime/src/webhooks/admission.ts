@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
-import { isRecord } from './json-diff.ts'
+import { isJsonObject } from '@tenure/kube/model'
 
 export const ADMISSION_API_VERSION = 'admission.k8s.io/v1'
 
@@ -69,31 +69,31 @@ const OPERATIONS: ReadonlySet<unknown> = new Set<AdmissionOperation>(['CREATE', 
  */
 export function readReview(review: unknown): AdmissionRequest {
   const parsed = typeof review === 'string' ? parse(review) : review
-  if (!isRecord(parsed)) throw new MalformedReview('the body is not a JSON object')
+  if (!isJsonObject(parsed)) throw new MalformedReview('the body is not a JSON object')
   if (parsed['kind'] !== 'AdmissionReview') throw new MalformedReview(`kind is ${shown(parsed['kind'])}`)
   if (parsed['apiVersion'] !== ADMISSION_API_VERSION) {
     throw new MalformedReview(`apiVersion is ${shown(parsed['apiVersion'])}, expected ${ADMISSION_API_VERSION}`)
   }
   const request = parsed['request']
-  if (!isRecord(request)) throw new MalformedReview('it has no request')
+  if (!isJsonObject(request)) throw new MalformedReview('it has no request')
   if (typeof request['uid'] !== 'string' || request['uid'] === '') throw new MalformedReview('its request has no uid')
   const operation = request['operation']
   if (!OPERATIONS.has(operation)) throw new MalformedReview(`the operation is ${shown(operation)}`)
   for (const field of ['kind', 'resource'] as const) {
-    if (!isRecord(request[field])) throw new MalformedReview(`its request has no ${field}`)
+    if (!isJsonObject(request[field])) throw new MalformedReview(`its request has no ${field}`)
   }
   const needed = { CREATE: ['object'], UPDATE: ['object', 'oldObject'], DELETE: ['oldObject'], CONNECT: [] }
   for (const field of needed[operation as AdmissionOperation]) {
-    if (!isRecord(request[field])) throw new MalformedReview(`its ${String(operation)} request has no ${field}`)
+    if (!isJsonObject(request[field])) throw new MalformedReview(`its ${String(operation)} request has no ${field}`)
   }
   const { object, oldObject, userInfo, ...facts } = request
   return {
     ...facts,
-    userInfo: isRecord(userInfo) ? userInfo : {},
+    userInfo: isJsonObject(userInfo) ? userInfo : {},
     dryRun: request['dryRun'] === true,
     // The server sends null for a missing object.
-    ...(isRecord(object) && { object }),
-    ...(isRecord(oldObject) && { oldObject }),
+    ...(isJsonObject(object) && { object }),
+    ...(isJsonObject(oldObject) && { oldObject }),
   } as unknown as AdmissionRequest
 }
 

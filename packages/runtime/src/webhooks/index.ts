@@ -8,7 +8,7 @@ export type {
 export type { SecretRef } from './certificates/certificate-store.ts'
 export type { ClientAddress } from './certificates/webhook-configuration.ts'
 export { diffJson } from './json-diff.ts'
-export type { ReviewResponse, ReviewOptions } from './review.ts'
+export type { AdmissionReviewResponse, ReviewOptions } from './review.ts'
 export { handleReview } from './review.ts'
 export type { AdmissionServerOptions, CertificateSource } from './server.ts'
 export { AdmissionServer } from './server.ts'

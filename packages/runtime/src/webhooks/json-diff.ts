@@ -1,5 +1,6 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import { jsonPointer } from '@tenure/kube'
+import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 
 /**
  * RFC 6902 operations that turn `before` into `after`. Both are JSON values; an `undefined` property counts as missing,
@@ -14,16 +15,11 @@ export function diffJson(before: unknown, after: unknown): readonly JsonPatchOpe
 function compare(before: unknown, after: unknown, path: string, into: JsonPatchOperation[]): void {
   if (before === after) return
   if (Array.isArray(before) && Array.isArray(after)) compareArrays(before, after, path, into)
-  else if (isRecord(before) && isRecord(after)) compareRecords(before, after, path, into)
+  else if (isJsonObject(before) && isJsonObject(after)) compareRecords(before, after, path, into)
   else into.push({ op: 'replace', path, value: after })
 }
 
-function compareRecords(
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-  path: string,
-  into: JsonPatchOperation[],
-): void {
+function compareRecords(before: JsonObject, after: JsonObject, path: string, into: JsonPatchOperation[]): void {
   for (const key of Object.keys(before)) {
     if (before[key] !== undefined && !has(after, key)) into.push({ op: 'remove', path: path + jsonPointer(key) })
   }
@@ -44,9 +40,9 @@ function compareArrays(
 ): void {
   const shorter = Math.min(before.length, after.length)
   let head = 0
-  while (head < shorter && equalJson(before[head], after[head])) head++
+  while (head < shorter && isDeepEqual(before[head], after[head])) head++
   let tail = 0
-  while (tail < shorter - head && equalJson(before.at(-1 - tail), after.at(-1 - tail))) tail++
+  while (tail < shorter - head && isDeepEqual(before.at(-1 - tail), after.at(-1 - tail))) tail++
 
   const removed = before.length - head - tail
   const added = after.length - head - tail
@@ -63,30 +59,11 @@ function compareArrays(
   }
 }
 
-/** Equal as JSON: key order and `undefined` properties do not matter. */
-export function equalJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a)) {
-    return (
-      Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(element(item), element(b[index])))
-    )
-  }
-  if (!isRecord(a) || !isRecord(b)) return false
-  return (
-    Object.keys(a).every((key) => a[key] === undefined || (has(b, key) && equalJson(a[key], b[key]))) &&
-    Object.keys(b).every((key) => b[key] === undefined || has(a, key))
-  )
-}
-
 /** JSON has no holes: they are written as null. */
 function element(value: unknown): unknown {
   return value === undefined ? null : value
 }
 
-function has(record: Readonly<Record<string, unknown>>, key: string): boolean {
+function has(record: JsonObject, key: string): boolean {
   return Object.hasOwn(record, key) && record[key] !== undefined
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import type { Kind, KubeObject } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
-import type { ReviewResponse } from './review.ts'
+import type { AdmissionReviewResponse } from './review.ts'
 
 export interface Website extends KubeObject {
   readonly spec?: { readonly host?: string; readonly replicas?: number | null; readonly tags?: readonly string[] }
@@ -49,7 +49,7 @@ export interface Response {
   readonly patch?: string
 }
 
-export function responseIn(response: ReviewResponse): Response {
+export function responseIn(response: AdmissionReviewResponse): Response {
   return (response.body as { readonly response: Response }).response
 }
 

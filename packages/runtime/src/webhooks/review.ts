@@ -21,7 +21,7 @@ export interface ReviewOptions {
 }
 
 /** An HTTP response: status and JSON body. */
-export interface ReviewResponse {
+export interface AdmissionReviewResponse {
   readonly status: number
   readonly body: unknown
 }
@@ -35,7 +35,7 @@ export async function handleReview(
   webhook: Webhook,
   review: unknown,
   options: ReviewOptions = {},
-): Promise<ReviewResponse> {
+): Promise<AdmissionReviewResponse> {
   const { log = silentLogger } = options
   let request: AdmissionRequest
   try {
@@ -73,7 +73,7 @@ export async function handleReview(
 }
 
 /** An error response: a metav1.Status whose message the API server passes on. */
-export function errorResponse(code: number, reason: string, message: string): ReviewResponse {
+export function errorResponse(code: number, reason: string, message: string): AdmissionReviewResponse {
   return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, code } }
 }
 
@@ -111,7 +111,7 @@ async function runHandler(
   }
 }
 
-function reviewResponse(webhook: Webhook, request: AdmissionRequest, result: AdmissionResult): ReviewResponse {
+function reviewResponse(webhook: Webhook, request: AdmissionRequest, result: AdmissionResult): AdmissionReviewResponse {
   const { warnings, auditAnnotations } = result.details
   const operations = operationsOf(webhook, request, result)
   return {

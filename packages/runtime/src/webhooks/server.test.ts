@@ -5,7 +5,7 @@ import { systemClock } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createAuthority, type CertificateWithKey } from '../certificates/index.ts'
-import type { Instrument, Labels, Metrics } from '../metrics/metrics.ts'
+import type { Instrument, MetricLabels, Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
 import { requestTimeout } from './request-timeout.ts'
 import { type Response, reviewOf, Website } from './review.testing.ts'
@@ -278,7 +278,7 @@ describe('an admission server', () => {
   test('metrics have the names of controller-runtime', async () => {
     const series = new Map<string, number[]>()
     const family = ({ name }: Instrument) => ({
-      with: (labels: Labels) => {
+      with: (labels: MetricLabels) => {
         const key = `${name} ${Object.values(labels).join(' ')}`
         const note = (value = 1): void => void series.set(key, [...(series.get(key) ?? []), value])
         return { inc: note, dec: (value = 1) => note(-value), set: note, observe: note }

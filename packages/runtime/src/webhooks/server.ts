@@ -10,7 +10,7 @@ import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
 import { requestTimeout } from './request-timeout.ts'
-import type { ReviewResponse } from './review.ts'
+import type { AdmissionReviewResponse } from './review.ts'
 import { handleReview, errorResponse } from './review.ts'
 import type { Webhook } from './webhook.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
@@ -187,7 +187,7 @@ export class AdmissionServer {
     query: string,
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<ReviewResponse> {
+  ): Promise<AdmissionReviewResponse> {
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST')
       return errorResponse(405, 'MethodNotAllowed', 'Admission reviews must be sent with POST.')
@@ -218,7 +218,7 @@ export class AdmissionServer {
     }
   }
 
-  #send(request: IncomingMessage, response: ServerResponse, review: ReviewResponse): void {
+  #send(request: IncomingMessage, response: ServerResponse, review: AdmissionReviewResponse): void {
     if (response.destroyed) return
     const text = JSON.stringify(review.body)
     response.statusCode = review.status

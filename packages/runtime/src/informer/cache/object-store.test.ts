@@ -41,7 +41,7 @@ describe('ObjectStore', () => {
     expect(store.list('two')).toEqual([b])
     expect(store.list()).toHaveLength(3)
     expect(store.byIndex(OWNER_UID_INDEX, 'o2')).toEqual([a, b])
-    expect(store.byIndex(OWNER_UID_INDEX, 'nobody')).toEqual([])
+    expect(store.byIndex(OWNER_UID_INDEX, 'unknown')).toEqual([])
   })
 
   test('a new index covers existing objects, and its name is unique', () => {

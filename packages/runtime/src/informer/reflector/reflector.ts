@@ -21,11 +21,11 @@ import {
   type Outcome,
   MAX_STALE_LISTS,
   startWith,
-  type Step,
+  type WatchStep,
 } from './state-machine.ts'
 import { IdleTimer } from './idle-timer.ts'
 
-export interface WatcherOptions<T extends KubeObject> {
+export interface ReflectorOptions<T extends KubeObject> {
   readonly api: KubeApi
   readonly kind: Kind<T>
   readonly selection: Selection
@@ -61,14 +61,14 @@ interface OpenStream<T extends KubeObject> {
 }
 
 /** Carries out the steps of the state machine, forever. */
-export class Watcher<T extends KubeObject> {
-  readonly #options: WatcherOptions<T>
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>
   #machine: Machine
   #stream: OpenStream<T> | undefined
   /** True if the server has ever sent a bookmark: a watch without any is then dead rather than quiet. */
   #hasBookmarks = false
 
-  constructor(options: WatcherOptions<T>) {
+  constructor(options: ReflectorOptions<T>) {
     this.#options = options
     this.#machine = startWith(options.mode)
   }
@@ -90,7 +90,7 @@ export class Watcher<T extends KubeObject> {
     this.#options.onTransition(machine, outcome)
   }
 
-  async #carryOut(step: Step, signal: AbortSignal): Promise<Outcome> {
+  async #carryOut(step: WatchStep, signal: AbortSignal): Promise<Outcome> {
     const startedAt = this.#options.clock.monotonic()
     try {
       switch (step.at) {
@@ -200,7 +200,7 @@ export class Watcher<T extends KubeObject> {
     return { type: 'listed', resourceVersion, open }
   }
 
-  async #watch(step: Step & { at: 'watching' }, signal: AbortSignal): Promise<Outcome> {
+  async #watch(step: WatchStep & { at: 'watching' }, signal: AbortSignal): Promise<Outcome> {
     const { cache, clock } = this.#options
     const continued = step.continued ? this.#stream : undefined
     const stream = continued ?? this.#open({ resourceVersion: step.resourceVersion }, signal)

@@ -1,17 +1,17 @@
 import { ApiError, ConnectionError } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import { responded, type Machine, next, type Outcome, startWith, type Step } from './state-machine.ts'
+import { responded, type Machine, next, type Outcome, startWith, type WatchStep } from './state-machine.ts'
 
 const random = seededRandom(3)
 const lost = new ConnectionError('TENURE_CONNECTION_LOST', 'lost')
 const quiet = new ConnectionError('TENURE_WATCH_QUIET', 'quiet')
 const api = (status: number, retryAfter?: number): ApiError => new ApiError('no', { status, reason: 'No', retryAfter })
 
-const streaming: Step = { at: 'streaming' }
-const paging: Step = { at: 'listing', paged: true }
-const whole: Step = { at: 'listing', paged: false }
-const watching: Step = { at: 'watching', resourceVersion: '5', continued: false }
+const streaming: WatchStep = { at: 'streaming' }
+const paging: WatchStep = { at: 'listing', paged: true }
+const whole: WatchStep = { at: 'listing', paged: false }
+const watching: WatchStep = { at: 'watching', resourceVersion: '5', continued: false }
 const failed = (error: Error, lasted = 0, silent = false): Outcome => ({
   type: 'failed',
   error,
@@ -19,11 +19,11 @@ const failed = (error: Error, lasted = 0, silent = false): Outcome => ({
   lasted,
   silent,
 })
-const after = (step: Step, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
+const after = (step: WatchStep, outcome: Outcome, more: Partial<Machine> = {}): Machine =>
   next({ ...startWith('streaming'), step, ...more }, outcome, random)
 
 describe('informer state machine', () => {
-  test.each<{ from: Step; by: Outcome; more?: Partial<Machine>; to: object }>([
+  test.each<{ from: WatchStep; by: Outcome; more?: Partial<Machine>; to: object }>([
     // Streaming list.
     {
       from: streaming,

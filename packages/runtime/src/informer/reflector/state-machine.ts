@@ -6,8 +6,8 @@ import { ApiError, isGone, isNotFound, jitter, type Random, TenureError } from '
  */
 export type ListMode = 'full' | 'streaming' | 'paged'
 
-/** State of the informer. The watcher carries out each step; its Outcome determines the next one. */
-export type Step =
+/** State of the informer. The reflector carries out each step; its Outcome determines the next one. */
+export type WatchStep =
   /** A watch that starts with the full state and continues with changes. */
   | { readonly at: 'streaming' }
   /** A full list or pages of one snapshot, followed by a watch. */
@@ -40,7 +40,7 @@ export type Outcome =
   | { readonly type: 'waited' }
 
 export interface Machine {
-  readonly step: Step
+  readonly step: WatchStep
   readonly mode: ListMode
   /** Failures since the last healthy watch; they determine the delay. */
   readonly failures: number
@@ -71,7 +71,7 @@ export function next(machine: Machine, outcome: Outcome, random: Random): Machin
   switch (outcome.type) {
     case 'listed': {
       const { resourceVersion, open } = outcome
-      const step: Step = { at: 'watching', resourceVersion, continued: open }
+      const step: WatchStep = { at: 'watching', resourceVersion, continued: open }
       return { ...machine, step, staleLists: 0, error: undefined }
     }
     case 'stale':
@@ -98,11 +98,11 @@ export function responded(machine: Machine): Machine {
   return machine.error ? { ...machine, error: undefined } : machine
 }
 
-function listStep(mode: ListMode): Step {
+function listStep(mode: ListMode): WatchStep {
   return mode === 'streaming' ? { at: 'streaming' } : { at: 'listing', paged: mode === 'paged' }
 }
 
-function watchStep(resourceVersion: string): Step {
+function watchStep(resourceVersion: string): WatchStep {
   return { at: 'watching', resourceVersion, continued: false }
 }
 

@@ -16,7 +16,7 @@ export type ClientAddress =
   /** `https://host:port`, prefixed to each webhook's path. */
   | { readonly url: string }
 
-export interface ConfiguredWebhook {
+export interface WebhookConfigurationEntry {
   readonly name: string
   readonly clientConfig: {
     readonly caBundle?: string
@@ -32,7 +32,7 @@ export interface ConfiguredWebhook {
 
 export interface WebhookConfiguration extends KubeObject {
   readonly metadata?: ObjectMeta
-  readonly webhooks?: readonly ConfiguredWebhook[]
+  readonly webhooks?: readonly WebhookConfigurationEntry[]
 }
 
 export type ConfigurationType = Webhook['type']
@@ -108,7 +108,7 @@ export function namesOf(address: ClientAddress): {
   return isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] }
 }
 
-function locate(address: ClientAddress, path: string): Omit<ConfiguredWebhook['clientConfig'], 'caBundle'> {
+function locate(address: ClientAddress, path: string): Omit<WebhookConfigurationEntry['clientConfig'], 'caBundle'> {
   if ('service' in address) return { service: { port: 443, ...address.service, path } }
   return { url: baseUrl(address.url).href.replace(/\/$/, '') + path }
 }
