@@ -7,8 +7,8 @@ import {
   refTo,
   TenureError,
 } from '@tenure/kube'
-import type { Obstacles } from './obstacles.ts'
-import type { DeclaredKind, Turn } from './surroundings.ts'
+import type { Obstacles } from './name-conflicts.ts'
+import type { DeclaredKind, Turn } from './context.ts'
 import type { ApplyAction, CreateAction } from './types.ts'
 
 /** The object an action means, complete: kind, namespace, and the reference to its owner. */

@@ -1,7 +1,7 @@
 import { abortReason, isAlreadyExists, isNotFound, keyOf, refTo, TenureError } from '@tenure/kube'
 import { desiredObject, refuseIfControlledByAnother, resolveRef } from './desired.ts'
 import { hasFinalizer, addFinalizer, removeFinalizer } from './finalizers.ts'
-import type { DeclaredKind, ActionStep, Surroundings, Turn } from './surroundings.ts'
+import type { DeclaredKind, ActionStep, Surroundings, Turn } from './context.ts'
 import type {
   Action,
   Actions,

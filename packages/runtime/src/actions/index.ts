@@ -12,10 +12,10 @@ export {
 } from './actions.ts'
 export { getCondition, isTrue, type NewCondition, rfc3339, setCondition } from './conditions.ts'
 export { describeAction } from './describe-action.ts'
-export { isNamespaceEnding } from './namespace-ending.ts'
+export { isNamespaceEnding } from './namespace-terminating.ts'
 export type { EventContent, EventNote, Recorder } from './recorder.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts'
-export type { ActionStep, StepHook } from './surroundings.ts'
+export type { ActionStep, StepHook } from './context.ts'
 export type {
   Action,
   Actions,

@@ -3,7 +3,7 @@ import { ConfigMap, Namespace, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Actions, apply, create, remove, status } from '../actions/index.ts'
 import { controller, type ControllerOptions, watch } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 interface Team extends KubeObject {
   readonly spec: { readonly size: number }

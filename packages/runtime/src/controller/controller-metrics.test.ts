@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { call, event, type EventContent, requeueAfter } from '../actions/index.ts'
 import { createMetrics } from '../metrics/prometheus.ts'
 import { controller } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 const Probe = defineKind({ apiVersion: 'example.dev/v1', kind: 'Probe' })
 

@@ -3,7 +3,7 @@ import { ConfigMap, Secret } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
 import { apply, call, create, remove, status } from '../actions/index.ts'
 import { controller } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 interface Box extends KubeObject {
   readonly spec: { readonly text: string }

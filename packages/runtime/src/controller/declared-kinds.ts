@@ -1,5 +1,5 @@
 import { type Kind, kindKey, type KubeObject, type Selection, TenureError } from '@tenure/kube'
-import type { DeclaredKind } from '../actions/surroundings.ts'
+import type { DeclaredKind } from '../actions/context.ts'
 import type { Informer, Informers } from '../informer/types.ts'
 import { type ControllerDefinition, ownedKind, type Watch } from './definition.ts'
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, call, event, setCondition, status } from '../actions/index.ts'
 import { controller } from './index.ts'
 import { planFor } from './plan-for.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 const purged: string[] = []
 const cdn = { purge: (host: string): void => void purged.push(host) }

@@ -5,7 +5,7 @@ import { apply, call, requeueAfter, requeueAt, status } from '../actions/index.t
 import { jsonAnswer, Refusal, statusOf } from '../testing/memory-answer.ts'
 import { refuse } from '../testing/memory-api.ts'
 import { controller } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 interface Job extends KubeObject {
   readonly spec: { readonly round: number }

@@ -2,7 +2,7 @@ import { refOf } from '@tenure/kube'
 import type { Executor } from '../actions/executor.ts'
 import { type Action, type Actions, hasFinalizer } from '../actions/index.ts'
 import type { ControllerDefinition } from './definition.ts'
-import { Attempt, ObjectTurn, type TurnSurroundings } from './turn.ts'
+import { Attempt, ObjectTurn, type TurnSurroundings } from './reconcile.ts'
 
 /** What one look at one object does: nothing if it is gone, clean up if it is going, else plan and act. */
 export class Reconciler {

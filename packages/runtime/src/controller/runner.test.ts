@@ -4,7 +4,7 @@ import { ConfigMap, Namespace, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, call, status } from '../actions/index.ts'
 import { byIndex, byLabel, changeOfSpecOrMetadata, controller, type ControllerOptions, watch } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 interface Site extends KubeObject {
   readonly spec: { readonly secret?: string; readonly size?: number }

@@ -2,7 +2,7 @@ import { type Clock, jitter, keyOf, type KubeApi, type Random, sleep, TenureErro
 import { AppliedRecords } from '../actions/applied-records.ts'
 import { Executor } from '../actions/executor.ts'
 import type { Recorder, StepHook } from '../actions/index.ts'
-import { Obstacles } from '../actions/obstacles.ts'
+import { Obstacles } from '../actions/name-conflicts.ts'
 import type { Informers } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -13,9 +13,9 @@ import type { ControllerDefinition } from './definition.ts'
 import { Reconciler } from './reconciler.ts'
 import { subscribe } from './sources.ts'
 import type { Tracer } from '../tracing/tracing.ts'
-import type { Attempt, TurnSurroundings } from './turn.ts'
-import { Verdict } from './verdict.ts'
-import { WorkerPool } from './worker-pool.ts'
+import type { Attempt, TurnSurroundings } from './reconcile.ts'
+import { Verdict } from './result-handler.ts'
+import { WorkerPool } from '../queue/worker-pool.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_TIMEOUT = 60_000

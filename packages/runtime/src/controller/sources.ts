@@ -1,7 +1,7 @@
 import { keyOf, type Kind, type KubeObject, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import type { AppliedRecords } from '../actions/applied-records.ts'
 import { controllerOf } from '../actions/desired.ts'
-import type { Obstacles } from '../actions/obstacles.ts'
+import type { Obstacles } from '../actions/name-conflicts.ts'
 import type { InformerEvent } from '../informer/types.ts'
 import { PRIORITY, type WorkQueue } from '../queue/index.ts'
 import type { DeclaredKinds, Source } from './declared-kinds.ts'

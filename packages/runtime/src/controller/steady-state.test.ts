@@ -3,7 +3,7 @@ import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, remove, status } from '../actions/index.ts'
 import { controller } from './index.ts'
-import { World } from './world.testing.ts'
+import { World } from './fixture.testing.ts'
 
 interface App extends KubeObject {
   readonly spec: { readonly image: string; readonly cpu: string; readonly debug?: boolean }

@@ -11,7 +11,7 @@ import {
   sleep,
   withTimeout,
 } from '@tenure/kube'
-import { isNamespaceEnding } from '../actions/namespace-ending.ts'
+import { isNamespaceEnding } from '../actions/namespace-terminating.ts'
 import { microTime } from '../time/micro-time.ts'
 import type { KubeEvent } from './event.ts'
 import { eventName, kubeEvent } from './event.ts'

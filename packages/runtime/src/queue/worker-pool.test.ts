@@ -1,6 +1,6 @@
 import { settle, VirtualClock } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
-import { WorkQueue } from '../queue/index.ts'
+import { WorkQueue } from './index.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 test('a long run of work that never waits lets the rest of the process have its turn', async () => {

@@ -2,7 +2,7 @@ import type { Clock, Kind, KubeApi, KubeObject, Stored } from '@tenure/kube'
 import type { Cache } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
 import type { AppliedRecords } from './applied-records.ts'
-import type { Obstacles } from './obstacles.ts'
+import type { Obstacles } from './name-conflicts.ts'
 import type { Recorder } from './recorder.ts'
 import type { Action } from './types.ts'
 

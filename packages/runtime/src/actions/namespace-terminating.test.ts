@@ -1,6 +1,6 @@
 import { ApiError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { isNamespaceEnding } from './namespace-ending.ts'
+import { isNamespaceEnding } from './namespace-terminating.ts'
 
 const causes = [{ reason: 'NamespaceTerminating', message: 'it is being terminated', field: 'metadata.namespace' }]
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@tenure/kube'
-import type { WorkQueue } from '../queue/index.ts'
+import type { WorkQueue } from './index.ts'
 
 /** Milliseconds of work after which everything else in the process gets its turn. */
 const SLICE = 10

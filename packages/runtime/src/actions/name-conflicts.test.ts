@@ -1,6 +1,6 @@
 import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { Obstacles } from './obstacles.ts'
+import { Obstacles } from './name-conflicts.ts'
 
 test('those in whose way it was are given once, and only those', () => {
   const obstacles = new Obstacles()

@@ -3,7 +3,7 @@ import { describeAction, isNamespaceEnding } from '../actions/index.ts'
 import type { WorkQueue } from '../queue/index.ts'
 import type { ControllerInstruments, ReconcileResult } from './controller-metrics.ts'
 import type { ReconcileOutcome } from './definition.ts'
-import { type Attempt, timeoutError, type TurnSurroundings } from './turn.ts'
+import { type Attempt, timeoutError, type TurnSurroundings } from './reconcile.ts'
 
 /** Conflicts in a row on one object that are part of the day's work; more of them, and somebody should know. */
 const USUAL_CONFLICTS = 5

@@ -12,7 +12,7 @@ import {
 } from '@tenure/kube'
 import type { Executor } from '../actions/executor.ts'
 import type { Action, Actions } from '../actions/index.ts'
-import type { Turn } from '../actions/surroundings.ts'
+import type { Turn } from '../actions/context.ts'
 import { OWNER_UID_INDEX } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
 import type { ReconcileContext, Reads } from './context.ts'
