@@ -121,7 +121,7 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
 
 test('counting before the manager runs has no effect', () => {
   const measured = new ApplicationMetrics()
-  measured.reconciled({ result: 'success', seconds: 1 })
+  measured.reconciled({ key: 'shop/web', result: 'success', seconds: 1, error: undefined })
   measured.recorded('Normal', 'Info')
   expect(measured.reviewing('mutate', () => ({ operation: 'CREATE', allowed: true }))).toEqual({
     operation: 'CREATE',

@@ -1,6 +1,6 @@
 import { HttpError, invalidRequest, notFound } from '@tenure/http'
 import { ApiError } from '@tenure/kube'
-import { isNamespaceEnding } from '@tenure/runtime'
+import { isNamespaceTerminating } from '@tenure/runtime'
 import { detailsOf } from '../validation/validate.ts'
 
 export const resourceNotFound = (): HttpError => notFound('Resource not found')
@@ -18,7 +18,7 @@ export function toHttpError(error: unknown): unknown {
   if (error.reason === 'AlreadyExists') {
     return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Resource already exists', { cause: error })
   }
-  if (isNamespaceEnding(error)) {
+  if (isNamespaceTerminating(error)) {
     return new HttpError('TENURE_HTTP_CONFLICT', 409, 'Namespace is being deleted', { cause: error })
   }
   if (isMissingNamespace(error)) return notFound('Namespace not found')

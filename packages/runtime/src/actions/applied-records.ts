@@ -58,6 +58,11 @@ export class AppliedRecords {
     })
   }
 
+  /** Whether this is the object as the last write of its status left it. */
+  isLastStatus(kind: Kind, key: string, object: Stored<KubeObject>): boolean {
+    return this.#records.get(recordId(kind, key, 'status'))?.resourceVersion === object.metadata.resourceVersion
+  }
+
   /** The object is gone. */
   forget(kind: Kind, key: string): void {
     this.#records.delete(recordId(kind, key, ''))

@@ -9,8 +9,9 @@ export function describeAction(action: Action): string {
       const { name, generateName, namespace } = action.object.metadata ?? {}
       return `${action.type} ${action.kind.kind} ${keyOf({ name: name ?? `${generateName ?? ''}…`, namespace })}`
     }
+    case 'patch':
     case 'remove':
-      return `remove ${action.kind.kind} ${keyOf(action.ref)}`
+      return `${action.type} ${action.kind.kind} ${keyOf(action.ref)}`
     case 'event':
       return `event ${action.reason}`
     case 'call':

@@ -1,165 +1,249 @@
-import { abortReason, isAlreadyExists, isNotFound, keyOf, refTo, TenureError } from '@tenure/kube'
+import {
+  abortReason,
+  isAlreadyExists,
+  isNotFound,
+  isSameResource,
+  keyOf,
+  metadataOf,
+  type PartialObjectMetadata,
+  refTo,
+  type Stored,
+  TenureError,
+} from '@tenure/kube'
+import type { ActionStep, DeclaredKind, ExecutorContext, Reconcile } from './context.ts'
 import { desiredObject, refuseIfControlledByAnother, resolveRef } from './desired.ts'
-import { hasFinalizer, addFinalizer, removeFinalizer } from './finalizers.ts'
-import type { DeclaredKind, ActionStep, Surroundings, Turn } from './context.ts'
+import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts'
 import type {
   Action,
   Actions,
   ApplyAction,
   CreateAction,
   FinalizerAction,
+  PatchAction,
   RemoveAction,
   StatusAction,
 } from './types.ts'
 
-/** Carries an action out. Gives false if there turned out to be nothing to do. */
+/** Carries out one action. False: there was nothing to do. */
 type Effect = () => void | boolean | Promise<void | boolean>
 
 /**
- * Carries out actions one by one, in order, one API call each, and stops at the first that fails. What would change
- * nothing is skipped; if that is all of them, it returns without a promise: most reconciles end there.
+ * Carries out actions one by one, in order, and stops at the first that fails. Actions that would change nothing are
+ * skipped; if all are, `execute` returns no promise: most reconciles end there.
  */
 export class Executor {
-  readonly #around: Surroundings
+  readonly #context: ExecutorContext
 
-  constructor(surroundings: Surroundings) {
-    this.#around = surroundings
+  constructor(context: ExecutorContext) {
+    this.#context = context
   }
 
-  execute(actions: Actions, turn: Turn): Promise<void> | undefined {
+  execute(actions: Actions, reconcile: Reconcile): Promise<void> | undefined {
     refuseTwoStatuses(actions)
-    if (this.#around.onStep) return this.#watched(actions, turn)
+    if (this.#context.onStep) return this.#observed(actions, reconcile)
     for (let index = 0; index < actions.length; index++) {
       const action = actions[index]
       if (!action) continue
-      turn.current = action
-      const running = this.#prepare(action, turn)?.()
-      if (running instanceof Promise) return this.#rest(running, actions, index + 1, turn)
+      reconcile.current = action
+      const running = this.#start(action, actions, index, reconcile)
+      if (running instanceof Promise) return this.#rest(running, actions, index + 1, reconcile)
     }
-    turn.current = undefined
+    reconcile.current = undefined
     return undefined
   }
 
-  async #rest(first: Promise<void | boolean>, actions: Actions, start: number, turn: Turn): Promise<void> {
+  async #rest(first: Promise<void | boolean>, actions: Actions, start: number, reconcile: Reconcile): Promise<void> {
     await first
     for (let index = start; index < actions.length; index++) {
       const action = actions[index]
       if (!action) continue
-      turn.current = action
-      const effect = this.#prepare(action, turn)
+      reconcile.current = action
+      if (isAdoption(action)) await this.#checkAdoptions(actions, index, reconcile)
+      const effect = this.#prepare(action, reconcile)
       if (effect === undefined) continue
-      if (turn.signal.aborted) throw abortReason(turn.signal)
-      await effect()
+      if (reconcile.signal.aborted) throw abortReason(reconcile.signal)
+      await this.#finish(action, await effect(), reconcile)
     }
-    turn.current = undefined
+    reconcile.current = undefined
   }
 
-  /** The same, with somebody looking on at every step. */
-  async #watched(actions: Actions, turn: Turn): Promise<void> {
-    const { controller, onStep } = this.#around
+  #start(
+    action: Action,
+    actions: Actions,
+    index: number,
+    reconcile: Reconcile,
+  ): Promise<void | boolean> | void | boolean {
+    if (isAdoption(action)) {
+      const checking = this.#checkAdoptions(actions, index, reconcile)
+      if (checking) return checking.then(() => this.#prepare(action, reconcile)?.())
+    }
+    const running = this.#prepare(action, reconcile)?.()
+    if (!(running instanceof Promise) || !('afterwards' in action)) return running
+    return running.then((done) => this.#finish(action, done, reconcile))
+  }
+
+  /** Carries out what an action brings along, if the action itself did something. */
+  async #finish(action: Action, done: void | boolean, reconcile: Reconcile): Promise<void> {
+    if (done === false || !('afterwards' in action) || !action.afterwards) return
+    await this.execute(action.afterwards, reconcile)
+  }
+
+  /**
+   * Asks about every child of this plan that is about to be created, before the first one is: a plan whose last child
+   * must not be created creates none. Undefined: there is nothing to ask.
+   */
+  #checkAdoptions(actions: Actions, from: number, reconcile: Reconcile): Promise<unknown> | undefined {
+    const checked = actions.slice(0, from).some((action) => action && isAdoption(action))
+    if (checked) return undefined
+    const checks: Promise<void>[] = []
+    for (const action of actions) {
+      const check = action && isAdoption(action) ? this.#adoptionCheck(action, reconcile) : undefined
+      if (check) checks.push(check())
+    }
+    return checks.length > 0 ? Promise.all(checks) : undefined
+  }
+
+  #adoptionCheck(action: ApplyAction, reconcile: Reconcile): (() => Promise<void>) | undefined {
+    const { kind, adopt } = action
+    const declared = this.#declared(action)
+    const ref = refTo(desiredObject(action, reconcile, declared))
+    const { uid } = reconcile.object.metadata
+    const isOwn = (object: Stored<PartialObjectMetadata> | undefined): boolean =>
+      object?.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false
+    if (isOwn(declared.cache.get(ref) as Stored<PartialObjectMetadata> | undefined)) return undefined
+    return async () => {
+      // From the server's own cache: an object created in this very moment is a race that no read can win.
+      const options = { resourceVersion: '0', signal: reconcile.signal }
+      const existing = await orUndefined(this.#context.api.get(metadataOf(kind), ref, options))
+      const error = existing && !isOwn(existing) ? adopt?.(existing) : undefined
+      if (error) throw error
+    }
+  }
+
+  /** The same, with every step reported to `onStep`. */
+  async #observed(actions: Actions, reconcile: Reconcile): Promise<void> {
+    const { controller, onStep } = this.#context
     for (const [index, action] of actions.entries()) {
       if (!action) continue
-      turn.current = action
-      const about = { controller, key: turn.key, index, action }
-      const tell = async (step: ActionStep): Promise<void> => await onStep?.(step)
+      reconcile.current = action
+      const about = { controller, key: reconcile.key, index, action }
+      const report = async (step: ActionStep): Promise<void> => await onStep?.(step)
       try {
-        const effect = this.#prepare(action, turn)
+        if (isAdoption(action)) await this.#checkAdoptions(actions, index, reconcile)
+        const effect = this.#prepare(action, reconcile)
         if (effect) {
-          await tell({ ...about, phase: 'before' })
-          if (turn.signal.aborted) throw abortReason(turn.signal)
+          await report({ ...about, phase: 'before' })
+          if (reconcile.signal.aborted) throw abortReason(reconcile.signal)
         }
         const done = effect !== undefined && (await effect()) !== false
-        await tell({ ...about, phase: 'after', outcome: done ? 'done' : 'skipped' })
+        await report({ ...about, phase: 'after', outcome: done ? 'done' : 'skipped' })
+        await this.#finish(action, done, reconcile)
       } catch (error) {
-        await tell({ ...about, phase: 'after', outcome: 'failed', error })
+        await report({ ...about, phase: 'after', outcome: 'failed', error })
         throw error
       }
     }
-    turn.current = undefined
+    reconcile.current = undefined
   }
 
-  /** What is to be done for an action; undefined if nothing is. */
-  #prepare(action: Action, turn: Turn): Effect | undefined {
+  /** The effect of an action; undefined if it would change nothing. */
+  #prepare(action: Action, reconcile: Reconcile): Effect | undefined {
     switch (action.type) {
       case 'apply':
-        return this.#apply(action, turn)
+        return this.#apply(action, reconcile)
       case 'create':
-        return this.#create(action, turn)
+        return this.#create(action, reconcile)
       case 'remove':
-        return this.#remove(action, turn)
+        return this.#remove(action, reconcile)
+      case 'patch':
+        return this.#patch(action, reconcile)
+      case 'read-live':
+        throw new TenureError(
+          'TENURE_PLAN_READ_LIVE',
+          'A plan returned readLive() together with other actions, or twice. Return it alone, and only while isLive is false.',
+          { fate: 'bug' },
+        )
       case 'status':
-        return this.#status(action, turn)
+        return this.#status(action, reconcile)
       case 'finalizer':
-        return this.#finalizer(action, turn)
+        return this.#finalizer(action, reconcile)
       case 'event':
         return () => {
           const { type: _, eventType, ...note } = action
-          this.#around.recorder?.record(turn.object, { type: eventType, ...note })
+          this.#context.recorder?.record(reconcile.object, { type: eventType, ...note })
         }
       case 'call':
-        return () => action.effect({ signal: turn.signal, log: turn.log })
+        return () =>
+          action.effect({
+            signal: reconcile.signal,
+            log: reconcile.log,
+            requeueAfter: (milliseconds) => this.#requeue(this.#context.clock.now() + milliseconds, reconcile),
+          })
       default:
-        return () => {
-          const at = 'at' in action ? action.at : this.#around.clock.now() + action.after
-          turn.requeueAt = Math.min(at, turn.requeueAt ?? Infinity)
-        }
+        return () => this.#requeue('at' in action ? action.at : this.#context.clock.now() + action.after, reconcile)
     }
   }
 
-  #apply(action: ApplyAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager, obstacles, records } = this.#around
+  #requeue(at: number, reconcile: Reconcile): void {
+    reconcile.requeueAt = Math.min(at, reconcile.requeueAt ?? Infinity)
+  }
+
+  #apply(action: ApplyAction, reconcile: Reconcile): Effect | undefined {
+    const { api, fieldManager, nameConflicts, records } = this.#context
     const { kind, force } = action
     const declared = this.#declared(action)
-    const desired = desiredObject(action, turn, declared)
+    const desired = desiredObject(action, reconcile, declared)
     const key = keyOf(refTo(desired))
     const live = declared.cache.getByKey(key)
     if (live && declared.owned) {
-      refuseIfControlledByAnother(live, turn, kind, obstacles)
-      // It can not be saved. When it is gone, that is a change, and it is made anew.
+      refuseIfControlledByAnother(live, reconcile, kind, nameConflicts)
+      // A terminating object cannot be kept. Its deletion is a change, and the next reconcile creates it again.
       if (live.metadata.deletionTimestamp) return undefined
     }
     if (live && records.isUnchanged(declared.kind, key, '', desired, live)) return undefined
     return async () => {
-      const answer = await api.apply(kind, desired, { force, fieldManager, signal: turn.signal })
+      const answer = await api.apply(kind, desired, { force, fieldManager, signal: reconcile.signal })
       records.applied(declared.kind, key, '', desired, answer)
-      turn.log.debug('applied', { kind: kind.kind, name: key })
+      reconcile.log.debug('applied', { kind: kind.kind, name: key })
     }
   }
 
-  #create(action: CreateAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager, obstacles } = this.#around
+  #create(action: CreateAction, reconcile: Reconcile): Effect | undefined {
+    const { api, fieldManager, nameConflicts } = this.#context
     const { kind } = action
-    const declared = this.#around.declared(kind)
-    const desired = desiredObject(action, turn, declared)
+    const declared = this.#context.declared(kind)
+    const desired = desiredObject(action, reconcile, declared)
     if (desired.metadata?.name !== undefined) {
       const live = declared?.cache.getByKey(keyOf(refTo(desired)))
-      if (live && declared?.owned) refuseIfControlledByAnother(live, turn, kind, obstacles)
+      if (live && declared?.owned) refuseIfControlledByAnother(live, reconcile, kind, nameConflicts)
       if (live) return undefined
     }
     return async () => {
       try {
-        const { metadata } = await api.create(kind, desired, { fieldManager, signal: turn.signal })
-        turn.log.debug('created', { kind: kind.kind, name: keyOf(metadata) })
+        const { metadata } = await api.create(kind, desired, { fieldManager, signal: reconcile.signal })
+        reconcile.log.debug('created', { kind: kind.kind, name: keyOf(metadata) })
         return true
       } catch (error) {
         if (!isAlreadyExists(error) || desired.metadata?.name === undefined) throw error
-        // An earlier attempt whose answer was lost, or somebody else's: only a look can tell.
+        // The answer to an earlier attempt was lost, or another writer created it: only a read can tell.
         if (declared?.owned) {
-          const there = await api.get(kind, refTo(desired), { signal: turn.signal })
-          refuseIfControlledByAnother(there, turn, kind, obstacles)
+          const there = await api.get(kind, refTo(desired), { signal: reconcile.signal })
+          refuseIfControlledByAnother(there, reconcile, kind, nameConflicts)
         }
         return false
       }
     }
   }
 
-  #remove(action: RemoveAction, turn: Turn): Effect | undefined {
-    const { api } = this.#around
-    const { kind, propagation, resourceVersion } = action
-    const ref = resolveRef(action.ref, kind.namespaced, turn)
-    const declared = this.#around.declared(kind)
+  #remove(action: RemoveAction, reconcile: Reconcile): Effect | undefined {
+    const { api } = this.#context
+    const { kind, propagation } = action
+    const ref = resolveRef(action.ref, kind.namespaced, reconcile)
+    const isSelf = isSameResource(kind, reconcile.kind) && keyOf(ref) === reconcile.key
+    const { resourceVersion } = isSelf && reconcile.isLive ? reconcile.object.metadata : action
+    const declared = this.#context.declared(kind)
     const live = declared?.cache.get(ref)
-    // Gone, going, or another under the same name.
+    // Gone, or another object of the same name.
     if (declared && (!live || (action.uid ?? live.metadata.uid) !== live.metadata.uid)) return undefined
     if (live?.metadata.deletionTimestamp) return undefined
     const uid = action.uid ?? live?.metadata.uid
@@ -168,9 +252,9 @@ export class Executor {
         await api.delete(kind, ref, {
           ...((uid ?? resourceVersion) !== undefined && { preconditions: { uid, resourceVersion } }),
           ...(propagation && { propagation }),
-          signal: turn.signal,
+          signal: reconcile.signal,
         })
-        turn.log.debug('removed', { kind: kind.kind, name: keyOf(ref) })
+        reconcile.log.debug('removed', { kind: kind.kind, name: keyOf(ref) })
         return true
       } catch (error) {
         if (isNotFound(error)) return false
@@ -179,40 +263,59 @@ export class Executor {
     }
   }
 
-  #status(action: StatusAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager, records } = this.#around
-    const { apiVersion, kind } = turn.kind
-    const { name, namespace } = turn.object.metadata
-    const metadata = namespace ? { name, namespace } : { name }
-    const desired = { apiVersion, kind, metadata, status: action.status }
-    if (records.isUnchanged(turn.kind, turn.key, 'status', desired, turn.object)) return undefined
+  #patch(action: PatchAction, reconcile: Reconcile): Effect {
+    const { api, fieldManager } = this.#context
+    const { kind, patch, ref } = action
     return async () => {
-      const options = { subresource: 'status', force: true, fieldManager, signal: turn.signal } as const
-      const answer = await api.apply(turn.kind, desired, options)
-      records.applied(turn.kind, turn.key, 'status', desired, answer)
-      turn.object = answer
-      turn.log.debug('status written')
+      const answer = await orUndefined(api.patch(kind, ref, patch, { fieldManager, signal: reconcile.signal }))
+      if (!answer) return false
+      if (isSameResource(kind, reconcile.kind) && keyOf(ref) === reconcile.key) reconcile.object = answer
+      reconcile.log.debug('patched', { kind: kind.kind, name: keyOf(ref) })
+      return true
     }
   }
 
-  #finalizer(action: FinalizerAction, turn: Turn): Effect | undefined {
-    const { api, fieldManager } = this.#around
-    if (hasFinalizer(turn.object, action.name) === action.present) return undefined
+  #status(action: StatusAction, reconcile: Reconcile): Effect | undefined {
+    const { api, fieldManager, records, statusEchoes } = this.#context
+    const { apiVersion, kind } = reconcile.kind
+    const { name, namespace } = reconcile.object.metadata
+    const metadata = namespace ? { name, namespace } : { name }
+    const desired = { apiVersion, kind, metadata, status: action.status }
+    if (records.isUnchanged(reconcile.kind, reconcile.key, 'status', desired, reconcile.object)) return undefined
+    return async () => {
+      const options = { subresource: 'status', force: true, fieldManager, signal: reconcile.signal } as const
+      let written: string | undefined
+      statusEchoes.begin(reconcile.key)
+      try {
+        const answer = await api.apply(reconcile.kind, desired, options)
+        written = answer.metadata.resourceVersion
+        records.applied(reconcile.kind, reconcile.key, 'status', desired, answer)
+        reconcile.object = answer
+      } finally {
+        if (statusEchoes.end(reconcile.key, written)) this.#context.onMissedChange(reconcile.key)
+      }
+      reconcile.log.debug('status written')
+    }
+  }
+
+  #finalizer(action: FinalizerAction, reconcile: Reconcile): Effect | undefined {
+    const { api, fieldManager } = this.#context
+    if (hasFinalizer(reconcile.object, action.name) === action.present) return undefined
     return async () => {
       const change = action.present ? addFinalizer : removeFinalizer
-      const options = { fieldManager, signal: turn.signal }
-      turn.object = (await change(api, turn.kind, turn.object, action.name, options)) ?? turn.object
-      turn.log.debug(action.present ? 'finalizer added' : 'finalizer removed')
+      const options = { fieldManager, signal: reconcile.signal }
+      reconcile.object = (await change(api, reconcile.kind, reconcile.object, action.name, options)) ?? reconcile.object
+      reconcile.log.debug(action.present ? 'finalizer added' : 'finalizer removed')
     }
   }
 
   #declared(action: ApplyAction): DeclaredKind {
-    const declared = this.#around.declared(action.kind)
+    const declared = this.#context.declared(action.kind)
     if (declared) return declared
     const { kind } = action.kind
     throw new TenureError(
       'TENURE_KIND_UNDECLARED',
-      `The controller ${this.#around.controller} applies a ${kind} but does not watch that kind, so it can not tell whether ` +
+      `The controller ${this.#context.controller} applies a ${kind} but does not watch that kind, so it cannot tell whether ` +
         `one has changed. Add ${kind} to its owns or watches.`,
       { fate: 'bug' },
     )
@@ -228,4 +331,18 @@ function refuseTwoStatuses(actions: Actions): void {
     'A plan returned two status actions. Each describes the status whole, so they would undo each other: return one.',
     { fate: 'bug' },
   )
+}
+
+function isAdoption(action: Action): action is ApplyAction {
+  return action.type === 'apply' && action.adopt !== undefined
+}
+
+/** Undefined if the object does not exist. */
+async function orUndefined<R>(request: Promise<R>): Promise<R | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }

@@ -4,6 +4,9 @@ export {
   call,
   create,
   event,
+  patch,
+  type PatchActionOptions,
+  readLive,
   remove,
   type RemoveActionOptions,
   requeueAfter,
@@ -12,13 +15,14 @@ export {
 } from './actions.ts'
 export { getCondition, isTrue, type NewCondition, rfc3339, setCondition } from './conditions.ts'
 export { describeAction } from './describe-action.ts'
-export { isNamespaceEnding } from './namespace-terminating.ts'
+export { isNamespaceTerminating } from './namespace-terminating.ts'
 export type { EventContent, EventNote, Recorder } from './recorder.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts'
 export type { ActionStep, StepHook } from './context.ts'
 export type {
   Action,
   Actions,
+  AdoptionCheck,
   ApplyAction,
   CallAction,
   CallContext,
@@ -26,6 +30,8 @@ export type {
   CreateAction,
   EventAction,
   FinalizerAction,
+  PatchAction,
+  ReadLiveAction,
   RemoveAction,
   RequeueAction,
   StatusAction,

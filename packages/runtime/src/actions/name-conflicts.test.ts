@@ -1,26 +1,26 @@
 import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
-import { Obstacles } from './name-conflicts.ts'
+import { NameConflicts } from './name-conflicts.ts'
 
 test('those in whose way it was are given once, and only those', () => {
-  const obstacles = new Obstacles()
-  obstacles.note(ConfigMap, 'a/x', 'a/one')
-  obstacles.note(ConfigMap, 'a/x', 'a/two')
-  obstacles.note(ConfigMap, 'a/x', 'a/two')
-  obstacles.note(Deployment, 'a/x', 'a/three')
-  expect([...obstacles.clear(ConfigMap, 'a/y')]).toEqual([])
-  expect([...obstacles.clear(ConfigMap, 'a/x')]).toEqual(['a/one', 'a/two'])
-  expect([...obstacles.clear(ConfigMap, 'a/x')]).toEqual([])
-  expect([...obstacles.clear(Deployment, 'a/x')]).toEqual(['a/three'])
-  expect(obstacles.size).toBe(0)
+  const nameConflicts = new NameConflicts()
+  nameConflicts.note(ConfigMap, 'a/x', 'a/one')
+  nameConflicts.note(ConfigMap, 'a/x', 'a/two')
+  nameConflicts.note(ConfigMap, 'a/x', 'a/two')
+  nameConflicts.note(Deployment, 'a/x', 'a/three')
+  expect([...nameConflicts.clear(ConfigMap, 'a/y')]).toEqual([])
+  expect([...nameConflicts.clear(ConfigMap, 'a/x')]).toEqual(['a/one', 'a/two'])
+  expect([...nameConflicts.clear(ConfigMap, 'a/x')]).toEqual([])
+  expect([...nameConflicts.clear(Deployment, 'a/x')]).toEqual(['a/three'])
+  expect(nameConflicts.size).toBe(0)
 })
 
 test('who is gone waits for nothing, and leaves nothing behind', () => {
-  const obstacles = new Obstacles()
-  obstacles.note(ConfigMap, 'a/x', 'a/one')
-  obstacles.note(ConfigMap, 'a/x', 'a/two')
-  obstacles.note(Deployment, 'a/x', 'a/one')
-  obstacles.forget('a/one')
-  expect(obstacles.size).toBe(1)
-  expect([...obstacles.clear(ConfigMap, 'a/x')]).toEqual(['a/two'])
+  const nameConflicts = new NameConflicts()
+  nameConflicts.note(ConfigMap, 'a/x', 'a/one')
+  nameConflicts.note(ConfigMap, 'a/x', 'a/two')
+  nameConflicts.note(Deployment, 'a/x', 'a/one')
+  nameConflicts.forget('a/one')
+  expect(nameConflicts.size).toBe(1)
+  expect([...nameConflicts.clear(ConfigMap, 'a/x')]).toEqual(['a/two'])
 })

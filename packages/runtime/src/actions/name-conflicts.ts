@@ -1,34 +1,34 @@
 import type { Kind } from '@tenure/kube'
 
 /**
- * Objects that have the name a child should have, and belong to somebody else; and whose child that is. Without this
- * nobody would notice that the name has become free: the events of such an object concern its own owner.
+ * Objects that have the name of a child and belong to another controller, and the objects that wait for that name.
+ * Without it no one would notice that the name is free: the events of such an object map to its own owner.
  */
-export class Obstacles {
+export class NameConflicts {
   readonly #waiting = new Map<string, Set<string>>()
 
   get size(): number {
     return this.#waiting.size
   }
 
-  /** The controller's object `key` can not have its child, because of `child`. */
+  /** `child` keeps the controller's object `key` from having its own child of that name. */
   note(kind: Kind, child: string, key: string): void {
-    const id = obstacleId(kind, child)
+    const id = conflictId(kind, child)
     const waiting = this.#waiting.get(id)
     if (waiting) waiting.add(key)
     else this.#waiting.set(id, new Set([key]))
   }
 
-  /** `child` is gone or has changed hands: gives those it was in the way of, once. */
+  /** `child` is gone or has another controller: returns the keys that waited for its name, once. */
   clear(kind: Kind, child: string): Iterable<string> {
     if (this.#waiting.size === 0) return []
-    const id = obstacleId(kind, child)
+    const id = conflictId(kind, child)
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     return waiting ?? []
   }
 
-  /** The controller's object is gone: nothing is in its way any more. */
+  /** The controller's object is gone: it waits for no name any more. */
   forget(key: string): void {
     for (const [id, waiting] of this.#waiting) {
       if (waiting.delete(key) && waiting.size === 0) this.#waiting.delete(id)
@@ -36,6 +36,6 @@ export class Obstacles {
   }
 }
 
-function obstacleId({ group, plural }: Kind, child: string): string {
+function conflictId({ group, plural }: Kind, child: string): string {
   return `${group}/${plural}/${child}`
 }

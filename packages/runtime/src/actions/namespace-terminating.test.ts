@@ -1,6 +1,6 @@
 import { ApiError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { isNamespaceEnding } from './namespace-terminating.ts'
+import { isNamespaceTerminating } from './namespace-terminating.ts'
 
 const causes = [{ reason: 'NamespaceTerminating', message: 'it is being terminated', field: 'metadata.namespace' }]
 
@@ -16,5 +16,5 @@ test.each([
   [new Error('namespace is being terminated'), false],
   [undefined, false],
 ])('%s: %s', (error, expected) => {
-  expect(isNamespaceEnding(error)).toBe(expected)
+  expect(isNamespaceTerminating(error)).toBe(expected)
 })

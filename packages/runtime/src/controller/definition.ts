@@ -1,11 +1,11 @@
 import { type Kind, type KubeObject, type ObjectRef, type Selection, type Stored, TenureError } from '@tenure/kube'
-import type { Actions, CallContext, Recorder } from '../actions/index.ts'
+import type { Actions, CallContext, Recorder, StatusOf } from '../actions/index.ts'
 import type { Cache } from '../informer/types.ts'
 import type { Backoff } from '../queue/index.ts'
-import type { PlanContext, ReconcileContext } from './context.ts'
+import type { PlanContext, ReconcileContext, StatusContext } from './context.ts'
 import type { ReconcileResult } from './controller-metrics.ts'
 
-/** The values under which an index files an object; of a method's type, so that a controller of any kind is a controller. */
+/** The values under which an index holds an object. The type of a method, so that a controller of any kind is a controller. */
 export type Index<T extends KubeObject> = { of(object: Stored<T>): readonly string[] }['of']
 
 /** A kind whose objects belong to the controller's, by owner reference. */
@@ -15,19 +15,19 @@ export interface OwnedKind {
   readonly selection?: Selection
 }
 
-/** Which objects of the controller a change of another object concerns. */
-export type Mapping<C extends KubeObject = KubeObject> = (
+/** Maps a changed object of another kind to the controller's objects that it concerns. */
+export type Mapping<C extends KubeObject = KubeObject, T extends KubeObject = KubeObject> = (
   object: Stored<C>,
-  /** The controller's objects. */
-  primaries: Cache<KubeObject>,
+  /** The cache of the controller's objects. */
+  primaries: Cache<T>,
 ) => Iterable<ObjectRef>
 
-/** A kind whose changes concern the controller's objects in a way that only the controller knows. */
-export interface Watch {
+/** A kind whose changes concern objects of type `T` in a way that only the controller knows. */
+export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: Kind
   readonly selection: Selection | undefined
   readonly indexes: Readonly<Record<string, Index<KubeObject>>>
-  map(object: Stored<KubeObject>, primaries: Cache<KubeObject>): Iterable<ObjectRef>
+  map(object: Stored<KubeObject>, primaries: Cache<T>): Iterable<ObjectRef>
 }
 
 export interface WatchedKindOptions<C extends KubeObject> {
@@ -38,20 +38,24 @@ export interface WatchedKindOptions<C extends KubeObject> {
 }
 
 /** Watches another kind: `watch(Secret, byIndex('secret'))`, or with a function that names the objects concerned. */
-export function watch<C extends KubeObject>(
+export function watch<C extends KubeObject, T extends KubeObject = KubeObject>(
   kind: Kind<C>,
-  map: Mapping<NoInfer<C>>,
+  map: Mapping<NoInfer<C>, T>,
   options: WatchedKindOptions<NoInfer<C>> = {},
-): Watch {
-  // What comes from the informer of a kind is of that kind.
+): Watch<T> {
+  // An informer of a kind delivers objects of that kind.
   const { selection, indexes = {} } = options as WatchedKindOptions<KubeObject>
-  return { kind, selection, indexes, map: map as Mapping }
+  return { kind, selection, indexes, map: map as Mapping<KubeObject, T> }
 }
 
-/** One look at one object, when it is over. */
+/** How one reconcile ended. */
 export interface ReconcileOutcome {
+  /** `namespace/name` of the object. */
+  readonly key: string
   readonly result: ReconcileResult
   readonly seconds: number
+  /** What made it fail, also if that is expected (a conflict) and only retried; undefined if it succeeded. */
+  readonly error: Error | undefined
 }
 
 export interface ControllerOptions<T extends KubeObject> {
@@ -59,45 +63,67 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly name?: string
   /** Kinds whose objects belong to this one's: watched, and given an owner reference when applied. Default: none. */
   readonly owns?: readonly (Kind | OwnedKind)[]
-  /** Other kinds that matter. Default: none. */
-  readonly watches?: readonly Watch[]
+  /** Other kinds whose changes matter. Default: none. */
+  readonly watches?: readonly Watch<T>[]
   /** Which objects to control. Default: all. */
   readonly selection?: Selection
-  /** Indexes of the controlled objects, for mappings. Default: none. */
+  /** Indexes of the controlled objects, for mappings and reads. Default: none. */
   readonly indexes?: Readonly<Record<string, Index<T>>>
   /**
-   * Which changes of a controlled object count. Default: all, so that a status that somebody else has changed is put
-   * right; the controller's own write then costs one more look, which finds nothing to do. See `changeOfSpecOrMetadata`.
+   * Whether a controlled object that appeared (`old` is undefined) or changed needs a reconcile. Default: always, so
+   * that a status that another writer changed is restored; the controller's own status write is never a change. See
+   * `specOrMetadataChanged`.
    */
-  changed?(old: Stored<T>, object: Stored<T>): boolean
-  /** Goes on every object before anything is done for it, and stays until `cleanup` has been carried out. Default: none. */
+  predicate?(object: Stored<T>, old: Stored<T> | undefined): boolean
+  /** Added to every object before anything is done for it, removed after `cleanup` was carried out. Default: none. */
   readonly finalizer?: string
-  /** Says what is to be done for an object, from what is seen of it: no I/O, no clock but `now`, no randomness. */
+  /** Decides what to change. Pure: no I/O, no clock but `now`, no randomness. */
   plan?(context: PlanContext<T>): Actions<T>
-  /** Does what does not fit a plan. The actions it returns are carried out after it. */
+  /**
+   * Describes the status, after the plan's actions or after one of them failed (`failure`). Pure. Written only if it
+   * differs; undefined writes none. For Events that belong to a change of the status, or to delay its write, return
+   * actions instead: `[status(next), event(…)]`.
+   */
+  status?(context: StatusContext<T>): StatusOf<T> | Actions<T> | undefined
+  /**
+   * When an object expires: milliseconds since 1970, or undefined for never. Pure. When the time has come, the
+   * controller reads the object again and, if it is due by its own clock and by the API server's, calls `expire` instead of `plan`.
+   */
+  expiresAt?(object: Stored<T>): number | undefined
+  /**
+   * Decides what to do with an object that expired, as it was read just now. Pure. A `remove` of that object holds for
+   * exactly that state: a change in the meantime wins. Default: remove it.
+   */
+  expire?(context: PlanContext<T>): Actions<T>
+  /** For work that does not fit a plan. The actions it returns are carried out after it. */
   reconcile?(context: ReconcileContext<T>): Actions<T> | undefined | Promise<Actions<T> | undefined | void>
   /**
-   * Says what is to be done before an object with our finalizer may go. The finalizer is taken off once all of it
-   * has succeeded, unless a requeue is among it.
+   * Decides what to do before an object with the finalizer may go. The finalizer is removed once all of it has
+   * succeeded, unless a requeue is among it.
    */
   cleanup?(context: ReconcileContext<T>): Actions<T> | Promise<Actions<T>>
-  /** Told that an object is gone. Only for what this process remembers: what must not be missed needs a finalizer. */
+  /** Called after an object is gone. Only for what this process remembers: work that must not be missed needs a finalizer. */
   deleted?(ref: ObjectRef, context: CallContext): void | Promise<void>
-  /** Objects worked on at once; one object never twice. Default 4. */
+  /** Objects reconciled at once; one object never twice. Default 4. */
   readonly concurrency?: number
-  /** Milliseconds after which the work on one object is aborted and tried again later. Default 60,000. */
+  /** Milliseconds after which the reconcile of one object is aborted and retried. Default 60,000. */
   readonly reconcileTimeout?: number
   /** Waits between retries of one object. Default: 5 ms, doubling, up to 1000 s. */
   readonly backoff?: Backoff
-  /** Milliseconds between looks at all objects although nothing changed. Default: never. */
+  /**
+   * Retry errors whose fate is terminal, too: a quota, a policy or an object of another owner may change without this
+   * object changing. Default false: wait for a change of the object.
+   */
+  readonly retryTerminal?: boolean
+  /** Milliseconds between reconciles of all objects although nothing changed. Default: never. */
   readonly resync?: number
-  /** Where its events go. Default: where those of the manager go. */
+  /** Receives its Events. Default: the operator's recorder. */
   readonly recorder?: Recorder | undefined
-  /** Told how each reconcile ended, for metrics of the operator's own: cheap, and never throwing. Default: nobody. */
+  /** Called after each reconcile, for metrics of the operator's own: cheap, and never throwing. Default: none. */
   readonly onReconciled?: ((outcome: ReconcileOutcome) => void) | undefined
 }
 
-/** A controller as data: run it with a ControllerRunner, or through a manager. */
+/** A controller as data. An operator returns it from `setup`. */
 export interface ControllerDefinition<T extends KubeObject = KubeObject> extends ControllerOptions<T> {
   readonly kind: Kind<T>
   readonly name: string
@@ -106,27 +132,29 @@ export interface ControllerDefinition<T extends KubeObject = KubeObject> extends
 /** Describes a controller of the objects of a kind. */
 export function controller<T extends KubeObject>(
   kind: Kind<T>,
-  options: ControllerOptions<T>,
+  options: ControllerOptions<NoInfer<T>>,
 ): ControllerDefinition<T> {
   const name = options.name ?? kind.kind.toLowerCase()
   const refuse = (problem: string): never => {
     throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${name} ${problem}`)
   }
-  if ((options.plan === undefined) === (options.reconcile === undefined)) {
-    refuse('needs either a plan or a reconcile function, not both.')
-  }
+  const { expiresAt, plan, reconcile, status } = options
+  if (plan && reconcile) refuse('has a plan and a reconcile function: give it one of them.')
+  if (reconcile && status) refuse('has a reconcile and a status function: let reconcile return status(…).')
+  if (!plan && !reconcile && !status && !expiresAt) refuse('does nothing: give it a plan.')
+  if (options.expire && !expiresAt) refuse('has an expire function but no expiresAt, so nothing ever expires.')
   if (options.finalizer !== undefined && options.cleanup === undefined) {
-    refuse(`has the finalizer ${options.finalizer} and nothing to do about it: give it a cleanup function.`)
+    refuse(`has the finalizer ${options.finalizer} but no cleanup function: give it one.`)
   }
   if (options.cleanup !== undefined && options.finalizer === undefined) {
-    refuse('has a cleanup function that nothing would wait for: give it a finalizer.')
+    refuse('has a cleanup function but no finalizer, so nothing would wait for it: give it one.')
   }
   if (options.concurrency !== undefined && !(options.concurrency >= 1)) refuse('needs a concurrency of at least 1.')
   for (const owned of options.owns ?? []) {
     const child = ownedKind(owned).kind
     if (kind.namespaced && !child.namespaced) {
       refuse(
-        `can not own ${child.kind}: it is cluster-scoped and ${kind.kind} is not. Watch it, and remove it in cleanup.`,
+        `cannot own ${child.kind}: it is cluster-scoped and ${kind.kind} is not. Watch it, and remove it in cleanup.`,
       )
     }
   }

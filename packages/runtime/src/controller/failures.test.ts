@@ -53,7 +53,7 @@ describe('the fate of an error', () => {
     await world.until(() => attempts.length === 5)
     expect(waits()).toEqual([100, 200, 400, 800])
     expect(world.linesAt('warn').map(({ message, during, failures }) => ({ message, during, failures }))).toEqual(
-      [1, 2, 3, 4].map((failures) => ({ message: 'reconcile failed, trying again', during: 'call step', failures })),
+      [1, 2, 3, 4].map((failures) => ({ message: 'reconcile failed, retrying', during: 'call step', failures })),
     )
     expect(new Set(world.linesAt('warn').map((line) => line['reconcileId'])).size).toBe(4)
   })
@@ -88,7 +88,11 @@ describe('the fate of an error', () => {
     isBroken = false
     await world.until(() => world.server.peek(Job, ref)?.status?.round === 1)
     const line = world.linesAt('error')[0]
-    expect(line).toMatchObject({ message: 'reconcile failed by a bug', name: 'job', namespace: 'default' })
+    expect(line).toMatchObject({
+      message: 'reconcile failed because of a bug, retrying',
+      name: 'job',
+      namespace: 'default',
+    })
     expect(line?.['error']).toMatchObject({ stack: expect.stringContaining('failures.test.ts') })
   })
 
@@ -132,7 +136,7 @@ describe('the fate of an error', () => {
     expect(waits()).toEqual([100, 200])
     expect(outcomes.filter((result) => result === 'error')).toEqual([])
     expect([...world.linesAt('warn'), ...world.linesAt('error')]).toEqual([])
-    const line = { message: 'namespace is being deleted, trying again', during: 'apply ConfigMap job', name: 'job' }
+    const line = { message: 'namespace is terminating, retrying', during: 'apply ConfigMap job', name: 'job' }
     expect(world.linesAt('debug').filter(({ message }) => message === line.message)).toMatchObject([line, line, line])
   })
 
@@ -155,7 +159,7 @@ describe('the fate of an error', () => {
     )
     await world.start(controller(Job, { plan: ({ object }) => [status({ round: object.spec.round })] }))
     await world.until(() => refusals === 2)
-    expect(world.linesAt('warn')).toMatchObject([{ message: 'reconcile failed, trying again' }])
+    expect(world.linesAt('warn')).toMatchObject([{ message: 'reconcile failed, retrying' }])
   })
 
   test('a server that says when to come back is not asked before', async () => {
@@ -322,7 +326,7 @@ describe('cleanup', () => {
     await client.delete(Job, ref)
     await world.until(() => finalizers()?.join() === 'theirs')
     expect(finalizers()).toEqual(['theirs'])
-    expect(world.linesAt('debug').some(({ message }) => message === 'conflict, trying again')).toBe(true)
+    expect(world.linesAt('debug').some(({ message }) => message === 'conflict, retrying')).toBe(true)
   })
 
   test('an object that is going without our finalizer is left alone', async () => {

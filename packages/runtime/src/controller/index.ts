@@ -13,5 +13,5 @@ export {
   type WatchedKindOptions,
 } from './definition.ts'
 export { byIndex, byLabel, byOwner } from './mapping.ts'
-export { changeOfSpecOrMetadata } from './predicates.ts'
+export { specOrMetadataChanged } from './predicates.ts'
 export { ControllerRunner, type ControllerRunnerOptions, type StopOptions } from './runner.ts'

@@ -1,34 +1,53 @@
 import { type Kind, type KubeObject, type ObjectRef, type Stored, TenureError } from '@tenure/kube'
-import type { Action } from '../actions/index.ts'
+import type { Action, Actions, StatusOf } from '../actions/index.ts'
 import { silentLogger } from '../log/logger.ts'
-import type { PlanContext, Reads } from './context.ts'
+import type { PlanContext, Reads, StatusContext } from './context.ts'
 import type { ControllerDefinition } from './definition.ts'
 
-/** What a plan is to see. Objects other than the controller's carry apiVersion and kind. */
-export interface Seen<T extends KubeObject> {
+/** The input of a plan in a test. Objects other than the controller's carry apiVersion and kind. */
+export interface PlanInput<T extends KubeObject> {
   readonly object: T
-  /** What belongs to the object. Owner references need not be given. Default: nothing. */
+  /** Objects that belong to it. Owner references need not be given. Default: none. */
   readonly owned?: readonly KubeObject[]
-  /** What else is there. Default: nothing. */
+  /** Other objects. Default: none. */
   readonly others?: readonly KubeObject[]
   /** Milliseconds since 1970. Default: 2026-01-01T00:00:00Z. */
   readonly now?: number
+  /** Default false. */
+  readonly isLive?: boolean
+  /** Failed reconciles in a row before this one. Default 0. */
+  readonly failures?: number
+  /** For `statusFor`: the action that failed. Default: none did. */
+  readonly failure?: Error
 }
 
-/** The actions a controller plans for what it sees: for tests, without a cluster, a cache or a clock. */
+/** The actions that a controller plans for this input: for tests, without a cluster, a cache or a clock. */
 export function planFor<T extends KubeObject>(
   definition: ControllerDefinition<T>,
-  seen: Seen<T>,
+  input: PlanInput<T>,
 ): readonly Action<T>[] {
   if (!definition.plan) {
-    throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${definition.name} has no plan to ask.`)
+    throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${definition.name} has no plan.`)
   }
-  const actions = definition.plan(contextFor(definition, seen))
+  const actions = definition.plan(contextFor(definition, input))
   return actions.filter((action) => action !== false && action !== null && action !== undefined)
 }
 
-function contextFor<T extends KubeObject>(definition: ControllerDefinition<T>, seen: Seen<T>): PlanContext<T> {
-  const object = stored(seen.object, definition.kind)
+/** The status, or the actions, that a controller reports for this input. */
+export function statusFor<T extends KubeObject>(
+  definition: ControllerDefinition<T>,
+  input: PlanInput<T>,
+): StatusOf<T> | Actions<T> | undefined {
+  if (!definition.status) {
+    throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${definition.name} has no status function.`)
+  }
+  const { failure } = input
+  const context: StatusContext<T> = { ...contextFor(definition, input), failure }
+  return definition.status(failure ? { ...context, failures: context.failures + 1 } : context)
+}
+
+function contextFor<T extends KubeObject>(definition: ControllerDefinition<T>, input: PlanInput<T>): PlanContext<T> {
+  const object = stored(input.object, definition.kind)
   const { namespace } = object.metadata
   const ofKind = <C extends KubeObject>(objects: readonly KubeObject[], kind: Kind<C>): readonly Stored<C>[] =>
     objects
@@ -36,14 +55,16 @@ function contextFor<T extends KubeObject>(definition: ControllerDefinition<T>, s
       .map((other) => stored(other as C, kind))
   const inPlace = (metadata: KubeObject['metadata'], ref: ObjectRef): boolean =>
     metadata?.name === ref.name && (metadata.namespace ?? namespace) === (ref.namespace ?? namespace)
-  const all = [...(seen.owned ?? []), ...(seen.others ?? [])]
+  const all = [...(input.owned ?? []), ...(input.others ?? [])]
   const owned = (kind: Kind, name?: string): unknown => {
-    const found = ofKind(seen.owned ?? [], kind)
+    const found = ofKind(input.owned ?? [], kind)
     return name === undefined ? found : found.find(({ metadata }) => metadata.name === name)
   }
   return {
     object,
-    now: seen.now ?? Date.UTC(2026, 0, 1),
+    now: input.now ?? Date.UTC(2026, 0, 1),
+    isLive: input.isLive ?? false,
+    failures: input.failures ?? 0,
     log: silentLogger,
     owned: owned as Reads['owned'],
     read: (kind, ref) =>

@@ -2,15 +2,20 @@ import type { KubeObject, Stored } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 
 /**
- * True unless just the status changed: the generation, or labels, annotations, finalizers, owner references or the
- * deletion. Objects of kinds that have no generation count as changed. For `changed` of a controller.
+ * A `predicate` for controllers that ignore changes of the status: true for a new object, and if the generation, labels,
+ * annotations, finalizers, owner references or the deletion timestamp changed. Objects of kinds without a generation
+ * always count as changed.
  */
-export function changeOfSpecOrMetadata(old: Stored<KubeObject>, object: Stored<KubeObject>): boolean {
+export function specOrMetadataChanged(object: Stored<KubeObject>, old: Stored<KubeObject> | undefined): boolean {
+  if (old === undefined) return true
+  const { generation } = object.metadata
+  return generation === undefined || generation !== old.metadata.generation || isMetadataChanged(object, old)
+}
+
+/** Whether metadata that users and controllers write differs. */
+export function isMetadataChanged({ metadata: after }: Stored<KubeObject>, old: Stored<KubeObject>): boolean {
   const before = old.metadata
-  const after = object.metadata
   return (
-    after.generation === undefined ||
-    after.generation !== before.generation ||
     after.deletionTimestamp !== before.deletionTimestamp ||
     !isDeepEqual(after.labels, before.labels) ||
     !isDeepEqual(after.annotations, before.annotations) ||

@@ -11,15 +11,15 @@ import {
   withTimeout,
 } from '@tenure/kube'
 import type { Executor } from '../actions/executor.ts'
-import type { Action, Actions } from '../actions/index.ts'
-import type { Turn } from '../actions/context.ts'
+import type { Reconcile } from '../actions/context.ts'
+import type { Action, Actions, CallContext } from '../actions/index.ts'
 import { OWNER_UID_INDEX } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
-import type { ReconcileContext, Reads } from './context.ts'
+import type { ReconcileContext, Reads, StatusContext } from './context.ts'
 import type { DeclaredKinds } from './declared-kinds.ts'
 
-/** What all turns of a controller share. */
-export interface TurnSurroundings {
+/** What all reconciles of a controller share. */
+export interface ReconcilerContext {
   readonly controller: string
   readonly kind: Kind
   readonly api: KubeApi
@@ -30,30 +30,32 @@ export interface TurnSurroundings {
   readonly executor: Executor
   /** Milliseconds. */
   readonly timeout: number
-  /** Aborts when the controller stops and will wait no longer. */
+  /** Aborts when the controller stops and its grace period is over. */
   readonly stopping: AbortSignal
+  /** Failed reconciles of a key in a row. */
+  failuresOf(key: string): number
 }
 
-/** Work on one key, once. Most turns find nothing to do, so what only some need is made when it is asked for. */
-export class Attempt {
+/** One reconcile of one key. Most find nothing to do, so the logger and the timeout are made on first use. */
+export class ReconcileAttempt implements CallContext {
   readonly key: string
   readonly started: number
   requeueAt: number | undefined
   current: Action | undefined
-  protected readonly around: TurnSurroundings
+  protected readonly context: ReconcilerContext
   #log: Logger | undefined
   #deadline: { readonly signal: AbortSignal; dispose(): void } | undefined
   #timedOut = false
 
-  constructor(around: TurnSurroundings, key: string, started: number) {
-    this.around = around
+  constructor(context: ReconcilerContext, key: string, started: number) {
+    this.context = context
     this.key = key
     this.started = started
   }
 
   get log(): Logger {
     if (this.#log === undefined) {
-      const { controller, kind, random, log } = this.around
+      const { controller, kind, random, log } = this.context
       this.#log = log.child({ controller, kind: kind.kind, ...refOf(this.key), reconcileId: reconcileId(random) })
     }
     return this.#log
@@ -61,7 +63,7 @@ export class Attempt {
 
   get signal(): AbortSignal {
     if (this.#deadline === undefined) {
-      const { clock, stopping, timeout } = this.around
+      const { clock, stopping, timeout } = this.context
       const left = this.started + timeout - clock.monotonic()
       this.#deadline = withTimeout(clock, left, () => this.#timeout(), stopping)
     }
@@ -72,40 +74,66 @@ export class Attempt {
     return this.#timedOut
   }
 
-  /** No more is to come: the timer goes. */
+  requeueAfter(milliseconds: number): void {
+    this.requeueAt = Math.min(this.context.clock.now() + milliseconds, this.requeueAt ?? Infinity)
+  }
+
+  /** Cancels the timeout. */
   end(): void {
     this.#deadline?.dispose()
   }
 
   #timeout(): Error {
     this.#timedOut = true
-    return timeoutError(this.around)
+    return timeoutError(this.context)
   }
 }
 
-/** Work on one object: what a plan sees, and what carrying out its actions needs. */
-export class ObjectTurn extends Attempt implements Turn, ReconcileContext<KubeObject> {
+/** One reconcile of one object: the input of the controller's functions, and of the executor. */
+export class ObjectReconcile
+  extends ReconcileAttempt
+  implements Reconcile, ReconcileContext<KubeObject>, StatusContext<KubeObject>
+{
   object: Stored<KubeObject>
+  failure: Error | undefined
+  /** The API server's time of a live read, by which the object is judged from then on. */
+  #serverTime: number | undefined
+  #isLive = false
 
-  constructor(around: TurnSurroundings, key: string, object: Stored<KubeObject>, started: number) {
-    super(around, key, started)
+  constructor(context: ReconcilerContext, key: string, object: Stored<KubeObject>, started: number) {
+    super(context, key, started)
     this.object = object
   }
 
   get kind(): Kind {
-    return this.around.kind
+    return this.context.kind
   }
 
   get api(): KubeApi {
-    return this.around.api
+    return this.context.api
   }
 
   get now(): number {
-    return this.around.clock.now()
+    return this.#serverTime ?? this.context.clock.now()
+  }
+
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
+  get failures(): number {
+    return this.context.failuresOf(this.key) + (this.failure ? 1 : 0)
+  }
+
+  /** Continues with the object as the API server has it, and with the server's time. */
+  useLive(object: Stored<KubeObject>, serverTime: number | undefined): void {
+    this.object = object
+    this.#serverTime = serverTime
+    this.#isLive = true
   }
 
   get owned(): Reads['owned'] {
-    const { kinds } = this.around
+    const { kinds } = this.context
     const { uid, namespace } = this.object.metadata
     function owned<C extends KubeObject>(kind: Kind<C>): readonly Stored<C>[]
     function owned<C extends KubeObject>(kind: Kind<C>, name: string): Stored<C> | undefined
@@ -119,7 +147,7 @@ export class ObjectTurn extends Attempt implements Turn, ReconcileContext<KubeOb
   }
 
   get read(): Reads['read'] {
-    const { kinds } = this.around
+    const { kinds } = this.context
     const { namespace } = this.object.metadata
     return <C extends KubeObject>(kind: Kind<C>, ref: ObjectRef | string) => {
       const where =
@@ -129,28 +157,28 @@ export class ObjectTurn extends Attempt implements Turn, ReconcileContext<KubeOb
   }
 
   get list(): Reads['list'] {
-    const { kinds } = this.around
+    const { kinds } = this.context
     return <C extends KubeObject>(kind: Kind<C>, namespace?: string) =>
       kinds.readable(kind).cache.list(namespace) as readonly Stored<C>[]
   }
 
   get byIndex(): Reads['byIndex'] {
-    const { kinds } = this.around
+    const { kinds } = this.context
     return <C extends KubeObject>(kind: Kind<C>, index: string, value: string) =>
       kinds.readable(kind).cache.byIndex(index, value) as readonly Stored<C>[]
   }
 
   get act(): ReconcileContext<KubeObject>['act'] {
-    return async (actions: Actions) => await this.around.executor.execute(actions, this)
+    return async (actions: Actions) => await this.context.executor.execute(actions, this)
   }
 }
 
-/** A reconcile that ran out of time, also as the cause of whatever that broke. */
-export function timeoutError(around: TurnSurroundings, during?: string, cause?: unknown): TenureError {
+/** A reconcile that timed out; `cause` is what the abort broke. */
+export function timeoutError(context: ReconcilerContext, during?: string, cause?: unknown): TenureError {
   const what = during === undefined ? '' : ` during "${during}"`
   return new TenureError(
     'TENURE_RECONCILE_TIMEOUT',
-    `The work on one ${around.kind.kind} was aborted after ${around.timeout} ms${what}. It is tried again; if that is how long it takes, raise reconcileTimeout.`,
+    `The reconcile of one ${context.kind.kind} was aborted after ${context.timeout} ms${what}. It is retried; if it needs that long, raise reconcileTimeout.`,
     { fate: 'retry', cause },
   )
 }

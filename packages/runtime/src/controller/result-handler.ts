@@ -1,100 +1,114 @@
-import { abortReason, ApiError, asError, type Clock, fateOf, isConflict, isNotFound } from '@tenure/kube'
-import { describeAction, isNamespaceEnding } from '../actions/index.ts'
+import { abortReason, ApiError, asError, type Clock, type Fate, fateOf, isConflict, isNotFound } from '@tenure/kube'
+import { describeAction, isNamespaceTerminating } from '../actions/index.ts'
 import type { WorkQueue } from '../queue/index.ts'
 import type { ControllerInstruments, ReconcileResult } from './controller-metrics.ts'
 import type { ReconcileOutcome } from './definition.ts'
-import { type Attempt, timeoutError, type TurnSurroundings } from './reconcile.ts'
+import { type ReconcileAttempt, timeoutError, type ReconcilerContext } from './reconcile.ts'
 
-/** Conflicts in a row on one object that are part of the day's work; more of them, and somebody should know. */
-const USUAL_CONFLICTS = 5
+/** Conflicts in a row on one object that are expected of a race; more are logged as warnings. */
+const MAX_QUIET_CONFLICTS = 5
 
-/** Decides what becomes of a key after its turn: forgotten, looked at later, or tried again. */
-export class Verdict {
-  readonly #around: TurnSurroundings
+export interface ResultHandlerOptions {
+  /** Milliseconds since 1970 at which the key is to be reconciled again. */
+  readonly requeueAt: (key: string, at: number) => void
+  readonly retryTerminal: boolean
+  readonly onReconciled?: ((outcome: ReconcileOutcome) => void) | undefined
+}
+
+/** Decides what happens to a key after its reconcile: forgotten, reconciled later, or retried. */
+export class ResultHandler {
+  readonly #context: ReconcilerContext
   readonly #queue: WorkQueue
   readonly #instruments: ControllerInstruments
   readonly #clock: Clock
-  readonly #tell: ((outcome: ReconcileOutcome) => void) | undefined
+  readonly #options: ResultHandlerOptions
 
   constructor(
-    around: TurnSurroundings,
+    context: ReconcilerContext,
     queue: WorkQueue,
     instruments: ControllerInstruments,
-    tell?: (outcome: ReconcileOutcome) => void,
+    options: ResultHandlerOptions,
   ) {
-    this.#around = around
+    this.#context = context
     this.#queue = queue
     this.#instruments = instruments
-    this.#clock = around.clock
-    this.#tell = tell
+    this.#clock = context.clock
+    this.#options = options
   }
 
-  succeeded(attempt: Attempt): void {
+  succeeded(attempt: ReconcileAttempt): void {
     const { key, requeueAt } = attempt
     if (requeueAt === undefined) {
       this.#queue.forget(key)
       this.#count(attempt, 'success')
       return
     }
-    const delay = requeueAt - this.#clock.now()
-    if (delay > 0) {
+    if (requeueAt > this.#clock.now()) {
       this.#queue.forget(key)
-      this.#queue.add(key, 0, delay)
+      this.#options.requeueAt(key, requeueAt)
       this.#count(attempt, 'requeue_after')
     } else {
-      // A plan that asks for a time that has passed would run in circles.
+      // A plan that asks for a time in the past would run in circles without a backoff.
       this.#queue.retry(key, this.#queue.priority(key))
       this.#count(attempt, 'requeue')
     }
   }
 
-  failed(attempt: Attempt, thrown: unknown): void {
-    if (this.#around.stopping.aborted) {
-      attempt.log.info('reconcile aborted: the controller stops', { error: abortReason(this.#around.stopping) })
+  failed(attempt: ReconcileAttempt, thrown: unknown): void {
+    if (this.#context.stopping.aborted) {
+      attempt.log.info('reconcile aborted, controller is stopping', { error: abortReason(this.#context.stopping) })
       return
     }
     const { key } = attempt
     const during = attempt.current && describeAction(attempt.current)
-    const error = attempt.timedOut ? timeoutError(this.#around, during, thrown) : asError(thrown)
+    const error = attempt.timedOut ? timeoutError(this.#context, during, thrown) : asError(thrown)
     const failures = this.#queue.failures(key)
-    const excuse = excuseOf(error, failures)
-    if (excuse !== undefined) {
-      attempt.log.debug(excuse, { during, error })
+    const expected = expectedRace(error, failures)
+    if (expected !== undefined) {
+      attempt.log.debug(expected, { during, error })
       this.#queue.retry(key, this.#queue.priority(key))
-      this.#count(attempt, 'requeue')
+      this.#count(attempt, 'requeue', error)
       return
     }
     this.#instruments.errors.inc()
-    this.#count(attempt, 'error')
-    // What is missing, a namespace, a kind or what a name refers to, somebody may make without the object changing.
-    const fate = isNotFound(error) ? 'retry' : fateOf(error)
+    this.#count(attempt, 'error', error)
+    const fate = this.#fateOf(error)
     if (fate === 'terminal') {
       this.#instruments.terminalErrors.inc()
       this.#queue.forget(key)
-      attempt.log.error('reconcile failed for good, waiting for a change', { during, error })
+      attempt.log.error('reconcile failed, waiting for a change of the object', { during, error })
       return
     }
     this.#queue.retry(key, this.#queue.priority(key), error instanceof ApiError ? error.retryAfter : 0)
-    if (fate === 'bug') attempt.log.error('reconcile failed by a bug', { during, error, failures: failures + 1 })
-    else attempt.log.warn('reconcile failed, trying again', { during, error, failures: failures + 1 })
+    if (fate === 'bug')
+      attempt.log.error('reconcile failed because of a bug, retrying', { during, error, failures: failures + 1 })
+    else attempt.log.warn('reconcile failed, retrying', { during, error, failures: failures + 1 })
   }
 
-  #count(attempt: Attempt, result: ReconcileResult): void {
+  /** A missing namespace, kind or referenced object may appear without a change of this object: that is retried. */
+  #fateOf(error: Error): Fate {
+    const fate = isNotFound(error) ? 'retry' : fateOf(error)
+    return fate === 'terminal' && this.#options.retryTerminal ? 'retry' : fate
+  }
+
+  #count(attempt: ReconcileAttempt, result: ReconcileResult, error?: Error): void {
     const seconds = (this.#clock.monotonic() - attempt.started) / 1000
     this.#instruments.results[result].inc()
     this.#instruments.time.observe(seconds)
+    const { onReconciled } = this.#options
+    if (!onReconciled) return
     try {
-      this.#tell?.({ result, seconds })
-    } catch (error) {
-      // The work is done, or will be done again; only somebody's account of it is wrong.
-      attempt.log.error('onReconciled threw', { error: asError(error) })
+      onReconciled({ key: attempt.key, result, seconds, error })
+    } catch (thrown) {
+      // The reconcile itself is not affected: only the operator's own metrics are.
+      attempt.log.error('onReconciled threw', { error: asError(thrown) })
     }
   }
 }
 
-/** Why a failure is part of the day's work, as a line for the log; undefined if it is not. */
-function excuseOf(error: Error, failures: number): string | undefined {
-  if (isConflict(error) && failures < USUAL_CONFLICTS) return 'conflict, trying again'
-  // What it is made for goes too, and that is a change: until then there is nothing that anybody could put right.
-  return isNamespaceEnding(error) ? 'namespace is being deleted, trying again' : undefined
+/** The log line of a failure that is expected and heals by a retry; undefined if it is not expected. */
+function expectedRace(error: Error, failures: number): string | undefined {
+  if (isConflict(error) && failures < MAX_QUIET_CONFLICTS) return 'conflict, retrying'
+  // The object is deleted with its namespace, and that is a change.
+  return isNamespaceTerminating(error) ? 'namespace is terminating, retrying' : undefined
 }

@@ -3,7 +3,7 @@ import { settle } from '@tenure/kube/testing'
 import { ConfigMap, Namespace, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, call, status } from '../actions/index.ts'
-import { byIndex, byLabel, changeOfSpecOrMetadata, controller, type ControllerOptions, watch } from './index.ts'
+import { byIndex, byLabel, specOrMetadataChanged, controller, type ControllerOptions, watch } from './index.ts'
 import { World } from './fixture.testing.ts'
 
 interface Site extends KubeObject {
@@ -90,9 +90,9 @@ describe('which changes lead to which objects', () => {
     expect(seen).toEqual(['a'])
   })
 
-  test('with changeOfSpecOrMetadata a status alone does not count, an annotation does', async () => {
+  test('with specOrMetadataChanged a status alone does not count, an annotation does', async () => {
     seed('a')
-    await world.start(looking({ changed: changeOfSpecOrMetadata }))
+    await world.start(looking({ predicate: specOrMetadataChanged }))
     await world.settle()
     world.server.seed(Site, { metadata: at('a'), spec: {}, status: { size: 1 } })
     await world.settle()
@@ -107,7 +107,7 @@ describe('which changes lead to which objects', () => {
 
   test('all of them, if the function that tells throws, and reports that fail stop nothing', async () => {
     seed('a')
-    await world.start(looking({ changed: bug, onReconciled: bug, concurrency: 1 }))
+    await world.start(looking({ predicate: bug, onReconciled: bug, concurrency: 1 }))
     await world.settle()
     seed('a', { size: 2 })
     await world.settle()
@@ -387,11 +387,13 @@ const plan = () => []
 
 describe('a definition that can not work is refused when it is made', () => {
   test.each<[string, ControllerOptions<Site>, string]>([
-    ['no plan', {}, 'needs either a plan or a reconcile'],
-    ['both', { plan, reconcile: () => undefined }, 'needs either a plan or a reconcile'],
-    ['a finalizer without cleanup', { plan, finalizer: 'a/b' }, 'give it a cleanup'],
-    ['cleanup without a finalizer', { plan, cleanup: plan }, 'give it a finalizer'],
-    ['a cluster-scoped child', { plan, owns: [Namespace] }, 'can not own Namespace'],
+    ['no plan', {}, 'does nothing'],
+    ['both', { plan, reconcile: () => undefined }, 'give it one of them'],
+    ['a status beside a reconcile', { reconcile: () => undefined, status: () => undefined }, 'let reconcile return'],
+    ['expire without expiresAt', { plan, expire: plan }, 'no expiresAt'],
+    ['a finalizer without cleanup', { plan, finalizer: 'a/b' }, 'no cleanup function'],
+    ['cleanup without a finalizer', { plan, cleanup: plan }, 'no finalizer'],
+    ['a cluster-scoped child', { plan, owns: [Namespace] }, 'cannot own Namespace'],
     ['no workers', { plan, concurrency: 0 }, 'concurrency of at least 1'],
   ])('%s', (_, options, complaint) => {
     expect(() => controller(Site, options)).toThrow(complaint)

@@ -1,23 +1,28 @@
 import { keyOf, type Kind, type KubeObject, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import type { AppliedRecords } from '../actions/applied-records.ts'
 import { controllerOf } from '../actions/desired.ts'
-import type { Obstacles } from '../actions/name-conflicts.ts'
+import type { NameConflicts } from '../actions/name-conflicts.ts'
+import type { StatusEchoes } from '../actions/status-echoes.ts'
 import type { InformerEvent } from '../informer/types.ts'
 import { PRIORITY, type WorkQueue } from '../queue/index.ts'
 import type { DeclaredKinds, Source } from './declared-kinds.ts'
 import type { ControllerDefinition } from './definition.ts'
+import type { Expirer } from './expirer.ts'
 import { ownersOf } from './mapping.ts'
+import { isMetadataChanged } from './predicates.ts'
 
 export interface SourcesOptions {
   readonly definition: ControllerDefinition
   readonly kinds: DeclaredKinds
   readonly queue: WorkQueue
   readonly records: AppliedRecords
-  readonly obstacles: Obstacles
+  readonly nameConflicts: NameConflicts
+  readonly statusEchoes: StatusEchoes
+  readonly expirer: Expirer | undefined
   readonly onDeleted: (key: string) => void
 }
 
-/** Turns events of all declared kinds into keys of the controller's objects. Returns what ends that. */
+/** Turns events of all declared kinds into keys of the controller's objects. Returns a function that ends that. */
 export function subscribe(options: SourcesOptions): () => void {
   const ends = options.kinds.sources.map((source) => source.informer.subscribe(handlerFor(source, options)))
   return () => {
@@ -37,30 +42,54 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
   }
 
   function primaryHandler({
+    expirer,
     records,
-    obstacles,
+    nameConflicts,
     onDeleted,
+    statusEchoes,
   }: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
+    /** Its echo must not cut a backoff short. */
+    const isOwnStatusWrite = (event: InformerEvent<KubeObject>, key: string): boolean => {
+      const { object } = event
+      const isLast = records.isLastStatus(definition.kind, key, object)
+      if (!isLast && !statusEchoes.isUnderWay(key)) return false
+      return isStatusChange(event) && (isLast || statusEchoes.hold(key, object.metadata.resourceVersion))
+    }
     return (event) => {
       const key = keyOf(event.object.metadata)
       if (event.type === 'deleted') {
+        expirer?.forget(key)
         records.forget(definition.kind, key)
-        obstacles.forget(key)
+        nameConflicts.forget(key)
         onDeleted(key)
+        queue.add(key, priorityOf(event))
+        return
       }
+      expirer?.observe(key, event.object)
       let counts = true
       try {
-        if (event.type === 'modified') counts = definition.changed?.(event.old, event.object) ?? true
+        counts = isRelevant(event) && !isOwnStatusWrite(event, key)
       } finally {
-        // Also if the function throws, which is reported: a look too many does no harm.
+        // Also if the predicate throws, which the informer reports: a reconcile too many does no harm.
         if (counts) queue.add(key, priorityOf(event))
       }
     }
   }
+
+  function isRelevant(event: Exclude<InformerEvent<KubeObject>, { type: 'deleted' }>): boolean {
+    return definition.predicate?.(event.object, event.type === 'modified' ? event.old : undefined) ?? true
+  }
+}
+
+/** Nothing but the status changed. */
+function isStatusChange(event: InformerEvent<KubeObject>): boolean {
+  if (event.type !== 'modified') return false
+  const { object, old } = event
+  return object.metadata.generation === old.metadata.generation && !isMetadataChanged(object, old)
 }
 
 function mappedHandler(
-  { queue, records, obstacles }: SourcesOptions,
+  { queue, records, nameConflicts }: SourcesOptions,
   kind: Kind,
   map: (object: Stored<KubeObject>) => Iterable<ObjectRef>,
 ): (event: InformerEvent<KubeObject>) => void {
@@ -68,15 +97,15 @@ function mappedHandler(
     const priority = priorityOf(event)
     const child = keyOf(refTo(event.object))
     if (event.type === 'deleted') records.forget(kind, child)
-    if (hasLetGo(event)) for (const key of obstacles.clear(kind, child)) queue.add(key, priority)
+    if (isReleased(event)) for (const key of nameConflicts.clear(kind, child)) queue.add(key, priority)
     for (const ref of map(event.object)) queue.add(keyOf(ref), priority)
-    // Whom it concerned before may have to make up for it.
+    // The objects that it concerned before may be affected, too.
     if (event.type === 'modified') for (const ref of map(event.old)) queue.add(keyOf(ref), priority)
   }
 }
 
-/** It is gone, or its controller is another than before, or none. */
-function hasLetGo(event: InformerEvent<KubeObject>): boolean {
+/** It is gone, or it has another controller than before, or none. */
+function isReleased(event: InformerEvent<KubeObject>): boolean {
   if (event.type !== 'modified') return event.type === 'deleted'
   return controllerOf(event.old)?.uid !== controllerOf(event.object)?.uid
 }

@@ -171,7 +171,7 @@ describe('what is not ours', () => {
     expect(world.calls).toEqual([])
     expect(world.linesAt('error')).toEqual([
       expect.objectContaining({
-        message: 'reconcile failed for good, waiting for a change',
+        message: 'reconcile failed, waiting for a change of the object',
         during: 'apply Deployment shop',
         error: expect.objectContaining({ code: 'TENURE_OWNED_BY_ANOTHER' }),
       }),

@@ -11,7 +11,7 @@ import {
   sleep,
   withTimeout,
 } from '@tenure/kube'
-import { isNamespaceEnding } from '../actions/namespace-terminating.ts'
+import { isNamespaceTerminating } from '../actions/namespace-terminating.ts'
 import { microTime } from '../time/micro-time.ts'
 import type { KubeEvent } from './event.ts'
 import { eventName, kubeEvent } from './event.ts'
@@ -118,7 +118,7 @@ function summaryOf(series: Series): NonNullable<KubeEvent['series']> {
  * True if the namespace is terminating or gone: a create has no other reason to return 404. The event is not needed.
  */
 export function isNamespaceGone(error: unknown): boolean {
-  return isNotFound(error) || isNamespaceEnding(error)
+  return isNotFound(error) || isNamespaceTerminating(error)
 }
 
 /** True if a retry would fail the same way. */

@@ -54,7 +54,7 @@ export function applicationsController(options: ApplicationsControllerOptions = 
     finalizer: FINALIZER,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     backoff: options.backoff ?? DEFAULT_BACKOFF,
-    changed: (old, object) => isChange(old, object, failures),
+    predicate: (object, old) => old === undefined || isChange(old, object, failures),
     reconcile: (context) => guarded(context, failures, () => reconcile(context, pendingNew)),
     cleanup: (context) => guarded(context, failures, () => cleanUp(context, failures)),
     deleted: (ref) => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, ConnectionError, fateOf, isConflict, TenureError } from '@tenure/kube'
-import { isNamespaceEnding } from '@tenure/runtime'
+import { isNamespaceTerminating } from '@tenure/runtime'
 import type { ApplicationStatus } from '../../api/index.ts'
 
 interface Failure {
@@ -47,7 +47,7 @@ export function isUnremarkable(error: unknown, signal: AbortSignal): boolean {
   return (
     signal.aborted ||
     isConflict(error) ||
-    isNamespaceEnding(error) ||
+    isNamespaceTerminating(error) ||
     (error instanceof TenureError && error.code === 'TENURE_ELECTION_NOT_LEADER')
   )
 }

@@ -3,7 +3,7 @@ import { Job, Pod } from '@tenure/kube/kinds'
 import {
   type Component,
   controller,
-  isNamespaceEnding,
+  isNamespaceTerminating,
   OWNER_UID_INDEX,
   type ReconcileContext,
   remove,
@@ -55,7 +55,7 @@ async function reconcile(context: Context, events: ObjectEvents): Promise<Return
   await Promise.all(plan.remove.map((pod) => removePod(context, pod, events)))
   const results = await Promise.allSettled(plan.create.map((index) => createPod(context, index, events)))
   const failed = results.find((result) => result.status === 'rejected')
-  if (failed && !isNamespaceEnding(failed.reason)) throw asError(failed.reason)
+  if (failed && !isNamespaceTerminating(failed.reason)) throw asError(failed.reason)
   // The removed finalizers cause another reconcile, which counts the pods.
   return plan.at === undefined ? [] : [requeueAt(plan.at)]
 }
@@ -69,7 +69,7 @@ async function createPod(
     const { metadata } = await api.create(Pod, newJobPod(job, index), { signal })
     events.record(job, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
   } catch (error) {
-    if (!isNamespaceEnding(error)) {
+    if (!isNamespaceTerminating(error)) {
       events.record(job, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
     }
     throw error

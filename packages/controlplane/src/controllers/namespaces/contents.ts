@@ -1,6 +1,6 @@
 import { type KubeObject, type ObjectRef, type Stored } from '@tenure/kube'
 import { ConfigMap, Namespace, ServiceAccount } from '@tenure/kube/kinds'
-import { type Actions, controller, create, isNamespaceEnding, watch } from '@tenure/runtime'
+import { type Actions, controller, create, isNamespaceTerminating, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import type { BuiltInController } from '../context.ts'
 
@@ -40,7 +40,7 @@ export function rootCertificates(authority: string): BuiltInController {
         }
         if (found.data?.['ca.crt'] === authority && !found.metadata.deletionTimestamp) return []
         await api.update<ConfigMap>(ConfigMap, { ...found, data }, { signal }).catch((error: unknown) => {
-          if (!isNamespaceEnding(error)) throw error
+          if (!isNamespaceTerminating(error)) throw error
         })
         return []
       },

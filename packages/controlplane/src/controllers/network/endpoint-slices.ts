@@ -1,7 +1,7 @@
 import { isNotFound, type Stored } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 import { type DiscoveryEndpointPort, type Endpoint, EndpointSlice, Pod, Service } from '@tenure/kube/kinds'
-import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { controller, isNamespaceTerminating, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson } from '../common/hash.ts'
 import { controllerReference } from '../common/owners.ts'
@@ -98,7 +98,7 @@ async function write(
       { signal },
     )
     .catch((error: unknown) => {
-      if (!isNamespaceEnding(error)) throw error
+      if (!isNamespaceTerminating(error)) throw error
     })
 }
 

@@ -8,7 +8,7 @@ import {
   Pod,
   Service,
 } from '@tenure/kube/kinds'
-import { controller, isNamespaceEnding, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { controller, isNamespaceTerminating, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson } from '../common/hash.ts'
 import { isReady } from '../common/pods.ts'
@@ -70,7 +70,7 @@ async function reconcile(context: ReconcileContext<Service>): Promise<void> {
   await api
     .create<Endpoints>(Endpoints, { metadata, ...(subsets.length > 0 && { subsets }) }, { signal })
     .catch((error: unknown) => {
-      if (!isNamespaceEnding(error) && !isAlreadyExists(error)) throw error
+      if (!isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error
     })
 }
 

@@ -8,7 +8,7 @@ import {
   type PodSpec,
   type Toleration,
 } from '@tenure/kube/kinds'
-import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceTerminating, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
@@ -150,7 +150,7 @@ async function manage(
       const { metadata } = await api.create(Pod, pod, { signal })
       events.record(set, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
     } catch (error) {
-      if (isNamespaceEnding(error)) return undefined
+      if (isNamespaceTerminating(error)) return undefined
       events.record(set, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
       return error
     }

@@ -2,7 +2,7 @@ import { asError, isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type 
 import { Deployment, type DeploymentStatus, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import {
   controller,
-  isNamespaceEnding,
+  isNamespaceTerminating,
   OWNER_UID_INDEX,
   type ReconcileContext,
   requeueAt,
@@ -183,7 +183,7 @@ async function createSet(
     }
     return { changed: true, created }
   } catch (error) {
-    if (isNamespaceEnding(error)) return { changed: false }
+    if (isNamespaceTerminating(error)) return { changed: false }
     if (isAlreadyExists(error) && name) {
       const existing = await api.get(ReplicaSet, { name, namespace }, { signal })
       const isOwnSet =

@@ -1,6 +1,6 @@
 import { asError, isNotFound, type KubeApi, type Stored } from '@tenure/kube'
 import { Pod, ReplicaSet, type ReplicaSetStatus } from '@tenure/kube/kinds'
-import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceTerminating, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, toPossibleAdopters } from '../common/claim.ts'
 import { conditionOf, withCondition, withoutCondition } from '../common/conditions.ts'
@@ -88,7 +88,7 @@ async function scale(context: Context, active: Stored<Pod>[], events: ObjectEven
     const { error } = await slowStart(Math.min(missing, MAX_BURST_REPLICAS), () =>
       createPod(api, set, pod, events, signal),
     )
-    if (error === undefined || isNamespaceEnding(error)) return undefined
+    if (error === undefined || isNamespaceTerminating(error)) return undefined
     return { reason: 'FailedCreate', error: asError(error) }
   }
   if (missing === 0) return undefined
@@ -122,7 +122,7 @@ async function createPod(
     const { metadata } = await api.create(Pod, pod, { signal })
     events.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`)
   } catch (error) {
-    if (!isNamespaceEnding(error)) {
+    if (!isNamespaceTerminating(error)) {
       events.record(owner, 'Warning', 'FailedCreate', `Error creating: ${asError(error).message}`)
     }
     throw error

@@ -1,6 +1,6 @@
 import { asError, isAlreadyExists, isNotFound, type Stored } from '@tenure/kube'
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type StatefulSetStatus } from '@tenure/kube/kinds'
-import { controller, isNamespaceEnding, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
+import { controller, isNamespaceTerminating, type ReconcileContext, requeueAt, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { claim, matcherOf, patchOwners, toPossibleAdopters } from '../common/claim.ts'
 import type { ObjectEvents } from '../common/core-events.ts'
@@ -79,7 +79,7 @@ async function reconcile(context: Context, events: ObjectEvents): Promise<Return
   )
   const status = statusOf({ ...state, pods })
   await updateStatus(api, StatefulSet, set, status, signal)
-  if (failure !== undefined && !isNamespaceEnding(failure)) throw asError(failure)
+  if (failure !== undefined && !isNamespaceTerminating(failure)) throw asError(failure)
   const used = new Set([current.metadata.name, update.metadata.name, ...pods.map(revisionOf)])
   await truncateHistory(api, revisions, used, set.spec.revisionHistoryLimit ?? 10, signal)
   const next = nextAvailable(pods, set.spec.minReadySeconds ?? 0, context.now)
@@ -118,7 +118,7 @@ async function execute(
   } catch (error) {
     if (isAlreadyExists(error)) return
     const message = `Create Pod ${podName} in StatefulSet ${name} failed error: ${asError(error).message}`
-    if (!isNamespaceEnding(error)) events.record(set, 'Warning', 'FailedCreate', message)
+    if (!isNamespaceTerminating(error)) events.record(set, 'Warning', 'FailedCreate', message)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { ApiError, isObjectRejected, type Kind, kindKey } from '@tenure/kube'
-import { isNamespaceEnding } from '@tenure/runtime'
+import { isNamespaceTerminating } from '@tenure/runtime'
 
 /** The verbs that a lease controller uses, as RBAC names them. */
 export type TrackedVerb = 'get' | 'patch' | 'delete' | 'create'
@@ -26,7 +26,7 @@ export class PermissionTracker {
       this.#denied.delete(permission)
       return result
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403 && !isNamespaceEnding(error) && !isObjectRejected(error)) {
+      if (error instanceof ApiError && error.status === 403 && !isNamespaceTerminating(error) && !isObjectRejected(error)) {
         this.#denied.set(
           permission,
           `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`,

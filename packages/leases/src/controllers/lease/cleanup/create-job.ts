@@ -1,6 +1,6 @@
 import { ApiError, isAlreadyExists, isNotFound, isObjectRejected, metadataOf, type ObjectRef } from '@tenure/kube'
 import { ConfigMap, Job } from '@tenure/kube/kinds'
-import { isNamespaceEnding } from '@tenure/runtime'
+import { isNamespaceTerminating } from '@tenure/runtime'
 import type { LeaseContext } from '../context.ts'
 import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
@@ -36,7 +36,7 @@ export async function createJob(
   } catch (error) {
     if (isAlreadyExists(error)) return { how: 'found' }
     // The object is deleted together with its namespace.
-    if (isNamespaceEnding(error) || !(error instanceof ApiError)) throw error
+    if (isNamespaceTerminating(error) || !(error instanceof ApiError)) throw error
     if (isObjectRejected(error)) return refused(error.message.replace(/\.$/, ''))
     if (error.status === 403) return { how: 'denied', error }
     throw error

@@ -1,0 +1,59 @@
+import { defineKind, type KubeObject, TenureError } from '@tenure/kube'
+import { ConfigMap, Secret } from '@tenure/kube/kinds'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { apply, type AdoptionCheck } from '../actions/index.ts'
+import { World } from './fixture.testing.ts'
+import { controller } from './index.ts'
+
+const Team = defineKind<KubeObject>({ apiVersion: 'example.dev/v1', kind: 'Team' })
+const ref = { name: 'red', namespace: 'default' }
+
+let world: World
+beforeEach(() => {
+  world = new World()
+  world.server.seed(Team, { metadata: ref })
+})
+afterEach(async () => await world.end())
+
+const selection = { labelSelector: 'managed=yes' }
+const refuseAll: AdoptionCheck = ({ metadata }) => new TenureError('TENURE_TEST', `${metadata.name} is taken.`)
+
+function start(adopt: AdoptionCheck) {
+  const labels = { managed: 'yes' }
+  return world.start(
+    controller(Team, {
+      owns: [ConfigMap, Secret].map((kind) => ({ kind, selection })),
+      plan: () => [
+        apply(Secret, { metadata: { name: 'first', labels } }, { adopt }),
+        apply(ConfigMap, { metadata: { name: 'second', labels } }, { adopt }),
+      ],
+    }),
+  )
+}
+
+test('children are created if no object has their names', async () => {
+  await start(refuseAll)
+  await world.settle()
+  expect(world.calls).toEqual([
+    'get secrets/first',
+    'get configmaps/second',
+    'apply secrets/first',
+    'apply configmaps/second',
+  ])
+})
+
+test('nothing is created if the name of the last child is taken', async () => {
+  world.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
+  await start(refuseAll)
+  await world.until(() => world.linesAt('error').length > 0)
+  expect(world.linesAt('error')[0]?.['error']).toMatchObject({ message: 'second is taken.' })
+  expect(world.writes).toEqual([])
+})
+
+test('an object that may be adopted is taken over', async () => {
+  world.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
+  await start(() => undefined)
+  await world.settle()
+  const { metadata } = world.server.peek(ConfigMap, { name: 'second', namespace: 'default' }) ?? {}
+  expect(metadata?.ownerReferences?.[0]).toMatchObject({ kind: 'Team', name: 'red' })
+})
