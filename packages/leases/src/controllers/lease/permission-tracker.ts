@@ -26,7 +26,12 @@ export class PermissionTracker {
       this.#denied.delete(permission)
       return result
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403 && !isNamespaceTerminating(error) && !isObjectRejected(error)) {
+      if (
+        error instanceof ApiError &&
+        error.status === 403 &&
+        !isNamespaceTerminating(error) &&
+        !isObjectRejected(error)
+      ) {
         this.#denied.set(
           permission,
           `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`,
