@@ -110,7 +110,7 @@ export class Executor {
     const { uid } = reconcile.object.metadata
     const isOwn = (object: Stored<PartialObjectMetadata> | undefined): boolean =>
       object?.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false
-    if (isOwn(declared.cache.get(ref) as Stored<PartialObjectMetadata> | undefined)) return undefined
+    if (isOwn(declared.cache.get(ref))) return undefined
     return async () => {
       // From the server's own cache: an object created in this very moment is a race that no read can win.
       const options = { resourceVersion: '0', signal: reconcile.signal }

@@ -1,11 +1,11 @@
-import { defineKind, type KubeObject, TenureError } from '@tenure/kube'
+import { defineKind, TenureError } from '@tenure/kube'
 import { ConfigMap, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, type AdoptionCheck } from '../actions/index.ts'
 import { World } from './fixture.testing.ts'
 import { controller } from './index.ts'
 
-const Team = defineKind<KubeObject>({ apiVersion: 'example.dev/v1', kind: 'Team' })
+const Team = defineKind({ apiVersion: 'example.dev/v1', kind: 'Team' })
 const ref = { name: 'red', namespace: 'default' }
 
 let world: World
