@@ -64,6 +64,8 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/applications/src/controllers',
   ],
   typeNames: [
+    'BatchedReads',
+    'Expirer',
     'AdmissionReviewRequest',
     'Answer',
     'CallOptions',

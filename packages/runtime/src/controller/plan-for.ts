@@ -5,7 +5,7 @@ import type { PlanContext, Reads, StatusContext } from './context.ts'
 import type { ControllerDefinition } from './definition.ts'
 
 /** The input of a plan in a test. Objects other than the controller's carry apiVersion and kind. */
-export interface PlanInput<T extends KubeObject> {
+export interface PlanFixture<T extends KubeObject> {
   readonly object: T
   /** Objects that belong to it. Owner references need not be given. Default: none. */
   readonly owned?: readonly KubeObject[]
@@ -24,7 +24,7 @@ export interface PlanInput<T extends KubeObject> {
 /** The actions that a controller plans for this input: for tests, without a cluster, a cache or a clock. */
 export function planFor<T extends KubeObject>(
   definition: ControllerDefinition<T>,
-  input: PlanInput<T>,
+  input: PlanFixture<T>,
 ): readonly Action<T>[] {
   if (!definition.plan) {
     throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${definition.name} has no plan.`)
@@ -36,7 +36,7 @@ export function planFor<T extends KubeObject>(
 /** The status, or the actions, that a controller reports for this input. */
 export function statusFor<T extends KubeObject>(
   definition: ControllerDefinition<T>,
-  input: PlanInput<T>,
+  input: PlanFixture<T>,
 ): StatusOf<T> | Actions<T> | undefined {
   if (!definition.status) {
     throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${definition.name} has no status function.`)
@@ -46,7 +46,7 @@ export function statusFor<T extends KubeObject>(
   return definition.status(failure ? { ...context, failures: context.failures + 1 } : context)
 }
 
-function contextFor<T extends KubeObject>(definition: ControllerDefinition<T>, input: PlanInput<T>): PlanContext<T> {
+function contextFor<T extends KubeObject>(definition: ControllerDefinition<T>, input: PlanFixture<T>): PlanContext<T> {
   const object = stored(input.object, definition.kind)
   const { namespace } = object.metadata
   const ofKind = <C extends KubeObject>(objects: readonly KubeObject[], kind: Kind<C>): readonly Stored<C>[] =>
