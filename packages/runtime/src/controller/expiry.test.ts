@@ -26,7 +26,7 @@ const start = (options: Partial<ControllerOptions<Ticket>> = {}) =>
   world.start(controller(Ticket, { expiresAt, ...options }))
 
 describe('an object that expires', () => {
-  test('is deleted in exactly the state that was read, when its time has come and not before', async () => {
+  test('an object is deleted in exactly the state that was read, when its time has come and not before', async () => {
     seed(60_000)
     const { runner } = await start()
     await world.settle()
@@ -42,7 +42,7 @@ describe('an object that expires', () => {
     expect(runner.expiring).toBe(0)
   })
 
-  test('is kept if an extension comes between the read and the delete', async () => {
+  test('an object is kept if an extension comes between the read and the delete', async () => {
     seed(1_000)
     await start()
     const stop = world.server.intercept(({ verb }) => {
@@ -59,7 +59,7 @@ describe('an object that expires', () => {
     await world.until(() => stored() === undefined)
   })
 
-  test('is kept while the wall clock of the process is ahead of the server', async () => {
+  test('an object is kept while the wall clock of the process is ahead of the server', async () => {
     seed(600_000)
     const ahead = 3_600_000
     const clock = {
@@ -74,7 +74,7 @@ describe('an object that expires', () => {
     await world.until(() => stored() === undefined)
   })
 
-  test('is kept if the wall clock jumps back before its time', async () => {
+  test('an object is kept if the wall clock jumps back before its time', async () => {
     seed(10_000)
     await start()
     await world.settle()
@@ -85,7 +85,7 @@ describe('an object that expires', () => {
     await world.until(() => stored() === undefined)
   })
 
-  test('is retried with backoff if its deletion is refused', async () => {
+  test('an expiry is retried with backoff if its deletion is refused', async () => {
     seed(1_000)
     let refusals = 3
     world.server.intercept(({ verb }) =>
@@ -96,7 +96,7 @@ describe('an object that expires', () => {
     expect(world.linesAt('warn')).toHaveLength(3)
   })
 
-  test('is left alone while it is terminating', async () => {
+  test('an object is left alone while it is terminating', async () => {
     seed(1_000)
     world.server.seed(Ticket, { metadata: { ...ref, finalizers: ['a/b'] }, spec: stored()?.spec ?? {} })
     await start()
@@ -109,7 +109,7 @@ describe('an object that expires', () => {
 })
 
 describe('expire', () => {
-  test('decides on the object as it was read, and an answer without actions costs no request', async () => {
+  test('expire decides on the object as it was read, and an empty answer costs no request', async () => {
     seed(1_000)
     await start({
       expire: ({ object }) => (object.spec.note ? [] : [patch(Ticket, object, { spec: { note: 'kept' } })]),
@@ -122,7 +122,7 @@ describe('expire', () => {
     expect(stored()).toBeDefined()
   })
 
-  test('carries out what belongs to a removal only if it removed the object', async () => {
+  test('the controller carries out what belongs to a removal only if it removed the object', async () => {
     seed(1_000)
     const afterwards = [event({ type: 'Normal', reason: 'Expired', message: 'It is gone.' })]
     await start({ expire: ({ object }) => [remove(Ticket, object, { afterwards })] })
@@ -157,7 +157,7 @@ test('many objects of a namespace that expire together are read by a list', asyn
 })
 
 describe('readLive', () => {
-  test('plans again with the object and the time of the API server', async () => {
+  test('the controller plans again with the object and the time of the API server', async () => {
     seed(600_000)
     const seen: boolean[] = []
     await start({
@@ -173,7 +173,7 @@ describe('readLive', () => {
     expect(seen).toEqual([false, true, false])
   })
 
-  test('returned twice is a bug, and nothing is written', async () => {
+  test('a second readLive is a bug, and nothing is written', async () => {
     seed(600_000)
     await start({ plan: () => [readLive()] })
     await world.until(() => world.linesAt('error').length > 0)

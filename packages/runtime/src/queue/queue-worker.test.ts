@@ -14,7 +14,7 @@ function fixture(work: QueueWorkerOptions['work'], options: Partial<QueueWorkerO
 }
 
 describe('a queue worker', () => {
-  test('works on each key once, however often it is added before its turn', async () => {
+  test('a key that is added several times is worked on once', async () => {
     const done: string[] = []
     const { clock, worker } = fixture((key) => {
       done.push(key)
@@ -29,7 +29,7 @@ describe('a queue worker', () => {
     expect(worker.isIdle).toBe(true)
   })
 
-  test('never works on one key twice at once, and repeats it if it was added meanwhile', async () => {
+  test('one key is never worked on twice at once, and again if it was added meanwhile', async () => {
     let running = 0
     let most = 0
     let count = 0
@@ -47,7 +47,7 @@ describe('a queue worker', () => {
     expect({ count, most }).toEqual({ count: 2, most: 1 })
   })
 
-  test('repeats a key after the time that its work asks for', async () => {
+  test('a key is repeated after the time that its work asks for', async () => {
     let count = 0
     const { clock, worker } = fixture(() => Promise.resolve(++count < 3 ? { requeueAfter: 1_000 } : undefined))
     await worker.start()
@@ -58,7 +58,7 @@ describe('a queue worker', () => {
     expect(count).toBe(3)
   })
 
-  test('retries failures with backoff, and tells the work how many there were', async () => {
+  test('failures are retried with backoff, and the work knows how many there were', async () => {
     const failures: number[] = []
     const { clock, lines, worker } = fixture((_key, context) => {
       failures.push(context.failures)
@@ -71,7 +71,7 @@ describe('a queue worker', () => {
     expect(lines.filter((line) => line.startsWith('error work failed'))).toHaveLength(3)
   })
 
-  test('logs a conflict only if it does not go away', async () => {
+  test('a conflict is logged as a warning only if it does not go away', async () => {
     const conflict = new ApiError('changed', { status: 409, reason: 'Conflict' })
     const { clock, lines, worker } = fixture(() => Promise.reject(conflict))
     await worker.start()
@@ -83,7 +83,7 @@ describe('a queue worker', () => {
     expect(lines.some((line) => line.startsWith('warn'))).toBe(true)
   })
 
-  test('waits for running work when it stops, then aborts it', async () => {
+  test('a worker that stops waits for running work, then aborts it', async () => {
     let aborted: unknown
     const { clock, worker } = fixture(
       (_key, { signal }) =>
@@ -105,7 +105,7 @@ describe('a queue worker', () => {
     expect(aborted).toBeInstanceOf(TenureError)
   })
 
-  test('reports work that ignores its signal', async () => {
+  test('work that ignores its signal is reported', async () => {
     const { clock, lines, worker } = fixture(() => new Promise(() => undefined))
     await worker.start()
     worker.add('a')
