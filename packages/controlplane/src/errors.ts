@@ -26,26 +26,26 @@ export class StatusError extends Error {
 }
 
 /** The resource (plural), group and kind that an error names. */
-export interface Named {
+export interface ResourceNames {
   readonly group: string
   readonly plural: string
   readonly kind: string
 }
 
-const resourceName = ({ group, plural }: Named): string => (group ? `${plural}.${group}` : plural)
-const details = (of: Named, name: string): StatusDetails => ({
+const resourceName = ({ group, plural }: ResourceNames): string => (group ? `${plural}.${group}` : plural)
+const details = (of: ResourceNames, name: string): StatusDetails => ({
   name,
   ...(of.group && { group: of.group }),
   kind: of.plural,
 })
 
-export const notFound = (of: Named, name: string): StatusError =>
+export const notFound = (of: ResourceNames, name: string): StatusError =>
   new StatusError(404, 'NotFound', `${resourceName(of)} "${name}" not found`, details(of, name))
 
-export const alreadyExists = (of: Named, name: string): StatusError =>
+export const alreadyExists = (of: ResourceNames, name: string): StatusError =>
   new StatusError(409, 'AlreadyExists', `${resourceName(of)} "${name}" already exists`, details(of, name))
 
-export const conflict = (of: Named, name: string, why: string): StatusError =>
+export const conflict = (of: ResourceNames, name: string, why: string): StatusError =>
   new StatusError(
     409,
     'Conflict',
@@ -55,7 +55,7 @@ export const conflict = (of: Named, name: string, why: string): StatusError =>
 
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
 
-export const forbidden = (of: Named, name: string, why: string): StatusError =>
+export const forbidden = (of: ResourceNames, name: string, why: string): StatusError =>
   new StatusError(403, 'Forbidden', `${resourceName(of)} "${name}" is forbidden: ${why}`, details(of, name))
 
 export const methodNotAllowed = (message: string): StatusError => new StatusError(405, 'MethodNotAllowed', message)
@@ -69,7 +69,7 @@ export function withWarnings(error: unknown, warnings: readonly string[]): unkno
 }
 
 /** 422 with every field error. */
-export function invalid(of: Named, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid(of: ResourceNames, name: string, errors: readonly FieldError[]): StatusError {
   // kube-apiserver deduplicates field errors in the message, but not in the causes.
   const lines = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`

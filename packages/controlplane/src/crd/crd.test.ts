@@ -193,7 +193,7 @@ test('a definition takes its objects along, and waits for those that are held', 
   ).toContain('Terminating: InstanceDeletionInProgress')
   const leaving = here.catalog.find('example.com', 'v1', 'gadgets')
   expect(leaving?.verbs).not.toContain('create')
-  expect(leaving?.isLeaving).toBe(true)
+  expect(leaving?.isTerminating).toBe(true)
 
   await here.storage.write('gadgets.example.com', 'a/held', () => ({ remove: true }))
   await here.reconciler.idle()

@@ -34,7 +34,7 @@ function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceD
   const names = asJson(at(crd, 'status', 'acceptedNames'))
   const [plural, kind] = [asText(names['plural']), asText(names['kind'])]
   const hasStatus = isJson(at(version, 'subresources', 'status'))
-  const isLeaving = hasCondition(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
+  const isTerminating = hasCondition(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
   const name = asText(version['name'])
   const schema = schemas.get(name)
   return {
@@ -47,9 +47,9 @@ function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceD
     shortNames: asList(names['shortNames']).map(asText),
     categories: asList(names['categories']).map(asText),
     namespaced: spec['scope'] === 'Namespaced',
-    verbs: isLeaving ? TERMINATING_VERBS : VERBS,
+    verbs: isTerminating ? TERMINATING_VERBS : VERBS,
     ...(version['deprecated'] === true && { deprecation: deprecationOf(version, group, kind) }),
-    ...(isLeaving && { isLeaving }),
+    ...(isTerminating && { isTerminating }),
     schema,
     resolve: noRefs,
     hasStatus,

@@ -1,8 +1,8 @@
 import { forbidden, type StatusError } from '../errors.ts'
 import type { AdmissionAttributes } from './request.ts'
 
-/** The refusal by one of the server's own plugins. What has no name yet is called by what its name will begin with. */
-export function refused(
+/** The error of a built-in admission plugin. An object without a name is called by its generateName. */
+export function admissionDenied(
   { definition, name, object }: Pick<AdmissionAttributes, 'definition' | 'name' | 'object'>,
   why: string,
 ): StatusError {

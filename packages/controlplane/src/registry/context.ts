@@ -6,14 +6,14 @@ import type { Storage } from '../storage/types.ts'
 import type { Admission } from './request.ts'
 import type { ResourceCatalog } from './types.ts'
 
-/** What the verbs stand on. */
+/** The dependencies of the verbs. */
 export interface RegistryContext {
   readonly storage: Storage
   readonly catalog: ResourceCatalog
   readonly process: Process
   readonly patches: Patches
   readonly fields: FieldManagement
-  /** Default: nothing is admitted or refused. */
+  /** Default: every write is admitted unchanged. */
   readonly admission?: Admission | undefined
   readonly clock: Clock
   readonly random: Random

@@ -4,13 +4,13 @@ import { create } from './verbs/create.ts'
 import { remove, removeCollection } from './verbs/delete.ts'
 import { bind, bindNamed, evict } from './subresources/pods.ts'
 import { get, list } from './verbs/read.ts'
-import type { ResourceAnswer, ResourceRegistry, ResourceRequest } from './request.ts'
+import type { ResourceResponse, ResourceRegistry, ResourceRequest } from './request.ts'
 import { scale } from './subresources/scale.ts'
 import { patch } from './verbs/patch.ts'
 import { update } from './verbs/update.ts'
 import { watch } from './watch/watch.ts'
 
-/** The verbs of Kubernetes, the same for every kind; what is special about one is in its definition. */
+/** The Kubernetes verbs, the same for every kind; the definition of a kind holds its differences. */
 export class GenericRegistry implements ResourceRegistry {
   readonly #context: RegistryContext
 
@@ -18,7 +18,7 @@ export class GenericRegistry implements ResourceRegistry {
     this.#context = context
   }
 
-  async handle(request: ResourceRequest): Promise<ResourceAnswer> {
+  async handle(request: ResourceRequest): Promise<ResourceResponse> {
     switch (request.subresource) {
       case '':
         return this.#resource(request)
@@ -33,7 +33,7 @@ export class GenericRegistry implements ResourceRegistry {
     }
   }
 
-  #resource(request: ResourceRequest): ResourceAnswer | Promise<ResourceAnswer> {
+  #resource(request: ResourceRequest): ResourceResponse | Promise<ResourceResponse> {
     const context = this.#context
     switch (request.verb) {
       case 'get':
@@ -57,8 +57,8 @@ export class GenericRegistry implements ResourceRegistry {
     }
   }
 
-  /** The same object under another rule of what may be written: status, finalize… */
-  #view(request: ResourceRequest): ResourceAnswer | Promise<ResourceAnswer> {
+  /** Subresources that write the same object under other rules: status, finalize… */
+  #view(request: ResourceRequest): ResourceResponse | Promise<ResourceResponse> {
     switch (request.verb) {
       case 'get':
         return get(this.#context, request)

@@ -7,7 +7,7 @@ export type ResourceVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'pat
 /** The media type of server-side apply. */
 export const APPLY_PATCH = 'application/apply-patch+yaml'
 
-/** The query parameters of a request, and a delete's body, as they came; the registry checks them. */
+/** The query parameters of a request and the body of a delete, unchecked; the registry checks them. */
 export interface RequestOptions {
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -28,9 +28,9 @@ export interface RequestOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** Keys that were found twice while parsing, in the words of what they were found in: all in one refusal, or a warning each. */
-export interface DoubledKeys {
-  readonly refusal: string
+/** Duplicate keys found while parsing, as messages: one for the error that lists all, and one warning each. */
+export interface DuplicateKeys {
+  readonly error: string
   readonly warnings: readonly string[]
 }
 
@@ -43,38 +43,38 @@ export interface ResourceRequest {
   readonly namespace: string | undefined
   readonly name: string | undefined
   readonly options: RequestOptions
-  /** Parsed; undefined without one. */
+  /** Parsed; undefined without a body. */
   readonly body: unknown
-  /** Keys that the body has twice, for fieldValidation. */
-  readonly doubled?: DoubledKeys
-  /** Of a patch: its media type without parameters. */
+  /** Duplicate keys of the body, for fieldValidation. */
+  readonly duplicateKeys?: DuplicateKeys
+  /** The media type of a patch, without parameters. */
   readonly patchType?: string
   readonly user: User
   readonly userAgent: string
   readonly signal: AbortSignal
-  /** Reads show the state at this revision: a stale read, for tests. Default: now. */
+  /** Reads return the state at this revision: a stale read, for tests. Default: the newest. */
   readonly at?: number | undefined
 }
 
-/** What a watch sends. A DELETED carries the last state with the deletion's resourceVersion. */
+/** An event of a watch. DELETED carries the last state with the deletion's resourceVersion. */
 export type WatchItem =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: StoredObject }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: Error }
 
-/** A running watch: `open` begins to call `send` synchronously, in order; `close` ends it from either side. */
+/** A running watch: `open` starts calling `send` synchronously, in order; either side may `close` it. */
 export interface WatchSession {
   open(send: (item: WatchItem) => void, ended: () => void): void
   close(): void
 }
 
-/** What the registry answers; the server turns it into bytes in the form that was asked for. */
-export type ResourceAnswer =
+/** The response of the registry; the server encodes it in the requested representation. */
+export type ResourceResponse =
   | {
       readonly type: 'object'
       readonly status: 200 | 201
       readonly stored?: StoredObject
-      /** Instead of `stored`, for what is not stored as such: scale, dry runs, reviews. */
+      /** Instead of `stored`, for objects that are not stored as such: scale, dry runs, reviews. */
       readonly object?: KubeObject
       readonly warnings: readonly string[]
     }
@@ -85,16 +85,16 @@ export type ResourceAnswer =
       readonly continue?: string
       readonly remaining?: number
     }
-  /** A Status with `status: Success`: what a delete answers. */
+  /** The Status with `status: Success` of a delete. */
   | { readonly type: 'deleted'; readonly name: string; readonly uid: string; readonly warnings: readonly string[] }
   | { readonly type: 'watch'; readonly session: WatchSession }
 
 /** The verbs of every resource. Rejects with a StatusError. */
 export interface ResourceRegistry {
-  handle(request: ResourceRequest): Promise<ResourceAnswer>
+  handle(request: ResourceRequest): Promise<ResourceResponse>
 }
 
-/** One write, before it is stored. */
+/** One write before it is stored. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly definition: ResourceDefinition
@@ -108,9 +108,9 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
 }
 
-/** Changes and refuses writes. `mutate` returns the object as it is to be; both may throw a StatusError. */
+/** Mutates and refuses writes. `mutate` returns the object to store; both may throw a StatusError. */
 export interface Admission {
-  /** False if nothing of it looks at such a write, which is then decided in one go. Default: it looks at all. */
+  /** False if no plugin handles such a write, which is then decided in one step. Default: all writes are handled. */
   concerns?(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean
   mutate(attributes: AdmissionAttributes, warn: (warning: string) => void): Promise<KubeObject | undefined>
   validate(attributes: AdmissionAttributes, warn: (warning: string) => void): Promise<void>

@@ -1,6 +1,6 @@
 import type { ResourceCatalog, ResourceDefinition } from './types.ts'
 
-/** A catalog that never changes: the built-in kinds. */
+/** A catalog that never changes. */
 export class StaticCatalog implements ResourceCatalog {
   readonly #definitions: readonly ResourceDefinition[]
   readonly #found: ReadonlyMap<string, ResourceDefinition>

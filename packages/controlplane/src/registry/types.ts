@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { FieldError, Schema } from '../schema/types.ts'
 
-/** Who asks. */
+/** The user of a request. */
 export interface User {
   readonly name: string
   readonly uid?: string
@@ -27,49 +27,49 @@ export interface Printer {
 }
 
 /**
- * What is special about a kind; everything else is the same for all. Functions are pure: they return a new object or
- * complaints, and never change what they are given.
+ * The differences of a kind; everything else is the same for all. Functions are pure: they return a new object or errors
+ * and never change their arguments.
  */
 export interface Strategy {
-  /** Defaults that a schema can not express, on create, update and when read from storage. */
+  /** Defaults that a schema cannot express, on create, update and when read from storage. */
   defaults?(object: KubeObject): KubeObject
-  /** Server-set fields before create: status dropped, clusterIP given, phase set… */
+  /** Sets server-set fields before create: drops the status, allocates clusterIP, sets the phase… */
   prepareForCreate?(object: KubeObject): KubeObject
-  /** Fields an update may not touch are taken from `old`; `status` updates are handled apart. */
+  /** Takes fields that an update cannot change from `old`; `status` updates are handled separately. */
   prepareForUpdate?(object: KubeObject, old: Stored<KubeObject>): KubeObject
   validate?(object: KubeObject): readonly FieldError[]
-  /** Immutable fields and the like. */
+  /** Checks immutable fields and other changes. */
   validateUpdate?(object: KubeObject, old: Stored<KubeObject>): readonly FieldError[]
-  /** A write of the status is checked by this alone, and is not prepared. Default: as any other update. */
+  /** A status write is checked only by this and is not prepared. Default: as any other update. */
   validateStatus?(object: KubeObject): readonly FieldError[]
-  /** What its sender should know, though it is taken. Without `old` it is new. */
+  /** Warnings for an accepted object. Without `old` it is new. */
   warnings?(object: KubeObject, old: Stored<KubeObject> | undefined): readonly string[]
   /** Field selectors beyond metadata.name and metadata.namespace: path → value. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
-  /** Default propagation of a delete without one. Default `Background`. */
+  /** Propagation of a delete that names none. Default `Background`. */
   readonly defaultPropagation?: 'Background' | 'Foreground' | 'Orphan'
-  /** Seconds of grace when a delete names none; undefined deletes at once. Pods: spec.terminationGracePeriodSeconds ?? 30. */
+  /** Grace period in seconds of a delete that names none; undefined deletes at once. Pods: spec.terminationGracePeriodSeconds ?? 30. */
   gracePeriod?(object: Stored<KubeObject>): number | undefined
-  /** Changes an object when its deletion begins: finalizers that hold it, a condition (CustomResourceDefinitions). */
+  /** Changes an object when its deletion begins: adds finalizers or a condition (CustomResourceDefinitions). */
   beginDeletion?(object: Stored<KubeObject>): KubeObject
-  /** A delete answers with the object instead of a Status, also when it is gone (pods, services…). Default false. */
+  /** A delete returns the object instead of a Status, even when it is gone (pods, services…). Default false. */
   readonly returnsDeletedObject?: boolean
-  /** It brings its status along when it is made (nodes). Default false. */
-  readonly bringsStatus?: boolean
-  /** An update that finds nothing creates (leases, events…). Default false. */
+  /** A create keeps the status that was sent (nodes). Default false. */
+  readonly keepsStatusOnCreate?: boolean
+  /** An update of an absent object creates it (leases, events…). Default false. */
   readonly allowsCreateOnUpdate?: boolean
-  /** Which fields count for `generation`; default: spec if the kind has a status subresource, everything but metadata/status otherwise; `false` keeps no generation (ConfigMap, Secret…). */
+  /** The fields that `generation` counts; default: spec if the kind has a status subresource, else everything but metadata/status; `false`: no generation (ConfigMap, Secret…). */
   readonly generation?: false | ((object: KubeObject) => unknown)
 }
 
-/** Where `scale` reads and writes, as dotted paths. */
+/** The dotted paths that `scale` reads and writes. */
 export interface ScalePaths {
   readonly specReplicas: string
   readonly statusReplicas: string
   readonly labelSelector?: string
 }
 
-/** A served version of a resource: all there is to know about it. Built-ins are a table of these, CRDs make them at run time. */
+/** A served version of a resource. Built-in ones come from a table, those of CRDs are made at run time. */
 export interface ResourceDefinition {
   readonly group: string
   readonly version: string
@@ -82,14 +82,14 @@ export interface ResourceDefinition {
   readonly namespaced: boolean
   /** As discovery lists them. */
   readonly verbs: readonly string[]
-  /** Said with every answer, of a kind that is no longer to be used. */
+  /** Warning of every response for a deprecated kind. */
   readonly deprecation?: string | undefined
   /**
-   * Its CustomResourceDefinition is being deleted: nothing new is made. What is there can still be changed, although
-   * discovery does not say so: finalizers have to come off. Default false.
+   * Its CustomResourceDefinition is being deleted: no new objects are accepted. Existing ones can still be changed, although
+   * discovery does not list it, because finalizers must be removed. Default false.
    */
-  readonly isLeaving?: boolean
-  /** Preserves unknown fields only where it says so. Undefined: everything is kept. */
+  readonly isTerminating?: boolean
+  /** Unknown fields are pruned unless the schema preserves them. Undefined: everything is kept. */
   readonly schema: Schema | undefined
   /** Resolves `ref`s of the schema. */
   resolve(ref: string): Schema
@@ -99,45 +99,45 @@ export interface ResourceDefinition {
   readonly printer: Printer
   /** Built-in kinds take strategic merge patches. */
   readonly isBuiltIn: boolean
-  /** Objects are stored under this: `deployments.apps`, the same for all versions. */
+  /** The storage bucket of its objects: `deployments.apps`, the same for all versions. */
   readonly bucket: string
-  /** Of a version whose fields are not those that are stored (events, autoscalers). Default: only apiVersion differs. */
+  /** For a version whose fields differ from the stored ones (events, autoscalers). Default: only apiVersion differs. */
   readonly conversion?: Conversion
-  /** Of custom resources: what was stored before their definition became what it is. Default: all is stored as it is served. */
+  /** Of custom resources: reads objects stored under an earlier definition. Default: objects are served as stored. */
   readonly reading?: Reading
-  /** As discovery lists them: `status`, `scale`, `eviction`… Default: what hasStatus and scale say. */
+  /** As discovery lists them: `status`, `scale`, `eviction`… Default: according to hasStatus and scale. */
   readonly subresources?: readonly Subresource[]
 }
 
-/** Between a served version and the stored one. Pure. */
+/** Converts between a served version and the stored one. Pure. */
 export interface Conversion {
   toStored(object: KubeObject): KubeObject
   fromStored(object: KubeObject): KubeObject
 }
 
-/** How objects are read that were stored under another schema. */
+/** Reads objects that were stored under an earlier schema. */
 export interface Reading {
-  /** The same for as long as the definition serves the same: watches end with it. */
+  /** Identity of the served definition: watches end when it changes. */
   readonly era: object
-  /** What was written by an earlier revision may not be as the schema wants it now. */
+  /** Objects of earlier revisions may not conform to the current schema. */
   readonly before: number
-  /** The object with today's defaults and without what is no longer known; the one given if that is all the same. Pure. */
+  /** The object with the current defaults and without unknown fields; the same object if nothing changes. Pure. */
   fit(object: KubeObject): KubeObject
 }
 
 export interface Subresource {
   readonly name: string
-  /** Of the kind that it takes and answers. */
+  /** Group of the kind that it accepts and returns. */
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly verbs: readonly string[]
 }
 
-/** All resources that are served, now. */
+/** All resources that are served now. */
 export interface ResourceCatalog {
   find(group: string, version: string, plural: string): ResourceDefinition | undefined
   all(): readonly ResourceDefinition[]
-  /** Called after the catalog changed. Returns what ends that. */
+  /** Called after the catalog changed. Returns a function that ends this. */
   onChange(listener: () => void): () => void
 }

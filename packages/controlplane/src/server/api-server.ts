@@ -5,7 +5,7 @@ import { StatusError, statusBody } from '../errors.ts'
 import { ContinueExpired } from '../registry/options/continue-token.ts'
 import { withDeleteOptions } from '../registry/options/delete-options.ts'
 import { managerOf } from '../registry/verbs/prepare.ts'
-import type { RequestOptions, ResourceAnswer, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
+import type { RequestOptions, ResourceResponse, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition, User } from '../registry/types.ts'
 import { selectedName } from '../registry/selectors/field-selector.ts'
 import { checkPathSegment } from '../registry/metadata/names.ts'
@@ -233,7 +233,7 @@ export class ApiServer {
         ...(isNamedWatch && { fieldSelector: `metadata.name=${route.name}` }),
       },
       body: parsed.value,
-      ...(parsed.doubled && { doubled: parsed.doubled }),
+      ...(parsed.duplicateKeys && { duplicateKeys: parsed.duplicateKeys }),
       ...(verb === 'patch' && { patchType: mediaType(request.headers['content-type']) }),
       user: request.user,
       userAgent: request.headers['user-agent'] ?? '',
@@ -302,7 +302,7 @@ export class ApiServer {
     return withDeleteOptions(query, await parseDeleteOptions(body, isYaml(mediaType(headers['content-type']))))
   }
 
-  #answer(answer: ResourceAnswer, options: EncodeOptions): ServerResponse {
+  #answer(answer: ResourceResponse, options: EncodeOptions): ServerResponse {
     const { definition } = options
     switch (answer.type) {
       case 'object': {

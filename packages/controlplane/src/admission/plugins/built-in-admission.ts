@@ -1,6 +1,6 @@
 import { randomSuffix } from '@tenure/kube'
 import type { Clock, KubeObject, Random } from '@tenure/kube'
-import { refused } from '../../registry/admission-denied.ts'
+import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
@@ -108,21 +108,24 @@ export class BuiltInAdmission implements Admission {
   #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
     const name = asText(at(pod, 'spec', 'runtimeClassName'))
     const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
-    if (name && !found) throw refused(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+    if (name && !found) throw admissionDenied(attributes, `pod rejected: RuntimeClass "${name}" not found`)
     const fixed = at(found, 'overhead', 'podFixed')
     return withinField(pod, 'spec', (spec) => {
       const asked = spec['overhead']
       if (!isJson(fixed) && !isUnset(asked)) {
-        throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+        throw admissionDenied(
+          attributes,
+          'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+        )
       }
       if (isJson(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
-        throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+        throw admissionDenied(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
       }
       const placed = withRuntimeScheduling(
         isJson(fixed) ? withField(spec, 'overhead', fixed) : spec,
         at(found, 'scheduling'),
       )
-      if (typeof placed === 'string') throw refused(attributes, placed)
+      if (typeof placed === 'string') throw admissionDenied(attributes, placed)
       return placed
     })
   }
@@ -133,7 +136,7 @@ export class BuiltInAdmission implements Admission {
     const found = await this.#account(namespace, account)
     if (!found) {
       const why = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`
-      throw refused(attributes, why)
+      throw admissionDenied(attributes, why)
     }
     return withinField(pod, 'spec', (given) => {
       let spec: Json = { ...given, serviceAccountName: account, serviceAccount: account }
@@ -166,13 +169,13 @@ export class BuiltInAdmission implements Admission {
   #withPriority(attributes: AdmissionAttributes, pod: Json): Json {
     const className = asText(at(pod, 'spec', 'priorityClassName'))
     const found = className ? this.#priorityClass(className) : this.#defaultPriority()
-    if (className && !found) throw refused(attributes, `no PriorityClass with name ${className} was found`)
+    if (className && !found) throw admissionDenied(attributes, `no PriorityClass with name ${className} was found`)
     const { value, preemptionPolicy } = found ?? {}
     const priority = asNumber(value)
     const asked = at(pod, 'spec', 'priority')
     if (typeof asked === 'number' && asked !== priority) {
       const why = `the integer value of priority (${asked}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`
-      throw refused(attributes, why)
+      throw admissionDenied(attributes, why)
     }
     return withinField(pod, 'spec', (spec) => ({
       ...spec,

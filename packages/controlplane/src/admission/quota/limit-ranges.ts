@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
-import { refused } from '../../registry/admission-denied.ts'
+import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Quantity } from '@tenure/kube/model'
@@ -52,7 +52,7 @@ export class LimitRanges implements Admission {
       const distinct = [...new Set(found)]
       if (distinct.length === 0) continue
       const why = distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`
-      throw refused(attributes, why)
+      throw admissionDenied(attributes, why)
     }
   }
 

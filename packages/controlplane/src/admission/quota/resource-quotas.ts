@@ -1,6 +1,6 @@
 import type { Clock, KubeObject } from '@tenure/kube'
 import { isDeepEqual, valueAtPath } from '@tenure/kube/model'
-import { refused } from '../../registry/admission-denied.ts'
+import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Decision, Storage, StoredObject } from '../../storage/types.ts'
@@ -68,7 +68,7 @@ export class ResourceQuotas implements Admission {
     const missing = missingResources(object, amountsAt(quota.object, 'spec', 'hard').keys())
     if (missing === undefined) return
     const why = `failed quota: ${quota.object.metadata.name}: ${missing}`
-    throw refused(attributes, why)
+    throw admissionDenied(attributes, why)
   }
 
   /** The quota with the added usage. Throws if that exceeds the quota. */
@@ -83,7 +83,7 @@ export class ResourceQuotas implements Admission {
     )
     if (exceeded.length > 0) {
       const why = `exceeded quota: ${quota.metadata.name}, requested: ${shown(only(requested, exceeded))}, used: ${shown(only(used, exceeded))}, limited: ${shown(only(hard, exceeded))}`
-      throw refused(attributes, why)
+      throw admissionDenied(attributes, why)
     }
     return withStatus(quota, hard, next)
   }

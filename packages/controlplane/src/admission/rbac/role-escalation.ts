@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { notFound } from '../../errors.ts'
-import { refused } from '../../registry/admission-denied.ts'
+import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
@@ -64,7 +64,7 @@ export class RoleEscalation implements Admission {
     }
     const missing = missingPermissions(this.#authorizer.rulesFor(user, namespace), rules ?? [])
     if (missing.length === 0) return
-    throw refused(
+    throw admissionDenied(
       attributes,
       `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}`,
     )

@@ -1,4 +1,4 @@
-import { refused } from '../../registry/admission-denied.ts'
+import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
@@ -56,7 +56,7 @@ export async function conditionsHold(
   if (errors.length === 0) return true
   if (webhook.isFailureIgnored) return false
   const distinct = [...new Set(errors)]
-  throw refused(attributes, distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
+  throw admissionDenied(attributes, distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
 function accountUser(namespace: string, name: string): User {

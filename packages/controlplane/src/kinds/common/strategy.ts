@@ -38,7 +38,7 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
     prepareForCreate(object) {
       const fields = fieldsOf(object)
-      const status = rest.bringsStatus ? { ...isNew, ...asJson(fields['status']) } : isNew
+      const status = rest.keepsStatusOnCreate ? { ...isNew, ...asJson(fields['status']) } : isNew
       const reset = hasStatus ? withField(fields, 'status', status) : fields
       return prepareForCreate ? prepareForCreate(reset) : reset
     },

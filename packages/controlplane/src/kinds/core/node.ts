@@ -35,7 +35,7 @@ export const NODES: KindTable = {
         ),
       },
       // The kubelet registers its node together with the status.
-      bringsStatus: true,
+      keepsStatusOnCreate: true,
       defaults: defaultNode,
       prepareForCreate: withoutConfigSource,
       prepareForUpdate: withoutConfigSource,

@@ -16,7 +16,7 @@ import type { ResourceDefinition } from '../types.ts'
 export interface Decoded {
   /** Defaulted and pruned, its metadata in order. */
   readonly object: KubeObject
-  /** What the schema has against it. */
+  /** Errors of the schema. */
   readonly errors: readonly FieldError[]
 }
 
@@ -24,7 +24,7 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
   return group ? `${group}/${version}` : version
 }
 
-/** An object of the request's kind out of what was sent or patched. Throws a DecodeError if it is none. */
+/** Decodes the request's body, or the result of a patch, as an object of its kind. Throws a DecodeError if it is not. */
 export function decode(
   context: RegistryContext,
   request: ResourceRequest,
@@ -49,8 +49,8 @@ const isOwn = (definition: ResourceDefinition, { apiVersion, kind }: JsonObject)
   apiVersion === apiVersionOf(definition) && kind === definition.kind
 
 /**
- * What is sent as a custom resource under another name: nothing is known of its fields, so they are neither defaulted nor
- * pruned, and the name is what is wrong with it.
+ * A custom resource with another kind or version: its fields are unknown, so they are neither defaulted nor pruned, and
+ * the kind or version is the error.
  */
 function decodeForeign(
   context: RegistryContext,
@@ -70,7 +70,7 @@ function decodeForeign(
   if (apiVersion !== expected && kind === definition.kind && apiVersion.startsWith(`${definition.group}/`)) {
     const version = apiVersion.slice(definition.group.length + 1)
     const { apiVersion: _, kind: __, metadata: ___, ...rest } = body
-    // Of a version that is not served, no field is known.
+    // No fields are known of a version that is not served.
     const isServed = context.catalog.find(definition.group, version, definition.plural) !== undefined
     report(request, isServed ? [] : Object.keys(rest).toSorted(), warn)
   }
@@ -95,14 +95,14 @@ const misnamed = (field: string, value: string, right: string): FieldError => ({
 const otherVersion = (sent: string, expected: string): StatusError =>
   badRequest(`the API version in the data (${sent}) does not match the expected API version (${expected})`)
 
-/** Why what names a kind can not be read; undefined if it can. */
+/** Why apiVersion and kind cannot be read; empty if they can. */
 export function mistypedKind({ apiVersion = '', kind = '' }: JsonObject): string {
   const field = typeof apiVersion === 'string' ? 'kind' : 'apiVersion'
   const what = typeName(field === 'kind' ? kind : apiVersion)
   return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${field} of type string`
 }
 
-/** Types, defaults and schema of an object that has its kind: also after admission changed it. */
+/** Types, defaults and schema errors of an object of a known kind, also after admission changed it. */
 export function processed(
   context: RegistryContext,
   definition: ResourceDefinition,
@@ -144,10 +144,10 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** What names a kind, and whose group and version that is. */
+/** Kind, group and version. */
 export type KindNames = Pick<ResourceDefinition, 'group' | 'version' | 'kind'>
 
-/** Whether a body says that it is of this kind, or nothing. Throws a DecodeError if it says something else. */
+/** Accepts a body of this kind or without one. Throws a DecodeError if it has another. */
 export function checkKind({ catalog }: RegistryContext, definition: KindNames, body: JsonObject): void {
   const expected = apiVersionOf(definition)
   const { apiVersion = expected, kind = definition.kind } = body
@@ -165,7 +165,7 @@ export function checkKind({ catalog }: RegistryContext, definition: KindNames, b
   if (kind === definition.kind) {
     throw otherVersion(apiVersion, expected)
   }
-  // It is read as what it says it is, before it is found to be the wrong thing.
+  // It is decoded as its own kind before the mismatch is reported.
   const { schema } = known
   const { error } = known.isBuiltIn && schema ? decodeBuiltIn(schema, (ref) => known.resolve(ref), body) : {}
   if (error !== undefined) throw new DecodeError(error)
@@ -175,19 +175,21 @@ export function checkKind({ catalog }: RegistryContext, definition: KindNames, b
   )
 }
 
-/** Unknown fields and doubled keys: refused, warned of or ignored, as the request wants it. */
+/** Unknown fields and duplicate keys: refused, warned of or ignored, as fieldValidation says. */
 export function report(request: ResourceRequest, unknown: readonly string[], warn: (warning: string) => void): void {
   const { fieldValidation = 'Warn' } = request.options
-  const { doubled } = request
-  if (fieldValidation === 'Ignore' || (unknown.length === 0 && !doubled)) return
+  const { duplicateKeys } = request
+  if (fieldValidation === 'Ignore' || (unknown.length === 0 && !duplicateKeys)) return
   const fields = unknown.map((path) => `unknown field ${goQuote(path)}`)
   if (fieldValidation === 'Strict') {
-    throw new DecodeError(`strict decoding error: ${[...(doubled ? [doubled.refusal] : []), ...fields].join(', ')}`)
+    throw new DecodeError(
+      `strict decoding error: ${[...(duplicateKeys ? [duplicateKeys.error] : []), ...fields].join(', ')}`,
+    )
   }
-  for (const warning of [...(doubled?.warnings ?? []), ...fields]) warn(warning)
+  for (const warning of [...(duplicateKeys?.warnings ?? []), ...fields]) warn(warning)
 }
 
-/** The refusal of a whole object that could not be decoded. */
+/** The error for an object that cannot be decoded. */
 export function undecodable(definition: KindNames, body: unknown, { message }: DecodeError): StatusError {
   if (!isObject(body)) {
     return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${message}`)
@@ -199,7 +201,7 @@ export function undecodable(definition: KindNames, body: unknown, { message }: D
   )
 }
 
-/** The refusal of a patch whose result could not be decoded; of a custom resource, whose fields have no other order. */
+/** The error for a patch whose result cannot be decoded; the fields of a custom resource are sorted at all levels. */
 export function unpatchable(patched: unknown, { message }: DecodeError, isBuiltIn = true): StatusError {
   return invalid({ group: '', plural: '', kind: '' }, '', [
     {
@@ -210,7 +212,7 @@ export function unpatchable(patched: unknown, { message }: DecodeError, isBuiltI
   ])
 }
 
-/** Go writes the fields of a patched object by name; what is inside them was not touched. */
+/** Go writes the fields of a patched object by name; their contents keep their order. */
 function sorted(value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
 }

@@ -4,7 +4,7 @@ import { apiVersionOf } from './decode.ts'
 import { orderMetadata } from '../metadata/metadata.ts'
 import type { ResourceDefinition } from '../types.ts'
 
-/** A stored object in another guise: another version of its kind, or a last state under a later revision. */
+/** A stored object in another version of its kind, or its last state under a later revision. */
 class Derived implements StoredObject {
   readonly key: string
   readonly revision: number
@@ -29,15 +29,15 @@ class Derived implements StoredObject {
 const versions = new WeakMap<ResourceDefinition, WeakMap<StoredObject, StoredObject>>()
 
 /**
- * The object as it is served: in the version that was asked for, and if it was stored under another schema, with the
- * defaults and fields of today's.
+ * The object as it is served: in the requested version and, if it was stored under another schema, with the current
+ * defaults and fields.
  */
 export function inVersion(stored: StoredObject, definition: ResourceDefinition): StoredObject {
   const { reading } = definition
   const apiVersion = apiVersionOf(definition)
   const isInVersion = stored.apiVersion === apiVersion
   if (isInVersion && (reading === undefined || stored.revision >= reading.before)) return stored
-  // It has been here before.
+  // It is already derived.
   if (isInVersion && stored instanceof Derived) return stored
   let known = versions.get(definition)
   if (!known) versions.set(definition, (known = new WeakMap()))
@@ -54,15 +54,15 @@ function derive(stored: StoredObject, definition: ResourceDefinition, apiVersion
   return new Derived(stored.key, stored.revision, { ...read, kind, apiVersion } as Stored<KubeObject>)
 }
 
-/** What a selector looks at, and what a deletion marks: of built-in kinds the object as it is stored. */
+/** The object that selectors and deletions use: for built-in kinds as it is stored. */
 export function asRead(stored: StoredObject, definition: ResourceDefinition): StoredObject {
   return definition.reading ? inVersion(stored, definition) : stored
 }
 
 const departed = new WeakMap<StoredObject, StoredObject>()
 
-/** The state in which an object left a selection, under the revision at which it did. */
-export function departedAt(previous: StoredObject, revision: number): StoredObject {
+/** The state in which an object left a selection, with the revision at which it did. */
+export function leftSelectionAt(previous: StoredObject, revision: number): StoredObject {
   const known = departed.get(previous)
   if (known?.revision === revision) return known
   const made = new Derived(previous.key, revision, {
@@ -76,7 +76,7 @@ export function departedAt(previous: StoredObject, revision: number): StoredObje
   return made
 }
 
-/** For what is answered but not stored: dry runs. */
+/** For objects that are returned but not stored: dry runs. */
 export function unstored(key: string, object: Stored<KubeObject>): StoredObject {
   return new Derived(key, 0, object)
 }

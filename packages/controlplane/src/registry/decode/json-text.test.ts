@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { DEEPEST, parseJson } from './json-text.ts'
+import { MAX_JSON_DEPTH, parseJson } from './json-text.ts'
 
-// What Go's encoding/json says.
+// The messages are those of Go's encoding/json.
 test.each([
   ['', 'unexpected end of JSON input'],
   ['{"a":', 'unexpected end of JSON input'],
@@ -19,7 +19,7 @@ test.each([
   expect(() => parseJson(text)).toThrow(message)
 })
 
-test('duplicates are found wherever they are, and nowhere else', () => {
+test('duplicate keys are found at any depth, and only those', () => {
   expect(parseJson('{"a":{"b":1,"b":2},"c":[{"d":1,"d":2}],"a":{}}').duplicates).toEqual(['a.b', 'c[0].d', 'a'])
   expect(parseJson(String.raw`{"a":"x:\"y:","b\\":":","c":{"a":[":"]}}`).duplicates).toEqual([])
   expect(parseJson('{"__proto__":1,"__proto__":2}').duplicates).toEqual(['__proto__'])
@@ -27,17 +27,17 @@ test('duplicates are found wherever they are, and nowhere else', () => {
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
-test('nesting has an end', () => {
-  expect(parseJson(nested(DEEPEST)).duplicates).toEqual([])
-  expect(() => parseJson(nested(DEEPEST + 1))).toThrow('exceeded max depth')
+test('nesting is limited', () => {
+  expect(parseJson(nested(MAX_JSON_DEPTH)).duplicates).toEqual([])
+  expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow('exceeded max depth')
   expect(() => parseJson(nested(1_000_000))).toThrow('exceeded max depth')
 })
 
-test('half of a letter becomes the one that stands for it', () => {
+test('half of a surrogate pair becomes the replacement character', () => {
   expect(parseJson(String.raw`{"a\ud800":["\udc00x","\ud83d\ude00"]}`).value).toEqual({ 'a\uFFFD': ['\uFFFDx', '😀'] })
 })
 
-test('what is not understood is shown as Go shows it: by its first byte', () => {
+test('an invalid character is shown as Go shows it: by its first byte', () => {
   expect(() => parseJson('\uFEFF{}')).toThrow("invalid character 'ï' looking for beginning of value")
   expect(() => parseJson('\u009E', 'bytes')).toThrow(String.raw`invalid character '\u009e' looking for`)
 })

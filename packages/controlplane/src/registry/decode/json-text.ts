@@ -1,20 +1,20 @@
 /**
- * A JSON text as Go reads it: its words for what is wrong, and the keys that are there twice. Slow, so it looks only at
- * what JSON.parse refused or what seems to have duplicates.
+ * Reads JSON as Go does: with its error messages, and with the keys that occur twice. It is slow, so it runs only on
+ * text that JSON.parse refused or that seems to have duplicate keys.
  */
 
 export class JsonSyntaxError extends Error {}
 
-/** Nesting beyond any real object's; what walks objects recursively must not run out of stack, as apply does beyond 900. */
-export const DEEPEST = 500
+/** Maximum nesting, beyond any real object: recursive code must not overflow the stack, as apply does beyond 900. */
+export const MAX_JSON_DEPTH = 500
 
-/** What a text was made of: characters, or bytes that stand for themselves. */
+/** Whether the text consists of characters, or of bytes stored as characters. */
 type Letters = 'characters' | 'bytes'
 
-/** Half of a surrogate pair may be written so. */
+/** An escape that may be half of a surrogate pair. */
 const HALF_LETTER = /\\u[dD][89a-fA-F]/
 
-/** Parses a body. Throws a JsonSyntaxError with Go's words. */
+/** Parses a body. Throws a JsonSyntaxError with Go's message. */
 export function parseJson(
   text: string,
   letters: Letters = 'characters',
@@ -24,11 +24,11 @@ export function parseJson(
     value = JSON.parse(text)
   } catch (cause) {
     new Scanner(text, letters).scan()
-    // Go takes it, we do not: a lone surrogate or the like.
+    // Go accepts it and JSON.parse does not: a lone surrogate, for example.
     throw new JsonSyntaxError(cause instanceof Error ? cause.message : 'invalid JSON')
   }
   const keys = countKeys(text)
-  if (keys.depth > DEEPEST) throw tooDeep(text.charAt(keys.tooDeepAt))
+  if (keys.depth > MAX_JSON_DEPTH) throw tooDeep(text.charAt(keys.tooDeepAt))
   const isDoubled = keys.count !== keysIn(value)
   if (HALF_LETTER.test(text)) value = wellFormed(value)
   return { value, duplicates: isDoubled ? new Scanner(text, letters).scan() : [] }
@@ -37,7 +37,7 @@ export function parseJson(
 const tooDeep = (letter: string): JsonSyntaxError =>
   new JsonSyntaxError(`invalid character '${letter}' exceeded max depth`)
 
-/** Halves of letters become U+FFFD, as Go has it. */
+/** Lone surrogates become U+FFFD, as in Go. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value !== 'object' || value === null) return value
@@ -45,7 +45,7 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]))
 }
 
-/** Colons outside of strings: as many as keys were written. */
+/** Counts colons outside strings, of which there are as many as keys. */
 function countKeys(text: string): { readonly count: number; readonly depth: number; readonly tooDeepAt: number } {
   let tooDeepAt = -1
   let count = 0
@@ -63,7 +63,7 @@ function countKeys(text: string): { readonly count: number; readonly depth: numb
       case 123: // {
         if (++depth > deepest) {
           deepest = depth
-          if (depth === DEEPEST + 1) tooDeepAt = at
+          if (depth === MAX_JSON_DEPTH + 1) tooDeepAt = at
         }
         break
       case 93: // ]
@@ -105,7 +105,7 @@ class Scanner {
     this.#letters = letters
   }
 
-  /** The paths of keys that are there twice. */
+  /** The paths of duplicate keys. */
   scan(): readonly string[] {
     this.#value('')
     this.#space()
@@ -127,7 +127,7 @@ class Scanner {
   }
 
   #enter(): void {
-    if (++this.#depth > DEEPEST) throw tooDeep(this.#peek())
+    if (++this.#depth > MAX_JSON_DEPTH) throw tooDeep(this.#peek())
     this.#at++
   }
 
@@ -236,7 +236,7 @@ class Scanner {
   }
 }
 
-/** Go reads bytes, and shows the one that it does not understand as if it were a letter. */
+/** Go reads bytes and shows an invalid one as if it were a character. */
 function quoteLetter(letter: string, letters: Letters): string {
   if (letter < ' ') return quoteControl(letter)
   if (letter <= '~') return `'${letter}'`

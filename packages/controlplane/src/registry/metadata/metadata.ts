@@ -12,7 +12,7 @@ import {
 } from './names.ts'
 import type { ResourceDefinition } from '../types.ts'
 
-/** The fields of ObjectMeta, in the order in which the real server writes them. */
+/** The fields of ObjectMeta in the order in which kube-apiserver writes them. */
 const FIELDS: readonly (keyof ObjectMeta)[] = [
   'name',
   'generateName',
@@ -32,14 +32,14 @@ const FIELDS: readonly (keyof ObjectMeta)[] = [
 ]
 let last = { second: Number.NaN, text: '' }
 
-/** RFC 3339 in whole seconds, as the real server writes times. */
+/** RFC 3339 in whole seconds, as kube-apiserver writes times. */
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000)
   if (second !== last.second) last = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` }
   return last.text
 }
 
-/** Metadata with fields in their order; undefined ones removed. */
+/** Metadata with its fields in order, without undefined ones. */
 export function orderMetadata(metadata: ObjectMeta): ObjectMeta {
   const result: Record<string, unknown> = {}
   for (const name of FIELDS) if (metadata[name] !== undefined) result[name] = metadata[name]
@@ -52,12 +52,12 @@ const invalidValue = (field: string, value: unknown, why: string): FieldError =>
   message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
 })
 
-/** Annotations may hold this many bytes, all together. */
-const MOST_ANNOTATIONS = 256 * 1024
+/** Maximum total bytes of annotations. */
+const MAX_ANNOTATION_BYTES = 256 * 1024
 
 const NONE: readonly FieldError[] = []
 
-/** What the metadata of a new object must be. */
+/** Validates the metadata of a new object. */
 export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefinition): readonly FieldError[] {
   const parts = partsOf(metadata)
   return whole(metadata, definition, parts, {
@@ -66,11 +66,11 @@ export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefin
   }).concat(unqualifiedFinalizers(metadata.finalizers, definition))
 }
 
-/** The least that every name must be, whatever the kind. */
+/** The minimum rule for names of any kind. */
 const SEGMENT: NameRules = { name: checkPathSegment, prefix: checkPathSegment }
 
-/** Built-in kinds that are looked at as if they were new when they are updated, metadata and all. */
-const LOOKED_AT_AGAIN = new Set([
+/** Built-in kinds whose metadata is validated on update as on create. */
+const VALIDATED_AS_NEW = new Set([
   'configmaps',
   'endpoints',
   'nodes',
@@ -91,8 +91,8 @@ const LOOKED_AT_AGAIN = new Set([
 ])
 
 /**
- * What metadata must be after an update. It is looked at more than once, for every kind and by the kind itself, as the
- * causes of a real refusal show.
+ * Validates metadata after an update. As in kube-apiserver, some checks run twice, for all kinds and for the kind itself,
+ * which shows in the causes of the error.
  */
 export function validateMetadataUpdate(
   metadata: ObjectMeta,
@@ -103,11 +103,11 @@ export function validateMetadataUpdate(
   const changed = [...changeErrors(metadata, old), ...parts.maps, ...parts.owners, ...parts.managed]
   const unqualified = unqualifiedFinalizers(metadata.finalizers, definition)
   const all = [...whole(metadata, definition, parts, SEGMENT), ...changed, ...changed, ...unqualified]
-  if (!definition.isBuiltIn || !LOOKED_AT_AGAIN.has(definition.bucket)) return all
+  if (!definition.isBuiltIn || !VALIDATED_AS_NEW.has(definition.bucket)) return all
   return [...all, ...whole(metadata, definition, parts, SEGMENT), ...unqualified]
 }
 
-/** What is wrong with the parts of metadata that are looked at on every occasion. */
+/** Errors of the parts of metadata that every check covers. */
 interface Parts {
   readonly maps: readonly FieldError[]
   readonly owners: readonly FieldError[]
@@ -176,11 +176,11 @@ function mapErrors({ labels, annotations }: ObjectMeta): readonly FieldError[] {
     for (const why of checkQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, why))
     size += key.length + (annotations[key]?.length ?? 0)
   }
-  if (size > MOST_ANNOTATIONS) {
+  if (size > MAX_ANNOTATION_BYTES) {
     errors.push({
       reason: 'FieldValueTooLong',
       field: 'metadata.annotations',
-      message: `Too long: may not be more than ${MOST_ANNOTATIONS} bytes`,
+      message: `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`,
     })
   }
   return errors
@@ -225,7 +225,7 @@ function finalizerErrors(finalizers: readonly string[] | undefined): readonly Fi
   return errors
 }
 
-/** Built-in kinds whose finalizers may have any name: the one that ends a definition has no owner in it either. */
+/** Built-in kinds whose finalizers may have any name: the finalizer of a definition is not qualified either. */
 const ANY_FINALIZER = new Set([
   'customresourcedefinitions.apiextensions.k8s.io',
   'leases.coordination.k8s.io',
@@ -233,7 +233,7 @@ const ANY_FINALIZER = new Set([
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
 ])
 
-/** Of built-in kinds: a finalizer says whose it is, unless it is one of Kubernetes itself. */
+/** For built-in kinds: a finalizer must be qualified unless it is a standard one. */
 function unqualifiedFinalizers(
   finalizers: readonly string[] | undefined,
   { isBuiltIn, bucket }: ResourceDefinition,
@@ -247,8 +247,8 @@ function unqualifiedFinalizers(
   )
 }
 
-/** Of custom resources, the same is only advice: on those that are new. */
-export function finalizerAdvice(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
+/** For new custom resources, an unqualified finalizer is only a warning. */
+export function finalizerWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
   const added = (metadata.finalizers ?? []).filter((finalizer) => !old?.finalizers?.includes(finalizer))
   return [...new Set(added)].toSorted().flatMap((finalizer) => {
     if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return []
@@ -283,7 +283,7 @@ const IMMUTABLE = [
   'deletionGracePeriodSeconds',
 ] as const
 
-/** What an update may not do to metadata. */
+/** Errors for forbidden changes of metadata. */
 function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
@@ -308,7 +308,7 @@ function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   return errors
 }
 
-/** True if two objects are the same but for resourceVersion and the times in managedFields. */
+/** True if two objects differ only in resourceVersion and the times in managedFields. */
 export function isSameContent(next: KubeObject, current: Stored<KubeObject>): boolean {
   const a = next as unknown as JsonObject
   const b = current as unknown as JsonObject

@@ -23,17 +23,17 @@ function refuseIfAny(kind: OptionsKind, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', plural: '', kind }, '', errors)
 }
 
-/** The longest name of a field manager. */
-const LONGEST_MANAGER = 128
+/** Maximum bytes of a field manager's name. */
+const MAX_MANAGER_BYTES = 128
 
 function writeErrors(options: RequestOptions): FieldError[] {
   const { fieldManager, dryRun, fieldValidation } = options
   const errors: FieldError[] = []
-  if (fieldManager !== undefined && fieldManager.length > LONGEST_MANAGER) {
+  if (fieldManager !== undefined && fieldManager.length > MAX_MANAGER_BYTES) {
     errors.push({
       reason: 'FieldValueTooLong',
       field: 'fieldManager',
-      message: `Too long: may not be more than ${LONGEST_MANAGER} bytes`,
+      message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes`,
     })
   }
   errors.push(...unprintable(fieldManager ?? ''))
@@ -44,7 +44,7 @@ function writeErrors(options: RequestOptions): FieldError[] {
   return errors
 }
 
-/** A manager's name is shown to people. */
+/** The name of a manager must be printable. */
 function unprintable(manager: string): FieldError[] {
   const errors: FieldError[] = []
   let position = 0
@@ -144,7 +144,7 @@ export function checkWatchOptions(options: RequestOptions): void {
   refuseIfAny('ListOptions', errors)
 }
 
-/** A resourceVersion as a number; undefined without one. */
+/** A resourceVersion as a number; undefined if it is absent. */
 export function parseRevision(text: string | undefined, fail: (why: string) => Error): number | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d{1,20}$/.test(text)) return Number(text)

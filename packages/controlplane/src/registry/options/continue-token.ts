@@ -2,11 +2,11 @@ import { badRequest, StatusError } from '../../errors.ts'
 import { parseJson } from '../decode/json-text.ts'
 
 export interface ContinueToken {
-  /** The state that the list shows; -1 for whatever is there now. */
+  /** The revision of the list; -1 for the newest. */
   readonly revision: number
-  /** The last key that was shown. */
+  /** The last key of the previous page. */
   readonly after: string
-  /** How many were left when the token was made; undefined if that was not known. */
+  /** How many objects were left when the token was made; undefined if unknown. */
   readonly remaining: number | undefined
 }
 
@@ -41,7 +41,7 @@ export function decodeContinue(text: string): ContinueToken {
 
 const unreadable = (why: string): StatusError => badRequest(`invalid continue token: ${why}`)
 
-/** A list that can not go on: its snapshot is forgotten. Carries a token that goes on with what is there now. */
+/** A list that cannot continue because its revision is compacted. Carries a token that continues with the newest state. */
 export class ContinueExpired extends StatusError {
   readonly continueToken: string
 

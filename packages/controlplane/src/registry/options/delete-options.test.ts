@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DecodeError } from '../decode/decode-error.ts'
 import { readDeleteOptions, withDeleteOptions } from './delete-options.ts'
 
-test('options are read, and what is none is left out', () => {
+test('options are read, and absent ones are left out', () => {
   const preconditions = { uid: 'u', resourceVersion: '7' }
   const options = { gracePeriodSeconds: 0, orphanDependents: false, propagationPolicy: 'Orphan', dryRun: ['All'] }
   expect(readDeleteOptions({ kind: 'DeleteOptions', ...options, preconditions, unknown: 1 })).toEqual({
@@ -24,11 +24,11 @@ test.each([
   { gracePeriodSeconds: '1' },
   { orphanDependents: 'yes' },
   { propagationPolicy: 5 },
-])('an option of the wrong type is refused, and not overlooked: %j', (sent) => {
+])('an option of the wrong type is refused, not ignored: %j', (sent) => {
   expect(() => readDeleteOptions(sent)).toThrow(DecodeError)
 })
 
-test('a body stands for all that the query says of the delete, and for nothing else', () => {
+test('a body replaces all delete options of the query, and no others', () => {
   const query = { labelSelector: 'a', dryRun: ['All'], propagationPolicy: 'Orphan', gracePeriodSeconds: 3 }
   expect(withDeleteOptions(query, { gracePeriodSeconds: 0 })).toEqual({ labelSelector: 'a', gracePeriodSeconds: 0 })
 })

@@ -5,15 +5,15 @@ import type { RequestOptions } from '../request.ts'
 
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
 
-/** What a request says of a delete. */
+/** The options of a delete. */
 export type DeleteOptions = Pick<
   RequestOptions,
   'gracePeriodSeconds' | 'orphanDependents' | 'propagationPolicy' | 'dryRun' | 'preconditions'
 >
 
 /**
- * Options of a delete that came as an object, read as strictly as the real server does: a precondition or a dry run that
- * is overlooked because it has the wrong type deletes what its sender wanted to keep. Throws a DecodeError.
+ * Reads delete options from an object as strictly as kube-apiserver: ignoring a precondition or a dry run of the wrong
+ * type would delete an object that the client wanted to keep. Throws a DecodeError.
  */
 export function readDeleteOptions(value: Readonly<Record<string, unknown>>): DeleteOptions {
   const { object, error } = decodeBuiltIn(resolveBuiltIn(DELETE_OPTIONS), resolveBuiltIn, value)
@@ -28,7 +28,7 @@ export function readDeleteOptions(value: Readonly<Record<string, unknown>>): Del
   }
 }
 
-/** A delete's options from its body, which stand for all that its query says of the delete. */
+/** Delete options from the body, which replace those of the query. */
 export function withDeleteOptions(query: RequestOptions, sent: DeleteOptions): RequestOptions {
   const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = query
   return { ...rest, ...sent }

@@ -3,9 +3,9 @@ import { badRequest } from '../../errors.ts'
 import type { ResourceDefinition } from '../types.ts'
 
 export interface FieldSelection {
-  /** Undefined selects everything. */
+  /** Undefined selects all objects. */
   readonly test: ((object: KubeObject) => boolean) | undefined
-  /** Set if just one name can match: no need to look at all objects. */
+  /** Set if only one name can match, so that not all objects need to be read. */
   readonly name: string | undefined
   /** The same for the namespace. */
   readonly namespace: string | undefined
@@ -20,7 +20,7 @@ interface Term {
 
 const EVERYTHING: FieldSelection = { test: undefined, name: undefined, namespace: undefined }
 
-/** Kinds whose own conversion answers for unknown fields, in fewer words than the others. */
+/** Kinds whose conversion answers for unknown fields with a shorter message. */
 const TERSE = new Set(['pods', 'nodes', 'namespaces', 'secrets', 'events', 'replicationcontrollers', 'services'])
 
 export function parseFieldSelector(text: string, definition: ResourceDefinition): FieldSelection {
@@ -37,7 +37,7 @@ export function parseFieldSelector(text: string, definition: ResourceDefinition)
   }
 }
 
-/** The one name that a selector can match; undefined if there may be others, or it can not be read. */
+/** The only name that a selector can match; undefined if there may be others or it is malformed. */
 export function selectedName(text: string): string | undefined {
   try {
     return split(text)
@@ -67,7 +67,7 @@ function reader(field: string, definition: ResourceDefinition): (object: KubeObj
   )
 }
 
-/** At the commas without a backslash; empty parts are dropped. */
+/** Splits at commas without a backslash and drops empty parts. */
 function split(text: string): readonly string[] {
   const terms: string[] = []
   let term = ''

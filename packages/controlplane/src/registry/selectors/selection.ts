@@ -6,12 +6,12 @@ import type { RequestOptions } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 
 export interface ObjectSelection {
-  /** Undefined: every object. */
+  /** Undefined: all objects. */
   readonly matches: ((object: KubeObject) => boolean) | undefined
   readonly fields: FieldSelection
 }
 
-/** What a list or watch selects by labels and fields. */
+/** The objects that a list or watch selects by labels and fields. */
 export function parseSelection(options: RequestOptions, definition: ResourceDefinition): ObjectSelection {
   const labels = parseLabelSelector(options.labelSelector ?? '')
   const fields = parseFieldSelector(options.fieldSelector ?? '', definition)

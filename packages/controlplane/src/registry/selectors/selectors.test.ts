@@ -4,7 +4,7 @@ import { KINDS } from '../testing/catalog.ts'
 import { parseFieldSelector } from './field-selector.ts'
 import { parseLabelSelector } from './label-selector.ts'
 
-describe('label selectors', () => {
+describe('parseLabelSelector', () => {
   test.each([
     ['app=web', { app: 'web' }, true],
     ['app==web,tier!=cache', { app: 'web' }, true],
@@ -17,16 +17,16 @@ describe('label selectors', () => {
     ['app in ()', { app: '' }, true],
     ['app in (,a)', { app: '' }, true],
     ['constructor=x', {}, false],
-  ])('%s on %j is %s', (selector, labels, expected) => {
+  ])('%s on %j gives %s', (selector, labels, expected) => {
     expect(parseLabelSelector(selector)?.(labels)).toBe(expected)
   })
 
-  test('the empty one selects everything, without looking', () => {
+  test('the empty selector selects everything without a test', () => {
     expect(parseLabelSelector('')).toBeUndefined()
     expect(parseLabelSelector('  ')).toBeUndefined()
   })
 
-  // As kube-apiserver 1.36 answered.
+  // The messages are those of kube-apiserver 1.36.
   test.each([
     ['a === b', "unable to parse requirement: found '=', expected: identifier"],
     ['a in b', "unable to parse requirement: found 'b' expected: '('"],
@@ -36,12 +36,12 @@ describe('label selectors', () => {
     ],
     ['a,', "found '', expected: identifier after ','"],
     ['=a', "found '=', expected: !, identifier, or 'end of string'"],
-  ])('%s is refused: %s', (selector, message) => {
+  ])('%s is refused with: %s', (selector, message) => {
     expect(() => parseLabelSelector(selector)).toThrow(expect.objectContaining({ code: 400, message }))
   })
 })
 
-describe('field selectors', () => {
+describe('parseFieldSelector', () => {
   const pod = { metadata: { name: 'web', namespace: 'default' }, spec: { nodeName: 'n1' } } as KubeObject
 
   test.each([
@@ -50,11 +50,11 @@ describe('field selectors', () => {
     ['metadata.name==web,spec.nodeName=n1', true],
     ['spec.nodeName=', false],
     [String.raw`metadata.name=a\,b`, false],
-  ])('%s is %s', (selector, expected) => {
+  ])('%s gives %s', (selector, expected) => {
     expect(parseFieldSelector(selector, KINDS.pod).test?.(pod)).toBe(expected)
   })
 
-  test('one name is known without looking at all objects', () => {
+  test('a single name is known without reading all objects', () => {
     expect(parseFieldSelector('metadata.name=web', KINDS.pod).name).toBe('web')
     expect(parseFieldSelector('metadata.name!=web', KINDS.pod).name).toBeUndefined()
   })

@@ -14,11 +14,11 @@ import { isEqual, isObject, valueAt } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import { timestamp } from '../metadata/metadata.ts'
 import { find, keyFor } from '../verbs/read.ts'
-import type { RequestOptions, ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { RequestOptions, ResourceResponse, ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { isDryRun } from '../verbs/write.ts'
 
-const SUCCESS: Extract<ResourceAnswer, { type: 'object' }> = {
+const SUCCESS: Extract<ResourceResponse, { type: 'object' }> = {
   type: 'object',
   status: 201,
   object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as KubeObject,
@@ -35,7 +35,7 @@ interface Budget extends KubeObject {
   }
 }
 
-/** A kind that is only ever sent. */
+/** A kind that is only sent, never stored. */
 interface SentKind extends KindNames {
   readonly schema: string
 }
@@ -43,7 +43,7 @@ interface SentKind extends KindNames {
 const EVICTION: SentKind = { group: 'policy', version: 'v1', kind: 'Eviction', schema: 'io.k8s.api.policy.v1.Eviction' }
 const BINDING: SentKind = { group: '', version: 'v1', kind: 'Binding', schema: 'io.k8s.api.core.v1.Binding' }
 
-/** What was sent as an eviction or a binding, if it is one. Throws a 400 if not. */
+/** Decodes an eviction or a binding. Throws a 400 if the body is neither. */
 function decodeSent(
   context: RegistryContext,
   request: ResourceRequest,
@@ -53,7 +53,7 @@ function decodeSent(
   const { body, name = '' } = request
   if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${sent.kind})`)
   try {
-    // The version that evictions had first is still taken; its fields are the same.
+    // The first version of evictions is still accepted; its fields are the same.
     const isFormer = body['kind'] === EVICTION.kind && body['apiVersion'] === 'policy/v1beta1'
     checkKind(context, sent, isFormer ? { ...body, apiVersion: 'policy/v1' } : body)
     const { object, error, unknown } = decodeBuiltIn(resolveBuiltIn(sent.schema), resolveBuiltIn, body)
@@ -67,7 +67,7 @@ function decodeSent(
   throw badRequest(`name in URL does not match name in ${sent.kind} object`)
 }
 
-/** What admission makes of what is sent to a pod: its eviction or its binding. */
+/** Runs admission on an eviction or a binding. */
 async function admitted(
   context: RegistryContext,
   request: ResourceRequest,
@@ -102,7 +102,7 @@ async function admitted(
 }
 
 /** Deletes a pod if its disruption budget allows. */
-export async function evict(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function evict(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const warnings: string[] = []
   const warn = (warning: string): void => void warnings.push(warning)
   const body = await admitted(context, request, EVICTION, warn)
@@ -116,12 +116,12 @@ export async function evict(context: RegistryContext, request: ResourceRequest):
     phase === 'Pending' ||
     pod.object.metadata.deletionTimestamp !== undefined
   if (!isFree) await takeFromBudget(context, deletion, pod)
-  // The eviction was admitted; that it deletes is its own affair.
+  // The eviction itself was admitted; its delete is not admitted again.
   await remove({ ...context, admission: undefined }, deletion)
   return { ...SUCCESS, warnings }
 }
 
-/** A dry run may be asked for in the query or in the eviction, but not in both and differently. */
+/** A dry run may be requested in the query or in the eviction, but they must not disagree. */
 function evictionOptions({ options }: ResourceRequest, sent: unknown): RequestOptions {
   if (!isObject(sent)) return options
   const deletion = readDeleteOptions(sent)
@@ -166,7 +166,7 @@ async function takeFromBudget(context: RegistryContext, request: ResourceRequest
   await taken.catch(ignoreGone)
 }
 
-/** A budget that was deleted meanwhile limits nothing. */
+/** A budget that was deleted meanwhile does not limit evictions. */
 class BudgetGone extends Error {}
 
 function ignoreGone(error: unknown): void {
@@ -187,8 +187,8 @@ interface Condition {
   readonly type: string
 }
 
-/** Puts a pod on a node: what a scheduler does. */
-export async function bind(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+/** Assigns a pod to a node, as a scheduler does. */
+export async function bind(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const { storage, clock } = context
   const { definition, namespace, name = '' } = request
   const warnings: string[] = []
@@ -240,8 +240,8 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
   return { ...SUCCESS, warnings }
 }
 
-/** A binding that was sent to the pods' namespace, and names its pod itself: how schedulers did it first. */
-export function bindNamed(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+/** A binding sent to the namespace that names its pod itself: the older way to bind. */
+export function bindNamed(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const { group, version } = request.definition
   const pods = context.catalog.find(group, version, 'pods')
   if (!pods) throw notFound(request.definition, '')
@@ -265,7 +265,7 @@ function checkBinding(body: JsonObject): void {
   if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`)
 }
 
-/** A scheduler may say which pod it saw, and in which state: another is not put where that one was meant to be. */
+/** A scheduler may name the pod's uid and resourceVersion: another pod of the same name is not bound. */
 function checkSeen(definition: ResourceDefinition, body: JsonObject, pod: Stored<KubeObject>, key: string): void {
   const { uid, resourceVersion, name } = pod.metadata
   const failed = (what: string, said: unknown, is: string): StatusError =>

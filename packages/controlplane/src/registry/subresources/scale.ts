@@ -11,11 +11,11 @@ import { apiVersionOf, processed, report, unpatchable } from '../decode/decode.t
 import { isObject, valueAt, withValueAt } from '../json.ts'
 import { orderMetadata, timestamp } from '../metadata/metadata.ts'
 import { checkPatchOptions, checkWriteOptions } from '../options/check-options.ts'
-import { reportDoubled } from '../verbs/patch.ts'
+import { reportDuplicateKeys } from '../verbs/patch.ts'
 import { finishUpdate, managerOf } from '../verbs/prepare.ts'
 import { find, keyFor } from '../verbs/read.ts'
 import { APPLY_PATCH } from '../request.ts'
-import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import type { ResourceDefinition, ScalePaths } from '../types.ts'
 import type { Warn } from '../verbs/update.ts'
 import { MODIFIED, write } from '../verbs/write.ts'
@@ -27,12 +27,12 @@ export interface Scale extends KubeObject {
 
 const SCALE_VERSION = 'autoscaling/v1'
 
-/** An object as its Scale: the same view of every kind that has replicas. */
+/** The Scale of an object. */
 export function scaleOf(object: KubeObject, paths: ScalePaths, isBuiltIn: boolean): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata ?? {}
   const replicas = valueAt(object, paths.specReplicas)
   const current = valueAt(object, paths.statusReplicas)
-  // All built-in kinds have it in the same place; custom resources say where their text is.
+  // Built-in kinds have the selector in the same place; custom resources name its path.
   const selectorPath = isBuiltIn ? 'spec.selector' : paths.labelSelector
   const selector = selectorPath === undefined ? undefined : selectorText(valueAt(object, selectorPath))
   return {
@@ -53,14 +53,14 @@ export function scaleOf(object: KubeObject, paths: ScalePaths, isBuiltIn: boolea
 function selectorText(selector: unknown): string | undefined {
   if (typeof selector === 'string') return selector
   if (!isObject(selector)) return undefined
-  // ReplicationControllers have plain labels there.
+  // ReplicationControllers have plain labels as selector.
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector)
   return LabelMatcher.from(
     isPlain ? { matchLabels: selector as Readonly<Record<string, string>> } : selector,
   ).toString()
 }
 
-export async function scale(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function scale(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const { definition, verb, name = '', namespace } = request
   const paths = definition.scale
   if (!paths) throw notFound(definition, name)
@@ -91,7 +91,7 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
   }
 }
 
-/** The object with the replicas of the Scale that was sent, and with who wrote them. */
+/** The object with the replicas of the sent Scale, and with their field manager. */
 function scaled(context: RegistryContext, request: ResourceRequest, { object }: StoredObject, warn: Warn): KubeObject {
   const { definition } = request
   const paths = definition.scale
@@ -112,7 +112,7 @@ function scaled(context: RegistryContext, request: ResourceRequest, { object }: 
   return { ...changed, metadata: owners ? { ...metadata, managedFields: owners } : metadata }
 }
 
-/** The Scale as it is to be, its writer booked in it. */
+/** The next Scale, with its field manager. */
 function nextScale(context: RegistryContext, request: ResourceRequest, live: Scale, warn: Warn): Partial<Scale> {
   const { patches, fields, clock } = context
   const { verb, patchType, body, options } = request
@@ -128,7 +128,7 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
   if (patchType === APPLY_PATCH) {
     const applied = (isObject(body) ? body : {}) as KubeObject
     const merged = fields.apply({ ...managed, live, applied, force: options.force ?? false })
-    reportDoubled(request, warn)
+    reportDuplicateKeys(request, warn)
     refuseMistyped(merged, (error) => unpatchable(merged, new DecodeError(error)))
     return merged
   }
@@ -139,7 +139,7 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
     reportFields(request, warn)
     next = body as Partial<Scale>
   } else {
-    // A Scale has no lists, so that the other kinds of patch come to the same.
+    // A Scale has no lists, so a strategic patch equals a merge patch.
     const isJsonPatch = patchType === 'application/json-patch+json'
     const patched = isJsonPatch ? patches.json(live, body) : patches.merge(live, body)
     refuseMistyped(patched, (error) => unpatchable(patched, new DecodeError(error)))
@@ -151,7 +151,7 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
 
 const unfitting = (error: string): Error => badRequest(`Scale in version "v1" cannot be handled as a Scale: ${error}`)
 
-/** What the Scale that was sent has twice, or has and should not. */
+/** Duplicate and unknown fields of the sent Scale. */
 function reportFields(request: ResourceRequest, warn: Warn): void {
   const schema = builtInSchema('autoscaling', 'v1', 'Scale')
   const { unknown } = schema ? decodeBuiltIn(schema, resolveBuiltIn, request.body) : { unknown: [] }
@@ -172,7 +172,7 @@ function checkKind(body: unknown): void {
   )
 }
 
-/** What Go would say of replicas that are no whole number. */
+/** Go's message for replicas that are not an integer. */
 function refuseMistyped(body: unknown, refusal: (error: string) => Error): void {
   const replicas = valueAt(body, 'spec.replicas')
   if (replicas === undefined || replicas === null || Number.isInteger(replicas)) return
@@ -196,7 +196,7 @@ function checkScale(request: ResourceRequest, next: Partial<Scale>, current: Kub
   }
 }
 
-/** Custom resources judge their replicas themselves. */
+/** Custom resources validate their replicas themselves. */
 function checkReplicas({ isBuiltIn }: ResourceDefinition, name: string, replicas: number): void {
   if (replicas >= 0 || !isBuiltIn) return
   throw invalid({ group: 'autoscaling', plural: 'scales', kind: 'Scale' }, name, [

@@ -2,10 +2,10 @@ import type { ResourceDefinition, Subresource } from '../types.ts'
 
 const READ_WRITE = ['get', 'patch', 'update']
 
-/** What cannot be served without containers, though the real server lists it. */
+/** Subresources that need containers: kube-apiserver lists them, this server does not. */
 const UNSERVED = new Set(['attach', 'exec', 'portforward', 'proxy'])
 
-/** What is below the objects of a resource, in order of names. */
+/** The subresources of a resource, sorted by name. */
 export function subresourcesOf(definition: ResourceDefinition): readonly Subresource[] {
   const { group, version, kind, subresources } = definition
   if (subresources) return subresources.filter(({ name }) => !UNSERVED.has(name.split('/')[0] ?? ''))

@@ -17,7 +17,7 @@ interface Brief {
   readonly isBuiltIn?: boolean
 }
 
-/** A definition from the little that a test cares about. */
+/** A definition from the few parts that a test cares about. */
 export function define(brief: Brief): ResourceDefinition {
   const { group = '', version = 'v1', kind } = brief
   const plural = brief.plural ?? `${kind.toLowerCase()}s`
@@ -47,7 +47,7 @@ export function define(brief: Brief): ResourceDefinition {
   }
 }
 
-/** A handful of kinds that between them use everything the registry does. */
+/** Kinds that together use every feature of the registry. */
 export const KINDS = {
   configMap: define({ kind: 'ConfigMap', strategy: { generation: false } }),
   namespace: define({

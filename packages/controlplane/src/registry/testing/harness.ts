@@ -13,7 +13,7 @@ import { GenericRegistry } from '../registry.ts'
 import type {
   Admission,
   RequestOptions,
-  ResourceAnswer,
+  ResourceResponse,
   ResourceRequest,
   ResourceVerb,
   WatchItem,
@@ -33,7 +33,7 @@ export interface Call {
   readonly at?: number
 }
 
-/** A registry over an empty memory, on virtual time. */
+/** A registry over an empty storage in memory, in virtual time. */
 export class Harness {
   readonly clock = new VirtualClock()
   readonly storage: Storage
@@ -83,18 +83,18 @@ export class Harness {
     }
   }
 
-  call(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<ResourceAnswer> {
+  call(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<ResourceResponse> {
     return this.registry.handle(this.request(verb, definition, call))
   }
 
-  /** The object in an answer. */
+  /** The object of a response. */
   async object(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<Json> {
     const answer = await this.call(verb, definition, call)
     if (answer.type !== 'object') throw new Error(`answered with ${answer.type}`)
     return (answer.stored?.object ?? answer.object) as Json
   }
 
-  /** The refusal that a call must end in. */
+  /** The error that a call must end with. */
   async refusal(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<StatusBody> {
     try {
       await this.call(verb, definition, call)
@@ -102,16 +102,16 @@ export class Harness {
       if (error instanceof StatusError) return statusBody(error)
       throw error
     }
-    throw new Error('was not refused')
+    throw new Error('the request was not refused')
   }
 
-  async list(definition: ResourceDefinition, call: Call = {}): Promise<Extract<ResourceAnswer, { type: 'list' }>> {
+  async list(definition: ResourceDefinition, call: Call = {}): Promise<Extract<ResourceResponse, { type: 'list' }>> {
     const answer = await this.call('list', definition, call)
     if (answer.type !== 'list') throw new Error(`answered with ${answer.type}`)
     return answer
   }
 
-  /** Opens a watch and collects what it sends, as `TYPE name`. */
+  /** Opens a watch and collects its events as `TYPE name`. */
   async watch(
     definition: ResourceDefinition,
     options: RequestOptions = {},

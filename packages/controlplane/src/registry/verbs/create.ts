@@ -7,20 +7,20 @@ import { decode, processed, undecodable } from '../decode/decode.ts'
 import type { Decoded } from '../decode/decode.ts'
 import { inVersion } from '../decode/derived-object.ts'
 import { without } from '../json.ts'
-import { finalizerAdvice } from '../metadata/metadata.ts'
+import { finalizerWarnings } from '../metadata/metadata.ts'
 import { checkWriteOptions } from '../options/check-options.ts'
 import { wrongNamespace } from './identity.ts'
-import { book, checkRoom, dropDuplicateOwners, finishCreate } from './prepare.ts'
+import { withManagedFields, checkAcceptsNew, dropDuplicateOwners, finishCreate } from './prepare.ts'
 import { keyFor } from './read.ts'
-import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import { write } from './write.ts'
 
-/** A generated name that is taken is drawn again, up to this many times. */
-const MOST_NAMES = 8
-/** A generated name has room for the suffix within 63 letters. */
-const LONGEST_PREFIX = 58
+/** Attempts to find a generated name that is free. */
+const MAX_NAME_ATTEMPTS = 8
+/** Maximum characters before the generated suffix, so that the name has at most 63. */
+const MAX_NAME_PREFIX_LENGTH = 58
 
-export async function create(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function create(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkWriteOptions('CreateOptions', request.options)
   const warnings: string[] = []
   try {
@@ -34,14 +34,14 @@ async function createWarning(
   context: RegistryContext,
   request: ResourceRequest,
   warnings: string[],
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   const warn = (warning: string): void => void warnings.push(warning)
   const decoded = decodeWhole(context, request, warn)
   const { generateName, name } = decoded.object.metadata ?? {}
   if (name !== undefined || generateName === undefined) return createNamed(context, request, decoded, warnings)
   let last: unknown
-  for (let attempt = 0; attempt < MOST_NAMES; attempt++) {
-    const drawn = generateName.slice(0, LONGEST_PREFIX) + randomSuffix(context.random)
+  for (let attempt = 0; attempt < MAX_NAME_ATTEMPTS; attempt++) {
+    const drawn = generateName.slice(0, MAX_NAME_PREFIX_LENGTH) + randomSuffix(context.random)
     try {
       return await createNamed(context, request, decoded, warnings, drawn)
     } catch (error) {
@@ -66,9 +66,9 @@ function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (
   const { uid: _, creationTimestamp: __, deletionTimestamp: ___, ...kept } = metadata
   const { deletionGracePeriodSeconds: ____, selfLink: _____, ...rest } = kept
   if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
-  const placed = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
-  let object: KubeObject = { ...decoded.object, metadata: placed }
-  if (definition.hasStatus && !definition.strategy.bringsStatus) object = without(object, 'status')
+  const sent = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
+  let object: KubeObject = { ...decoded.object, metadata: sent }
+  if (definition.hasStatus && !definition.strategy.keepsStatusOnCreate) object = without(object, 'status')
   return { ...decoded, object: dropDuplicateOwners(object, warn) }
 }
 
@@ -78,25 +78,25 @@ async function createNamed(
   decoded: Decoded,
   warnings: string[],
   drawn?: string,
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   const { definition, namespace } = request
   const { name, generateName = '' } = decoded.object.metadata ?? {}
-  const booked = book(context, request, undefined, decoded.object, request.body)
+  const managed = withManagedFields(context, request, undefined, decoded.object, request.body)
   const warn = (warning: string): void => void warnings.push(warning)
   const { stored } = await write(context, request, keyFor(namespace, name ?? ''), warn, {
     draft() {
-      checkRoom(context, request, name ?? generateName)
-      return { operation: 'CREATE', object: booked, old: undefined }
+      checkAcceptsNew(context, request, name ?? generateName)
+      return { operation: 'CREATE', object: managed, old: undefined }
     },
     finish(_, object) {
-      // What a webhook made of it must fit the schema as well.
+      // An object changed by a webhook must conform to the schema as well.
       const { object: fit, errors } =
-        object === booked ? { object, errors: decoded.errors } : processed(context, definition, object, [], undefined)
-      // Admission sees it without a name, and may give it one.
+        object === managed ? { object, errors: decoded.errors } : processed(context, definition, object, [], undefined)
+      // Admission sees the object without a name, and may set one.
       const isNameless = drawn !== undefined && !fit.metadata?.name
       const named = isNameless ? { ...fit, metadata: { ...fit.metadata, name: drawn } } : fit
       const next = finishCreate(context, request, named, errors)
-      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, undefined).forEach(warn)
+      if (!definition.isBuiltIn) finalizerWarnings(next.metadata ?? {}, undefined).forEach(warn)
       definition.strategy.warnings?.(next, undefined).forEach(warn)
       return next
     },

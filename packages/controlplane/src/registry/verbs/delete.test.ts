@@ -18,7 +18,7 @@ const podBody = (name: string, nodeName?: string): object => ({
   spec: { containers: [{ name: 'c', image: 'i' }], ...(nodeName && { nodeName }) },
 })
 
-test('without finalizers it is gone, and answers with a Status', async () => {
+test('an object without finalizers is removed, and the delete returns a Status', async () => {
   const harness = await Harness.start()
   const { metadata } = await harness.object('create', configMap, { body: { metadata: { name: 'a' } } })
   expect(await harness.call('delete', configMap, { name: 'a' })).toEqual({
@@ -30,7 +30,7 @@ test('without finalizers it is gone, and answers with a Status', async () => {
   expect(await harness.refusal('delete', configMap, { name: 'a' })).toMatchObject({ code: 404 })
 })
 
-test('preconditions hold it to the very object', async () => {
+test('preconditions limit a delete to one version of the object', async () => {
   const harness = await Harness.start()
   const { metadata } = await harness.object('create', configMap, { body: { metadata: { name: 'a' } } })
   const refusal = await harness.refusal('delete', configMap, { name: 'a', options: { preconditions: { uid: 'x' } } })
@@ -40,7 +40,7 @@ test('preconditions hold it to the very object', async () => {
   })
 })
 
-test('finalizers hold it, none can be added, and the last one to go takes it along', async () => {
+test('finalizers keep a deleted object, none can be added, and removing the last removes it', async () => {
   const harness = await Harness.start()
   await harness.object('create', configMap, {
     body: { metadata: { name: 'a', finalizers: ['x.dev/one', 'x.dev/two'] } },
@@ -62,14 +62,14 @@ test('finalizers hold it, none can be added, and the last one to go takes it alo
 test.each([
   ['Foreground', ['foregroundDeletion']],
   ['Orphan', ['orphan']],
-] as const)('%s leaves the rest to the garbage collector', async (propagationPolicy, finalizers) => {
+] as const)('propagation %s leaves dependents to the garbage collector', async (propagationPolicy, finalizers) => {
   const harness = await Harness.start()
   await harness.object('create', configMap, { body: { metadata: { name: 'a' } } })
   const marked = await harness.object('delete', configMap, { name: 'a', options: { propagationPolicy } })
   expect(marked.metadata).toMatchObject({ finalizers, deletionTimestamp: expect.any(String) as string })
 })
 
-test('a pod on a node gets its grace, which can only be shortened', async () => {
+test('a pod on a node gets its grace period, which can only be shortened', async () => {
   const harness = await Harness.start()
   await harness.object('create', pod, { body: podBody('web', 'n1') })
   const first = await harness.object('delete', pod, { name: 'web' })
@@ -87,7 +87,7 @@ test('a pod on a node gets its grace, which can only be shortened', async () => 
   expect(watched.lines).toEqual(['MODIFIED web', 'DELETED web'])
 })
 
-test('a namespace is terminating until it is finalized', async () => {
+test('a namespace is Terminating until it is finalized', async () => {
   const harness = await Harness.start()
   await harness.object('create', namespace, { body: { metadata: { name: 'old' } } })
   expect(await harness.object('delete', namespace, { name: 'old' })).toMatchObject({ status: { phase: 'Terminating' } })
@@ -103,7 +103,7 @@ test('a namespace is terminating until it is finalized', async () => {
   })
 })
 
-test('a collection goes as it is selected', async () => {
+test('a collection is deleted as selected', async () => {
   const harness = await Harness.start()
   for (const name of ['a', 'b', 'c']) {
     await harness.object('create', configMap, {
@@ -116,7 +116,7 @@ test('a collection goes as it is selected', async () => {
   expect(items.map(({ key }) => key)).toEqual(['default/b'])
 })
 
-test('an eviction takes from the disruption budget, and is refused when nothing is left of it', async () => {
+test('an eviction uses the disruption budget and is refused when none is left', async () => {
   const harness = await Harness.start()
   for (const name of ['web', 'api']) {
     await harness.object('create', pod, { body: podBody(name, 'n1') })
@@ -144,7 +144,7 @@ test('an eviction takes from the disruption budget, and is refused when nothing 
   expect(await harness.object('get', budget, { name: 'b' })).toMatchObject({ status: { disruptionsAllowed: 0 } })
 })
 
-test('a binding puts a pod on a node, once', async () => {
+test('a pod is bound to a node once', async () => {
   const harness = await Harness.start()
   await harness.object('create', pod, { body: podBody('web') })
   const bind = { name: 'web', subresource: 'binding', body: { metadata: { name: 'web' }, target: { name: 'n1' } } }
@@ -153,7 +153,7 @@ test('a binding puts a pod on a node, once', async () => {
   expect(await harness.refusal('create', pod, bind)).toMatchObject({ code: 409 })
 })
 
-test('evictions and bindings are admitted as what they are, and what an eviction deletes is not asked for again', async () => {
+test('evictions and bindings are admitted as such, and the delete of an eviction is not admitted again', async () => {
   const asked: string[] = []
   const admission: Admission = {
     concerns: (_, { bucket }, subresource) => bucket === 'pods' && subresource !== '',
@@ -180,7 +180,7 @@ test('evictions and bindings are admitted as what they are, and what an eviction
   ])
 })
 
-test('a kind may say what its deletion begins with', async () => {
+test('a kind can change an object when its deletion begins', async () => {
   const harness = await Harness.start()
   const held: ResourceDefinition = {
     ...configMap,

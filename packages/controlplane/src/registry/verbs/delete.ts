@@ -7,7 +7,7 @@ import { isEqual } from '../json.ts'
 import { orderMetadata, timestamp } from '../metadata/metadata.ts'
 import { checkDeleteOptions } from '../options/check-options.ts'
 import { keyFor, list } from './read.ts'
-import type { RequestOptions, ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { RequestOptions, ResourceResponse, ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { namespaceFinalizers } from './identity.ts'
 import { isDryRun } from './write.ts'
@@ -16,15 +16,15 @@ const ORPHAN = 'orphan'
 const FOREGROUND = 'foregroundDeletion'
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 
-/** What a delete does to the object it finds. */
+/** How a delete changes the object. */
 type Step =
-  /** Marked, and still there. */
+  /** Marked as being deleted, and kept. */
   | { readonly mark: KubeObject; readonly thenRemove: boolean }
   | { readonly remove: true }
-  /** On its way already, with no less grace than is asked for now. */
+  /** Already being deleted, with a grace period that is not longer than the requested one. */
   | { readonly pending: true }
 
-export async function remove(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function remove(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkDeleteOptions(request.options)
   const { definition, name = '' } = request
   if (definition.bucket === 'namespaces' && IMMORTAL.has(name)) {
@@ -38,7 +38,7 @@ async function removeOne(
   request: ResourceRequest,
   key: string,
   name: string,
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   const { storage, admission } = context
   const { definition, subresource } = request
   const { bucket } = definition
@@ -54,7 +54,7 @@ async function removeOne(
       definition,
       subresource,
       namespace: request.namespace,
-      // Who asked for a collection named nothing, and webhooks are told so.
+      // A delete of a collection names no object, and webhooks receive no name.
       name: request.name ?? '',
       object: undefined,
       oldObject: seen.object,
@@ -86,24 +86,24 @@ async function removeOne(
 const JOB_WARNING =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
 
-/** The delete of a job that does not say what is to become of its pods, which then stay. */
+/** A delete of a job without a propagation policy, which keeps its pods. */
 function isUndecided({ definition, options }: ResourceRequest): boolean {
   const { propagationPolicy, orphanDependents } = options
   return definition.bucket === 'jobs.batch' && propagationPolicy === undefined && orphanDependents === undefined
 }
 
-/** A grace period of nothing is over at once; watches see the mark and then the end. */
+/** A grace period of zero ends at once; watches see the mark and then the deletion. */
 async function finalRemoval(
   { storage }: RegistryContext,
   { definition }: ResourceRequest,
   key: string,
   marked: StoredObject,
   warnings: readonly string[],
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   let last = marked
   await storage
     .write(definition.bucket, key, (current): Decision<undefined> => {
-      // Somebody else was faster, or the name has a new owner: this one is gone in any case.
+      // The object was removed meanwhile, or its name has a new owner.
       if (!current || current.object.metadata.uid !== marked.object.metadata.uid) throw new AlreadyGone()
       last = current
       return (current.object.metadata.finalizers?.length ?? 0) > 0 ? { keep: true } : { remove: true }
@@ -123,7 +123,7 @@ function answer(
   stored: StoredObject,
   warnings: readonly string[],
   asObject: boolean | undefined,
-): ResourceAnswer {
+): ResourceResponse {
   if (asObject) return { type: 'object', status: 200, stored: inVersion(stored, definition), warnings }
   const { name, uid } = stored.object.metadata
   return { type: 'deleted', name, uid, warnings }
@@ -135,7 +135,7 @@ function dryRunAnswer(
   key: string,
   current: StoredObject,
   warnings: readonly string[],
-): ResourceAnswer {
+): ResourceResponse {
   const outcome = step(context, request, current)
   const { strategy } = request.definition
   if ('mark' in outcome) {
@@ -204,7 +204,7 @@ function markedNow(metadata: Stored<KubeObject>['metadata'], now: number): Objec
   }
 }
 
-/** A namespace is only marked; it goes when its content has gone and its finalizers were removed. */
+/** A namespace is only marked; it is removed when its contents are gone and its finalizers are removed. */
 function namespaceStep({ clock }: RegistryContext, object: Stored<KubeObject>): Step {
   const { metadata } = object
   if (metadata.deletionTimestamp === undefined) {
@@ -219,12 +219,12 @@ function namespaceStep({ clock }: RegistryContext, object: Stored<KubeObject>): 
   return isHeld ? { mark: object, thenRemove: false } : { remove: true }
 }
 
-/** Negative is as good as a second. */
+/** A negative grace period counts as one second. */
 const grace = (seconds: number): number => (seconds < 0 ? 1 : seconds)
 
 function checkPreconditions(definition: ResourceDefinition, options: RequestOptions, { metadata }: KubeObject): void {
   const { uid, resourceVersion } = options.preconditions ?? {}
-  // The real server names the kind here, not the resource.
+  // kube-apiserver names the kind here, not the resource.
   const named = { ...definition, plural: definition.kind }
   if (uid !== undefined && uid !== metadata?.uid) {
     throw conflict(
@@ -242,7 +242,7 @@ function checkPreconditions(definition: ResourceDefinition, options: RequestOpti
   }
 }
 
-/** The finalizers with which the garbage collector is told what to do with dependents. */
+/** The finalizers that tell the garbage collector how to treat dependents. */
 function propagated(
   { strategy }: ResourceDefinition,
   { propagationPolicy, orphanDependents }: RequestOptions,
@@ -276,18 +276,18 @@ function deleteOptions(options: RequestOptions): Readonly<Record<string, unknown
   }
 }
 
-/** Deletes all that a list with the same options shows; answers with what it showed. */
-export async function removeCollection(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+/** Deletes all objects that a list with the same options returns, and returns that list. */
+export async function removeCollection(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkDeleteOptions(request.options)
   const listed = list(context, request)
   if (listed.type !== 'list') return listed
-  for (let at = 0; at < listed.items.length; at += AT_ONCE) {
-    const batch = listed.items.slice(at, at + AT_ONCE).map(async ({ key, object }) => {
+  for (let at = 0; at < listed.items.length; at += MAX_CONCURRENT_DELETES) {
+    const batch = listed.items.slice(at, at + MAX_CONCURRENT_DELETES).map(async ({ key, object }) => {
       const { name, namespace } = object.metadata
       try {
         await removeOne(context, { ...request, verb: 'delete', name: undefined, namespace }, key, name)
       } catch (error) {
-        // Somebody else deleted it: that is what was wanted.
+        // It was deleted meanwhile, which is the wanted result.
         if (!(error instanceof StatusError) || error.code !== 404) throw error
       }
     })
@@ -296,5 +296,5 @@ export async function removeCollection(context: RegistryContext, request: Resour
   return listed
 }
 
-/** How many of a collection are deleted at the same time: they share the commits of the log. */
-const AT_ONCE = 64
+/** Objects of a collection that are deleted concurrently: they share commits of the log. */
+const MAX_CONCURRENT_DELETES = 64

@@ -9,9 +9,9 @@ import type { ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { MODIFIED } from './write.ts'
 
-/** What of an object a request names, and what of it the request may change. */
+/** Checks of the name, namespace and version in a request, and of the fields that it may change. */
 
-/** Kinds that are updated only by who says which version it has seen; custom resources are, too. */
+/** Kinds whose updates require a resourceVersion, as those of custom resources do. */
 const CONDITIONAL = new Set([
   'leases.coordination.k8s.io',
   'poddisruptionbudgets.policy',
@@ -35,7 +35,7 @@ export function namespaceFinalizers(object: KubeObject): readonly string[] {
   return spec?.finalizers ?? []
 }
 
-/** Name and namespace of what is sent must be those of the URL. */
+/** Name and namespace in the body must match the URL. */
 export function checkIdentity({ name = '', namespace, definition }: ResourceRequest, body: JsonObject): void {
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const { name: sentName, namespace: sentNamespace } = metadata as Readonly<Record<string, string | undefined>>
@@ -47,7 +47,7 @@ export function checkIdentity({ name = '', namespace, definition }: ResourceRequ
   }
 }
 
-/** A version that was sent must be the newest. */
+/** A resourceVersion in the body must be the newest. */
 export function checkVersion(request: ResourceRequest, object: KubeObject, current: StoredObject | undefined): void {
   const { definition, name = '' } = request
   const sent = parseRevision(object.metadata?.resourceVersion, (why) => new StatusError(500, '', why))
@@ -65,8 +65,8 @@ export function checkVersion(request: ResourceRequest, object: KubeObject, curre
   if (sent !== current.revision) throw conflict(definition, name, MODIFIED)
 }
 
-/** What the request may touch: all but status, or nothing but status. */
-export function placed(request: ResourceRequest, next: KubeObject, old: KubeObject | undefined): KubeObject {
+/** Limits the change to the fields of the request: all but status, or only status. */
+export function writableFields(request: ResourceRequest, next: KubeObject, old: KubeObject | undefined): KubeObject {
   const { definition, subresource, namespace } = request
   const metadata =
     definition.namespaced && namespace !== undefined && next.metadata?.namespace !== namespace
@@ -89,7 +89,7 @@ export function placed(request: ResourceRequest, next: KubeObject, old: KubeObje
   }
 }
 
-/** A namespace's own finalizers change through `finalize` only. */
+/** The finalizers of a namespace's spec change only through `finalize`. */
 function withFinalizersOf(object: KubeObject, old: KubeObject): KubeObject {
   const { spec } = object as { readonly spec?: object }
   return { ...object, spec: { ...spec, finalizers: namespaceFinalizers(old) } } as KubeObject
@@ -107,7 +107,7 @@ function statusOnly(definition: ResourceDefinition, object: KubeObject, old: Kub
   const resets = defaultResetFields(definition, 'status')
   const isReset = (field: string): boolean => resets.some(([part, name]) => part === 'metadata' && name === field)
   const was: JsonObject = { ...old.metadata }
-  // Most built-in kinds take metadata along; of a custom resource nothing but the status counts.
+  // For most built-in kinds a status write includes metadata; for custom resources only the status counts.
   const metadata = resets.some((path) => path.length === 1 && path[0] === 'metadata')
     ? { ...old.metadata, resourceVersion: object.metadata?.resourceVersion, managedFields }
     : {

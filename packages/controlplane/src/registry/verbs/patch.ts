@@ -13,16 +13,16 @@ import { isObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import { timestamp } from '../metadata/metadata.ts'
 import { checkPatchOptions } from '../options/check-options.ts'
-import { checkIdentity, checkVersion, placed } from './identity.ts'
-import { book, dropDuplicateOwners } from './prepare.ts'
+import { checkIdentity, checkVersion, writableFields } from './identity.ts'
+import { withManagedFields, dropDuplicateOwners } from './prepare.ts'
 import { APPLY_PATCH } from '../request.ts'
-import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { change } from './update.ts'
 import type { Warn } from './update.ts'
 import { MODIFIED } from './write.ts'
 
-export async function patch(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function patch(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const isApply = request.patchType === APPLY_PATCH
   checkPatchOptions(request.options, isApply)
   return change(context, request, isApply, (current, warn) =>
@@ -51,8 +51,8 @@ function patched(
       : unpatchable(result, error, definition.isBuiltIn)
   }
   checkVersion(request, decoded.object, current)
-  const object = dropDuplicateOwners(placed(request, decoded.object, current.object), warn)
-  return { ...decoded, object: book(context, request, current.object, object, result) }
+  const object = dropDuplicateOwners(writableFields(request, decoded.object, current.object), warn)
+  return { ...decoded, object: withManagedFields(context, request, current.object, object, result) }
 }
 
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
@@ -143,15 +143,15 @@ function applied(
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
   })
-  reportDoubled(request, warn)
+  reportDuplicateKeys(request, warn)
   checkIdentity(request, sent as unknown as JsonObject)
-  // Nothing changed: what is stored needs no second look.
+  // Nothing changed, and stored objects need no validation.
   if (live && merged === live) return { object: current.object, errors: [] }
   try {
-    // What was sent is not what is decoded here: its keys have been told of.
-    const { doubled: _, ...rest } = request
+    // The duplicate keys of the sent body are already reported.
+    const { duplicateKeys: _, ...rest } = request
     const decoded = decode(context, rest, merged, warn, current?.object)
-    return { ...decoded, object: dropDuplicateOwners(placed(request, decoded.object, current?.object), warn) }
+    return { ...decoded, object: dropDuplicateOwners(writableFields(request, decoded.object, current?.object), warn) }
   } catch (error) {
     if (error instanceof DecodeError) throw undecodable(definition, merged, error)
     throw error
@@ -160,11 +160,14 @@ function applied(
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Keys that what is applied has twice. The real server looks for them after the merge, and has words of its own for that. */
-export function reportDoubled({ doubled, options: { fieldValidation = 'Warn' } }: ResourceRequest, warn: Warn): void {
-  if (!doubled || fieldValidation === 'Ignore') return
+/** Duplicate keys of an applied configuration. kube-apiserver reports them after the merge, in other words. */
+export function reportDuplicateKeys(
+  { duplicateKeys, options: { fieldValidation = 'Warn' } }: ResourceRequest,
+  warn: Warn,
+): void {
+  if (!duplicateKeys || fieldValidation === 'Ignore') return
   if (fieldValidation === 'Strict') {
-    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${doubled.refusal}`)
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${duplicateKeys.error}`)
   }
-  doubled.warnings.forEach(warn)
+  duplicateKeys.warnings.forEach(warn)
 }

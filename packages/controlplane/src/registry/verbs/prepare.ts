@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta, OwnerReference, Random, Stored } from '@te
 import { asksToClear } from '../../apply/managers/managers.ts'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { forbidden, invalid, notFound, StatusError } from '../../errors.ts'
-import type { Named } from '../../errors.ts'
+import type { ResourceNames } from '../../errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { apiVersionOf } from '../decode/decode.ts'
@@ -12,14 +12,14 @@ import { orderMetadata, timestamp, validateMetadata, validateMetadataUpdate } fr
 import type { ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 
-/** Who writes, for managedFields: the field manager that was named, or the program. */
+/** The field manager for managedFields: the named one, or the program in the user agent. */
 export function managerOf({ options, userAgent }: Pick<ResourceRequest, 'options' | 'userAgent'>): string {
   if (options.fieldManager) return options.fieldManager
   return (userAgent.split('/')[0] ?? '').replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, 128)
 }
 
-/** Books what a create or update changed to its writer. `sent` is what it was made of, before it was decoded. */
-export function book(
+/** Updates managedFields for a create or update. `sent` is the body before it was decoded. */
+export function withManagedFields(
   context: RegistryContext,
   request: ResourceRequest,
   live: KubeObject | undefined,
@@ -42,7 +42,7 @@ export function book(
   return metadata === next.metadata || !metadata ? next : { ...next, metadata }
 }
 
-/** An empty list is stored as none, but who sent it has said something. */
+/** An empty list is stored as absent, but its sender owns the field. */
 function withEmptyLists(definition: ResourceDefinition, object: KubeObject, sent: unknown): KubeObject {
   if (!definition.isBuiltIn || !isObject(sent)) return object
   const lists = Object.keys(sent).filter((name) => {
@@ -53,8 +53,8 @@ function withEmptyLists(definition: ResourceDefinition, object: KubeObject, sent
 }
 
 /**
- * A list of managers with nothing in it is a request to forget them all, though an object that has none looks the same
- * once it is decoded.
+ * An empty list of managers asks to clear all of them, although an object without managers looks the same once it is
+ * decoded.
  */
 function withSentManagers(object: KubeObject, sent: unknown): KubeObject {
   const managedFields = valueAt(sent, 'metadata.managedFields')
@@ -62,10 +62,10 @@ function withSentManagers(object: KubeObject, sent: unknown): KubeObject {
   return { ...object, metadata: { ...object.metadata, managedFields: [] } }
 }
 
-/** New content is only taken by a kind that stays, and by a namespace that exists and stays. */
-export function checkRoom({ storage }: RegistryContext, request: ResourceRequest, name: string): void {
+/** New objects are accepted only by a kind that is not being deleted, in a namespace that exists and is not terminating. */
+export function checkAcceptsNew({ storage }: RegistryContext, request: ResourceRequest, name: string): void {
   const { definition, namespace } = request
-  if (definition.isLeaving) {
+  if (definition.isTerminating) {
     throw forbidden(definition, name, 'create not allowed while custom resource definition is terminating')
   }
   if (!definition.namespaced || namespace === undefined) return
@@ -104,7 +104,7 @@ export function newUid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** The part of an object whose changes are counted; undefined if they are not. */
+/** The part of an object that `generation` counts; undefined if there is none. */
 function counted(object: KubeObject, { strategy }: ResourceDefinition): unknown {
   if (strategy.generation === false) return undefined
   if (strategy.generation) return strategy.generation(object)
@@ -112,7 +112,7 @@ function counted(object: KubeObject, { strategy }: ResourceDefinition): unknown 
   return rest
 }
 
-/** What the server sets when an object is created, and whether that may be. */
+/** Sets the server-set fields of a new object and validates it. */
 export function finishCreate(
   context: RegistryContext,
   request: ResourceRequest,
@@ -141,7 +141,7 @@ export function finishCreate(
   return ordered(object)
 }
 
-/** What the server keeps when an object is updated, and whether that may be. */
+/** Keeps the server-set fields of an updated object and validates it. */
 export function finishUpdate(
   request: ResourceRequest,
   draft: KubeObject,
@@ -176,28 +176,28 @@ export function finishUpdate(
   return ordered(object)
 }
 
-/** A refusal names the kind that was sent, and the group that it is stored in. */
-function refusedKind(definition: ResourceDefinition, { kind = definition.kind }: KubeObject): Named {
+/** An error names the kind that was sent and the group that it is stored in. */
+function refusedKind(definition: ResourceDefinition, { kind = definition.kind }: KubeObject): ResourceNames {
   const { plural, bucket } = definition
   return { group: bucket.slice(plural.length + 1), plural, kind }
 }
 
 const idOf = ({ field, message, reason }: FieldError): string => `${field}\n${reason}\n${message}`
 
-/** What the schema and the kind's own rules complain of, once where they agree. */
+/** Errors of the schema and of the kind's own rules, without duplicates. */
 function together(bySchema: readonly FieldError[], own: readonly FieldError[]): readonly FieldError[] {
   if (bySchema.length === 0) return own
   const known = new Set(bySchema.map(idOf))
   return [...bySchema, ...own.filter((error) => !known.has(idOf(error)))]
 }
 
-/** Kind and apiVersion first, then metadata in its own order, with a place for the resourceVersion to come. */
+/** Kind and apiVersion first, then metadata in order, with a place for the resourceVersion. */
 function ordered(object: KubeObject): KubeObject {
   const { kind, apiVersion, metadata, ...rest } = object
   return { kind, apiVersion, metadata: orderMetadata({ ...metadata, resourceVersion: '' }), ...rest } as KubeObject
 }
 
-/** Owner references that are there twice are kept once, with a word about it. */
+/** Removes duplicate owner references, with a warning. */
 export function dropDuplicateOwners(object: KubeObject, warn: (warning: string) => void): KubeObject {
   const owners = object.metadata?.ownerReferences
   if (!owners || owners.length < 2) return object

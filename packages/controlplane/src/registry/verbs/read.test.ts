@@ -23,7 +23,7 @@ async function withMaps(count: number): Promise<Harness> {
 const namesOf = (items: readonly { readonly key: string }[]): readonly string[] =>
   items.map(({ key }) => key.split('/')[1] ?? '')
 
-test('pages are one snapshot, whatever is written meanwhile', async () => {
+test('all pages show one snapshot, whatever is written meanwhile', async () => {
   const harness = await withMaps(5)
   const first = await harness.list(configMap, { options: { limit: 2 } })
   expect(first).toMatchObject({ remaining: 3 })
@@ -36,7 +36,7 @@ test('pages are one snapshot, whatever is written meanwhile', async () => {
   expect([first, second, third].flatMap(({ items }) => namesOf(items))).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
 })
 
-test('a forgotten snapshot is 410, with a way to go on', async () => {
+test('a page of a compacted snapshot gets 410 with a token to continue', async () => {
   const harness = await withMaps(4)
   const { continue: token = '' } = await harness.list(configMap, { options: { limit: 2 } })
   await harness.call('delete', configMap, { name: 'm3' })
@@ -50,7 +50,7 @@ test('a forgotten snapshot is 410, with a way to go on', async () => {
   expect(namesOf(rest.items)).toEqual(['m2'])
 })
 
-test('versions: exact, not older than, too large, unreadable', async () => {
+test('a list honours exact, minimum, too large and malformed resourceVersions', async () => {
   const harness = await withMaps(2)
   const then = String(harness.storage.revision)
   await harness.call('delete', configMap, { name: 'm0' })
@@ -68,7 +68,7 @@ test('versions: exact, not older than, too large, unreadable', async () => {
   expect(await harness.refusal('list', configMap, { options: { continue: 'abc' } })).toMatchObject({ code: 400 })
 })
 
-test('a stale read shows what was', async () => {
+test('a stale read returns an earlier state', async () => {
   const harness = await withMaps(1)
   const at = harness.storage.revision
   await harness.call('delete', configMap, { name: 'm0' })
@@ -76,7 +76,7 @@ test('a stale read shows what was', async () => {
   expect(await harness.refusal('get', configMap, { name: 'm0' })).toMatchObject({ code: 404 })
 })
 
-test('a watch begins with what is there, then follows; leaving the selection is a deletion', async () => {
+test('a watch sends the current state and then changes, and leaving the selection is a deletion', async () => {
   const harness = await withMaps(2)
   const watched = await harness.watch(configMap, { labelSelector: 'parity=even' })
   expect(watched.lines).toEqual(['ADDED m0'])
@@ -93,7 +93,7 @@ test('a watch begins with what is there, then follows; leaving the selection is 
   })
 })
 
-test('a watch resumes from any version that is known, and says 410 in the stream if it is not', async () => {
+test('a watch resumes from any revision in the history, or gets 410 in the stream', async () => {
   const harness = await withMaps(3)
   const from = harness.storage.revision - 1
   expect((await harness.watch(configMap, { resourceVersion: String(from) })).lines).toEqual(['ADDED m2'])
@@ -103,7 +103,7 @@ test('a watch resumes from any version that is known, and says 410 in the stream
   expect(gone.hasEnded).toBe(true)
 })
 
-test('the end of the initial events is marked, bookmarks come every minute and at the end', async () => {
+test('a watch marks the end of its initial events and sends bookmarks every minute and at the end', async () => {
   const harness = await withMaps(1)
   const watched = await harness.watch(configMap, {
     sendInitialEvents: true,
@@ -120,7 +120,7 @@ test('the end of the initial events is marked, bookmarks come every minute and a
   expect(harness.clock.pending).toBe(0)
 })
 
-test('watches see their namespace only, end with the request and leave nothing behind', async () => {
+test('a watch is limited to its namespace, ends with its request and leaves nothing behind', async () => {
   const harness = await withMaps(0)
   const watched = await harness.watch(configMap, {}, 'other')
   await harness.call('create', configMap, { body: { metadata: { name: 'a' } } })
@@ -130,7 +130,7 @@ test('watches see their namespace only, end with the request and leave nothing b
   expect(harness.clock.pending).toBe(0)
 })
 
-test('options that contradict each other are refused', async () => {
+test('contradictory options are refused', async () => {
   const harness = await withMaps(0)
   expect(await harness.refusal('watch', pod, { options: { sendInitialEvents: true } })).toMatchObject({
     code: 422,

@@ -7,7 +7,7 @@ import type { ContinueToken } from '../options/continue-token.ts'
 import { asRead, inVersion } from '../decode/derived-object.ts'
 import { checkPathSegment } from '../metadata/names.ts'
 import { checkListOptions, listRevision, parseRevision } from '../options/check-options.ts'
-import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import { parseSelection } from '../selectors/selection.ts'
 
 export function keyFor(namespace: string | undefined, name: string): string {
@@ -21,7 +21,7 @@ function tooLarge(revision: number, current: number): StatusError {
   })
 }
 
-/** The object that a request names. 404 without it. */
+/** The object that a request names, or a 404. */
 export function find({ storage }: RegistryContext, request: ResourceRequest): StoredObject {
   const { definition, namespace, name = '', at } = request
   const wrong = checkPathSegment(name)
@@ -44,7 +44,7 @@ function findAt(
   return undefined
 }
 
-export function get(context: RegistryContext, request: ResourceRequest): ResourceAnswer {
+export function get(context: RegistryContext, request: ResourceRequest): ResourceResponse {
   const { resourceVersion } = request.options
   const wanted = parseRevision(
     resourceVersion,
@@ -54,19 +54,19 @@ export function get(context: RegistryContext, request: ResourceRequest): Resourc
   return { type: 'object', status: 200, stored: inVersion(find(context, request), request.definition), warnings: [] }
 }
 
-export function list(context: RegistryContext, request: ResourceRequest): ResourceAnswer {
+export function list(context: RegistryContext, request: ResourceRequest): ResourceResponse {
   const { storage } = context
   const { definition, options } = request
   checkListOptions(options)
   const selection = parseSelection(options, definition)
   const token = options.continue ? decodeContinue(options.continue) : undefined
-  // A token says of which state it is, so that nobody else may; "0" is no version.
+  // A token has its own revision, so the request may not set one; "0" is not a version.
   if (token && options.resourceVersion && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
   const wanted = token ? undefined : listRevision(options)
   if (wanted !== undefined && wanted > storage.revision) throw tooLarge(wanted, storage.revision)
-  // Any state will do for "0", so the whole of it is as good: the real server ignores the limit there, too.
+  // Any state is acceptable for "0", so the limit is ignored, as in kube-apiserver.
   const limit = options.resourceVersion === '0' || !options.limit || options.limit < 0 ? Infinity : options.limit
   const at = snapshotOf(options.resourceVersionMatch, wanted, token, limit) ?? request.at
   const revision = at ?? storage.revision
@@ -110,7 +110,7 @@ export function list(context: RegistryContext, request: ResourceRequest): Resour
   return { type: 'list', items, revision, continue: next, ...(remaining !== undefined && { remaining }) }
 }
 
-/** The revision of which the list must show the state; undefined: now. */
+/** The revision whose state the list must show; undefined: the newest. */
 function snapshotOf(
   match: string | undefined,
   wanted: number | undefined,
@@ -123,7 +123,7 @@ function snapshotOf(
   return match === 'Exact' || (!match && limit !== Infinity) ? wanted : undefined
 }
 
-/** How many come after this page. Not known under a selector, as nobody has looked at them. */
+/** Number of objects after this page. Unknown under a selector, because they have not been tested. */
 function remainingAfter(
   { storage }: RegistryContext,
   { definition }: ResourceRequest,

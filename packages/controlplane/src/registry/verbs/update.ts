@@ -7,23 +7,23 @@ import { decode, processed, undecodable } from '../decode/decode.ts'
 import type { Decoded } from '../decode/decode.ts'
 import { inVersion } from '../decode/derived-object.ts'
 import { isObject } from '../json.ts'
-import { finalizerAdvice, isSameContent, orderMetadata } from '../metadata/metadata.ts'
+import { finalizerWarnings, isSameContent, orderMetadata } from '../metadata/metadata.ts'
 import { checkWriteOptions } from '../options/check-options.ts'
-import { checkIdentity, checkVersion, namespaceFinalizers, placed } from './identity.ts'
-import { book, checkRoom, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
+import { checkIdentity, checkVersion, namespaceFinalizers, writableFields } from './identity.ts'
+import { withManagedFields, checkAcceptsNew, dropDuplicateOwners, finishCreate, finishUpdate } from './prepare.ts'
 import { keyFor } from './read.ts'
-import type { ResourceAnswer, ResourceRequest } from '../request.ts'
+import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import { write } from './write.ts'
 import type { Draft } from './write.ts'
 
 export type Warn = (warning: string) => void
-/** The next object from the current one, before the rules for all updates are applied. */
+/** Makes the next object from the current one, before the general update rules. */
 export type Change = (current: StoredObject | undefined, warn: Warn) => Decoded
 
-export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceAnswer> {
+export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkWriteOptions('UpdateOptions', request.options)
   const { definition, name = '', body } = request
-  // What is no metadata at all is said by who decodes it.
+  // Malformed metadata is reported by decoding.
   if (isObject(body) && isObject(body['metadata'] ?? {})) checkIdentity(request, body)
   return change(context, request, definition.strategy.allowsCreateOnUpdate === true, (current, warn) => {
     let decoded: Decoded
@@ -43,8 +43,8 @@ export async function update(context: RegistryContext, request: ResourceRequest)
       )
     }
     checkVersion(request, decoded.object, current)
-    const object = dropDuplicateOwners(placed(request, decoded.object, current?.object), warn)
-    return { ...decoded, object: book(context, request, current?.object, object, body) }
+    const object = dropDuplicateOwners(writableFields(request, decoded.object, current?.object), warn)
+    return { ...decoded, object: withManagedFields(context, request, current?.object, object, body) }
   })
 }
 
@@ -53,7 +53,7 @@ export async function change(
   request: ResourceRequest,
   allowsCreate: boolean,
   next: Change,
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   const warnings: string[] = []
   try {
     return await changeWarning(context, request, allowsCreate, next, warnings)
@@ -68,7 +68,7 @@ async function changeWarning(
   allowsCreate: boolean,
   next: Change,
   warnings: string[],
-): Promise<ResourceAnswer> {
+): Promise<ResourceResponse> {
   const { definition, namespace, name = '' } = request
   const warn: Warn = (warning) => void warnings.push(warning)
   let decoded: Decoded
@@ -78,7 +78,7 @@ async function changeWarning(
     if (!current && (!allowsCreate || request.subresource)) throw notFound(definition, name)
     decoded = next(current, warn)
     if (current) return { operation: 'UPDATE', object: decoded.object, old: current.object }
-    checkRoom(context, request, name)
+    checkAcceptsNew(context, request, name)
     return { operation: 'CREATE', object: decoded.object, old: undefined }
   }
   const { stored, wasCreated } = await write(context, request, keyFor(namespace, name), warn, {
@@ -87,9 +87,9 @@ async function changeWarning(
       if (admitted === old) return old
       const fit = admitted === object ? decoded : processed(context, definition, admitted, [], old)
       const next = old
-        ? finishUpdate(request, placed(request, fit.object, old), old, fit.errors)
+        ? finishUpdate(request, writableFields(request, fit.object, old), old, fit.errors)
         : finishCreate(context, request, withoutSystemFields(fit.object), fit.errors)
-      if (!definition.isBuiltIn) finalizerAdvice(next.metadata ?? {}, old?.metadata).forEach(warn)
+      if (!definition.isBuiltIn) finalizerWarnings(next.metadata ?? {}, old?.metadata).forEach(warn)
       if (!request.subresource) definition.strategy.warnings?.(next, old).forEach(warn)
       return next
     },
@@ -103,7 +103,7 @@ async function changeWarning(
       return object === old || isSameContent(object, old) ? { keep: true } : { put: object }
     },
   })
-  // What was let go is shown as the write would have left it, under the version that it had.
+  // A released object is returned as the write would have left it, with its previous resourceVersion.
   if (released) return { type: 'object', status: 200, object: released, warnings }
   return { type: 'object', status: wasCreated ? 201 : 200, stored: inVersion(stored, definition), warnings }
 }
@@ -119,7 +119,7 @@ function withoutSystemFields(object: KubeObject): KubeObject {
   return { ...object, metadata: rest }
 }
 
-/** The last finalizer of an object that is being deleted goes, and the object with it. */
+/** Removing the last finalizer of an object that is being deleted removes the object. */
 function isReleased({ definition }: ResourceRequest, next: KubeObject, old: Stored<KubeObject>): boolean {
   if (old.metadata.deletionTimestamp === undefined || (old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
   if ((next.metadata?.finalizers?.length ?? 0) > 0) return false

@@ -10,7 +10,7 @@ const APPLY = 'application/apply-patch+yaml'
 const WIDGET = { apiVersion: 'example.dev/v1', kind: 'Widget' }
 const map = (name: string, data: object = {}): object => ({ metadata: { name }, data })
 
-test('create gives what the server gives, in its order', async () => {
+test('a create sets the server-set fields, in order', async () => {
   const harness = await Harness.start()
   const created = await harness.object('create', configMap, {
     body: { metadata: { name: 'a', uid: 'mine', labels: {} }, data: { x: '1' } },
@@ -32,7 +32,7 @@ test('create gives what the server gives, in its order', async () => {
   expect(created.metadata?.uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/)
 })
 
-test('a namespace must exist and not be on its way out', async () => {
+test('a create needs a namespace that exists and is not terminating', async () => {
   const harness = await Harness.start()
   expect(await harness.refusal('create', configMap, { namespace: 'nope', body: map('a') })).toMatchObject({
     code: 404,
@@ -48,14 +48,14 @@ test('a namespace must exist and not be on its way out', async () => {
   })
 })
 
-test('generated names are drawn again when they are taken, and never are the same', async () => {
+test('a generated name that is taken is generated again', async () => {
   const harness = await Harness.start()
   const body = { metadata: { generateName: 'a-' } }
   const made = await Promise.all(Array.from({ length: 50 }, () => harness.object('create', configMap, { body })))
   expect(new Set(made.map(({ metadata }) => metadata?.name)).size).toBe(50)
 })
 
-test('a name that is taken is a conflict, also while its owner is being deleted', async () => {
+test('a name that is taken is a conflict, also while the object is being deleted', async () => {
   const harness = await Harness.start()
   await harness.object('create', configMap, { body: { metadata: { name: 'a', finalizers: ['x.dev/y'] } } })
   expect(await harness.refusal('create', configMap, { body: map('a') })).toMatchObject({
@@ -69,7 +69,7 @@ test('a name that is taken is a conflict, also while its owner is being deleted'
   })
 })
 
-test('unknown and duplicate fields: warned of, refused, or let pass', async () => {
+test('unknown and duplicate fields are warned of, refused or ignored', async () => {
   const harness = await Harness.start()
   const body = { metadata: { name: 'a' }, foo: 1 }
   const answer = await harness.call('create', configMap, { body })
@@ -81,7 +81,7 @@ test('unknown and duplicate fields: warned of, refused, or let pass', async () =
   })
 })
 
-test('keys named as what every object has are plain keys', async () => {
+test('keys named like members of every object are ordinary keys', async () => {
   const harness = await Harness.start()
   const body = JSON.parse(
     '{"metadata":{"name":"a","labels":{"constructor":"x"}},"data":{"__proto__":"y","toString":"z"}}',
@@ -120,7 +120,7 @@ test('an update that changes nothing writes nothing', async () => {
   expect(harness.storage.revision).toBe(Number(metadata?.resourceVersion))
 })
 
-test('custom resources are updated only with a version; leases are created by an update', async () => {
+test('an update of a custom resource needs a version, and an update creates a lease', async () => {
   const harness = await Harness.start()
   await harness.object('create', widget, { body: { ...WIDGET, metadata: { name: 'a' } } })
   const body = { ...WIDGET, metadata: { name: 'a' } }
@@ -133,7 +133,7 @@ test('custom resources are updated only with a version; leases are created by an
   expect(answer).toMatchObject({ status: 201 })
 })
 
-test('generation counts the spec, and status is written apart', async () => {
+test('generation counts changes of the spec, and status is written separately', async () => {
   const harness = await Harness.start()
   const created = await harness.object('create', widget, {
     body: { ...WIDGET, metadata: { name: 'a', generation: 7 }, spec: {}, status: { x: 1 } },
@@ -157,7 +157,7 @@ test('generation counts the spec, and status is written apart', async () => {
   expect(status.metadata).not.toHaveProperty('labels')
 })
 
-test('what a schema does not allow is refused with every complaint', async () => {
+test('an object that violates its schema is refused with every error', async () => {
   const harness = await Harness.start()
   const body = { ...WIDGET, metadata: { name: 'B_' }, spec: { size: -1 } }
   expect(await harness.refusal('create', widget, { body })).toMatchObject({
@@ -171,7 +171,7 @@ test('what a schema does not allow is refused with every complaint', async () =>
   })
 })
 
-test('concurrent patches all count', async () => {
+test('concurrent patches all take effect', async () => {
   const harness = await Harness.start()
   await harness.object('create', configMap, { body: map('a') })
   await Promise.all(
@@ -183,7 +183,7 @@ test('concurrent patches all count', async () => {
   expect(Object.keys(data as object)).toHaveLength(40)
 })
 
-test('apply creates, does nothing the second time, and conflicts with others', async () => {
+test('an apply creates, changes nothing the second time, and conflicts with other managers', async () => {
   const harness = await Harness.start()
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } }
   const apply = (fieldManager: string, value: string, force?: boolean) => ({
@@ -207,7 +207,7 @@ test('apply creates, does nothing the second time, and conflicts with others', a
   })
 })
 
-test('a dry run answers as if, and stores nothing', async () => {
+test('a dry run returns the result and stores nothing', async () => {
   const harness = await Harness.start()
   const { revision } = harness.storage
   const made = await harness.object('create', configMap, { body: map('a'), options: { dryRun: ['All'] } })
@@ -219,7 +219,7 @@ test('a dry run answers as if, and stores nothing', async () => {
   })
 })
 
-test('scale shows and changes replicas of any kind', async () => {
+test('scale shows and changes the replicas of any kind', async () => {
   const harness = await Harness.start()
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const body = { metadata: { name: 'web' }, spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template } }
@@ -237,7 +237,7 @@ test('scale shows and changes replicas of any kind', async () => {
   })
 })
 
-test('admission sees the newest object, changes and refuses, and is asked again after a race', async () => {
+test('admission sees the newest object, mutates and refuses, and runs again after a race', async () => {
   const seen: unknown[] = []
   let race: (() => Promise<unknown>) | undefined
   const admission: Admission = {
@@ -268,7 +268,7 @@ test('admission sees the newest object, changes and refuses, and is asked again 
 
 const named = (type: object): object => ({ ...type, metadata: { name: 'a' } })
 
-test('a custom resource names its kind, or nothing of it is kept', async () => {
+test('a custom resource must name its kind and version', async () => {
   const harness = await Harness.start()
   const refused = (type: object) => harness.refusal('create', widget, { body: named(type) })
   expect(await refused({})).toMatchObject({
@@ -289,7 +289,7 @@ test('a custom resource names its kind, or nothing of it is kept', async () => {
   expect(await harness.refusal('patch', widget, renamed)).toMatchObject({ code: 422 })
 })
 
-test('finalizers of custom resources need no domain, but are warned of; others do', async () => {
+test('unqualified finalizers are warned of on custom resources and refused on others', async () => {
   const harness = await Harness.start()
   const body = { ...WIDGET, metadata: { name: 'a', finalizers: ['mine'] } }
   expect(await harness.call('create', widget, { body })).toMatchObject({
@@ -299,7 +299,7 @@ test('finalizers of custom resources need no domain, but are warned of; others d
   expect(await harness.refusal('create', configMap, { body: other })).toMatchObject({ code: 422 })
 })
 
-test('what was warned of is said also when it is refused', async () => {
+test('warnings are sent with an error as well', async () => {
   const harness = await Harness.start()
   const body = { metadata: { name: 'B_' }, unknown: 1 }
   await expect(harness.call('create', configMap, { body })).rejects.toMatchObject({
@@ -308,7 +308,7 @@ test('what was warned of is said also when it is refused', async () => {
   })
 })
 
-test('admission sees a generated name only when it is drawn, and may choose another', async () => {
+test('admission sees a generated name only once it is set, and may choose another', async () => {
   const seen: unknown[] = []
   const admission: Admission = {
     async mutate({ object, name }) {
@@ -334,7 +334,7 @@ test('admission sees a generated name only when it is drawn, and may choose anot
   expect(await harness.object('get', configMap, { name: 'chosen' })).toMatchObject({ metadata: { labels } })
 })
 
-test('an empty list of managers forgets them all', async () => {
+test('an empty list of managers clears them all', async () => {
   const harness = await Harness.start()
   await harness.object('create', configMap, { body: map('a', { x: '1' }) })
   const body = { metadata: { name: 'a', managedFields: [] }, data: { x: '1' } }

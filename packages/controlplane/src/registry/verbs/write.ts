@@ -6,7 +6,7 @@ import { inVersion, unstored } from '../decode/derived-object.ts'
 import { orderMetadata } from '../metadata/metadata.ts'
 import type { AdmissionAttributes, ResourceRequest } from '../request.ts'
 
-/** What a write comes to on one state of the object, before admission has seen it. */
+/** The result of a write on one state of the object, before admission. */
 export interface Draft {
   readonly operation: 'CREATE' | 'UPDATE'
   readonly object: KubeObject
@@ -14,15 +14,15 @@ export interface Draft {
 }
 
 export interface WriteSteps {
-  /** The new object from the newest state: a patch applied, a body decoded. Pure, as it may run again. */
+  /** Makes the new object from the newest state: applies a patch or decodes a body. Pure, because it may run again. */
   draft(current: StoredObject | undefined): Draft
-  /** Server-set fields and validation, after mutating admission; throws what is wrong. */
+  /** Sets server-set fields and validates, after mutating admission; throws the errors. */
   finish(draft: Draft, object: KubeObject): KubeObject
-  /** A creation: refused if there is something already. */
+  /** A creation: refused if the object exists. */
   readonly mustNotExist?: true
-  /** Where the finished object belongs, if that is only known then. Default: where the write was asked for. */
+  /** The key of the finished object, if it is known only then. Default: the key of the request. */
   keyOf?(next: KubeObject): string
-  /** What becomes of it; default: it is stored. */
+  /** The decision for the finished object. Default: it is stored. */
   decide?(draft: Draft, next: KubeObject): Decision<undefined>
 }
 
@@ -34,10 +34,10 @@ export interface WriteResult {
 /** The message of every lost race. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
-/** A write that always finds something newer gives up after this many rounds. */
-const MOST_ROUNDS = 50
+/** Attempts of a write that always finds a newer state. */
+const MAX_WRITE_ATTEMPTS = 50
 
-/** Thrown out of a decision: the object is no longer what admission has seen. */
+/** Thrown from a decision when the object is not the one that admission has seen. */
 class Changed extends Error {
   readonly newest: StoredObject | undefined
 
@@ -50,8 +50,8 @@ class Changed extends Error {
 export const isDryRun = ({ options }: ResourceRequest): boolean => (options.dryRun?.length ?? 0) > 0
 
 /**
- * Carries out a write. Where nothing has to be admitted it is decided in one go, on the newest state; else admission
- * sees a state, and the write is repeated if that is no longer the newest when it is stored.
+ * Carries out a write. Without admission it is decided in one step, on the newest state; otherwise admission sees a
+ * state, and the write is repeated if that is no longer the newest when it is stored.
  */
 export async function write(
   context: RegistryContext,
@@ -66,7 +66,7 @@ export async function write(
   const served = (current: StoredObject | undefined) => current && inVersion(current, definition)
   const dryRun = isDryRun(request)
   const decide = (draft: Draft, next: KubeObject, current: StoredObject | undefined): Decision<undefined> => {
-    // Last, as in the real server: what is wrong with an object is said before it is said to exist.
+    // Last, as in kube-apiserver: validation errors come before the conflict with an existing object.
     if (steps.mustNotExist) refuseExisting(request, current, next.metadata?.name ?? '')
     const decision = steps.decide?.(draft, next) ?? { put: next }
     return conversion && 'put' in decision ? { put: conversion.toStored(decision.put) } : decision
@@ -90,7 +90,7 @@ export async function write(
   }
 
   let current = storage.get(bucket, key)
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_WRITE_ATTEMPTS; round++) {
     const draft = steps.draft(served(current))
     const attributes = attributesOf(request, key, draft, dryRun)
     const admitted = isAsked ? await admission?.mutate(attributes, warn) : draft.object
@@ -121,7 +121,7 @@ export async function write(
 function concerns({ admission }: RegistryContext, { verb, definition, subresource }: ResourceRequest): boolean {
   if (!admission) return false
   if (!admission.concerns) return true
-  // An update may turn out to create, and a patch too.
+  // An update or a patch may create.
   const operations = verb === 'create' ? (['CREATE'] as const) : (['UPDATE', 'CREATE'] as const)
   return operations.some((operation) => admission.concerns?.(operation, definition, subresource))
 }
@@ -148,14 +148,14 @@ function attributesOf(request: ResourceRequest, key: string, draft: Draft, dryRu
   }
 }
 
-/** What a dry run answers: a creation without resourceVersion, an update with the one that is stored. */
+/** The result of a dry run: a creation without resourceVersion, an update with the stored one. */
 function dryRunResult(key: string, next: KubeObject, current: StoredObject | undefined): StoredObject {
   const { resourceVersion: _, ...metadata } = next.metadata ?? {}
   const version = current && { resourceVersion: String(current.revision) }
   return unstored(key, { ...next, metadata: orderMetadata({ ...metadata, ...version }) } as Stored<KubeObject>)
 }
 
-/** A creation that must not find anything. */
+/** Refuses a creation if the object exists. */
 function refuseExisting(request: ResourceRequest, current: StoredObject | undefined, name: string): void {
   if (!current) return
   const error = alreadyExists(request.definition, name)

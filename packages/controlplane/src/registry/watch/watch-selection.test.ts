@@ -19,7 +19,7 @@ const matches = (object: { metadata?: { labels?: Readonly<Record<string, string>
   object.metadata?.labels?.['color'] === 'red'
 const selecting = { definition: KINDS.configMap, namespace: 'here', matches }
 
-test('an object comes into sight, changes, and leaves', () => {
+test('an object enters, changes in and leaves a selection', () => {
   const selection = new WatchSelection(selecting)
   expect(selection.itemFor(change(undefined, red))).toMatchObject({ type: 'ADDED', stored: red })
   expect(selection.itemFor(change(red, red))).toMatchObject({ type: 'MODIFIED', stored: red })
@@ -30,13 +30,13 @@ test('an object comes into sight, changes, and leaves', () => {
   expect(selection.itemFor(change(blue, undefined))).toBeUndefined()
 })
 
-test('another namespace is out of sight, though its name begins the same', () => {
+test('a namespace is not selected by the prefix of its name', () => {
   const selection = new WatchSelection({ ...selecting, namespace: 'her' })
   expect(selection.itemFor(change(undefined, red))).toBeUndefined()
   expect(new WatchSelection({ ...selecting, namespace: undefined }).itemFor(change(undefined, red))).toBeDefined()
 })
 
-test('watches of the same share a selection, and what it makes of a change', () => {
+test('watches of the same selection share it and its events', () => {
   let asked = 0
   const counting = {
     ...selecting,

@@ -1,18 +1,18 @@
 import type { KubeObject } from '@tenure/kube'
 import type { Change, StoredObject } from '../../storage/types.ts'
-import { asRead, departedAt, inVersion } from '../decode/derived-object.ts'
+import { asRead, leftSelectionAt, inVersion } from '../decode/derived-object.ts'
 import type { WatchItem } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 
 export interface WatchSelectionOptions {
   readonly definition: ResourceDefinition
-  /** Undefined: all of them. */
+  /** Undefined: all namespaces. */
   readonly namespace: string | undefined
-  /** Undefined: every object. */
+  /** Undefined: all objects. */
   readonly matches: ((object: KubeObject) => boolean) | undefined
 }
 
-/** What a watch shows of each change. Watches of the same things have one together, so that it is worked out once. */
+/** The events that a watch sends for each change. Watches of the same selection share it, so that each event is made once. */
 export class WatchSelection {
   readonly #definition: ResourceDefinition
   readonly #prefix: string | undefined
@@ -30,7 +30,7 @@ export class WatchSelection {
     return stored !== undefined && (this.#matches?.(asRead(stored, this.#definition).object) ?? true)
   }
 
-  /** What is shown of a change; undefined: nothing. The same item for all who ask before the next change. */
+  /** The event for a change; undefined: none. The same item for all callers before the next change. */
   itemFor(change: Change): WatchItem | undefined {
     if (change !== this.#change) {
       this.#item = this.#see(change)
@@ -46,9 +46,9 @@ export class WatchSelection {
       return { type: was ? 'MODIFIED' : 'ADDED', stored: inVersion(current, this.#definition) }
     }
     if (!was || !previous) return undefined
-    // Gone, or out of sight: both are the end of it for who watches the selection.
+    // A deletion and leaving the selection are both deletions for the watch.
     const before = asRead(previous, this.#definition)
-    const last = (current || before !== previous ? undefined : deleted) ?? departedAt(before, revision)
+    const last = (current || before !== previous ? undefined : deleted) ?? leftSelectionAt(before, revision)
     return { type: 'DELETED', stored: inVersion(last, this.#definition) }
   }
 }
@@ -60,7 +60,7 @@ interface Shared {
 
 const open = new WeakMap<ResourceDefinition, Map<string, Shared>>()
 
-/** The selection of all open watches that ask for the same; `release` when a watch ends. */
+/** The selection shared by all open watches that ask for the same; call `release` when a watch ends. */
 export function shareSelection(
   options: WatchSelectionOptions,
   selectors: { readonly labelSelector?: string; readonly fieldSelector?: string },

@@ -5,21 +5,21 @@ import type { Change } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { inVersion } from '../decode/derived-object.ts'
 import { checkWatchOptions, parseRevision } from '../options/check-options.ts'
-import type { RequestOptions, ResourceAnswer, ResourceRequest, WatchItem, WatchSession } from '../request.ts'
+import type { RequestOptions, ResourceResponse, ResourceRequest, WatchItem, WatchSession } from '../request.ts'
 import { parseSelection } from '../selectors/selection.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { shareSelection } from './watch-selection.ts'
 import type { WatchSelection, WatchSelectionOptions } from './watch-selection.ts'
 
 const SECOND = 1000
-/** How often a watch is told how far the server is, if it asks. */
-const BOOKMARK_INTERVAL = 60 * SECOND
-/** A shorter watch ends without a bookmark. */
-const SHORTEST_BOOKMARKED = 2 * SECOND
-/** Without a time-out of its own a watch ends after this long, and up to twice that: so that not all come back at once. */
-const SHORTEST_WATCH = 1800 * SECOND
+/** Interval of bookmarks, for watches that ask for them. */
+const BOOKMARK_INTERVAL_MS = 60 * SECOND
+/** A watch with a shorter timeout ends without a bookmark. */
+const MIN_BOOKMARK_TIMEOUT_MS = 2 * SECOND
+/** A watch without a timeout ends after this time, up to twice as long, so that not all clients reconnect at once. */
+const MIN_WATCH_MS = 1800 * SECOND
 
-export function watch(context: RegistryContext, request: ResourceRequest): ResourceAnswer {
+export function watch(context: RegistryContext, request: ResourceRequest): ResourceResponse {
   const { definition, options } = request
   checkWatchOptions(options)
   const { resourceVersion } = options
@@ -33,12 +33,12 @@ export function watch(context: RegistryContext, request: ResourceRequest): Resou
   const timeout =
     options.timeoutSeconds !== undefined && options.timeoutSeconds > 0
       ? options.timeoutSeconds * SECOND
-      : SHORTEST_WATCH * (1 + context.random.fraction())
+      : MIN_WATCH_MS * (1 + context.random.fraction())
   const session = new Session(context, {
     selecting: { definition, namespace, matches },
     selectors: options,
     from: from ?? 0,
-    // Unset and "0" show what is there first, unless that is declined.
+    // Unset and "0" send the current state first, unless sendInitialEvents is false.
     initial: sendInitialEvents ?? (from ?? 0) === 0,
     endOfInitial: sendInitialEvents === true && allowWatchBookmarks,
     bookmarks: allowWatchBookmarks,
@@ -92,7 +92,7 @@ class Session implements WatchSession {
     this.#timeout = clock.setTimer(timeout, () => this.#expire())
     this.#followDefinition(definition)
     if (bookmarks) this.#armBookmark()
-    // A revision that is still to come is no reason to wait: what is older than it is just not shown.
+    // A future revision does not delay the watch: older changes are just not sent.
     let start = Math.min(from, storage.revision)
     if (initial) {
       start = storage.revision
@@ -109,7 +109,7 @@ class Session implements WatchSession {
       else this.#stopWatching = stop
     } catch (error) {
       if (!(error instanceof RevisionCompacted)) throw error
-      // As in the real server this comes in the stream: the request itself was fine.
+      // As in kube-apiserver, the error is an event of the stream, because the request itself was valid.
       send({ type: 'ERROR', error: gone(`too old resource version: ${from} (${error.oldest})`) })
       this.close()
     }
@@ -134,7 +134,7 @@ class Session implements WatchSession {
     if (item) this.#send?.(item)
   }
 
-  /** A watch shows objects as the definition had them when it began: it ends with that, and who comes back sees the new one. */
+  /** A watch serves one definition: it ends when that changes, and the next watch serves the new one. */
   #followDefinition({ group, version, plural, reading }: ResourceDefinition): void {
     if (!reading) return
     const { catalog } = this.#context
@@ -144,7 +144,7 @@ class Session implements WatchSession {
   }
 
   #armBookmark(): void {
-    this.#bookmark = this.#context.clock.setTimer(BOOKMARK_INTERVAL, () => {
+    this.#bookmark = this.#context.clock.setTimer(BOOKMARK_INTERVAL_MS, () => {
       this.#sendBookmark()
       if (!this.#isClosed) this.#armBookmark()
     })
@@ -155,9 +155,9 @@ class Session implements WatchSession {
     this.#send?.({ type: 'BOOKMARK', revision, initialEventsEnd: false })
   }
 
-  /** A last bookmark, so that the next watch begins where this one ends. */
+  /** Sends a last bookmark, so that the next watch starts where this one ends. */
   #expire(): void {
-    if (this.#options.bookmarks && this.#options.timeout > SHORTEST_BOOKMARKED) this.#sendBookmark()
+    if (this.#options.bookmarks && this.#options.timeout > MIN_BOOKMARK_TIMEOUT_MS) this.#sendBookmark()
     this.close()
   }
 }

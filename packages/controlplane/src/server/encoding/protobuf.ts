@@ -16,7 +16,7 @@ interface Field {
 type Message = ReadonlyMap<number, Field>
 
 const MAGIC = 'k8s\u0000'
-const DEEPEST = 200
+const MAX_MESSAGE_DEPTH = 200
 let lines: ReadonlyMap<string, string> | undefined
 const messages = new Map<string, Message>()
 
@@ -82,7 +82,7 @@ function messageNamed(name: string): Message | undefined {
 type Json = Record<string, unknown>
 
 function readMessage(reader: Reader, message: Message, depth: number): Json {
-  if (depth > DEEPEST) throw new Error('exceeded max depth')
+  if (depth > MAX_MESSAGE_DEPTH) throw new Error('exceeded max depth')
   // Without a prototype, so that a map's key may be `__proto__`.
   const result = Object.create(null) as Json
   for (let tag = reader.tag(); tag; tag = reader.tag()) {

@@ -1,6 +1,6 @@
 import { badRequest, StatusError } from '../../errors.ts'
 import { JsonSyntaxError, parseJson } from '../../registry/decode/json-text.ts'
-import type { DoubledKeys } from '../../registry/request.ts'
+import type { DuplicateKeys } from '../../registry/request.ts'
 import { goQuote } from '../../schema/go-text.ts'
 
 /** Larger bodies are refused. */
@@ -12,7 +12,7 @@ export const tooLarge = (): StatusError =>
 export interface ParsedBody {
   readonly value: unknown
   /** Undefined if no key is there twice. */
-  readonly doubled?: DoubledKeys
+  readonly duplicateKeys?: DuplicateKeys
 }
 
 /** How a refusal words what is wrong with a body, which depends on what it was to be. */
@@ -89,7 +89,7 @@ export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurp
     const { value, duplicates } = parseJson(text)
     if (duplicates.length === 0) return { value }
     // As which of the two it was sent decides what is said of a key that is there twice.
-    return isYaml ? await parseYaml(text, purpose) : { value, doubled: doubledFields(duplicates) }
+    return isYaml ? await parseYaml(text, purpose) : { value, duplicateKeys: duplicateFields(duplicates) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     if (isYaml) return parseYaml(text, purpose)
@@ -97,9 +97,9 @@ export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurp
   }
 }
 
-function doubledFields(paths: readonly string[]): DoubledKeys {
+function duplicateFields(paths: readonly string[]): DuplicateKeys {
   const warnings = paths.map((path) => `duplicate field ${goQuote(path)}`)
-  return { refusal: warnings.join(', '), warnings }
+  return { error: warnings.join(', '), warnings }
 }
 
 async function parseYaml(text: string, purpose: BodyPurpose): Promise<ParsedBody> {

@@ -126,7 +126,7 @@ export function checkPlace(definition: ResourceDefinition, route: ResourceRoute,
   if (isElsewhere && verb !== 'list' && verb !== 'watch') throw notAllowed()
   const needsName = verb === 'update' || verb === 'patch'
   if ((needsName && name === undefined) || (verb === 'create' && name !== undefined)) throw notAllowed()
-  if (!definition.isLeaving && !definition.verbs.includes(verb)) throw notAllowed()
+  if (!definition.isTerminating && !definition.verbs.includes(verb)) throw notAllowed()
 }
 
 export function mediaType(header: string | undefined): string {

@@ -1,5 +1,5 @@
 /** The first document of a YAML text as a tree. What its scalars mean and whether keys repeat is not decided here. */
-import { DEEPEST } from '../../registry/decode/json-text.ts'
+import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
 import { YamlError } from './cursor.ts'
 import type { Mark } from './cursor.ts'
 import { Scanner } from './scanner.ts'
@@ -128,7 +128,7 @@ class Parser {
     const alias = this.#takeIf('alias')
     if (alias?.type === 'alias') return this.#alias(alias.name, alias.start)
     const properties = this.#properties()
-    if (++this.#depth > DEEPEST) throw unexpected('exceeded max depth', this.#peek().start)
+    if (++this.#depth > MAX_JSON_DEPTH) throw unexpected('exceeded max depth', this.#peek().start)
     const node = this.#content(properties, place)
     this.#depth--
     return node
@@ -171,7 +171,7 @@ class Parser {
     const isIndentless = place.isIndentless && token.type === 'block entry'
     if (isIndentless || token.type === 'flow sequence' || (place.isBlock && token.type === 'block sequence')) {
       const items: YamlNode[] = []
-      // Named before it is filled: what is in it may refer to it, which is found when it is read.
+      // ResourceNames before it is filled: what is in it may refer to it, which is found when it is read.
       const node = this.#named(anchor, { kind: 'sequence', items, line })
       if (isIndentless) this.#indentless(items)
       else if (token.type === 'flow sequence') this.#flowSequence(items)

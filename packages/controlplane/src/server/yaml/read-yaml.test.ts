@@ -37,16 +37,16 @@ test('a key that would change a prototype is a key', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
 
-const told = (text: string): readonly string[] => readYaml(text).doubled?.warnings ?? []
+const told = (text: string): readonly string[] => readYaml(text).duplicateKeys?.warnings ?? []
 
 test('a key that is there twice counts the last time, and is told of with the line of its value', () => {
-  const { value, doubled } = readYaml('a: 1\nb: {c: 1, c: 2}\na:\n  3\n')
+  const { value, duplicateKeys } = readYaml('a: 1\nb: {c: 1, c: 2}\na:\n  3\n')
   expect(value).toEqual({ a: 3, b: { c: 2 } })
-  expect(doubled).toEqual({
-    refusal: 'yaml: unmarshal errors:\n  line 2: key "c" already set in map\n  line 4: key "a" already set in map',
+  expect(duplicateKeys).toEqual({
+    error: 'yaml: unmarshal errors:\n  line 2: key "c" already set in map\n  line 4: key "a" already set in map',
     warnings: ['line 2: key "c" already set in map', 'line 4: key "a" already set in map'],
   })
-  expect(readYaml('a: 1\nb: 2\n').doubled).toBeUndefined()
+  expect(readYaml('a: 1\nb: 2\n').duplicateKeys).toBeUndefined()
 })
 
 test('keys are the same by what they mean, not by how they are written', () => {

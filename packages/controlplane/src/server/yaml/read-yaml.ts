@@ -1,6 +1,6 @@
 import { goSyntax } from '../../patch/go-format.ts'
-import { DEEPEST } from '../../registry/decode/json-text.ts'
-import type { DoubledKeys } from '../../registry/request.ts'
+import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
+import type { DuplicateKeys } from '../../registry/request.ts'
 import { readDocument, STANDARD_TAG } from './document.ts'
 import type { YamlAlias, YamlMapping, YamlNode } from './document.ts'
 import { jsonName, keyIdentity, shownKey } from './keys.ts'
@@ -11,16 +11,16 @@ import type { ScalarValue } from './scalars.ts'
  * YAML as the real server reads it. A key that is there twice counts the last time, and is told of. Throws an Error that
  * says what can not be read.
  */
-export function readYaml(text: string): { readonly value: unknown; readonly doubled?: DoubledKeys } {
+export function readYaml(text: string): { readonly value: unknown; readonly duplicateKeys?: DuplicateKeys } {
   const document = readDocument(text)
   if (!document) return { value: {} }
   const reading = new Reading()
   const value = reading.jsonOf(document, 0) ?? {}
-  return reading.doubled.length > 0 ? { value, doubled: asDoubled(reading.doubled) } : { value }
+  return reading.duplicateKeys.length > 0 ? { value, duplicateKeys: toDuplicateKeys(reading.duplicateKeys) } : { value }
 }
 
-const asDoubled = (lines: readonly string[]): DoubledKeys => ({
-  refusal: `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+const toDuplicateKeys = (lines: readonly string[]): DuplicateKeys => ({
+  error: `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`,
   warnings: lines,
 })
 
@@ -42,7 +42,7 @@ type Held = Map<unknown, { readonly key: ScalarValue; readonly value: unknown }>
  * become more than there is memory for.
  */
 class Reading {
-  readonly doubled: string[] = []
+  readonly duplicateKeys: string[] = []
   readonly #open = new Set<YamlAlias>()
   #nodes = 0
   #aliased = 0
@@ -74,7 +74,7 @@ class Reading {
       const value = this.jsonOf(valueNode, depth + 1)
       const identity = keyIdentity(key)
       if (held.has(identity)) {
-        this.doubled.push(`line ${valueNode.line}: key ${shownKey(key)} already set in map`)
+        this.duplicateKeys.push(`line ${valueNode.line}: key ${shownKey(key)} already set in map`)
       }
       held.set(identity, { key, value })
     }
@@ -114,7 +114,7 @@ class Reading {
   }
 
   #enter(depth: number): void {
-    if (depth > DEEPEST) throw new Error('yaml: exceeded max depth')
+    if (depth > MAX_JSON_DEPTH) throw new Error('yaml: exceeded max depth')
     this.#nodes++
     if (this.#open.size > 0) this.#aliased++
     if (this.#aliased <= FEW_ALIASED || this.#nodes <= FEW_NODES) return
