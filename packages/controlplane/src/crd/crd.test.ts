@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
-import { silentLogger } from '@tenure/runtime/testing'
+import { silentLogger } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 
 import { builtInCatalog } from '../kinds/catalog.ts'

@@ -1,6 +1,5 @@
 import type { Kind, KubeApi } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
-import { MemoryApi } from '@tenure/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { json } from '../routes/response.ts'
 import { HttpServer } from '../server/http-server.ts'
@@ -134,9 +133,8 @@ describe('a server that others can reach', () => {
         handle: ({ user }) => json(200, { user: user?.name }),
       }),
     ]
-    const memory = new MemoryApi({ clock })
     let listening: Listening | undefined
-    const context = await contextOf(memory, clock, { api: judge() })
+    const context = await contextOf(clock, judge())
     const options = {
       address: '0.0.0.0:0',
       routes: [() => routes],

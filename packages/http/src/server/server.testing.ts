@@ -1,20 +1,18 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Clock, KubeApi } from '@tenure/kube'
-import { Client, systemClock } from '@tenure/kube'
+import type { Clock, KubeApi, Transport } from '@tenure/kube'
+import { Client, ConnectionError, systemClock } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import type { ManagerContext, Metrics } from '@tenure/runtime'
-import { createMetrics, Probes, SharedInformers } from '@tenure/runtime'
-import { MemoryApi, silentLogger } from '@tenure/runtime/testing'
+import { createMetrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import type { HttpServerOptions, Listening } from './http-server.ts'
 import { HttpServer } from './http-server.ts'
 import type { Route } from '../routes/route.ts'
 
-export interface Served {
+export interface ServedRoutes {
   readonly server: HttpServer
   readonly listening: Listening
-  readonly memory: MemoryApi
   readonly metrics: Metrics
 }
 
@@ -25,13 +23,15 @@ export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((server) => server.stop(0)))
 }
 
-export async function contextOf(
-  memory: MemoryApi,
-  clock: Clock = systemClock,
-  more: { readonly api?: KubeApi } = {},
-): Promise<ManagerContext> {
+/** The HTTP server itself sends no requests to the API server. */
+const unreachable: Transport = {
+  request: () => Promise.reject(new ConnectionError('TENURE_CONNECTION_REFUSED', 'There is no API server.')),
+  close: () => Promise.resolve(),
+}
+
+export async function contextOf(clock: Clock, given?: KubeApi): Promise<ManagerContext> {
   const random = seededRandom(1)
-  const api = more.api ?? new Client({ transport: memory, clock, random, defaultNamespace: 'default' })
+  const api = given ?? new Client({ transport: unreachable, clock, random, defaultNamespace: 'default' })
   return {
     api,
     informers: new SharedInformers({ api, clock, random }),
@@ -51,9 +51,8 @@ export async function serving(
   routes: readonly Route[],
   options: Partial<HttpServerOptions> = {},
   clock: Clock = systemClock,
-): Promise<Served> {
-  const memory = new MemoryApi({ clock })
-  const context = await contextOf(memory, clock)
+): Promise<ServedRoutes> {
+  const context = await contextOf(clock)
   let listening: Listening | undefined
   const server = new HttpServer(
     { address: '127.0.0.1:0', routes: [() => routes], onListening: (where) => (listening = where), ...options },
@@ -62,7 +61,7 @@ export async function serving(
   open.push(server)
   await server.start()
   if (!listening) throw new Error('it does not listen')
-  return { server, listening, memory, metrics: context.metrics }
+  return { server, listening, metrics: context.metrics }
 }
 
 export interface Called {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import type { KubeObject } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { silentLogger } from '@tenure/runtime/testing'
+import { silentLogger } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 
 import type { AdmissionAttributes } from '../../registry/request.ts'

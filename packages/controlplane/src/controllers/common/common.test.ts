@@ -1,13 +1,13 @@
 import { type KubeObject, Client, type Stored } from '@tenure/kube'
 import { ConfigMap, CoreEvent } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { MemoryApi } from '@tenure/runtime/testing'
 import { expect, test } from 'vitest'
 import { scaledIntOrPercent } from './int-or-percent.ts'
 import { CoreEventRecorder } from './core-events.ts'
 import { shortHash } from './hash.ts'
 import { canonicalJson } from './hash.ts'
 import { slowStart } from './slow-start.ts'
+import { TestControlPlane } from '../../testing/test-control-plane.ts'
 
 test('canonical JSON has sorted keys and no undefined fields', () => {
   expect(canonicalJson({ b: 1, a: { d: 1, c: undefined } })).toBe('{"a":{"d":1},"b":1}')
@@ -43,8 +43,8 @@ test('slow start stops after the first batch with a failure', async () => {
 
 test('repeated Events increase the count, and the number of Events per object is bounded', async () => {
   const clock = new VirtualClock()
-  const server = new MemoryApi({ clock })
-  const api = new Client({ transport: server, clock, random: seededRandom(1), retry: { attempts: 1 } })
+  const server = await TestControlPlane.start({ clock })
+  const api = new Client({ transport: server.transport, clock, random: seededRandom(1), retry: { attempts: 1 } })
   const events = new CoreEventRecorder({ api, clock, random: seededRandom(2), component: 'test' })
   const object: Stored<KubeObject> = server.seed(ConfigMap, {
     apiVersion: 'v1',
@@ -74,5 +74,6 @@ test('repeated Events increase the count, and the number of Events per object is
   events.close()
   events.record(object, 'Normal', 'Late', 'too late')
   expect(events.pending).toBe(0)
+  await server.stop()
   expect(clock.pending).toBe(0)
 })

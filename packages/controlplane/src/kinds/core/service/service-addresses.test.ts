@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { silentLogger } from '@tenure/runtime/testing'
+import { silentLogger } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 
 import { openStorage } from '../../../storage/index.ts'
