@@ -16,7 +16,7 @@ export interface AdmissionFacts {
   readonly fieldManager: string | undefined
 }
 
-export interface AdmissionReviewRequest extends AdmissionFacts {
+export interface PostedReviewRequest extends AdmissionFacts {
   readonly uid: string
 }
 
@@ -38,7 +38,7 @@ export function factsOf(request: object): AdmissionFacts {
  * Reads the request of an AdmissionReview v1, or says why it is malformed. The parts that only describe the review (kind,
  * resource, apiVersion) are optional, so that a review written by hand is answered too, but must be right if present.
  */
-export function readRequest(review: unknown): AdmissionReviewRequest | { readonly malformed: string } {
+export function readRequest(review: unknown): PostedReviewRequest | { readonly malformed: string } {
   if (!isJsonObject(review)) return { malformed: 'the body is not a JSON object' }
   const kind = own(review, 'kind')
   if (kind !== undefined && kind !== 'AdmissionReview') return { malformed: 'its kind is not AdmissionReview' }

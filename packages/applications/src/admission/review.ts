@@ -1,7 +1,7 @@
 import type { JsonPatchOperation } from '@tenure/kube'
 import type { AdmissionReviewResponse } from '@tenure/runtime'
 import { defaultsPatch } from './mutate.ts'
-import { readRequest, type AdmissionReviewRequest } from './request.ts'
+import { readRequest, type PostedReviewRequest } from './request.ts'
 import { decide, type AdmissionRules } from './validate.ts'
 
 /** An answer, with the facts that metrics count. */
@@ -37,7 +37,7 @@ interface Decision {
   readonly allowed: boolean
 }
 
-function reviewed(review: unknown, decide: (request: AdmissionReviewRequest) => Decision): Reviewed {
+function reviewed(review: unknown, decide: (request: PostedReviewRequest) => Decision): Reviewed {
   const request = readRequest(review)
   if ('malformed' in request) {
     const error = `This is not an AdmissionReview that can be answered: ${request.malformed}`

@@ -6,7 +6,7 @@ export const PHASES = ['Pending', 'Running', 'Failed', 'Succeeded'] as const
 export type Phase = (typeof PHASES)[number]
 
 export const STRATEGIES = ['RollingUpdate', 'Recreate'] as const
-export type Strategy = (typeof STRATEGIES)[number]
+export type RolloutStrategy = (typeof STRATEGIES)[number]
 
 /** `Always`: a Deployment keeps the pods running. `Once`: a Job runs them to completion. */
 export const RUNS = ['Always', 'Once'] as const
@@ -19,12 +19,12 @@ export const ACCESS_MODES = ['ReadWriteOnce', 'ReadWriteMany', 'ReadOnlyMany', '
 export type AccessMode = (typeof ACCESS_MODES)[number]
 
 /** An amount such as `500m`, `1Gi` or 2. */
-export type Quantity = string | number
+export type QuantityValue = string | number
 
 export interface ResourceAmounts {
-  readonly cpu?: Quantity
-  readonly memory?: Quantity
-  readonly 'ephemeral-storage'?: Quantity
+  readonly cpu?: QuantityValue
+  readonly memory?: QuantityValue
+  readonly 'ephemeral-storage'?: QuantityValue
 }
 
 export interface ApplicationResources {
@@ -72,7 +72,7 @@ export interface ApplicationIngress {
 
 /** Creates a PersistentVolumeClaim, mounted into every pod. */
 export interface ApplicationPersistence {
-  readonly size: Quantity
+  readonly size: QuantityValue
   readonly mountPath: string
   /** Default: the cluster's default class. */
   readonly storageClassName?: string
@@ -85,7 +85,7 @@ export interface ApplicationSpec {
   readonly replicas: number
   readonly image: string
   /** Default `RollingUpdate`. */
-  readonly strategy?: Strategy
+  readonly strategy?: RolloutStrategy
   /** Environment variables, stored in a ConfigMap. */
   readonly config?: Readonly<Record<string, string>>
   readonly resources?: ApplicationResources

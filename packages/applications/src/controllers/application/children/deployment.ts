@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentStrategy } from '@tenure/kube/kinds'
-import type { ApplicationSpec, Strategy } from '../../../api/index.ts'
+import type { ApplicationSpec, RolloutStrategy } from '../../../api/index.ts'
 import { childNames, labelsOf } from './identity.ts'
 import { podTemplate } from './pod-template.ts'
 
@@ -22,7 +22,7 @@ export function deploymentFor(name: string, spec: ApplicationSpec, live?: Deploy
  * The defaults of a rolling update are applied explicitly: a change to Recreate then removes them, because the operator
  * owns them. Defaults of the server would stay, and Recreate does not allow them.
  */
-function strategyOf(type: Strategy): DeploymentStrategy {
+function strategyOf(type: RolloutStrategy): DeploymentStrategy {
   return type === 'Recreate' ? { type } : { type, rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }
 }
 
