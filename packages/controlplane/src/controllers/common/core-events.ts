@@ -10,6 +10,7 @@ import {
 } from '@tenure/kube'
 import { CoreEvent } from '@tenure/kube/kinds'
 import { rfc3339 } from '@tenure/runtime'
+import { LRUCache } from 'lru-cache'
 
 /** Records Events about objects. Never waits and never fails. */
 export interface ObjectEvents {
@@ -40,6 +41,7 @@ interface Entry {
   queued: boolean
 }
 
+/** Maximum number of remembered Events. */
 const MAX_ENTRIES = 4_096
 const MAX_PENDING_WRITES = 4_096
 const MAX_CONCURRENT_WRITES = 4
@@ -54,8 +56,7 @@ const REFILL_INTERVAL_MS = 300_000
  */
 export class CoreEventRecorder implements ObjectEvents {
   readonly #options: CoreEventRecorderOptions
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
   readonly #limiter: TokenBuckets
   readonly #waiting = new Set<Entry>()
   readonly #abort = new AbortController()
@@ -97,9 +98,7 @@ export class CoreEventRecorder implements ObjectEvents {
     }
     entry.count++
     entry.last = now
-    this.#entries.delete(key)
     this.#entries.set(key, entry)
-    evictOldest(this.#entries, MAX_ENTRIES)
     if (entry.queued || this.#waiting.size >= MAX_PENDING_WRITES) return
     entry.queued = true
     this.#waiting.add(entry)
@@ -169,13 +168,5 @@ export class CoreEventRecorder implements ObjectEvents {
       reportingComponent: component,
       reportingInstance: host ?? '',
     }
-  }
-}
-
-function evictOldest(map: Map<string, unknown>, limit: number): void {
-  if (map.size <= limit) return
-  for (const key of map.keys()) {
-    map.delete(key)
-    return
   }
 }

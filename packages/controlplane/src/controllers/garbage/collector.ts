@@ -11,6 +11,7 @@ import {
   type Stored,
 } from '@tenure/kube'
 import type { Component, InformerEvent } from '@tenure/runtime'
+import { LRUCache } from 'lru-cache'
 import { KeyedWorker } from '../keyed-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { GarbageObjects } from './objects.ts'
@@ -39,7 +40,7 @@ class GarbageCollector implements Component {
   readonly #context: ControlPlaneContext
   readonly #objects: GarbageObjects
   readonly #worker: KeyedWorker
-  readonly #absent = new Set<string>()
+  readonly #absent = new LRUCache<string, true>({ max: MAX_ABSENT_OWNERS })
 
   constructor(context: ControlPlaneContext, sharedKinds: readonly Kind[]) {
     this.#context = context
@@ -115,15 +116,6 @@ class GarbageCollector implements Component {
 
   #checkAll(): void {
     for (const object of this.#objects.owned()) if (this.#needsWork(object)) this.#worker.add(object.metadata.uid)
-  }
-
-  #rememberAbsent(key: string): void {
-    this.#absent.add(key)
-    if (this.#absent.size <= MAX_ABSENT_OWNERS) return
-    for (const oldest of this.#absent) {
-      this.#absent.delete(oldest)
-      return
-    }
   }
 
   async #work(uid: string, signal: AbortSignal): Promise<number | undefined> {
@@ -212,7 +204,7 @@ class GarbageCollector implements Component {
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
-    this.#rememberAbsent(key)
+    this.#absent.set(key, true)
     return 'absent'
   }
 

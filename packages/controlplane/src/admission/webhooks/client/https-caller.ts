@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Agent, RequestOptions } from 'node:https'
 import { abortReason } from '@tenure/kube'
+import { LRUCache } from 'lru-cache'
 import type { WebhookResponse, WebhookCaller, WebhookPost } from './caller.ts'
 import { goNetError } from './go-net-errors.ts'
 
@@ -12,7 +13,7 @@ const MAX_IDLE_SOCKETS = 16
 
 /** Calls webhooks over HTTPS with keep-alive. */
 export class HttpsCaller implements WebhookCaller {
-  readonly #agents = new Map<string, Agent>()
+  readonly #agents = new LRUCache<string, Agent>({ max: MAX_AGENTS, dispose: (agent) => agent.destroy() })
   #isClosed = false
 
   async post(post: WebhookPost): Promise<WebhookResponse> {
@@ -26,20 +27,14 @@ export class HttpsCaller implements WebhookCaller {
 
   close(): void {
     this.#isClosed = true
-    for (const agent of this.#agents.values()) agent.destroy()
     this.#agents.clear()
   }
 
   #agent(key: string, make: () => Agent): Agent {
-    const agent = this.#agents.get(key) ?? make()
-    // Re-inserting keeps the map in order of last use.
-    this.#agents.delete(key)
+    const known = this.#agents.get(key)
+    if (known) return known
+    const agent = make()
     this.#agents.set(key, agent)
-    for (const [oldest, unused] of this.#agents) {
-      if (this.#agents.size <= MAX_AGENTS) break
-      this.#agents.delete(oldest)
-      unused.destroy()
-    }
     return agent
   }
 }
