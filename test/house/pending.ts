@@ -7,7 +7,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/controlplane/src/apply',
     'packages/controlplane/src/crd',
     'packages/controlplane/src/host',
-    'packages/controlplane/src/kinds',
     'packages/controlplane/src/registry',
     'packages/controlplane/src/schema',
     'packages/controlplane/src/server',

@@ -1,39 +1,42 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
 import type { Condition } from '../model/conditions.ts'
 import { conditionOf, hasCondition, withCondition } from '../model/conditions.ts'
 import { namesOf } from '../model/custom-resource-definition.ts'
-import type { Json } from '../model/json.ts'
-import { asJson, asList, asText, at, isSemanticallyEqual, withField } from '../model/json.ts'
+import { isSemanticallyEqual, withField } from '../model/json.ts'
 
 /**
  * What a CRD's status should say of its names, given the other CRDs of its group: names that others hold are not
  * accepted, and what was accepted before stays. Pure.
  */
-export function withAcceptedNames(crd: Json, others: readonly Json[], now: string): Json {
+export function withAcceptedNames(crd: JsonObject, others: readonly JsonObject[], now: string): JsonObject {
   const resources = new Set<string>()
   const kinds = new Set<string>()
   for (const other of others) {
-    const names = asJson(at(other, 'status', 'acceptedNames'))
-    for (const name of [names['plural'], names['singular'], ...asList(names['shortNames'])]) resources.add(asText(name))
-    for (const name of [names['kind'], names['listKind']]) kinds.add(asText(name))
+    const names = asJsonObject(valueAtPath(other, 'status', 'acceptedNames'))
+    for (const name of [names['plural'], names['singular'], ...asArray(names['shortNames'])])
+      resources.add(asString(name))
+    for (const name of [names['kind'], names['listKind']]) kinds.add(asString(name))
   }
   resources.delete('')
   kinds.delete('')
   const wanted = namesOf(crd)
-  const accepted = asJson(at(crd, 'status', 'acceptedNames'))
+  const accepted = asJsonObject(valueAtPath(crd, 'status', 'acceptedNames'))
   const names: Record<string, unknown> = { ...accepted }
   let conflict: Pick<Condition, 'reason' | 'message'> | undefined
   const claim = (field: string, reason: string, taken: ReadonlySet<string>): void => {
-    const name = asText(wanted[field])
-    if (name !== asText(accepted[field]) && taken.has(name))
+    const name = asString(wanted[field])
+    if (name !== asString(accepted[field]) && taken.has(name))
       conflict = { reason, message: `"${name}" is already in use` }
     else names[field] = wanted[field]
   }
   claim('plural', 'PluralConflict', resources)
   claim('singular', 'SingularConflict', resources)
   if (!isSemanticallyEqual(wanted['shortNames'], accepted['shortNames'])) {
-    const held = asList(accepted['shortNames'])
-    const taken = asList(wanted['shortNames'])
-      .map(asText)
+    const held = asArray(accepted['shortNames'])
+    const taken = asArray(wanted['shortNames'])
+      .map(asString)
       .filter((name) => !held.includes(name) && resources.has(name))
     if (taken.length === 0) names['shortNames'] = wanted['shortNames']
     else {
@@ -46,7 +49,7 @@ export function withAcceptedNames(crd: Json, others: readonly Json[], now: strin
   claim('listKind', 'ListKindConflict', kinds)
   names['categories'] = wanted['categories']
   const acceptedNames = Object.fromEntries(Object.entries(names).filter(([, value]) => value !== undefined))
-  const status = asJson(crd['status'])
+  const status = asJsonObject(crd['status'])
   const named = isSemanticallyEqual(acceptedNames, accepted)
     ? crd
     : withField(crd, 'status', { ...status, acceptedNames })
@@ -54,10 +57,10 @@ export function withAcceptedNames(crd: Json, others: readonly Json[], now: strin
 }
 
 function withNamesConditions(
-  crd: Json,
+  crd: JsonObject,
   conflict: Pick<Condition, 'reason' | 'message'> | undefined,
   now: string,
-): Json {
+): JsonObject {
   const accepted: Condition = conflict
     ? { type: 'NamesAccepted', status: 'False', ...conflict }
     : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }

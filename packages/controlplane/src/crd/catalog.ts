@@ -1,6 +1,7 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asString, valueAtPath } from '@tenure/kube/model'
+
 import { BUCKET } from '../model/custom-resource-definition.ts'
-import type { Json } from '../model/json.ts'
-import { asText, at } from '../model/json.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import { definitionsOf } from './definition.ts'
@@ -9,7 +10,7 @@ import type { Era } from './reading.ts'
 const keyOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`
 
 interface Served {
-  readonly source: Json
+  readonly source: JsonObject
   readonly era: Era
   readonly definitions: readonly ResourceDefinition[]
 }
@@ -49,16 +50,16 @@ export class CrdCatalog implements ResourceCatalog {
 
   /** Serves what is stored, and keeps up with it. Returns what ends that. */
   follow(storage: Storage): () => void {
-    for (const { object } of storage.range(BUCKET)) this.#put(object as unknown as Json)
+    for (const { object } of storage.range(BUCKET)) this.#put(object as unknown as JsonObject)
     this.#rebuild()
     return storage.watch(BUCKET, storage.revision, ({ previous, current }) => {
-      if (current) this.put(current.object as unknown as Json)
+      if (current) this.put(current.object as unknown as JsonObject)
       else if (previous) this.remove(previous.object.metadata.name)
     })
   }
 
   /** Serves a CRD as it is now. One that serves the same as before changes nothing. */
-  put(crd: Json): void {
+  put(crd: JsonObject): void {
     if (this.#put(crd)) this.#rebuild()
   }
 
@@ -68,12 +69,14 @@ export class CrdCatalog implements ResourceCatalog {
     if (had && had.definitions.length > 0) this.#rebuild()
   }
 
-  #put(crd: Json): boolean {
-    const name = asText(at(crd, 'metadata', 'name'))
+  #put(crd: JsonObject): boolean {
+    const name = asString(valueAtPath(crd, 'metadata', 'name'))
     const before = this.#custom.get(name)
     if (before && servesTheSame(before.source, crd)) return false
     const era =
-      before && isSameEra(before.source, crd) ? before.era : { since: Number(at(crd, 'metadata', 'resourceVersion')) }
+      before && isSameEra(before.source, crd)
+        ? before.era
+        : { since: Number(valueAtPath(crd, 'metadata', 'resourceVersion')) }
     const definitions = definitionsOf(crd, era).filter(
       ({ group, version, plural }) => !this.#builtInKeys.has(keyOf(group, version, plural)),
     )
@@ -94,15 +97,15 @@ export class CrdCatalog implements ResourceCatalog {
 }
 
 /** A definition that is on its way out still has the same objects, in the same form. */
-function isSameEra(before: Json, after: Json): boolean {
+function isSameEra(before: JsonObject, after: JsonObject): boolean {
   const isSame = (...path: readonly string[]): boolean =>
-    JSON.stringify(at(before, ...path)) === JSON.stringify(at(after, ...path))
+    JSON.stringify(valueAtPath(before, ...path)) === JSON.stringify(valueAtPath(after, ...path))
   return isSame('metadata', 'uid') && isSame('spec') && isSame('status', 'acceptedNames')
 }
 
 /** Labels, annotations and managedFields may change without a change in what is served. */
-function servesTheSame(before: Json, after: Json): boolean {
+function servesTheSame(before: JsonObject, after: JsonObject): boolean {
   if (before['spec'] !== after['spec'] && JSON.stringify(before['spec']) !== JSON.stringify(after['spec'])) return false
   if (JSON.stringify(before['status']) !== JSON.stringify(after['status'])) return false
-  return at(before, 'metadata', 'deletionTimestamp') === at(after, 'metadata', 'deletionTimestamp')
+  return valueAtPath(before, 'metadata', 'deletionTimestamp') === valueAtPath(after, 'metadata', 'deletionTimestamp')
 }

@@ -2,11 +2,12 @@ import type { KubeObject, Stored } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { silentLogger } from '@tenure/runtime'
 import { expect, test } from 'vitest'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
 import { builtInCatalog } from '../kinds/catalog.ts'
 import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
-import type { Json } from '../model/json.ts'
-import { asJson, asJsons, asText, at } from '../model/json.ts'
+import { asJsonObjects } from '../model/json.ts'
 import type { Storage } from '../storage/index.ts'
 import { openStorage } from '../storage/index.ts'
 import { CrdCatalog } from './catalog.ts'
@@ -42,7 +43,7 @@ async function world(): Promise<World> {
   }
 }
 
-function crd(plural: string, more: { names?: Json; version?: Json; spec?: Json } = {}): KubeObject {
+function crd(plural: string, more: { names?: JsonObject; version?: JsonObject; spec?: JsonObject } = {}): KubeObject {
   const single = plural.replace(/s$/, '')
   const version = {
     name: 'v1',
@@ -89,7 +90,8 @@ async function beginDeletion({ storage }: World, name: string): Promise<void> {
   })
 }
 
-const statusOf = ({ storage }: World, name: string): Json => asJson(at(storage.get(BUCKET, name)?.object, 'status'))
+const statusOf = ({ storage }: World, name: string): JsonObject =>
+  asJsonObject(valueAtPath(storage.get(BUCKET, name)?.object, 'status'))
 
 test('a definition is accepted, established and served', async () => {
   const here = await world()
@@ -153,7 +155,7 @@ test('names that another definition holds are refused until they are free', asyn
   const status = statusOf(here, 'gizmos.example.com')
   expect(status['acceptedNames']).toEqual({ plural: 'gizmos', kind: '' })
   expect(
-    asJsons(status['conditions']).map(({ type, status: is, reason, message }) => [type, is, reason, message]),
+    asJsonObjects(status['conditions']).map(({ type, status: is, reason, message }) => [type, is, reason, message]),
   ).toEqual([
     ['NamesAccepted', 'False', 'ListKindConflict', '"GadgetList" is already in use'],
     ['Established', 'False', 'NotAccepted', 'not all names are accepted'],
@@ -187,8 +189,8 @@ test('a definition takes its objects along, and waits for those that are held', 
   const held = here.storage.get(BUCKET, 'gadgets.example.com')
   expect(held?.object.metadata.finalizers).toEqual([FINALIZER])
   expect(
-    asJsons(statusOf(here, 'gadgets.example.com')['conditions']).map(
-      ({ type, reason }) => `${asText(type)}: ${asText(reason)}`,
+    asJsonObjects(statusOf(here, 'gadgets.example.com')['conditions']).map(
+      ({ type, reason }) => `${asString(type)}: ${asString(reason)}`,
     ),
   ).toContain('Terminating: InstanceDeletionInProgress')
   const leaving = here.catalog.find('example.com', 'v1', 'gadgets')
@@ -301,14 +303,14 @@ test('the storage version is remembered when it changes, and may not be dropped 
   const strategy = kind?.strategy
   const created = strategy?.prepareForCreate?.(strategy.defaults?.(crd('gadgets')) ?? {}) as Stored<KubeObject>
   const schema = { openAPIV3Schema: { type: 'object' } }
-  const withVersions = (versions: readonly Json[]): KubeObject =>
-    ({ ...created, spec: { ...asJson(at(created, 'spec')), versions } }) as KubeObject
+  const withVersions = (versions: readonly JsonObject[]): KubeObject =>
+    ({ ...created, spec: { ...asJsonObject(valueAtPath(created, 'spec')), versions } }) as KubeObject
   const both = withVersions([
     { name: 'v1', served: true, storage: false, schema },
     { name: 'v2', served: true, storage: true, schema },
   ])
   const moved = strategy?.prepareForUpdate?.(both, created) ?? both
-  expect(at(moved, 'status', 'storedVersions')).toEqual(['v1', 'v2'])
+  expect(valueAtPath(moved, 'status', 'storedVersions')).toEqual(['v1', 'v2'])
   expect(strategy?.validateUpdate?.(moved, created)).toEqual([])
   const dropped =
     strategy?.prepareForUpdate?.(withVersions([{ name: 'v2', served: true, storage: true, schema }]), created) ?? both

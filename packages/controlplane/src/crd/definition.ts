@@ -1,9 +1,10 @@
 import type { KubeObject, Stored } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
 import { hasCondition } from '../model/conditions.ts'
 import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
-import type { Json } from '../model/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson } from '../model/json.ts'
+import { asJsonObjects } from '../model/json.ts'
 import { valueAt } from '../registry/json.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
@@ -20,32 +21,33 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 /** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
-export function definitionsOf(crd: Json, era: Era): readonly ResourceDefinition[] {
+export function definitionsOf(crd: JsonObject, era: Era): readonly ResourceDefinition[] {
   if (!hasCondition(crd, 'Established')) return []
-  const schemas = new Map(versionsOf(crd).map((version) => [asText(version['name']), schemaOf(version)]))
+  const schemas = new Map(versionsOf(crd).map((version) => [asString(version['name']), schemaOf(version)]))
   return versionsOf(crd)
     .filter(({ served }) => served === true)
     .map((version) => define(crd, version, schemas, era))
 }
 
-function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceDefinition {
+function define(crd: JsonObject, version: JsonObject, schemas: Schemas, era: Era): ResourceDefinition {
   const spec = specOf(crd)
-  const group = asText(spec['group'])
-  const names = asJson(at(crd, 'status', 'acceptedNames'))
-  const [plural, kind] = [asText(names['plural']), asText(names['kind'])]
-  const hasStatus = isJson(at(version, 'subresources', 'status'))
-  const isTerminating = hasCondition(crd, 'Terminating') || at(crd, 'metadata', 'deletionTimestamp') !== undefined
-  const name = asText(version['name'])
+  const group = asString(spec['group'])
+  const names = asJsonObject(valueAtPath(crd, 'status', 'acceptedNames'))
+  const [plural, kind] = [asString(names['plural']), asString(names['kind'])]
+  const hasStatus = isJsonObject(valueAtPath(version, 'subresources', 'status'))
+  const isTerminating =
+    hasCondition(crd, 'Terminating') || valueAtPath(crd, 'metadata', 'deletionTimestamp') !== undefined
+  const name = asString(version['name'])
   const schema = schemas.get(name)
   return {
     group,
     version: name,
     kind,
-    listKind: asText(names['listKind']) || `${kind}List`,
+    listKind: asString(names['listKind']) || `${kind}List`,
     plural,
-    singular: asText(names['singular']),
-    shortNames: asList(names['shortNames']).map(asText),
-    categories: asList(names['categories']).map(asText),
+    singular: asString(names['singular']),
+    shortNames: asArray(names['shortNames']).map(asString),
+    categories: asArray(names['categories']).map(asString),
     namespaced: spec['scope'] === 'Namespaced',
     verbs: isTerminating ? TERMINATING_VERBS : VERBS,
     ...(version['deprecated'] === true && { deprecation: deprecationOf(version, group, kind) }),
@@ -55,35 +57,35 @@ function define(crd: Json, version: Json, schemas: Schemas, era: Era): ResourceD
     hasStatus,
     scale: scaleOf(version),
     strategy: strategyOf(version, hasStatus, schema),
-    printer: customPrinter(asJsons(version['additionalPrinterColumns'])),
+    printer: customPrinter(asJsonObjects(version['additionalPrinterColumns'])),
     isBuiltIn: false,
     bucket: `${plural}.${group}`,
     reading: readingOf(name, schemas, era),
   }
 }
 
-const deprecationOf = ({ name, deprecationWarning }: Json, group: string, kind: string): string =>
-  asText(deprecationWarning) || `${group}/${asText(name)} ${kind} is deprecated`
+const deprecationOf = ({ name, deprecationWarning }: JsonObject, group: string, kind: string): string =>
+  asString(deprecationWarning) || `${group}/${asString(name)} ${kind} is deprecated`
 
-function schemaOf(version: Json): Schema | undefined {
-  const source = at(version, 'schema', 'openAPIV3Schema')
-  if (!isJson(source)) return undefined
+function schemaOf(version: JsonObject): Schema | undefined {
+  const source = valueAtPath(version, 'schema', 'openAPIV3Schema')
+  if (!isJsonObject(source)) return undefined
   return schemaFromOpenApi(source)
 }
 
-function scaleOf(version: Json): ScalePaths | undefined {
-  const scale = at(version, 'subresources', 'scale')
-  if (!isJson(scale)) return undefined
-  const labelSelector = asText(scale['labelSelectorPath'])
+function scaleOf(version: JsonObject): ScalePaths | undefined {
+  const scale = valueAtPath(version, 'subresources', 'scale')
+  if (!isJsonObject(scale)) return undefined
+  const labelSelector = asString(scale['labelSelectorPath'])
   return {
-    specReplicas: asText(scale['specReplicasPath']),
-    statusReplicas: asText(scale['statusReplicasPath']),
+    specReplicas: asString(scale['specReplicasPath']),
+    statusReplicas: asString(scale['statusReplicasPath']),
     ...(labelSelector && { labelSelector }),
   }
 }
 
-function strategyOf(version: Json, hasStatus: boolean, schema: Schema | undefined): Strategy {
-  const selectable = asJsons(version['selectableFields']).map(({ jsonPath }) => asText(jsonPath))
+function strategyOf(version: JsonObject, hasStatus: boolean, schema: Schema | undefined): Strategy {
+  const selectable = asJsonObjects(version['selectableFields']).map(({ jsonPath }) => asString(jsonPath))
   const scale = scaleOf(version)
   const rules = schema && hasRules(schema) ? schema : undefined
   const check = (object: KubeObject, old: KubeObject | undefined): FieldError[] => [

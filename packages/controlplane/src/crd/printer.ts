@@ -1,7 +1,8 @@
 import type { KubeObject } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString } from '@tenure/kube/model'
 
-import type { Json } from '../model/json.ts'
-import { asNumber, asText } from '../model/json.ts'
+import { asNumber } from '../model/json.ts'
 import { ageOf } from '../printing/age.ts'
 import { builtInColumns } from '../printing/built-in-columns.ts'
 import type { Column, Printer } from '../registry/types.ts'
@@ -14,9 +15,9 @@ const descriptionOf = (column: string): string =>
   builtInColumns('configmaps./v1').find(({ name }) => name === column)?.description ?? ''
 
 /** Prints a custom resource: its name and the columns of its definition, or its age if the definition has none. */
-export function customPrinter(given: readonly Json[]): Printer {
-  const columns: readonly Json[] = given.length > 0 ? given : [{ ...AGE, description: descriptionOf('Age') }]
-  const paths = columns.map(({ jsonPath }) => parseJsonPath(asText(jsonPath)) ?? [])
+export function customPrinter(given: readonly JsonObject[]): Printer {
+  const columns: readonly JsonObject[] = given.length > 0 ? given : [{ ...AGE, description: descriptionOf('Age') }]
+  const paths = columns.map(({ jsonPath }) => parseJsonPath(asString(jsonPath)) ?? [])
   return {
     columns: [
       { name: 'Name', type: 'string', format: 'name', priority: 0, description: descriptionOf('Name') },
@@ -26,19 +27,22 @@ export function customPrinter(given: readonly Json[]): Printer {
       object.metadata?.name ?? '',
       ...paths.map((path, index) => {
         const [value] = path.length === 0 ? [] : findAll(path, object)
-        return value === undefined || value === null ? null : columnValue(asText(columns[index]?.['type']), value, now)
+        return value === undefined || value === null
+          ? null
+          : columnValue(asString(columns[index]?.['type']), value, now)
       }),
     ],
   }
 }
 
-function columnOf({ name, type, format, priority, description, jsonPath }: Json): Column {
+function columnOf({ name, type, format, priority, description, jsonPath }: JsonObject): Column {
   return {
-    name: asText(name),
-    type: asText(type),
-    format: asText(format),
+    name: asString(name),
+    type: asString(type),
+    format: asString(format),
     priority: asNumber(priority),
-    description: asText(description) || `Custom resource definition column (in JSONPath format): ${asText(jsonPath)}`,
+    description:
+      asString(description) || `Custom resource definition column (in JSONPath format): ${asString(jsonPath)}`,
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString, valueAtPath } from '@tenure/kube/model'
 
 import { hasCondition, withCondition } from '../model/conditions.ts'
 import { BUCKET, FINALIZER } from '../model/custom-resource-definition.ts'
-import type { Json } from '../model/json.ts'
-import { asText, at } from '../model/json.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
 import { withAcceptedNames } from './accepted-names.ts'
 
@@ -19,10 +19,10 @@ export interface CrdReconcilerOptions {
   readonly onError?: (error: unknown) => void
 }
 
-const bucketOf = (crd: Json): string =>
-  `${asText(at(crd, 'spec', 'names', 'plural'))}.${asText(at(crd, 'spec', 'group'))}`
+const bucketOf = (crd: JsonObject): string =>
+  `${asString(valueAtPath(crd, 'spec', 'names', 'plural'))}.${asString(valueAtPath(crd, 'spec', 'group'))}`
 
-const fieldsOf = (stored: StoredObject): Json => stored.object as unknown as Json
+const fieldsOf = (stored: StoredObject): JsonObject => stored.object as unknown as JsonObject
 
 /**
  * Keeps what CustomResourceDefinitions say of themselves true: names are accepted and the kind established once no other
@@ -83,14 +83,14 @@ export class CrdReconciler {
   }
 
   /** A definition is gone: others of its group may have waited for its names, and nothing of it may be left behind. */
-  #released(gone: Json): void {
-    const name = asText(at(gone, 'metadata', 'name'))
+  #released(gone: JsonObject): void {
+    const name = asString(valueAtPath(gone, 'metadata', 'name'))
     this.#watches.get(name)?.()
     this.#watches.delete(name)
     this.#tail = this.#purged(this.#tail, bucketOf(gone), name)
-    const group = at(gone, 'spec', 'group')
+    const group = valueAtPath(gone, 'spec', 'group')
     for (const stored of this.#storage.range(BUCKET)) {
-      if (at(fieldsOf(stored), 'spec', 'group') === group) this.#enqueue(stored.key)
+      if (valueAtPath(fieldsOf(stored), 'spec', 'group') === group) this.#enqueue(stored.key)
     }
   }
 
@@ -114,9 +114,9 @@ export class CrdReconciler {
       return
     }
     await this.#write(key, (crd) => {
-      const group = at(crd, 'spec', 'group')
+      const group = valueAtPath(crd, 'spec', 'group')
       const others = [...this.#storage.range(BUCKET)]
-        .filter((stored) => stored.key !== key && at(fieldsOf(stored), 'spec', 'group') === group)
+        .filter((stored) => stored.key !== key && valueAtPath(fieldsOf(stored), 'spec', 'group') === group)
         .map(fieldsOf)
       return withAcceptedNames(crd, others, this.#now())
     })
@@ -164,11 +164,11 @@ export class CrdReconciler {
     })
   }
 
-  #terminating(crd: Json, status: 'True' | 'False', reason: string, message: string): Json {
+  #terminating(crd: JsonObject, status: 'True' | 'False', reason: string, message: string): JsonObject {
     return withCondition(crd, { type: 'Terminating', status, reason, message }, this.#now())
   }
 
-  async #write(key: string, change: (crd: Json) => Json): Promise<void> {
+  async #write(key: string, change: (crd: JsonObject) => JsonObject): Promise<void> {
     await this.#storage.write(BUCKET, key, (current) => {
       if (!current) return { keep: true }
       const crd = fieldsOf(current)

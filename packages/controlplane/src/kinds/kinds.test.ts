@@ -1,8 +1,9 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test } from 'vitest'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, isDeepEqual, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../model/json.ts'
-import { asJson, at, isEqual, isSemanticallyEqual } from '../model/json.ts'
+import { isSemanticallyEqual } from '../model/json.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { builtInCatalog } from './catalog.ts'
 
@@ -16,7 +17,7 @@ function definition(bucketOrKey: string, version = 'v1'): ResourceDefinition {
   return found
 }
 
-const stored = (object: Json): Stored<KubeObject> => object as unknown as Stored<KubeObject>
+const stored = (object: JsonObject): Stored<KubeObject> => object as unknown as Stored<KubeObject>
 
 test('the catalog has every resource that kube-apiserver serves', () => {
   expect(catalog.length).toBe(68)
@@ -87,7 +88,7 @@ test('an autoscaler converts between v1 and v2 without loss', () => {
     status: { currentReplicas: 0, desiredReplicas: 0 },
   }
   const next = conversion?.toStored(old) ?? {}
-  expect(at(next, 'spec', 'metrics')).toEqual([
+  expect(valueAtPath(next, 'spec', 'metrics')).toEqual([
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
   ])
   const memory = {
@@ -96,40 +97,49 @@ test('an autoscaler converts between v1 and v2 without loss', () => {
   }
   const rich = {
     ...next,
-    spec: { ...asJson(at(next, 'spec')), metrics: [memory, ...(at(next, 'spec', 'metrics') as object[])] },
+    spec: {
+      ...asJsonObject(valueAtPath(next, 'spec')),
+      metrics: [memory, ...(valueAtPath(next, 'spec', 'metrics') as object[])],
+    },
   } as KubeObject
   const back = conversion?.fromStored(rich) ?? {}
-  expect(at(back, 'spec', 'targetCPUUtilizationPercentage')).toBe(50)
-  expect(at(conversion?.toStored(back), 'spec', 'metrics')).toEqual(at(rich, 'spec', 'metrics'))
+  expect(valueAtPath(back, 'spec', 'targetCPUUtilizationPercentage')).toBe(50)
+  expect(valueAtPath(conversion?.toStored(back), 'spec', 'metrics')).toEqual(valueAtPath(rich, 'spec', 'metrics'))
 })
 
 test('a service keeps its allocated address and ports', () => {
   const { strategy } = definition('services')
-  const body = (spec: Json): KubeObject => strategy.defaults?.({ metadata: { name: 'a' }, spec } as KubeObject) ?? {}
+  const body = (spec: JsonObject): KubeObject =>
+    strategy.defaults?.({ metadata: { name: 'a' }, spec } as KubeObject) ?? {}
   const created = stored(
-    strategy.prepareForCreate?.(body({ type: 'NodePort', ports: [{ port: 80, name: 'a' }] })) as unknown as Json,
+    strategy.prepareForCreate?.(body({ type: 'NodePort', ports: [{ port: 80, name: 'a' }] })) as unknown as JsonObject,
   )
-  const [address, port] = [at(created, 'spec', 'clusterIP'), at(created, 'spec', 'ports', '0')]
+  const [address, port] = [valueAtPath(created, 'spec', 'clusterIP'), valueAtPath(created, 'spec', 'ports', '0')]
   expect(address).toMatch(/^10\.(9[6-9]|10\d|11[01])\./)
   expect(port).toBeUndefined()
   const updated = strategy.prepareForUpdate?.(body({ type: 'NodePort', ports: [{ port: 81, name: 'a' }] }), created)
-  expect(at(updated, 'spec', 'clusterIP')).toBe(address)
-  expect(at(updated, 'spec', 'ipFamilies')).toEqual(['IPv4'])
-  expect((at(updated, 'spec', 'ports') as Json[])[0]?.['nodePort']).toBe(
-    (at(created, 'spec', 'ports') as Json[])[0]?.['nodePort'],
+  expect(valueAtPath(updated, 'spec', 'clusterIP')).toBe(address)
+  expect(valueAtPath(updated, 'spec', 'ipFamilies')).toEqual(['IPv4'])
+  expect((valueAtPath(updated, 'spec', 'ports') as JsonObject[])[0]?.['nodePort']).toBe(
+    (valueAtPath(created, 'spec', 'ports') as JsonObject[])[0]?.['nodePort'],
   )
   expect(strategy.validateUpdate?.(updated ?? {}, created)).toEqual([])
   // A ClusterIP service has no node port and no external traffic policy.
   const inner = strategy.prepareForUpdate?.(
-    { ...created, spec: { ...asJson(at(created, 'spec')), type: 'ClusterIP' } } as KubeObject,
+    { ...created, spec: { ...asJsonObject(valueAtPath(created, 'spec')), type: 'ClusterIP' } } as KubeObject,
     created,
   )
-  expect((at(inner, 'spec', 'ports') as Json[])[0]).toEqual({ port: 80, name: 'a', protocol: 'TCP', targetPort: 80 })
-  expect(at(inner, 'spec', 'externalTrafficPolicy')).toBeUndefined()
+  expect((valueAtPath(inner, 'spec', 'ports') as JsonObject[])[0]).toEqual({
+    port: 80,
+    name: 'a',
+    protocol: 'TCP',
+    targetPort: 80,
+  })
+  expect(valueAtPath(inner, 'spec', 'externalTrafficPolicy')).toBeUndefined()
   expect(strategy.validateUpdate?.(inner ?? {}, created)).toEqual([])
 })
 
-const running = (name: string, more: Json = {}): Json => ({
+const running = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   ready: true,
   restartCount: 0,
@@ -137,7 +147,7 @@ const running = (name: string, more: Json = {}): Json => ({
   ...more,
 })
 
-test.each<[string, Json, Json, readonly unknown[]]>([
+test.each<[string, JsonObject, JsonObject, readonly unknown[]]>([
   ['running', {}, { phase: 'Running', containerStatuses: [running('a'), running('b')] }, ['2/2', 'Running', '0']],
   [
     'crashing',
@@ -206,7 +216,7 @@ test.each<[string, Json, Json, readonly unknown[]]>([
   expect(cells.slice(1, 4)).toEqual(expected)
 })
 
-const grace = (spec: Json, status: Json): unknown =>
+const grace = (spec: JsonObject, status: JsonObject): unknown =>
   definition('pods').strategy.gracePeriod?.(stored({ metadata: {}, spec, status }))
 
 test('a pod has a grace period only while it runs on a node', () => {
@@ -222,13 +232,16 @@ test('an update may change only some fields of a pod', () => {
     strategy.defaults?.({
       metadata: { name: 'a' },
       spec: { containers: [{ name: 'a', image: 'a' }] },
-    } as KubeObject) as unknown as Json,
+    } as KubeObject) as unknown as JsonObject,
   )
-  const changed = (spec: Json): readonly string[] =>
-    (strategy.validateUpdate?.({ ...pod, spec: { ...asJson(at(pod, 'spec')), ...spec } } as KubeObject, pod) ?? []).map(
-      ({ field, message }) => `${field}: ${message.split(' other than')[0] ?? ''}`,
-    )
-  const [container] = at(pod, 'spec', 'containers') as Json[]
+  const changed = (spec: JsonObject): readonly string[] =>
+    (
+      strategy.validateUpdate?.(
+        { ...pod, spec: { ...asJsonObject(valueAtPath(pod, 'spec')), ...spec } } as KubeObject,
+        pod,
+      ) ?? []
+    ).map(({ field, message }) => `${field}: ${message.split(' other than')[0] ?? ''}`)
+  const [container] = valueAtPath(pod, 'spec', 'containers') as JsonObject[]
   expect(changed({ containers: [{ ...container, image: 'b' }] })).toEqual([])
   expect(changed({ tolerations: [{ key: 'a', operator: 'Exists' }] })).toEqual([])
   expect(changed({ hostname: 'b' })).toEqual(['spec: Forbidden: pod updates may not change fields'])
@@ -238,7 +251,7 @@ test('an update may change only some fields of a pod', () => {
 })
 
 const generation = (object: unknown): unknown =>
-  at(object, 'metadata', 'annotations', 'deprecated.daemonset.template.generation')
+  valueAtPath(object, 'metadata', 'annotations', 'deprecated.daemonset.template.generation')
 
 test('a DaemonSet counts the changes of its template', () => {
   const { strategy } = definition('daemonsets.apps')
@@ -246,7 +259,7 @@ test('a DaemonSet counts the changes of its template', () => {
     strategy.prepareForCreate?.({
       metadata: { name: 'a' },
       spec: { template: { a: 1 } },
-    } as KubeObject) as unknown as Json,
+    } as KubeObject) as unknown as JsonObject,
   )
   expect(generation(set)).toBe('1')
   expect(generation(strategy.prepareForUpdate?.({ ...set, spec: { template: { a: 2 } } } as KubeObject, set))).toBe('2')
@@ -275,8 +288,8 @@ test('keys such as __proto__ are plain keys', () => {
   expect(printer.cells(object, 0)[1]).toBe(2)
   const secret = JSON.parse('{"metadata":{"name":"a"},"stringData":{"__proto__":"x"}}') as KubeObject
   const kept = definition('secrets').strategy.defaults?.(secret)
-  expect(Object.keys(asJson(at(kept, 'data')))).toEqual(['__proto__'])
-  expect(isEqual(JSON.parse('{"__proto__":{}}'), {})).toBe(false)
+  expect(Object.keys(asJsonObject(valueAtPath(kept, 'data')))).toEqual(['__proto__'])
+  expect(isDeepEqual(JSON.parse('{"__proto__":{}}'), {})).toBe(false)
   expect(isSemanticallyEqual(JSON.parse('{"__proto__":1}'), {})).toBe(false)
   const broken = {
     metadata: { name: 'a' },

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 
 import type { KubeObject, Stored } from '@tenure/kube'
 import { expect, test, describe } from 'vitest'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../model/json.ts'
-import { asJson, asText, at, isJson } from '../model/json.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
 import { decodeBuiltIn } from '../schema/decode/decode.ts'
 import { builtInCatalog } from './catalog.ts'
@@ -18,7 +18,7 @@ interface Status {
 }
 
 const recorded = JSON.parse(readFileSync(new URL('testdata/recorded.json', import.meta.url), 'utf8')) as {
-  readonly created: Readonly<Record<string, { readonly object: Json; readonly cells: readonly unknown[] }>>
+  readonly created: Readonly<Record<string, { readonly object: JsonObject; readonly cells: readonly unknown[] }>>
   readonly refused: Readonly<Record<string, Status>>
   readonly changed: Readonly<Record<string, Status>>
 }
@@ -68,29 +68,29 @@ function masked(object: unknown, uid: unknown): unknown {
   return JSON.parse(text)
 }
 
-function withoutAdmission(object: Json): Json {
-  const { resourceVersion: _, ...metadata } = asJson(object['metadata'])
+function withoutAdmission(object: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = asJsonObject(object['metadata'])
   if (object['kind'] === 'PersistentVolumeClaim' || object['kind'] === 'PersistentVolume') {
     delete (metadata as Record<string, unknown>)['finalizers']
   }
   if (object['kind'] === 'Node') return { ...object, metadata, spec: {} }
   if (object['kind'] !== 'Pod') return { ...object, metadata }
-  const { tolerations: _t, priority: _p, preemptionPolicy: _q, ...spec } = asJson(object['spec'])
-  const list = (spec['containers'] as Json[]).map(({ volumeMounts, ...rest }) => {
-    const mounts = (volumeMounts as Json[] | undefined)?.filter(
-      ({ name }) => !asText(name).startsWith('kube-api-access'),
+  const { tolerations: _t, priority: _p, preemptionPolicy: _q, ...spec } = asJsonObject(object['spec'])
+  const list = (spec['containers'] as JsonObject[]).map(({ volumeMounts, ...rest }) => {
+    const mounts = (volumeMounts as JsonObject[] | undefined)?.filter(
+      ({ name }) => !asString(name).startsWith('kube-api-access'),
     )
     return { ...rest, ...(mounts && mounts.length > 0 && { volumeMounts: mounts }) }
   })
-  const volumes = (spec['volumes'] as Json[]).filter(({ name }) => !asText(name).startsWith('kube-api-access'))
+  const volumes = (spec['volumes'] as JsonObject[]).filter(({ name }) => !asString(name).startsWith('kube-api-access'))
   return { ...object, metadata, spec: { ...spec, containers: list, volumes } }
 }
 
-function comparable(object: Json): unknown {
-  const result = masked(withoutAdmission(object), at(object, 'metadata', 'uid'))
+function comparable(object: JsonObject): unknown {
+  const result = masked(withoutAdmission(object), valueAtPath(object, 'metadata', 'uid'))
   // Admission sets the service account.
-  const spec = at(result, 'spec')
-  if (object['kind'] === 'Pod' && isJson(spec)) {
+  const spec = valueAtPath(result, 'spec')
+  if (object['kind'] === 'Pod' && isJsonObject(spec)) {
     const { serviceAccount: _, serviceAccountName: __, volumes, ...rest } = spec as Record<string, unknown>
     const kept = Array.isArray(volumes) && volumes.length > 0 ? { volumes } : {}
     return { ...(result as object), spec: { ...rest, ...kept } }
@@ -107,9 +107,9 @@ describe('a created object is stored as kube-apiserver stores it', () => {
     if (!expected) throw new Error('No recorded answer')
     const ours =
       object['kind' as keyof KubeObject] === 'Pod'
-        ? { ...object, spec: { volumes: [], ...asJson(at(object, 'spec')) } }
+        ? { ...object, spec: { volumes: [], ...asJsonObject(valueAtPath(object, 'spec')) } }
         : object
-    expect(comparable(ours as unknown as Json)).toEqual(comparable(expected.object))
+    expect(comparable(ours as unknown as JsonObject)).toEqual(comparable(expected.object))
   })
 })
 
@@ -118,7 +118,7 @@ describe('an object is printed as kube-apiserver prints it', () => {
     const { printer } = definitionOf(body)
     const expected = recorded.created[title]
     if (!expected) throw new Error('No recorded answer')
-    const now = Date.parse(asText(at(expected.object, 'metadata', 'creationTimestamp')))
+    const now = Date.parse(asString(valueAtPath(expected.object, 'metadata', 'creationTimestamp')))
     const cells = printer.cells(expected.object, now)
     // On the recorded server a controller changed this column before it was printed.
     const late = title === 'API service' ? 2 : -1
@@ -175,8 +175,8 @@ describe('an invalid update is rejected with the texts of kube-apiserver', () =>
 })
 
 function merged(target: unknown, patch: unknown): unknown {
-  if (!isJson(patch)) return patch
-  const result: Record<string, unknown> = { ...asJson(target) }
+  if (!isJsonObject(patch)) return patch
+  const result: Record<string, unknown> = { ...asJsonObject(target) }
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key]
     else result[key] = merged(result[key], value)

@@ -1,5 +1,7 @@
-import type { Json } from './json.ts'
-import { asJson, asJsons, at, withField } from './json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects, withField } from './json.ts'
 
 export interface Condition {
   readonly type: string
@@ -8,20 +10,21 @@ export interface Condition {
   readonly message: string
 }
 
-export function conditionOf(object: Json, type: string): Json | undefined {
-  return asJsons(at(object, 'status', 'conditions')).find((condition) => condition['type'] === type)
+export function conditionOf(object: JsonObject, type: string): JsonObject | undefined {
+  return asJsonObjects(valueAtPath(object, 'status', 'conditions')).find((condition) => condition['type'] === type)
 }
 
-export const hasCondition = (object: Json, type: string): boolean => conditionOf(object, type)?.['status'] === 'True'
+export const hasCondition = (object: JsonObject, type: string): boolean =>
+  conditionOf(object, type)?.['status'] === 'True'
 
 /** Returns `object` with the condition, or `object` itself if it has it already. `now` is the transition time. */
-export function withCondition(object: Json, condition: Condition, now: string): Json {
+export function withCondition(object: JsonObject, condition: Condition, now: string): JsonObject {
   const { type, status, reason, message } = condition
-  const conditions = asJsons(at(object, 'status', 'conditions'))
+  const conditions = asJsonObjects(valueAtPath(object, 'status', 'conditions'))
   const old = conditions.find((one) => one['type'] === type)
   if (old && old['status'] === status && old['reason'] === reason && old['message'] === message) return object
   const lastTransitionTime = old?.['status'] === status ? old['lastTransitionTime'] : now
   const next = { lastTransitionTime, message, reason, status, type }
   const list = old ? conditions.map((one) => (one === old ? next : one)) : [...conditions, next]
-  return withField(object, 'status', { ...asJson(object['status']), conditions: list })
+  return withField(object, 'status', { ...asJsonObject(object['status']), conditions: list })
 }

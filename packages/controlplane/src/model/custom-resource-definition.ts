@@ -1,15 +1,18 @@
-import type { Json } from './json.ts'
-import { asJson, asJsons, asText, at } from './json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
-export const specOf = (crd: Json): Json => asJson(crd['spec'])
+import { asJsonObjects } from './json.ts'
 
-export const namesOf = (crd: Json): Json => asJson(at(crd, 'spec', 'names'))
+export const specOf = (crd: JsonObject): JsonObject => asJsonObject(crd['spec'])
 
-export const versionsOf = (crd: Json): readonly Json[] => asJsons(at(crd, 'spec', 'versions'))
+export const namesOf = (crd: JsonObject): JsonObject => asJsonObject(valueAtPath(crd, 'spec', 'names'))
 
-export const storageVersionOf = (crd: Json): string | undefined => {
+export const versionsOf = (crd: JsonObject): readonly JsonObject[] =>
+  asJsonObjects(valueAtPath(crd, 'spec', 'versions'))
+
+export const storageVersionOf = (crd: JsonObject): string | undefined => {
   const version = versionsOf(crd).find(({ storage }) => storage === true)
-  return version && asText(version['name'])
+  return version && asString(version['name'])
 }
 
 export const FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'

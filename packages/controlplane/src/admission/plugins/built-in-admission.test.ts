@@ -4,6 +4,8 @@ import type { KubeObject } from '@tenure/kube'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { silentLogger } from '@tenure/runtime'
 import { expect, test } from 'vitest'
+import type { JsonObject } from '@tenure/kube/model'
+import { valueAtPath } from '@tenure/kube/model'
 
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
@@ -12,13 +14,11 @@ import { openStorage } from '../../storage/index.ts'
 import type { Storage } from '../../storage/index.ts'
 import { BuiltInAdmission } from './built-in-admission.ts'
 import { builtInCatalog } from '../../kinds/catalog.ts'
-import type { Json } from '../../model/json.ts'
-import { at } from '../../model/json.ts'
 import { CREATED } from '../../kinds/testdata/cases.ts'
 import type { Body } from '../../kinds/testdata/cases.ts'
 
 const recorded = JSON.parse(readFileSync(new URL('../../kinds/testdata/recorded.json', import.meta.url), 'utf8')) as {
-  readonly created: Readonly<Record<string, { readonly object: Json }>>
+  readonly created: Readonly<Record<string, { readonly object: JsonObject }>>
 }
 const catalog = builtInCatalog()
 
@@ -26,7 +26,7 @@ interface Fixture {
   readonly storage: Storage
   readonly clock: VirtualClock
   readonly admission: BuiltInAdmission
-  put(bucket: string, key: string, object: Json): Promise<void>
+  put(bucket: string, key: string, object: JsonObject): Promise<void>
 }
 
 async function setUp(): Promise<Fixture> {
@@ -84,8 +84,8 @@ test.each(['pod', 'pod with everything people use', 'persistent volume claim', '
     const body = CREATED.find((one) => one.title === title)?.object ?? {}
     const object = await admission.mutate(attributesOf(body))
     const expected = recorded.created[title]?.object
-    expect(unrandom(at(object, 'spec'))).toEqual(unrandom(at(expected, 'spec')))
-    expect(at(object, 'metadata', 'finalizers')).toEqual(at(expected, 'metadata', 'finalizers'))
+    expect(unrandom(valueAtPath(object, 'spec'))).toEqual(unrandom(valueAtPath(expected, 'spec')))
+    expect(valueAtPath(object, 'metadata', 'finalizers')).toEqual(valueAtPath(expected, 'metadata', 'finalizers'))
   },
 )
 
@@ -108,8 +108,11 @@ test('creating a pod waits for the service account of a new namespace', async ()
     imagePullSecrets: [{ name: 's' }],
     automountServiceAccountToken: false,
   })
-  expect(at(await admitted, 'spec')).toMatchObject({ serviceAccountName: 'default', imagePullSecrets: [{ name: 's' }] })
-  expect(at(await admitted, 'spec', 'volumes')).toBeUndefined()
+  expect(valueAtPath(await admitted, 'spec')).toMatchObject({
+    serviceAccountName: 'default',
+    imagePullSecrets: [{ name: 's' }],
+  })
+  expect(valueAtPath(await admitted, 'spec', 'volumes')).toBeUndefined()
   expect(clock.pending).toBe(0)
 })
 
@@ -121,7 +124,11 @@ test('the priority of a pod comes from its PriorityClass', async () => {
     .catch((error: unknown) => error)
   expect(refusal).toMatchObject({ message: 'pods "a" is forbidden: no PriorityClass with name none was found' })
   expect(
-    at(await admission.mutate(attributesOf(pod({ priorityClassName: 'system-node-critical' }))), 'spec', 'priority'),
+    valueAtPath(
+      await admission.mutate(attributesOf(pod({ priorityClassName: 'system-node-critical' }))),
+      'spec',
+      'priority',
+    ),
   ).toBe(2_000_001_000)
   await put('priorityclasses.scheduling.k8s.io', 'high', {
     metadata: { name: 'high', uid: 'h', creationTimestamp: 'x' },
@@ -129,7 +136,7 @@ test('the priority of a pod comes from its PriorityClass', async () => {
     globalDefault: true,
     preemptionPolicy: 'Never',
   })
-  expect(at(await admission.mutate(attributesOf(pod())), 'spec')).toMatchObject({
+  expect(valueAtPath(await admission.mutate(attributesOf(pod())), 'spec')).toMatchObject({
     priority: 7,
     priorityClassName: 'high',
     preemptionPolicy: 'Never',
@@ -141,12 +148,12 @@ test('an update keeps computed fields', async () => {
   await put('serviceaccounts', 'kinds/default', account)
   const old = await admission.mutate(attributesOf(pod()))
   if (!old) throw new Error('The pod was not admitted')
-  const { priority: _, tolerations: __, ...spec } = at(old, 'spec') as Record<string, unknown>
+  const { priority: _, tolerations: __, ...spec } = valueAtPath(old, 'spec') as Record<string, unknown>
   const updated = await admission.mutate(attributesOf({ ...old, spec }, 'UPDATE', old))
-  expect(at(updated, 'spec')).toEqual(at(old, 'spec'))
+  expect(valueAtPath(updated, 'spec')).toEqual(valueAtPath(old, 'spec'))
 })
 
-const named = (name: string, created: string, annotation: string): Json => ({
+const named = (name: string, created: string, annotation: string): JsonObject => ({
   metadata: { name, uid: name, creationTimestamp: created, annotations: { [annotation]: 'true' } },
 })
 
@@ -169,10 +176,10 @@ test('claims and ingresses get the newest default class', async () => {
       named(name, created, 'ingressclass.kubernetes.io/is-default-class'),
     )
   }
-  expect(at(await admission.mutate(attributesOf(bodyOf('persistent volume claim'))), 'spec', 'storageClassName')).toBe(
-    'new',
-  )
-  expect(at(await admission.mutate(attributesOf(bodyOf('ingress'))), 'spec', 'ingressClassName')).toBe('new')
+  expect(
+    valueAtPath(await admission.mutate(attributesOf(bodyOf('persistent volume claim'))), 'spec', 'storageClassName'),
+  ).toBe('new')
+  expect(valueAtPath(await admission.mutate(attributesOf(bodyOf('ingress'))), 'spec', 'ingressClassName')).toBe('new')
 })
 
 const of = (bucket: string): ResourceDefinition => {

@@ -1,27 +1,23 @@
 import { randomSuffix } from '@tenure/kube'
 import type { Clock, KubeObject, Random } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
-import type { Json } from '../../model/json.ts'
-import { withRuntimeScheduling } from './runtime-class-scheduling.ts'
-import { SYSTEM_PRIORITIES } from '../../kinds/scheduling/priority-class.ts'
 import {
-  asJson,
-  asJsons,
-  asList,
+  asJsonObjects,
   asNumber,
-  asText,
-  at,
   filled,
-  isJson,
   isSemanticallyEqual,
   isUnset,
   withField,
   withinField,
   withinItems,
 } from '../../model/json.ts'
+import { withRuntimeScheduling } from './runtime-class-scheduling.ts'
+import { SYSTEM_PRIORITIES } from '../../kinds/scheduling/priority-class.ts'
 
 export interface BuiltInAdmissionOptions {
   /** Source of service accounts and classes. */
@@ -72,7 +68,7 @@ export class BuiltInAdmission implements Admission {
   async mutate(attributes: AdmissionAttributes): Promise<KubeObject | undefined> {
     const { operation, definition, subresource, object } = attributes
     if (!object || !this.concerns(operation, definition, subresource)) return object
-    const fields = object as unknown as Json
+    const fields = object as unknown as JsonObject
     const admitted = operation === 'CREATE' ? await this.#created(attributes, fields) : updatedPod(attributes, fields)
     return admitted
   }
@@ -81,7 +77,7 @@ export class BuiltInAdmission implements Admission {
     // Mutation already refuses invalid requests.
   }
 
-  async #created(attributes: AdmissionAttributes, object: Json): Promise<Json> {
+  async #created(attributes: AdmissionAttributes, object: JsonObject): Promise<JsonObject> {
     const { definition } = attributes
     switch (definition.bucket) {
       case 'pods': {
@@ -92,8 +88,8 @@ export class BuiltInAdmission implements Admission {
       case 'nodes': {
         if (!this.#taintsNodes) return object
         const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
-        const taints = asJsons(at(object, 'spec', 'taints'))
-        return withField(object, 'spec', { ...asJson(object['spec']), taints: [...taints, taint] })
+        const taints = asJsonObjects(valueAtPath(object, 'spec', 'taints'))
+        return withField(object, 'spec', { ...asJsonObject(object['spec']), taints: [...taints, taint] })
       }
       case 'persistentvolumeclaims':
         return withProtection(this.#withStorageClass(object), definition.bucket)
@@ -105,42 +101,42 @@ export class BuiltInAdmission implements Admission {
   }
 
   /** Applies the overhead and the node selection of the pod's RuntimeClass. */
-  #withRuntime(attributes: AdmissionAttributes, pod: Json): Json {
-    const name = asText(at(pod, 'spec', 'runtimeClassName'))
+  #withRuntime(attributes: AdmissionAttributes, pod: JsonObject): JsonObject {
+    const name = asString(valueAtPath(pod, 'spec', 'runtimeClassName'))
     const found = name ? this.#storage.get('runtimeclasses.node.k8s.io', name)?.object : undefined
     if (name && !found) throw admissionDenied(attributes, `pod rejected: RuntimeClass "${name}" not found`)
-    const fixed = at(found, 'overhead', 'podFixed')
+    const fixed = valueAtPath(found, 'overhead', 'podFixed')
     return withinField(pod, 'spec', (spec) => {
       const asked = spec['overhead']
-      if (!isJson(fixed) && !isUnset(asked)) {
+      if (!isJsonObject(fixed) && !isUnset(asked)) {
         throw admissionDenied(
           attributes,
           'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
         )
       }
-      if (isJson(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
+      if (isJsonObject(asked) && Object.keys(asked).length > 0 && !isSemanticallyEqual(asked, fixed)) {
         throw admissionDenied(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
       }
       const placed = withRuntimeScheduling(
-        isJson(fixed) ? withField(spec, 'overhead', fixed) : spec,
-        at(found, 'scheduling'),
+        isJsonObject(fixed) ? withField(spec, 'overhead', fixed) : spec,
+        valueAtPath(found, 'scheduling'),
       )
       if (typeof placed === 'string') throw admissionDenied(attributes, placed)
       return placed
     })
   }
 
-  async #withAccount(attributes: AdmissionAttributes, pod: Json): Promise<Json> {
+  async #withAccount(attributes: AdmissionAttributes, pod: JsonObject): Promise<JsonObject> {
     const { namespace = '' } = attributes
-    const account = asText(at(pod, 'spec', 'serviceAccountName')) || 'default'
+    const account = asString(valueAtPath(pod, 'spec', 'serviceAccountName')) || 'default'
     const found = await this.#account(namespace, account)
     if (!found) {
       const why = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`
       throw admissionDenied(attributes, why)
     }
     return withinField(pod, 'spec', (given) => {
-      let spec: Json = { ...given, serviceAccountName: account, serviceAccount: account }
-      if (asList(spec['imagePullSecrets']).length === 0 && asList(found['imagePullSecrets']).length > 0) {
+      let spec: JsonObject = { ...given, serviceAccountName: account, serviceAccount: account }
+      if (asArray(spec['imagePullSecrets']).length === 0 && asArray(found['imagePullSecrets']).length > 0) {
         spec = { ...spec, imagePullSecrets: found['imagePullSecrets'] }
       }
       const mounts = spec['automountServiceAccountToken'] ?? found['automountServiceAccountToken'] ?? true
@@ -148,31 +144,32 @@ export class BuiltInAdmission implements Admission {
     })
   }
 
-  async #account(namespace: string, name: string): Promise<Json | undefined> {
+  async #account(namespace: string, name: string): Promise<JsonObject | undefined> {
     const key = `${namespace}/${name}`
-    const read = (): Json | undefined => this.#storage.get('serviceaccounts', key)?.object as Json | undefined
+    const read = (): JsonObject | undefined =>
+      this.#storage.get('serviceaccounts', key)?.object as JsonObject | undefined
     const found = read()
     if (found || this.#accountTimeoutMs <= 0) return found
     return new Promise((resolve) => {
-      const settle = (account: Json | undefined): void => {
+      const settle = (account: JsonObject | undefined): void => {
         unsubscribe()
         timer.cancel()
         resolve(account)
       }
       const timer = this.#clock.setTimer(this.#accountTimeoutMs, () => settle(read()))
       const unsubscribe = this.#storage.watch('serviceaccounts', this.#storage.revision, (change) => {
-        if (change.key === key && change.current) settle(change.current.object as unknown as Json)
+        if (change.key === key && change.current) settle(change.current.object as unknown as JsonObject)
       })
     })
   }
 
-  #withPriority(attributes: AdmissionAttributes, pod: Json): Json {
-    const className = asText(at(pod, 'spec', 'priorityClassName'))
+  #withPriority(attributes: AdmissionAttributes, pod: JsonObject): JsonObject {
+    const className = asString(valueAtPath(pod, 'spec', 'priorityClassName'))
     const found = className ? this.#priorityClass(className) : this.#defaultPriority()
     if (className && !found) throw admissionDenied(attributes, `no PriorityClass with name ${className} was found`)
     const { value, preemptionPolicy } = found ?? {}
     const priority = asNumber(value)
-    const asked = at(pod, 'spec', 'priority')
+    const asked = valueAtPath(pod, 'spec', 'priority')
     if (typeof asked === 'number' && asked !== priority) {
       const why = `the integer value of priority (${asked}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`
       throw admissionDenied(attributes, why)
@@ -180,37 +177,37 @@ export class BuiltInAdmission implements Admission {
     return withinField(pod, 'spec', (spec) => ({
       ...spec,
       priority,
-      ...(found && !className && { priorityClassName: at(found, 'metadata', 'name') }),
+      ...(found && !className && { priorityClassName: valueAtPath(found, 'metadata', 'name') }),
       preemptionPolicy: preemptionPolicy ?? 'PreemptLowerPriority',
     }))
   }
 
-  #priorityClass(name: string): Json | undefined {
-    const stored = this.#storage.get('priorityclasses.scheduling.k8s.io', name)?.object as Json | undefined
+  #priorityClass(name: string): JsonObject | undefined {
+    const stored = this.#storage.get('priorityclasses.scheduling.k8s.io', name)?.object as JsonObject | undefined
     if (stored) return stored
     const value = SYSTEM_PRIORITIES.get(name)
     return value === undefined ? undefined : { value }
   }
 
-  #defaultPriority(): Json | undefined {
+  #defaultPriority(): JsonObject | undefined {
     for (const { object } of this.#storage.range('priorityclasses.scheduling.k8s.io')) {
-      if (at(object, 'globalDefault') === true) return object as unknown as Json
+      if (valueAtPath(object, 'globalDefault') === true) return object as unknown as JsonObject
     }
     return undefined
   }
 
-  #withStorageClass(claim: Json): Json {
-    if (at(claim, 'spec', 'storageClassName') !== undefined) return claim
+  #withStorageClass(claim: JsonObject): JsonObject {
+    if (valueAtPath(claim, 'spec', 'storageClassName') !== undefined) return claim
     const found = this.#newestDefault('storageclasses.storage.k8s.io', 'storageclass.kubernetes.io/is-default-class')
     return found === undefined
       ? claim
       : withinField(claim, 'spec', (spec) => withField(spec, 'storageClassName', found))
   }
 
-  #withIngressClass(ingress: Json): Json {
+  #withIngressClass(ingress: JsonObject): JsonObject {
     const isNamed =
-      !isUnset(at(ingress, 'spec', 'ingressClassName')) ||
-      at(ingress, 'metadata', 'annotations', 'kubernetes.io/ingress.class') !== undefined
+      !isUnset(valueAtPath(ingress, 'spec', 'ingressClassName')) ||
+      valueAtPath(ingress, 'metadata', 'annotations', 'kubernetes.io/ingress.class') !== undefined
     if (isNamed) return ingress
     const found = this.#newestDefault('ingressclasses.networking.k8s.io', 'ingressclass.kubernetes.io/is-default-class')
     return found === undefined
@@ -229,14 +226,14 @@ export class BuiltInAdmission implements Admission {
 }
 
 /** Restores computed fields that an update leaves out. */
-function updatedPod({ oldObject }: AdmissionAttributes, pod: Json): Json {
-  const { priority, preemptionPolicy } = asJson(at(oldObject, 'spec'))
+function updatedPod({ oldObject }: AdmissionAttributes, pod: JsonObject): JsonObject {
+  const { priority, preemptionPolicy } = asJsonObject(valueAtPath(oldObject, 'spec'))
   return withinField(pod, 'spec', (spec) => filled(withTolerations(spec), { priority, preemptionPolicy }))
 }
 
 /** Tolerates an unready or unreachable node for five minutes by default. */
-function withTolerations(spec: Json): Json {
-  const tolerations = asJsons(spec['tolerations'])
+function withTolerations(spec: JsonObject): JsonObject {
+  const tolerations = asJsonObjects(spec['tolerations'])
   const missing = EVICTING_TAINTS.filter(
     (key) =>
       !tolerations.some(
@@ -249,28 +246,28 @@ function withTolerations(spec: Json): Json {
   return withField(spec, 'tolerations', [...tolerations, ...added])
 }
 
-const isMounted = (container: Json): boolean =>
-  asJsons(container['volumeMounts']).some(({ mountPath }) => mountPath === TOKEN_PATH)
+const isMounted = (container: JsonObject): boolean =>
+  asJsonObjects(container['volumeMounts']).some(({ mountPath }) => mountPath === TOKEN_PATH)
 
 /** Adds a volume with the token of the service account and mounts it at the standard path. */
-function withToken(given: Json, newName: () => string): Json {
+function withToken(given: JsonObject, newName: () => string): JsonObject {
   const lists = ['containers', 'initContainers'] as const
-  if (lists.every((list) => asJsons(given[list]).every(isMounted))) return given
-  const volumes = asJsons(given['volumes'])
-  const known = volumes.find(({ name }) => asText(name).startsWith('kube-api-access-'))
-  const name = known ? asText(known['name']) : newName()
+  if (lists.every((list) => asJsonObjects(given[list]).every(isMounted))) return given
+  const volumes = asJsonObjects(given['volumes'])
+  const known = volumes.find(({ name }) => asString(name).startsWith('kube-api-access-'))
+  const name = known ? asString(known['name']) : newName()
   let spec = known ? given : { ...given, volumes: [...volumes, tokenVolume(name)] }
   for (const list of lists) {
     spec = withinItems(spec, list, (container) => {
       if (isMounted(container)) return container
       const mount = { name, readOnly: true, mountPath: TOKEN_PATH }
-      return withField(container, 'volumeMounts', [...asJsons(container['volumeMounts']), mount])
+      return withField(container, 'volumeMounts', [...asJsonObjects(container['volumeMounts']), mount])
     })
   }
   return spec
 }
 
-function tokenVolume(name: string): Json {
+function tokenVolume(name: string): JsonObject {
   return {
     name,
     projected: {
@@ -288,10 +285,10 @@ function tokenVolume(name: string): Json {
   }
 }
 
-function withProtection(object: Json, bucket: string): Json {
+function withProtection(object: JsonObject, bucket: string): JsonObject {
   const finalizer = PROTECTION_FINALIZERS.get(bucket)
   return withinField(object, 'metadata', (metadata) => {
-    const finalizers = asList(metadata['finalizers'])
+    const finalizers = asArray(metadata['finalizers'])
     return finalizers.includes(finalizer) ? metadata : { ...metadata, finalizers: [...finalizers, finalizer] }
   })
 }

@@ -1,20 +1,25 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asText, isJson, isSemanticallyEqual, isUnset, withField } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject } from '@tenure/kube/model'
+
+import { asJsonObjects, isSemanticallyEqual, isUnset, withField } from '../../model/json.ts'
 
 /**
  * Merges the nodeSelector and tolerations of a RuntimeClass into a pod's spec. Returns the message of a conflict as a
  * string.
  */
-export function withRuntimeScheduling(spec: Json, scheduling: unknown): Json | string {
-  if (!isJson(scheduling)) return spec
-  const [own, needed] = [asJson(spec['nodeSelector']), asJson(scheduling['nodeSelector'])]
+export function withRuntimeScheduling(spec: JsonObject, scheduling: unknown): JsonObject | string {
+  if (!isJsonObject(scheduling)) return spec
+  const [own, needed] = [asJsonObject(spec['nodeSelector']), asJsonObject(scheduling['nodeSelector'])]
   for (const [key, value] of Object.entries(needed)) {
     if (Object.hasOwn(own, key) && own[key] !== value) {
-      return `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${asText(value)}; pod.spec.nodeSelector[${key}] = ${asText(own[key])}`
+      return `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${asString(value)}; pod.spec.nodeSelector[${key}] = ${asString(own[key])}`
     }
   }
   const nodeSelector = { ...own, ...needed }
-  const tolerations = mergeTolerations([...asJsons(spec['tolerations']), ...asJsons(scheduling['tolerations'])])
+  const tolerations = mergeTolerations([
+    ...asJsonObjects(spec['tolerations']),
+    ...asJsonObjects(scheduling['tolerations']),
+  ])
   const selected = Object.keys(nodeSelector).length > 0 ? withField(spec, 'nodeSelector', nodeSelector) : spec
   return tolerations.length > 0 ? withField(selected, 'tolerations', tolerations) : selected
 }
@@ -23,9 +28,9 @@ export function withRuntimeScheduling(spec: Json, scheduling: unknown): Json | s
 const MAX_MERGED_TOLERATIONS = 1_000
 
 /** Drops tolerations that another one covers. */
-function mergeTolerations(all: readonly Json[]): readonly Json[] {
+function mergeTolerations(all: readonly JsonObject[]): readonly JsonObject[] {
   if (all.length > MAX_MERGED_TOLERATIONS) return all
-  const merged: Json[] = []
+  const merged: JsonObject[] = []
   for (const [index, toleration] of all.entries()) {
     const isCovered =
       merged.some((other) => covers(other, toleration)) ||
@@ -36,9 +41,9 @@ function mergeTolerations(all: readonly Json[]): readonly Json[] {
   return merged
 }
 
-function covers(wide: Json, narrow: Json): boolean {
+function covers(wide: JsonObject, narrow: JsonObject): boolean {
   if (isSemanticallyEqual(wide, narrow)) return true
-  const same = (field: string): boolean => asText(wide[field]) === asText(narrow[field])
+  const same = (field: string): boolean => asString(wide[field]) === asString(narrow[field])
   const isExists = wide['operator'] === 'Exists'
   if (!same('key') && !(isUnset(wide['key']) && isExists)) return false
   if (!same('effect') && !isUnset(wide['effect'])) return false

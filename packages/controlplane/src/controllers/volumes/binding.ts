@@ -2,7 +2,7 @@ import { isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } 
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
-import { compareQuantities } from '../../kinds/common/quantity.ts'
+import { compareQuantityValues } from '../../kinds/common/quantity.ts'
 import type { ObjectEvents } from '../common/core-events.ts'
 import { updateStatus } from '../common/status.ts'
 import { PROVISIONER } from '../namespaces/bootstrap.ts'
@@ -82,14 +82,14 @@ function findVolume({ list, object: claim, read }: Context): Stored<PersistentVo
       return (
         storageClassName === className &&
         volumeMode === (claim.spec?.volumeMode ?? 'Filesystem') &&
-        compareQuantities(capacity?.['storage'] ?? 0, wanted) >= 0 &&
+        compareQuantityValues(capacity?.['storage'] ?? 0, wanted) >= 0 &&
         (claim.spec?.accessModes ?? []).every((mode) => accessModes.includes(mode))
       )
     })
     .toSorted(
       (a, b) =>
         Number(isFor(b, claim)) - Number(isFor(a, claim)) ||
-        compareQuantities(a.spec?.capacity?.['storage'] ?? 0, b.spec?.capacity?.['storage'] ?? 0),
+        compareQuantityValues(a.spec?.capacity?.['storage'] ?? 0, b.spec?.capacity?.['storage'] ?? 0),
     )[0]
 }
 

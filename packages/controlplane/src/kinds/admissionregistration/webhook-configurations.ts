@@ -1,25 +1,23 @@
 import type { LabelSelector } from '@tenure/kube'
-
-import type { Json } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import {
-  asJson,
-  asJsons,
-  asList,
-  asText,
-  at,
-  filled,
-  isJson,
-  isUnset,
-  repeats,
-  withinField,
-  withinItems,
-} from '../../model/json.ts'
+  asArray,
+  asJsonObject,
+  asString,
+  dns1035Label,
+  dnsSubdomain,
+  isJsonObject,
+  qualifiedName,
+  valueAtPath,
+} from '@tenure/kube/model'
+
+import { asJsonObjects, filled, isUnset, repeats, withinField, withinItems } from '../../model/json.ts'
 import { compileCondition } from '../../schema/cel/conditions.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from '../common/names.ts'
+import { portNumber } from '../common/names.ts'
 import { validateSelector } from '../common/selectors.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -31,7 +29,7 @@ export const ADMISSION_REGISTRATION: KindTable = {
   [`validatingadmissionpolicies.${GROUP}`]: {
     columns: (policy, age) => [
       nameOf(policy),
-      asList(at(policy, 'spec', 'validations')).length,
+      asArray(valueAtPath(policy, 'spec', 'validations')).length,
       paramKind(policy),
       age(createdAt(policy)),
     ],
@@ -40,7 +38,7 @@ export const ADMISSION_REGISTRATION: KindTable = {
   [`mutatingadmissionpolicies.${GROUP}`]: {
     columns: (policy, age) => [
       nameOf(policy),
-      asList(at(policy, 'spec', 'mutations')).length,
+      asArray(valueAtPath(policy, 'spec', 'mutations')).length,
       paramKind(policy),
       age(createdAt(policy)),
     ],
@@ -50,19 +48,23 @@ export const ADMISSION_REGISTRATION: KindTable = {
   [`mutatingadmissionpolicybindings.${GROUP}`]: { columns: bindingColumns, rules: { defaults: defaultBinding } },
 }
 
-function paramKind(policy: Json): string {
-  const kind = at(policy, 'spec', 'paramKind')
-  return isJson(kind) ? `${asText(kind['apiVersion'])}/${asText(kind['kind'])}` : '<unset>'
+function paramKind(policy: JsonObject): string {
+  const kind = valueAtPath(policy, 'spec', 'paramKind')
+  return isJsonObject(kind) ? `${asString(kind['apiVersion'])}/${asString(kind['kind'])}` : '<unset>'
 }
 
-function bindingColumns(binding: Json, age: (time: unknown) => string): readonly unknown[] {
-  const param = at(binding, 'spec', 'paramRef')
-  const namespace = asText(at(param, 'namespace')) || '*'
-  const shown = isJson(param) ? (param['name'] ? `${namespace}/${asText(param['name'])}` : namespace) : '<unset>'
-  return [nameOf(binding), asText(at(binding, 'spec', 'policyName')), shown, age(createdAt(binding))]
+function bindingColumns(binding: JsonObject, age: (time: unknown) => string): readonly unknown[] {
+  const param = valueAtPath(binding, 'spec', 'paramRef')
+  const namespace = asString(valueAtPath(param, 'namespace')) || '*'
+  const shown = isJsonObject(param)
+    ? param['name']
+      ? `${namespace}/${asString(param['name'])}`
+      : namespace
+    : '<unset>'
+  return [nameOf(binding), asString(valueAtPath(binding, 'spec', 'policyName')), shown, age(createdAt(binding))]
 }
 
-function defaultMatch(given: Json): Json {
+function defaultMatch(given: JsonObject): JsonObject {
   let match = filled(given, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
   for (const list of ['resourceRules', 'excludeResourceRules']) {
     match = withinItems(match, list, (rule) => filled(rule, { scope: '*' }))
@@ -70,16 +72,16 @@ function defaultMatch(given: Json): Json {
   return match
 }
 
-const defaultPolicy = (spec: Json): Json =>
+const defaultPolicy = (spec: JsonObject): JsonObject =>
   withinField(filled(spec, { failurePolicy: 'Fail' }), 'matchConstraints', defaultMatch)
 
-function defaultBinding(binding: Json): Json {
+function defaultBinding(binding: JsonObject): JsonObject {
   return withinField(binding, 'spec', (spec) => withinField(spec, 'matchResources', defaultMatch))
 }
 
 function entry(isMutating: boolean): KindTable[string] {
   return {
-    columns: (object, age) => [nameOf(object), asList(object['webhooks']).length, age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), asArray(object['webhooks']).length, age(createdAt(object))],
     rules: {
       defaults: (object) => withinItems(object, 'webhooks', (webhook) => defaultWebhook(webhook, isMutating)),
       validate: (object) => validateWebhooks(object, isMutating),
@@ -87,7 +89,7 @@ function entry(isMutating: boolean): KindTable[string] {
   }
 }
 
-function defaultWebhook(given: Json, isMutating: boolean): Json {
+function defaultWebhook(given: JsonObject, isMutating: boolean): JsonObject {
   const webhook = filled(given, {
     failurePolicy: 'Fail',
     matchPolicy: 'Equivalent',
@@ -102,13 +104,13 @@ function defaultWebhook(given: Json, isMutating: boolean): Json {
   )
 }
 
-function validateWebhooks(object: Json, isMutating: boolean): FieldError[] {
+function validateWebhooks(object: JsonObject, isMutating: boolean): FieldError[] {
   const names = new Set<string>()
-  return asJsons(object['webhooks']).flatMap((webhook, index) => {
+  return asJsonObjects(object['webhooks']).flatMap((webhook, index) => {
     const field = `webhooks[${index}]`
     const errors = validateWebhook(webhook, field, isMutating)
     errors.push(...validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
-    const name = asText(webhook['name'])
+    const name = asString(webhook['name'])
     if (name && names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)
     return errors
@@ -116,13 +118,15 @@ function validateWebhooks(object: Json, isMutating: boolean): FieldError[] {
 }
 
 function choice(value: unknown, field: string, values: readonly string[]): FieldError[] {
-  return isUnset(value) || values.includes(asText(value)) ? [] : [notSupported(field, value, values)]
+  return isUnset(value) || values.includes(asString(value)) ? [] : [notSupported(field, value, values)]
 }
 
-function validateWebhook(webhook: Json, field: string, isMutating: boolean): FieldError[] {
+function validateWebhook(webhook: JsonObject, field: string, isMutating: boolean): FieldError[] {
   const { name, sideEffects, timeoutSeconds, clientConfig } = webhook
-  const errors = validateQualified(asText(name), `${field}.name`)
-  asJsons(webhook['rules']).forEach((rule, index) => errors.push(...validateRule(rule, `${field}.rules[${index}]`)))
+  const errors = validateQualified(asString(name), `${field}.name`)
+  asJsonObjects(webhook['rules']).forEach((rule, index) =>
+    errors.push(...validateRule(rule, `${field}.rules[${index}]`)),
+  )
   errors.push(...choice(webhook['failurePolicy'], `${field}.failurePolicy`, ['Fail', 'Ignore']))
   errors.push(...choice(webhook['matchPolicy'], `${field}.matchPolicy`, ['Equivalent', 'Exact']))
   const effects = ['None', 'NoneOnDryRun']
@@ -135,22 +139,22 @@ function validateWebhook(webhook: Json, field: string, isMutating: boolean): Fie
   for (const selector of ['namespaceSelector', 'objectSelector']) {
     errors.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
   }
-  errors.push(...validateConditions(asJsons(webhook['matchConditions']), `${field}.matchConditions`))
+  errors.push(...validateConditions(asJsonObjects(webhook['matchConditions']), `${field}.matchConditions`))
   if (isMutating) {
     errors.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   }
-  return [...errors, ...validateClientConfig(asJson(clientConfig), `${field}.clientConfig`)]
+  return [...errors, ...validateClientConfig(asJsonObject(clientConfig), `${field}.clientConfig`)]
 }
 
 const MAX_MATCH_CONDITIONS = 64
 
-function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
+function validateConditions(conditions: readonly JsonObject[], field: string): FieldError[] {
   const errors: FieldError[] = []
   if (conditions.length > MAX_MATCH_CONDITIONS) errors.push(tooMany(field, conditions.length, MAX_MATCH_CONDITIONS))
   const names = new Set<string>()
   for (const [index, condition] of conditions.entries()) {
     const at = `${field}[${index}]`
-    const [name, expression] = [asText(condition['name']), asText(condition['expression']).trim()]
+    const [name, expression] = [asString(condition['name']), asString(condition['expression']).trim()]
     const { error } = expression ? compileCondition(expression) : {}
     if (!expression) errors.push(required(`${at}.expression`))
     else if (error !== undefined) errors.push(invalidValue(`${at}.expression`, expression, error))
@@ -173,9 +177,9 @@ function validateQualified(name: string, field: string): FieldError[] {
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-function validateRule(rule: Json, field: string): FieldError[] {
+function validateRule(rule: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
-  const list = (name: string): readonly string[] => asList(rule[name]).map(asText)
+  const list = (name: string): readonly string[] => asArray(rule[name]).map(asString)
   const alone = (name: string, what: string): void => {
     const values = list(name)
     if (values.length === 0) errors.push(required(`${field}.${name}`))
@@ -234,9 +238,9 @@ function validateResources(resources: readonly string[], field: string): FieldEr
 const URL_FORMAT = '; desired format: https://host[/path]'
 
 /** Validates the client config of a webhook, also of the conversion webhook of a CRD. */
-export function validateClientConfig({ url, service }: Json, field: string): FieldError[] {
-  if (isUnset(url) === !isJson(service)) return [required(field, 'exactly one of url or service is required')]
-  if (!isJson(service)) return validateUrl(asText(url), `${field}.url`)
+export function validateClientConfig({ url, service }: JsonObject, field: string): FieldError[] {
+  if (isUnset(url) === !isJsonObject(service)) return [required(field, 'exactly one of url or service is required')]
+  if (!isJsonObject(service)) return validateUrl(asString(url), `${field}.url`)
   const { name, namespace, port, path } = service
   const errors: FieldError[] = []
   if (!name) errors.push(required(`${field}.service.name`))
@@ -245,7 +249,7 @@ export function validateClientConfig({ url, service }: Json, field: string): Fie
   const found = portNumber(number)
   if (found.length > 0)
     errors.push(invalidValue(`${field}.service.port`, number, `port is not valid: ${found.join(', ')}`))
-  if (path && !asText(path).startsWith('/')) {
+  if (path && !asString(path).startsWith('/')) {
     errors.push(invalidValue(`${field}.service.path`, path, "must start with a '/'"))
   }
   return errors
@@ -266,7 +270,7 @@ function validateUrl(text: string, field: string): FieldError[] {
 }
 
 function validateReviewVersions(given: unknown, field: string): FieldError[] {
-  const versions = asList(given).map(asText)
+  const versions = asArray(given).map(asString)
   if (versions.length === 0) return [required(field, 'must specify one of v1, v1beta1')]
   const errors: FieldError[] = []
   const repeated = repeats(versions)

@@ -1,6 +1,16 @@
+import type { JsonObject } from '@tenure/kube/model'
+import {
+  asArray,
+  asJsonObject,
+  asString,
+  dns1035Label,
+  dnsSubdomain,
+  isJsonObject,
+  valueAtPath,
+} from '@tenure/kube/model'
+
 import { namesOf, specOf, versionsOf } from '../../model/custom-resource-definition.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, at, isJson, isSemanticallyEqual, isUnset, repeats } from '../../model/json.ts'
+import { asJsonObjects, isSemanticallyEqual, isUnset, repeats } from '../../model/json.ts'
 import { checkRules } from '../../schema/cel/check-rules.ts'
 import {
   duplicate,
@@ -16,16 +26,15 @@ import { schemaFromOpenApi } from '../../schema/openapi/convert.ts'
 import { checkStructural } from '../../schema/structural/structural.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { validateClientConfig } from '../admissionregistration/webhook-configurations.ts'
-import { dns1035Label, dnsSubdomain } from '../common/names.ts'
 import { validateNewNames } from './crd-names-validation.ts'
 
 const MAX_SELECTABLE_FIELDS = 8
 
 /** Validates a CustomResourceDefinition; `old` is set for an update. */
-export function validateCrd(crd: Json, old: Json | undefined): FieldError[] {
+export function validateCrd(crd: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = specOf(crd)
-  const [group, plural] = [asText(spec['group']), asText(namesOf(crd)['plural'])]
-  const name = asText(at(crd, 'metadata', 'name'))
+  const [group, plural] = [asString(spec['group']), asString(namesOf(crd)['plural'])]
+  const name = asString(valueAtPath(crd, 'metadata', 'name'))
   const errors: FieldError[] = []
   if (name !== `${plural}.${group}`) {
     errors.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
@@ -34,16 +43,16 @@ export function validateCrd(crd: Json, old: Json | undefined): FieldError[] {
   const scope = spec['scope']
   const scopes = ['Cluster', 'Namespaced']
   if (isUnset(scope)) errors.push(required('spec.scope'))
-  else if (!scopes.includes(asText(scope))) errors.push(notSupported('spec.scope', scope, scopes))
+  else if (!scopes.includes(asString(scope))) errors.push(notSupported('spec.scope', scope, scopes))
   errors.push(...validateVersions(crd))
   errors.push(
     ...validateNewNames(namesOf(crd)),
     ...validateDetails(crd),
-    ...validateConversion(asJson(spec['conversion'])),
+    ...validateConversion(asJsonObject(spec['conversion'])),
   )
   errors.push(...validateStored(crd))
   errors.push(...validateApproval(crd, group))
-  if (spec['preserveUnknownFields'] === true && at(old, 'spec', 'preserveUnknownFields') !== true) {
+  if (spec['preserveUnknownFields'] === true && valueAtPath(old, 'spec', 'preserveUnknownFields') !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
     errors.push(invalidValue('spec.preserveUnknownFields', true, detail))
@@ -58,11 +67,11 @@ function validateGroup(group: string): FieldError[] {
   return group.includes('.') ? [] : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
 }
 
-function validateVersions(crd: Json): FieldError[] {
+function validateVersions(crd: JsonObject): FieldError[] {
   const versions = versionsOf(crd)
   const errors: FieldError[] = []
   versions.forEach((version, index) => {
-    if (!isJson(at(version, 'schema', 'openAPIV3Schema'))) {
+    if (!isJsonObject(valueAtPath(version, 'schema', 'openAPIV3Schema'))) {
       errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`))
     }
     const { deprecated, deprecationWarning } = version
@@ -71,7 +80,7 @@ function validateVersions(crd: Json): FieldError[] {
       errors.push(invalidValue(field, deprecationWarning, 'can only be set for deprecated versions'))
     }
   })
-  const names = versions.map(({ name }) => asText(name))
+  const names = versions.map(({ name }) => asString(name))
   names.forEach((name, index) => {
     const found = dns1035Label(name)
     if (found.length > 0) errors.push(invalidValue(`spec.versions[${index}].name`, name, found.join(',')))
@@ -90,7 +99,7 @@ function validateVersions(crd: Json): FieldError[] {
 }
 
 /** The version as Go prints it, without the fields that all versions share. */
-function shownVersion({ name, served, storage, deprecated, deprecationWarning }: Json): Json {
+function shownVersion({ name, served, storage, deprecated, deprecationWarning }: JsonObject): JsonObject {
   return {
     Name: name,
     Served: served === true,
@@ -105,19 +114,19 @@ function shownVersion({ name, served, storage, deprecated, deprecationWarning }:
 }
 
 /** Validates the fields of each version. Where all versions have the same value, errors name the top-level field. */
-function validateDetails(crd: Json): FieldError[] {
+function validateDetails(crd: JsonObject): FieldError[] {
   const versions = versionsOf(crd)
   const [first] = versions
   const isShared = (field: string): boolean =>
     first !== undefined &&
     first[field] !== undefined &&
     versions.every((version) => isSemanticallyEqual(version[field], first[field]))
-  const hasStatus = versions.some((version) => isJson(at(version, 'subresources', 'status')))
+  const hasStatus = versions.some((version) => isJsonObject(valueAtPath(version, 'subresources', 'status')))
   const errors: FieldError[] = []
   const each = (
     field: string,
     shared: string,
-    validate: (version: Json, path: string, isOwn: boolean) => FieldError[],
+    validate: (version: JsonObject, path: string, isOwn: boolean) => FieldError[],
   ): void => {
     if (isShared(field) && first) errors.push(...validate(first, `spec.${shared}`, false))
     else {
@@ -127,17 +136,17 @@ function validateDetails(crd: Json): FieldError[] {
     }
   }
   each('schema', 'validation', (version, path, isOwn) => {
-    const source = at(version, 'schema', 'openAPIV3Schema')
+    const source = valueAtPath(version, 'schema', 'openAPIV3Schema')
     const found = checkStructural(source, `${path}.openAPIV3Schema`, {
-      hasStatus: isOwn ? isJson(at(version, 'subresources', 'status')) : hasStatus,
+      hasStatus: isOwn ? isJsonObject(valueAtPath(version, 'subresources', 'status')) : hasStatus,
     })
     return found.length > 0 ? found : checkRules(schemaFromOpenApi(source), `${path}.openAPIV3Schema`)
   })
   each('subresources', 'subresources', (version, path) =>
-    validateScale(at(version, 'subresources', 'scale'), `${path}.scale`),
+    validateScale(valueAtPath(version, 'subresources', 'scale'), `${path}.scale`),
   )
   each('additionalPrinterColumns', 'additionalPrinterColumns', (version, path) =>
-    asJsons(version['additionalPrinterColumns']).flatMap((column, index) =>
+    asJsonObjects(version['additionalPrinterColumns']).flatMap((column, index) =>
       validateColumn(column, `${path}[${index}]`),
     ),
   )
@@ -149,10 +158,10 @@ const isSimplePath = (path: string): boolean => path.startsWith('.')
 const SIMPLE_PATH = 'must be a simple json path starting with .'
 
 function validateScale(scale: unknown, field: string): FieldError[] {
-  if (!isJson(scale)) return []
+  if (!isJsonObject(scale)) return []
   const errors: FieldError[] = []
   const check = (name: string, isRequired: boolean, roots: readonly string[], detail: string): void => {
-    const path = asText(scale[name])
+    const path = asString(scale[name])
     if (!path) {
       if (isRequired) errors.push(required(`${field}.${name}`))
     } else if (!isSimplePath(path)) errors.push(invalidValue(`${field}.${name}`, path, SIMPLE_PATH))
@@ -167,25 +176,25 @@ function validateScale(scale: unknown, field: string): FieldError[] {
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
-function validateColumn({ name, type, format, jsonPath }: Json, field: string): FieldError[] {
+function validateColumn({ name, type, format, jsonPath }: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   if (!name) errors.push(required(`${field}.name`))
   const types = `must be one of ${COLUMN_TYPES.join(',')}`
   if (!type) errors.push(required(`${field}.type`, types))
-  else if (!COLUMN_TYPES.includes(asText(type))) errors.push(invalidValue(`${field}.type`, type, types))
-  if (format && !COLUMN_FORMATS.includes(asText(format))) {
+  else if (!COLUMN_TYPES.includes(asString(type))) errors.push(invalidValue(`${field}.type`, type, types))
+  if (format && !COLUMN_FORMATS.includes(asString(format))) {
     errors.push(invalidValue(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`))
   }
   if (!jsonPath) errors.push(required(`${field}.JSONPath`))
-  else if (!isSimplePath(asText(jsonPath))) errors.push(invalidValue(`${field}.JSONPath`, jsonPath, SIMPLE_PATH))
+  else if (!isSimplePath(asString(jsonPath))) errors.push(invalidValue(`${field}.JSONPath`, jsonPath, SIMPLE_PATH))
   return errors
 }
 
-function validateSelectable(version: Json, field: string): FieldError[] {
+function validateSelectable(version: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
-  asJsons(version['selectableFields']).forEach(({ jsonPath }, index) => {
-    const path = asText(jsonPath)
+  asJsonObjects(version['selectableFields']).forEach(({ jsonPath }, index) => {
+    const path = asString(jsonPath)
     const at = `${field}[${index}].jsonPath`
     if (!path) {
       errors.push(required(at))
@@ -197,7 +206,7 @@ function validateSelectable(version: Json, field: string): FieldError[] {
       return
     }
     if (path.startsWith('.metadata')) errors.push(invalidValue(at, path, 'must not point to fields in metadata'))
-    if (!['string', 'boolean', 'integer'].includes(asText(schema['type']))) {
+    if (!['string', 'boolean', 'integer'].includes(asString(schema['type']))) {
       const detail =
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
       errors.push(invalidValue(at, path, detail))
@@ -210,27 +219,29 @@ function validateSelectable(version: Json, field: string): FieldError[] {
 }
 
 /** Returns the schema of the field at a dotted path. */
-function fieldAt(version: Json, path: string): Json | undefined {
-  let schema = at(version, 'schema', 'openAPIV3Schema')
+function fieldAt(version: JsonObject, path: string): JsonObject | undefined {
+  let schema = valueAtPath(version, 'schema', 'openAPIV3Schema')
   if (!path.startsWith('.')) return undefined
-  for (const name of path.slice(1).split('.')) schema = at(schema, 'properties', name)
-  return isJson(schema) ? schema : undefined
+  for (const name of path.slice(1).split('.')) schema = valueAtPath(schema, 'properties', name)
+  return isJsonObject(schema) ? schema : undefined
 }
 
-function validateConversion({ strategy, webhook }: Json): FieldError[] {
+function validateConversion({ strategy, webhook }: JsonObject): FieldError[] {
   const field = 'spec.conversion'
   const strategies = ['None', 'Webhook']
   if (isUnset(strategy)) return [required(`${field}.strategy`)]
-  const errors = strategies.includes(asText(strategy)) ? [] : [notSupported(`${field}.strategy`, strategy, strategies)]
-  const config = at(webhook, 'clientConfig')
-  const versions = asList(at(webhook, 'conversionReviewVersions')).map(asText)
+  const errors = strategies.includes(asString(strategy))
+    ? []
+    : [notSupported(`${field}.strategy`, strategy, strategies)]
+  const config = valueAtPath(webhook, 'clientConfig')
+  const versions = asArray(valueAtPath(webhook, 'conversionReviewVersions')).map(asString)
   if (strategy !== 'Webhook') {
     const detail = 'should not be set when strategy is not set to Webhook'
-    if (isJson(config)) errors.push(forbidden(`${field}.webhookClientConfig`, detail))
+    if (isJsonObject(config)) errors.push(forbidden(`${field}.webhookClientConfig`, detail))
     if (versions.length > 0) errors.push(forbidden(`${field}.conversionReviewVersions`, detail))
     return errors
   }
-  if (isJson(config)) errors.push(...validateClientConfig(config, `${field}.webhookClientConfig`))
+  if (isJsonObject(config)) errors.push(...validateClientConfig(config, `${field}.webhookClientConfig`))
   else errors.push(required(`${field}.webhookClientConfig`, 'required when strategy is set to Webhook'))
   return [...errors, ...validateReviewVersions(versions, `${field}.conversionReviewVersions`)]
 }
@@ -249,15 +260,15 @@ function validateReviewVersions(versions: readonly string[], field: string): Fie
   return errors
 }
 
-function validateStored(crd: Json): FieldError[] {
+function validateStored(crd: JsonObject): FieldError[] {
   const field = 'status.storedVersions'
-  const stored = at(crd, 'status', 'storedVersions')
-  const list = asList(stored).map(asText)
+  const stored = valueAtPath(crd, 'status', 'storedVersions')
+  const list = asArray(stored).map(asString)
   if (list.length === 0) return [invalidValue(field, null, 'must have at least one stored version')]
   const versions = versionsOf(crd)
   const errors = versions
-    .filter(({ name, storage }) => storage === true && !list.includes(asText(name)))
-    .map(({ name }) => invalidValue(field, list, `must have the storage version ${asText(name)}`))
+    .filter(({ name, storage }) => storage === true && !list.includes(asString(name)))
+    .map(({ name }) => invalidValue(field, list, `must have the storage version ${asString(name)}`))
   list.forEach((version, index) => {
     if (versions.some(({ name }) => name === version)) return
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`
@@ -268,10 +279,10 @@ function validateStored(crd: Json): FieldError[] {
 
 const APPROVED = 'api-approved.kubernetes.io'
 
-function validateApproval(crd: Json, group: string): FieldError[] {
+function validateApproval(crd: JsonObject, group: string): FieldError[] {
   const isProtected = ['k8s.io', 'kubernetes.io'].some((domain) => group === domain || group.endsWith(`.${domain}`))
   if (!isProtected) return []
-  const value = asText(at(crd, 'metadata', 'annotations', APPROVED))
+  const value = asString(valueAtPath(crd, 'metadata', 'annotations', APPROVED))
   const field = `metadata.annotations[${APPROVED}]`
   if (!value) {
     const detail = `protected groups must have approval annotation "${APPROVED}", see https://github.com/kubernetes/enhancements/pull/1111`

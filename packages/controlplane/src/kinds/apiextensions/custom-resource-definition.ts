@@ -1,7 +1,9 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import { hasCondition, withCondition } from '../../model/conditions.ts'
 import { BUCKET, FINALIZER, namesOf, storageVersionOf } from '../../model/custom-resource-definition.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asList, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import { filled, filledUnset, withField, withinField } from '../../model/json.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
@@ -28,29 +30,30 @@ export const API_EXTENSIONS: KindTable = {
       // A version stays in storedVersions once objects may be stored in it.
       prepareForUpdate: (crd) => {
         const storage = storageVersionOf(crd)
-        const stored = asList(at(crd, 'status', 'storedVersions'))
+        const stored = asArray(valueAtPath(crd, 'status', 'storedVersions'))
         if (storage === undefined || stored.includes(storage)) return crd
         return withinField(crd, 'status', (status) => withField(status, 'storedVersions', [...stored, storage]))
       },
       warnings: warningsForFormats,
       validate: (crd) => validateCrd(crd, undefined),
       // storedVersions is validated with the definition, not with its status.
-      validateStatus: (crd) => validateNames(asJson(at(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
+      validateStatus: (crd) =>
+        validateNames(asJsonObject(valueAtPath(crd, 'status', 'acceptedNames')), 'status.acceptedNames'),
       validateChange: (crd, old) => {
         const established = hasCondition(old, 'Established')
           ? [
-              ...unchanged('spec.scope', at(crd, 'spec', 'scope'), at(old, 'spec', 'scope')),
+              ...unchanged('spec.scope', valueAtPath(crd, 'spec', 'scope'), valueAtPath(old, 'spec', 'scope')),
               ...unchanged('spec.names.kind', namesOf(crd)['kind'], namesOf(old)['kind']),
             ]
           : []
         return [
           ...established,
-          ...unchanged('spec.group', at(crd, 'spec', 'group'), at(old, 'spec', 'group')),
+          ...unchanged('spec.group', valueAtPath(crd, 'spec', 'group'), valueAtPath(old, 'spec', 'group')),
           ...unchanged('spec.names.plural', namesOf(crd)['plural'], namesOf(old)['plural']),
         ]
       },
       beginDeletion: (object) => {
-        const crd = object as unknown as Json
+        const crd = object as unknown as JsonObject
         const finalizers = object.metadata.finalizers ?? []
         const held = finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER]
         const marked = withCondition(
@@ -71,15 +74,15 @@ export const API_EXTENSIONS: KindTable = {
 }
 
 /** Defaults `storedVersions` to the storage version. */
-function defaultStored(status: Json, crd: Json): Json {
+function defaultStored(status: JsonObject, crd: JsonObject): JsonObject {
   const storage = storageVersionOf(crd)
-  if (storage === undefined || asList(status['storedVersions']).length > 0) return status
+  if (storage === undefined || asArray(status['storedVersions']).length > 0) return status
   return withField(status, 'storedVersions', [storage])
 }
 
-function defaultSpec(given: Json): Json {
+function defaultSpec(given: JsonObject): JsonObject {
   const spec = withinField(given, 'names', (names) => {
-    const kind = asText(names['kind'])
+    const kind = asString(names['kind'])
     const singular = filledUnset(names, { singular: kind.toLowerCase() })
     return kind ? filledUnset(singular, { listKind: `${kind}List` }) : singular
   })
@@ -87,7 +90,9 @@ function defaultSpec(given: Json): Json {
   return withinField(conversion, 'conversion', (value) =>
     withinField(value, 'webhook', (webhook) =>
       withinField(webhook, 'clientConfig', (config) =>
-        isJson(config['service']) ? withField(config, 'service', filled(config['service'], { port: 443 })) : config,
+        isJsonObject(config['service'])
+          ? withField(config, 'service', filled(config['service'], { port: 443 }))
+          : config,
       ),
     ),
   )

@@ -1,26 +1,28 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject } from '@tenure/kube/model'
+
 import { versionsOf } from '../../model/custom-resource-definition.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asText, isJson } from '../../model/json.ts'
+import { asJsonObjects } from '../../model/json.ts'
 import { isKnownFormat } from '../../schema/formats/formats.ts'
 import { goQuote } from '../../schema/go-text.ts'
 
 /** Warns of new formats that are not recognized, because their values are not validated. */
-export function warningsForFormats(crd: Json, old: Json | undefined): readonly string[] {
+export function warningsForFormats(crd: JsonObject, old: JsonObject | undefined): readonly string[] {
   const found = formatsOf(crd).difference(old ? formatsOf(old) : new Set<string>())
   return [...found].toSorted().map((format) => `unrecognized format ${goQuote(format)}`)
 }
 
-const formatsOf = (crd: Json): Set<string> =>
-  new Set(versionsOf(crd).flatMap((version) => unknownFormats(asJson(version['schema'])['openAPIV3Schema'])))
+const formatsOf = (crd: JsonObject): Set<string> =>
+  new Set(versionsOf(crd).flatMap((version) => unknownFormats(asJsonObject(version['schema'])['openAPIV3Schema'])))
 
 function unknownFormats(given: unknown): readonly string[] {
-  if (!isJson(given)) return []
-  const format = asText(given['format'])
-  const own = format === '' || isKnownFormat(asText(given['type']), format) ? [] : [format]
+  if (!isJsonObject(given)) return []
+  const format = asString(given['format'])
+  const own = format === '' || isKnownFormat(asString(given['type']), format) ? [] : [format]
   const { items, additionalProperties, properties, not } = given
   const inner = [
-    ...Object.values(asJson(properties)),
-    ...['allOf', 'anyOf', 'oneOf'].flatMap((list) => asJsons(given[list])),
+    ...Object.values(asJsonObject(properties)),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((list) => asJsonObjects(given[list])),
     items,
     additionalProperties,
     not,

@@ -1,14 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import {
-  asJson,
-  at,
-  filled,
-  filledUnset,
-  isJson,
-  isSemanticallyEqual,
-  withField,
-  withinField,
-} from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { filled, filledUnset, isSemanticallyEqual, withField, withinField } from '../../model/json.ts'
 import { invalidValue, notNegative, notSupportedStruct, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -40,10 +33,10 @@ export const DAEMON_SETS: KindTable = {
         'updatedNumberScheduled',
         'numberAvailable',
       ].map((field) => count(object, field)),
-      formatLabels(at(object, 'spec', 'template', 'spec', 'nodeSelector')),
+      formatLabels(valueAtPath(object, 'spec', 'template', 'spec', 'nodeSelector')),
       age(createdAt(object)),
       ...templateColumns(object),
-      formatSelector(at(object, 'spec', 'selector')),
+      formatSelector(valueAtPath(object, 'spec', 'selector')),
     ],
     rules: {
       newStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
@@ -51,18 +44,21 @@ export const DAEMON_SETS: KindTable = {
       defaults: (object) =>
         withTemplateGeneration(
           inSpec(defaultDaemonSet)(object),
-          at(object, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 0,
+          valueAtPath(object, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 0,
         ),
       prepareForCreate: (object) => withTemplateGeneration(object, 1),
       prepareForUpdate: (object, old) => {
-        const before = Number(at(old, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 1)
-        const isSame = isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
+        const before = Number(valueAtPath(old, 'metadata', 'annotations', TEMPLATE_GENERATION) ?? 1)
+        const isSame = isSemanticallyEqual(
+          valueAtPath(object, 'spec', 'template'),
+          valueAtPath(old, 'spec', 'template'),
+        )
         return withTemplateGeneration(object, isSame ? before : before + 1)
       },
       warnings: warningsForDaemonSet,
       validate: validateDaemonSet,
       validateUpdate: (object, old) => [
-        ...unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+        ...unchanged('spec.selector', valueAtPath(object, 'spec', 'selector'), valueAtPath(old, 'spec', 'selector')),
         ...validateDaemonSet(object),
       ],
     },
@@ -71,29 +67,29 @@ export const DAEMON_SETS: KindTable = {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
-function withTemplateGeneration(object: Json, generation: unknown): Json {
+function withTemplateGeneration(object: JsonObject, generation: unknown): JsonObject {
   return withinField(object, 'metadata', (metadata) =>
     withField(metadata, 'annotations', {
-      ...asJson(metadata['annotations']),
+      ...asJsonObject(metadata['annotations']),
       [TEMPLATE_GENERATION]: String(generation),
     }),
   )
 }
 
-function defaultDaemonSet(given: Json): Json {
+function defaultDaemonSet(given: JsonObject): JsonObject {
   const spec = filled(withinField(given, 'template', defaultPodTemplate), { revisionHistoryLimit: 10 })
-  const strategy = filledUnset(asJson(spec['updateStrategy']), { type: 'RollingUpdate' })
+  const strategy = filledUnset(asJsonObject(spec['updateStrategy']), { type: 'RollingUpdate' })
   if (strategy['type'] !== 'RollingUpdate') return withField(spec, 'updateStrategy', strategy)
-  const rollingUpdate = filled(asJson(strategy['rollingUpdate']), { maxUnavailable: 1, maxSurge: 0 })
+  const rollingUpdate = filled(asJsonObject(strategy['rollingUpdate']), { maxUnavailable: 1, maxSurge: 0 })
   return withField(spec, 'updateStrategy', withField(strategy, 'rollingUpdate', rollingUpdate))
 }
 
-function validateDaemonSet(object: Json): FieldError[] {
+function validateDaemonSet(object: JsonObject): FieldError[] {
   const spec = specOf(object)
   const selector = selectorOf(spec)
-  const template = asJson(spec['template'])
+  const template = asJsonObject(spec['template'])
   const errors = validateSelector(selector, 'spec.selector')
-  const labels = at(template, 'metadata', 'labels')
+  const labels = valueAtPath(template, 'metadata', 'labels')
   if (matcherOf(selector)?.(labels) === false) {
     errors.push(invalidValue('spec.template.metadata.labels', labels ?? null, SELECTOR_MISMATCH))
   }
@@ -102,16 +98,16 @@ function validateDaemonSet(object: Json): FieldError[] {
   }
   errors.push(...validatePodTemplate(template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'))
   errors.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
-  errors.push(...validateDaemonSetStrategy(asJson(spec['updateStrategy'])))
+  errors.push(...validateDaemonSetStrategy(asJsonObject(spec['updateStrategy'])))
   return [...errors, ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit'])]
 }
 
-function validateDaemonSetStrategy({ type, rollingUpdate }: Json): FieldError[] {
+function validateDaemonSetStrategy({ type, rollingUpdate }: JsonObject): FieldError[] {
   if (type === 'OnDelete') return []
   const field = 'spec.updateStrategy'
-  const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
+  const { maxUnavailable, maxSurge } = asJsonObject(rollingUpdate)
   if (type !== 'RollingUpdate') {
-    const update = isJson(rollingUpdate) ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 } : null
+    const update = isJsonObject(rollingUpdate) ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 } : null
     return [notSupportedStruct(field, { Type: type ?? '', RollingUpdate: update }, ['RollingUpdate', 'OnDelete'])]
   }
   const errors = [

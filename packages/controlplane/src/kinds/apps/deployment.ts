@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asNumber, at, filled, filledUnset, isJson, withField, withinField } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { asNumber, filled, filledUnset, withField, withinField } from '../../model/json.ts'
 import { forbidden, invalidValue, notNegative, notSupportedStruct } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -16,37 +18,37 @@ export const DEPLOYMENTS: KindTable = {
     scale: REPLICAS,
     columns: (object, age) => [
       nameOf(object),
-      `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
+      `${count(object, 'readyReplicas')}/${asNumber(valueAtPath(object, 'spec', 'replicas'))}`,
       count(object, 'updatedReplicas'),
       count(object, 'availableReplicas'),
       age(createdAt(object)),
       ...templateColumns(object),
-      formatSelector(at(object, 'spec', 'selector')),
+      formatSelector(valueAtPath(object, 'spec', 'selector')),
     ],
     rules: {
       defaults: inSpec(defaultDeployment),
       warnings: warningsForTemplate('spec', 'template'),
       validate: (object) => validateDeployment(specOf(object)),
       validateChange: (object, old) =>
-        unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
+        unchanged('spec.selector', valueAtPath(object, 'spec', 'selector'), valueAtPath(old, 'spec', 'selector')),
     },
   },
 }
 
-function defaultDeployment(given: Json): Json {
+function defaultDeployment(given: JsonObject): JsonObject {
   let spec = withinField(given, 'template', defaultPodTemplate)
   spec = filled(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
-  const strategy = filledUnset(asJson(spec['strategy']), { type: 'RollingUpdate' })
+  const strategy = filledUnset(asJsonObject(spec['strategy']), { type: 'RollingUpdate' })
   if (strategy['type'] !== 'RollingUpdate') return withField(spec, 'strategy', strategy)
-  const rollingUpdate = filled(asJson(strategy['rollingUpdate']), { maxUnavailable: '25%', maxSurge: '25%' })
+  const rollingUpdate = filled(asJsonObject(strategy['rollingUpdate']), { maxUnavailable: '25%', maxSurge: '25%' })
   return withField(spec, 'strategy', withField(strategy, 'rollingUpdate', rollingUpdate))
 }
 
-function validateDeployment(spec: Json): FieldError[] {
+function validateDeployment(spec: JsonObject): FieldError[] {
   const errors = [
     ...notNegative('spec.replicas', spec['replicas']),
     ...validateSelection(spec, 'Deployment', 'invalid label selector'),
-    ...validateDeploymentStrategy(asJson(spec['strategy'])),
+    ...validateDeploymentStrategy(asJsonObject(spec['strategy'])),
     ...notNegative('spec.minReadySeconds', spec['minReadySeconds']),
     ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit']),
     ...notNegative('spec.progressDeadlineSeconds', spec['progressDeadlineSeconds']),
@@ -58,17 +60,17 @@ function validateDeployment(spec: Json): FieldError[] {
   return errors
 }
 
-function validateDeploymentStrategy({ type, rollingUpdate }: Json): FieldError[] {
+function validateDeploymentStrategy({ type, rollingUpdate }: JsonObject): FieldError[] {
   const field = 'spec.strategy.rollingUpdate'
   if (type === 'Recreate') {
     const detail = "may not be specified when strategy `type` is 'Recreate'"
-    return isJson(rollingUpdate) ? [forbidden(field, detail)] : []
+    return isJsonObject(rollingUpdate) ? [forbidden(field, detail)] : []
   }
   if (type !== 'RollingUpdate') {
     const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }
     return [notSupportedStruct('spec.strategy', shown, ['Recreate', 'RollingUpdate'])]
   }
-  const { maxUnavailable, maxSurge } = asJson(rollingUpdate)
+  const { maxUnavailable, maxSurge } = asJsonObject(rollingUpdate)
   const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),
     ...validateIntOrPercent(maxSurge, `${field}.maxSurge`),

@@ -1,5 +1,7 @@
+import { valueAtPath } from '@tenure/kube/model'
+
 import { specOf } from '../../model/custom-resource-definition.ts'
-import { asNumber, at, filled, withinField } from '../../model/json.ts'
+import { asNumber, filled, withinField } from '../../model/json.ts'
 import { notNegative } from '../../schema/field-errors.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
@@ -14,7 +16,7 @@ export const REPLICA_SETS: KindTable = {
     columns: (object, age) => [
       ...replicaColumns(object, age),
       ...templateColumns(object),
-      formatSelector(at(object, 'spec', 'selector')),
+      formatSelector(valueAtPath(object, 'spec', 'selector')),
     ],
     rules: {
       newStatus: { replicas: 0 },
@@ -29,8 +31,8 @@ export const REPLICA_SETS: KindTable = {
         ]
       },
       validateChange: (object, old) =>
-        unchanged('spec.selector', at(object, 'spec', 'selector'), at(old, 'spec', 'selector')),
-      selectableFields: { 'status.replicas': (object) => String(asNumber(at(object, 'status', 'replicas'))) },
+        unchanged('spec.selector', valueAtPath(object, 'spec', 'selector'), valueAtPath(old, 'spec', 'selector')),
+      selectableFields: { 'status.replicas': (object) => String(asNumber(valueAtPath(object, 'status', 'replicas'))) },
     },
   },
 }

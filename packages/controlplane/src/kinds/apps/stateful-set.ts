@@ -1,13 +1,11 @@
-import type { Json } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import {
-  asJson,
-  asJsons,
+  asJsonObjects,
   asNumber,
-  asText,
-  at,
   filled,
   filledUnset,
-  isJson,
   isSemanticallyEqual,
   isUnset,
   withField,
@@ -19,7 +17,6 @@ import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import { validateIntOrPercent } from '../common/int-or-percent.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { dnsLabel } from '../common/names.ts'
 import { count, inSpec, REPLICAS, specOf, templateColumns, validateSelection } from '../common/pod-template.ts'
 import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
 import { warningsForPods } from '../core/pod/pod-warnings.ts'
@@ -31,7 +28,7 @@ export const STATEFUL_SETS: KindTable = {
     scale: REPLICAS,
     columns: (object, age) => [
       nameOf(object),
-      `${count(object, 'readyReplicas')}/${asNumber(at(object, 'spec', 'replicas'))}`,
+      `${count(object, 'readyReplicas')}/${asNumber(valueAtPath(object, 'spec', 'replicas'))}`,
       age(createdAt(object)),
       ...templateColumns(object),
     ],
@@ -49,32 +46,32 @@ const ALL_REVISIONS =
   'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
 const warningsForPodsOfSet = warningsForPods('spec', 'template')
 
-function warningsForStatefulSet(object: Json, old: Json | undefined): readonly string[] {
+function warningsForStatefulSet(object: JsonObject, old: JsonObject | undefined): readonly string[] {
   const spec = specOf(object)
   return [
     ...warningsForPodsOfSet(object, old),
     // On update kube-apiserver reports the field as `.Spec`.
-    ...asJsons(spec['volumeClaimTemplates']).flatMap((claim, index) =>
-      claimWarnings(asJson(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
+    ...asJsonObjects(spec['volumeClaimTemplates']).flatMap((claim, index) =>
+      claimWarnings(asJsonObject(claim['spec']), `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
     ),
     ...(asNumber(spec['revisionHistoryLimit']) < 0 ? [ALL_REVISIONS] : []),
   ]
 }
 
-function defaultStatefulSet(given: Json): Json {
+function defaultStatefulSet(given: JsonObject): JsonObject {
   let spec = withinField(given, 'template', defaultPodTemplate)
   spec = withinItems(spec, 'volumeClaimTemplates', (claim) =>
     defaultClaim(filled(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })),
   )
   spec = filledUnset(spec, { podManagementPolicy: 'OrderedReady' })
   spec = filled(spec, { replicas: 1, revisionHistoryLimit: 10 })
-  const policy = asJson(spec['persistentVolumeClaimRetentionPolicy'])
+  const policy = asJsonObject(spec['persistentVolumeClaimRetentionPolicy'])
   spec = withField(
     spec,
     'persistentVolumeClaimRetentionPolicy',
     filledUnset(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
   )
-  let strategy = asJson(spec['updateStrategy'])
+  let strategy = asJsonObject(spec['updateStrategy'])
   if (isUnset(strategy['type'])) strategy = filled({ ...strategy, type: 'RollingUpdate' }, { rollingUpdate: {} })
   if (strategy['type'] === 'RollingUpdate') {
     strategy = withinField(strategy, 'rollingUpdate', (update) => filled(update, { partition: 0 }))
@@ -85,7 +82,7 @@ function defaultStatefulSet(given: Json): Json {
 /** The name of a StatefulSet is part of the host names of its pods. */
 const MAX_NAME_LENGTH = 63
 
-function validateStatefulSet(object: Json): FieldError[] {
+function validateStatefulSet(object: JsonObject): FieldError[] {
   const spec = specOf(object)
   const errors: FieldError[] = []
   const name = nameOf(object)
@@ -96,21 +93,21 @@ function validateStatefulSet(object: Json): FieldError[] {
   return [...errors, ...validateSet(spec, validateServiceName(spec))]
 }
 
-function validateServiceName({ serviceName }: Json): FieldError[] {
-  return serviceName ? invalidEach('spec.serviceName', serviceName, dnsLabel(asText(serviceName))) : []
+function validateServiceName({ serviceName }: JsonObject): FieldError[] {
+  return serviceName ? invalidEach('spec.serviceName', serviceName, dnsLabel(asString(serviceName))) : []
 }
 
 /** Name and service name are immutable, so an update does not validate them. */
-function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldError[] {
+function validateSet(spec: JsonObject, ofService: readonly FieldError[] = []): FieldError[] {
   const { podManagementPolicy, updateStrategy } = spec
   const errors: FieldError[] = []
   if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
     const detail = "must be 'OrderedReady' or 'Parallel'"
     errors.push(invalidValue('spec.podManagementPolicy', podManagementPolicy, detail))
   }
-  const { type, rollingUpdate } = asJson(updateStrategy)
+  const { type, rollingUpdate } = asJsonObject(updateStrategy)
   if (type === 'OnDelete') {
-    if (isJson(rollingUpdate)) {
+    if (isJsonObject(rollingUpdate)) {
       const shown = {
         Partition: rollingUpdate['partition'] ?? 0,
         MaxUnavailable: rollingUpdate['maxUnavailable'] ?? null,
@@ -119,7 +116,7 @@ function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldEr
       errors.push(invalidStruct('spec.updateStrategy.rollingUpdate', shown, detail))
     }
   } else if (type === 'RollingUpdate') {
-    const { partition, maxUnavailable } = asJson(rollingUpdate)
+    const { partition, maxUnavailable } = asJsonObject(rollingUpdate)
     errors.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
     if (maxUnavailable !== undefined) {
       errors.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
@@ -134,13 +131,15 @@ function validateSet(spec: Json, ofService: readonly FieldError[] = []): FieldEr
 }
 
 /** Adds a volume for each claim template, so that containers may mount it. */
-function withClaimVolumes(spec: Json): Json {
-  const claims = asJsons(spec['volumeClaimTemplates']).map((claim) => asText(at(claim, 'metadata', 'name')))
+function withClaimVolumes(spec: JsonObject): JsonObject {
+  const claims = asJsonObjects(spec['volumeClaimTemplates']).map((claim) =>
+    asString(valueAtPath(claim, 'metadata', 'name')),
+  )
   return withinField(spec, 'template', (template) =>
     withinField(template, 'spec', (given) => {
       // The StatefulSet sets both.
       const { hostname: _, subdomain: __, ...pod } = given
-      const others = asJsons(pod['volumes']).filter(({ name }) => !claims.includes(asText(name)))
+      const others = asJsonObjects(pod['volumes']).filter(({ name }) => !claims.includes(asString(name)))
       const own = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
       return claims.length > 0 ? { ...pod, volumes: [...own, ...others] } : pod
     }),
@@ -157,7 +156,7 @@ const STATEFUL_SET_CHANGES = [
   'minReadySeconds',
 ]
 
-function validateStatefulSetUpdate(object: Json, old: Json): FieldError[] {
+function validateStatefulSetUpdate(object: JsonObject, old: JsonObject): FieldError[] {
   const [spec, before] = [specOf(object), specOf(old)]
   const fixed = Object.fromEntries(STATEFUL_SET_CHANGES.map((field) => [field, before[field]]))
   const errors = validateSet(spec)

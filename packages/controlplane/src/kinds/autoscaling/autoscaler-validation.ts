@@ -1,29 +1,30 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asNumber, asText, isAbsent, isJson } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, dnsLabel, isJsonObject, pathSegment } from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber, isAbsent } from '../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { dnsLabel, pathSegment } from '../common/names.ts'
 import { nanosOf } from '../common/quantity.ts'
 
 /** Validates an autoscaler of v2, the stored version. */
-export function validateAutoscaler(object: Json): FieldError[] {
-  const spec = asJson(object['spec'])
+export function validateAutoscaler(object: JsonObject): FieldError[] {
+  const spec = asJsonObject(object['spec'])
   const { minReplicas, behavior } = spec
-  const errors = [...validateCounts(spec), ...validateTarget(asJson(spec['scaleTargetRef']))]
-  const metrics = asJsons(spec['metrics'])
+  const errors = [...validateCounts(spec), ...validateTarget(asJsonObject(spec['scaleTargetRef']))]
+  const metrics = asJsonObjects(spec['metrics'])
   metrics.forEach((metric, index) => errors.push(...validateMetric(metric, `spec.metrics[${index}]`)))
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     const detail = 'must specify at least one Object or External metric to support scaling to zero replicas'
     errors.push(forbidden('spec.metrics', detail))
   }
   for (const direction of ['scaleUp', 'scaleDown']) {
-    const rules = asJson(behavior)[direction]
-    if (isJson(rules)) errors.push(...validateRules(rules, `spec.behavior.${direction}`))
+    const rules = asJsonObject(behavior)[direction]
+    if (isJsonObject(rules)) errors.push(...validateRules(rules, `spec.behavior.${direction}`))
   }
   return errors
 }
 
-function validateCounts({ minReplicas, maxReplicas }: Json): FieldError[] {
+function validateCounts({ minReplicas, maxReplicas }: JsonObject): FieldError[] {
   const most = asNumber(maxReplicas)
   const errors: FieldError[] = []
   if (typeof minReplicas === 'number' && minReplicas < 1) {
@@ -37,10 +38,10 @@ function validateCounts({ minReplicas, maxReplicas }: Json): FieldError[] {
   return errors
 }
 
-function validateTarget(target: Json): FieldError[] {
+function validateTarget(target: JsonObject): FieldError[] {
   const field = 'spec.scaleTargetRef'
   const errors = validateReference(target, field)
-  const version = asText(target['apiVersion'])
+  const version = asString(target['apiVersion'])
   // Only a ReplicationController, in the core group, has no API group.
   if (!version.includes('/') && !(version === 'v1' && target['kind'] === 'ReplicationController')) {
     errors.push(invalidValue(`${field}.apiVersion`, version, 'apiVersion must specify API group'))
@@ -48,12 +49,12 @@ function validateTarget(target: Json): FieldError[] {
   return errors
 }
 
-function validateReference(reference: Json, field: string): FieldError[] {
+function validateReference(reference: JsonObject, field: string): FieldError[] {
   const errors = ['kind', 'name'].flatMap((name) => {
-    const text = asText(reference[name])
+    const text = asString(reference[name])
     return text ? invalidEach(`${field}.${name}`, text, pathSegment(text)) : [required(`${field}.${name}`)]
   })
-  const version = asText(reference['apiVersion'])
+  const version = asString(reference['apiVersion'])
   if (version.split('/').length > 2) {
     errors.push(invalidValue(`${field}.apiVersion`, version, `unexpected GroupVersion string: ${version}`))
   }
@@ -65,7 +66,7 @@ const TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 interface Source {
   readonly type: string
   readonly field: string
-  readonly validate: (source: Json, field: string) => FieldError[]
+  readonly validate: (source: JsonObject, field: string) => FieldError[]
 }
 
 /** In the order in which kube-apiserver checks them. */
@@ -77,15 +78,15 @@ const SOURCES: readonly Source[] = [
   { type: 'ContainerResource', field: 'containerResource', validate: validateContainerSource },
 ]
 
-function validateMetric(metric: Json, field: string): FieldError[] {
-  const type = asText(metric['type'])
+function validateMetric(metric: JsonObject, field: string): FieldError[] {
+  const type = asString(metric['type'])
   const errors: FieldError[] = []
   if (type === '') errors.push(required(`${field}.type`, 'must specify a metric source type'))
   if (!TYPES.includes(type)) errors.push(notSupported(`${field}.type`, type, TYPES))
-  const present = SOURCES.filter((source) => isJson(metric[source.field]))
+  const present = SOURCES.filter((source) => isJsonObject(metric[source.field]))
   // Only the first is validated; having several is reported as an error anyway.
   const [first] = present
-  if (first) errors.push(...first.validate(asJson(metric[first.field]), `${field}.${first.field}`))
+  if (first) errors.push(...first.validate(asJsonObject(metric[first.field]), `${field}.${first.field}`))
   const expected = SOURCES.find((source) => source.type === type)
   if (expected && !present.includes(expected)) {
     errors.push(required(`${field}.${expected.field}`, 'must populate information for the given metric source'))
@@ -96,22 +97,22 @@ function validateMetric(metric: Json, field: string): FieldError[] {
   return [...errors, ...others.map((source) => forbidden(`${field}.${source.field}`, detail))]
 }
 
-function validateObjectSource({ describedObject, metric, target }: Json, field: string): FieldError[] {
-  const { value, averageValue } = asJson(target)
+function validateObjectSource({ describedObject, metric, target }: JsonObject, field: string): FieldError[] {
+  const { value, averageValue } = asJsonObject(target)
   const errors = [
-    ...validateReference(asJson(describedObject), `${field}.describedObject`),
-    ...validateIdentifier(asJson(metric), `${field}.metric`),
-    ...validateMetricTarget(asJson(target), `${field}.target`),
+    ...validateReference(asJsonObject(describedObject), `${field}.describedObject`),
+    ...validateIdentifier(asJsonObject(metric), `${field}.metric`),
+    ...validateMetricTarget(asJsonObject(target), `${field}.target`),
   ]
   if (!isAbsent(value) || !isAbsent(averageValue)) return errors
   return [...errors, required(`${field}.target.averageValue`, 'must set either a target value or averageValue')]
 }
 
-function validateExternalSource({ metric, target }: Json, field: string): FieldError[] {
-  const { value, averageValue } = asJson(target)
+function validateExternalSource({ metric, target }: JsonObject, field: string): FieldError[] {
+  const { value, averageValue } = asJsonObject(target)
   const errors = [
-    ...validateIdentifier(asJson(metric), `${field}.metric`),
-    ...validateMetricTarget(asJson(target), `${field}.target`),
+    ...validateIdentifier(asJsonObject(metric), `${field}.metric`),
+    ...validateMetricTarget(asJsonObject(target), `${field}.target`),
   ]
   if (isAbsent(value) && isAbsent(averageValue)) {
     const detail = 'must set either a target value for metric or a per-pod target'
@@ -124,31 +125,35 @@ function validateExternalSource({ metric, target }: Json, field: string): FieldE
   return errors
 }
 
-function validatePodsSource({ metric, target }: Json, field: string): FieldError[] {
+function validatePodsSource({ metric, target }: JsonObject, field: string): FieldError[] {
   const errors = [
-    ...validateIdentifier(asJson(metric), `${field}.metric`),
-    ...validateMetricTarget(asJson(target), `${field}.target`),
+    ...validateIdentifier(asJsonObject(metric), `${field}.metric`),
+    ...validateMetricTarget(asJsonObject(target), `${field}.target`),
   ]
-  if (!isAbsent(asJson(target)['averageValue'])) return errors
+  if (!isAbsent(asJsonObject(target)['averageValue'])) return errors
   return [...errors, required(`${field}.target.averageValue`, 'must specify a positive target averageValue')]
 }
 
-function validateContainerSource(source: Json, field: string): FieldError[] {
-  const container = asText(source['container'])
+function validateContainerSource(source: JsonObject, field: string): FieldError[] {
+  const container = asString(source['container'])
   const named = container
     ? invalidEach(`${field}.container`, container, dnsLabel(container))
     : [required(`${field}.container`, 'must specify a container')]
-  return [...resourceName(source, field), ...named, ...resourceTarget(asJson(source['target']), `${field}.target`)]
+  return [
+    ...resourceName(source, field),
+    ...named,
+    ...resourceTarget(asJsonObject(source['target']), `${field}.target`),
+  ]
 }
 
-function validateResourceSource(source: Json, field: string): FieldError[] {
-  return [...resourceName(source, field), ...resourceTarget(asJson(source['target']), `${field}.target`)]
+function validateResourceSource(source: JsonObject, field: string): FieldError[] {
+  return [...resourceName(source, field), ...resourceTarget(asJsonObject(source['target']), `${field}.target`)]
 }
 
-const resourceName = ({ name }: Json, field: string): FieldError[] =>
+const resourceName = ({ name }: JsonObject, field: string): FieldError[] =>
   name ? [] : [required(`${field}.name`, 'must specify a resource name')]
 
-function resourceTarget(target: Json, field: string): FieldError[] {
+function resourceTarget(target: JsonObject, field: string): FieldError[] {
   const { averageUtilization, averageValue } = target
   const errors = validateMetricTarget(target, field)
   if (isAbsent(averageUtilization) && isAbsent(averageValue)) {
@@ -162,16 +167,16 @@ function resourceTarget(target: Json, field: string): FieldError[] {
   return errors
 }
 
-function validateIdentifier({ name }: Json, field: string): FieldError[] {
-  const text = asText(name)
+function validateIdentifier({ name }: JsonObject, field: string): FieldError[] {
+  const text = asString(name)
   if (text === '') return [required(`${field}.name`, 'must specify a metric name')]
   return invalidEach(`${field}.name`, text, pathSegment(text))
 }
 
 const TARGETS = ['Utilization', 'Value', 'AverageValue']
 
-function validateMetricTarget(target: Json, field: string): FieldError[] {
-  const type = asText(target['type'])
+function validateMetricTarget(target: JsonObject, field: string): FieldError[] {
+  const type = asString(target['type'])
   const errors: FieldError[] = []
   if (type === '') errors.push(required(`${field}.type`, 'must specify a metric target type'))
   if (!TARGETS.includes(type)) {
@@ -194,7 +199,7 @@ const POLICIES = ['Percent', 'Pods']
 const MAX_STABILIZATION_WINDOW_SECONDS = 3600
 const MAX_POLICY_PERIOD_SECONDS = 1800
 
-function validateRules(rules: Json, field: string): FieldError[] {
+function validateRules(rules: JsonObject, field: string): FieldError[] {
   const { stabilizationWindowSeconds: seconds, selectPolicy, policies, tolerance } = rules
   const errors: FieldError[] = []
   if (typeof seconds === 'number') {
@@ -204,10 +209,10 @@ function validateRules(rules: Json, field: string): FieldError[] {
       errors.push(invalidValue(place, seconds, `must be less than or equal to ${MAX_STABILIZATION_WINDOW_SECONDS}`))
     }
   }
-  if (!isAbsent(selectPolicy) && !SELECT_POLICIES.includes(asText(selectPolicy))) {
+  if (!isAbsent(selectPolicy) && !SELECT_POLICIES.includes(asString(selectPolicy))) {
     errors.push(notSupported(`${field}.selectPolicy`, selectPolicy, SELECT_POLICIES))
   }
-  const list = asJsons(policies)
+  const list = asJsonObjects(policies)
   if (list.length === 0) errors.push(required(`${field}.policies`, 'must specify at least one Policy'))
   list.forEach((policy, index) => errors.push(...validateScalingPolicy(policy, `${field}.policies[${index}]`)))
   if (!isAbsent(tolerance) && nanosOf(tolerance) < 0n) {
@@ -216,10 +221,10 @@ function validateRules(rules: Json, field: string): FieldError[] {
   return errors
 }
 
-function validateScalingPolicy({ type, value, periodSeconds }: Json, field: string): FieldError[] {
+function validateScalingPolicy({ type, value, periodSeconds }: JsonObject, field: string): FieldError[] {
   const [amount, period] = [asNumber(value), asNumber(periodSeconds)]
   const errors: FieldError[] = []
-  if (!POLICIES.includes(asText(type))) errors.push(notSupported(`${field}.type`, type ?? '', POLICIES))
+  if (!POLICIES.includes(asString(type))) errors.push(notSupported(`${field}.type`, type ?? '', POLICIES))
   if (amount <= 0) errors.push(invalidValue(`${field}.value`, amount, 'must be greater than zero'))
   if (period <= 0) errors.push(invalidValue(`${field}.periodSeconds`, period, 'must be greater than zero'))
   if (period > MAX_POLICY_PERIOD_SECONDS) {

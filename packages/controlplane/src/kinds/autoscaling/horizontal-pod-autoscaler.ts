@@ -1,7 +1,8 @@
 import type { KubeObject } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asNumber, asText, at, filled, isJson, withField, withinField } from '../../model/json.ts'
+import { asJsonObjects, asNumber, filled, withField, withinField } from '../../model/json.ts'
 import type { Conversion } from '../../registry/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { ColumnValues, KindTable } from '../common/kind-table.ts'
@@ -21,25 +22,25 @@ const SCALE_UP = {
 }
 const SCALE_DOWN = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] }
 
-function defaultSpec(given: Json): Json {
+function defaultSpec(given: JsonObject): JsonObject {
   let spec = filled(given, { minReplicas: 1 })
-  if (asJsons(spec['metrics']).length === 0) spec = withField(spec, 'metrics', [CPU])
+  if (asJsonObjects(spec['metrics']).length === 0) spec = withField(spec, 'metrics', [CPU])
   return withinField(spec, 'behavior', (behavior) => ({
     ...behavior,
-    scaleUp: filled(asJson(behavior['scaleUp']), SCALE_UP),
-    scaleDown: filled(asJson(behavior['scaleDown']), SCALE_DOWN),
+    scaleUp: filled(asJsonObject(behavior['scaleUp']), SCALE_UP),
+    scaleDown: filled(asJsonObject(behavior['scaleDown']), SCALE_DOWN),
   }))
 }
 
 const columns: ColumnValues = (object, age) => {
-  const spec = asJson(object['spec'])
+  const spec = asJsonObject(object['spec'])
   return [
     nameOf(object),
-    `${asText(at(spec, 'scaleTargetRef', 'kind'))}/${asText(at(spec, 'scaleTargetRef', 'name'))}`,
-    metricsColumn(asJsons(spec['metrics']), asJsons(at(object, 'status', 'currentMetrics'))),
+    `${asString(valueAtPath(spec, 'scaleTargetRef', 'kind'))}/${asString(valueAtPath(spec, 'scaleTargetRef', 'name'))}`,
+    metricsColumn(asJsonObjects(spec['metrics']), asJsonObjects(valueAtPath(object, 'status', 'currentMetrics'))),
     typeof spec['minReplicas'] === 'number' ? String(spec['minReplicas']) : '<unset>',
     asNumber(spec['maxReplicas']),
-    asNumber(at(object, 'status', 'currentReplicas')),
+    asNumber(valueAtPath(object, 'status', 'currentReplicas')),
     age(createdAt(object)),
   ]
 }
@@ -55,30 +56,30 @@ const SOURCE_FIELDS = new Map([
 
 const percent = (value: unknown, none: string): string => (typeof value === 'number' ? `${value}%` : none)
 
-function metricsColumn(metrics: readonly Json[], current: readonly Json[]): string {
+function metricsColumn(metrics: readonly JsonObject[], current: readonly JsonObject[]): string {
   if (metrics.length === 0) return '<none>'
   const list = metrics.map((metric, index) => {
-    const type = asText(metric['type'])
+    const type = asString(metric['type'])
     const field = SOURCE_FIELDS.get(type)
     if (field === undefined) return '<unknown type>'
-    const target = asJson(at(metric, field, 'target'))
-    const now = asJson(at(current[index], field, 'current'))
+    const target = asJsonObject(valueAtPath(metric, field, 'target'))
+    const now = asJsonObject(valueAtPath(current[index], field, 'current'))
     const named = field === 'resource' || field === 'containerResource'
-    const prefix = named ? `${asText(at(metric, field, 'name'))}: ` : ''
+    const prefix = named ? `${asString(valueAtPath(metric, field, 'name'))}: ` : ''
     if (target['averageValue'] !== undefined) {
       const suffix = field === 'external' || field === 'object' ? ' (avg)' : ''
-      return `${prefix}${asText(now['averageValue']) || '<unknown>'}/${asText(target['averageValue'])}${suffix}`
+      return `${prefix}${asString(now['averageValue']) || '<unknown>'}/${asString(target['averageValue'])}${suffix}`
     }
-    if (!named) return `${asText(now['value']) || '<unknown>'}/${asText(target['value'])}`
+    if (!named) return `${asString(now['value']) || '<unknown>'}/${asString(target['value'])}`
     return `${prefix}${percent(now['averageUtilization'], '<unknown>')}/${percent(target['averageUtilization'], '<auto>')}`
   })
   return list.length > 2 ? `${list.slice(0, 2).join(', ')} + ${list.length - 2} more...` : list.join(', ')
 }
 
-const isCpuTarget = (metric: Json): boolean =>
+const isCpuTarget = (metric: JsonObject): boolean =>
   metric['type'] === 'Resource' &&
-  at(metric, 'resource', 'name') === 'cpu' &&
-  at(metric, 'resource', 'target', 'averageUtilization') !== undefined
+  valueAtPath(metric, 'resource', 'name') === 'cpu' &&
+  valueAtPath(metric, 'resource', 'target', 'averageUtilization') !== undefined
 
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
@@ -86,28 +87,30 @@ const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
 /** v1 has only a CPU target; the other v2 fields are kept in annotations. */
 const conversion: Conversion = {
   fromStored(stored) {
-    const object = stored as unknown as Json
-    const { metrics, behavior, ...spec } = asJson(object['spec'])
-    const { currentMetrics, conditions: _, ...status } = asJson(object['status'])
-    const cpu = asJsons(metrics).find(isCpuTarget)
-    const others = asJsons(metrics).filter((metric) => metric !== cpu)
+    const object = stored as unknown as JsonObject
+    const { metrics, behavior, ...spec } = asJsonObject(object['spec'])
+    const { currentMetrics, conditions: _, ...status } = asJsonObject(object['status'])
+    const cpu = asJsonObjects(metrics).find(isCpuTarget)
+    const others = asJsonObjects(metrics).filter((metric) => metric !== cpu)
     const annotations = {
-      ...asJson(at(object, 'metadata', 'annotations')),
+      ...asJsonObject(valueAtPath(object, 'metadata', 'annotations')),
       ...(others.length > 0 && { [METRICS]: JSON.stringify(others) }),
-      ...(isJson(behavior) && { [BEHAVIOR]: JSON.stringify(behavior) }),
+      ...(isJsonObject(behavior) && { [BEHAVIOR]: JSON.stringify(behavior) }),
     }
-    const used = asJsons(currentMetrics).map((metric) => at(metric, 'resource', 'current', 'averageUtilization'))
+    const used = asJsonObjects(currentMetrics).map((metric) =>
+      valueAtPath(metric, 'resource', 'current', 'averageUtilization'),
+    )
     return {
       ...object,
       apiVersion: 'autoscaling/v1',
       metadata: withField(
-        asJson(object['metadata']),
+        asJsonObject(object['metadata']),
         'annotations',
         Object.keys(annotations).length > 0 ? annotations : undefined,
       ),
       spec: {
         ...spec,
-        ...(cpu && { targetCPUUtilizationPercentage: at(cpu, 'resource', 'target', 'averageUtilization') }),
+        ...(cpu && { targetCPUUtilizationPercentage: valueAtPath(cpu, 'resource', 'target', 'averageUtilization') }),
       },
       status: {
         currentReplicas: 0,
@@ -117,10 +120,14 @@ const conversion: Conversion = {
     } as KubeObject
   },
   toStored(served) {
-    const object = served as unknown as Json
-    const { targetCPUUtilizationPercentage: target, ...spec } = asJson(object['spec'])
-    const { currentCPUUtilizationPercentage: _, ...status } = asJson(object['status'])
-    const { [METRICS]: metrics, [BEHAVIOR]: behavior, ...annotations } = asJson(at(object, 'metadata', 'annotations'))
+    const object = served as unknown as JsonObject
+    const { targetCPUUtilizationPercentage: target, ...spec } = asJsonObject(object['spec'])
+    const { currentCPUUtilizationPercentage: _, ...status } = asJsonObject(object['status'])
+    const {
+      [METRICS]: metrics,
+      [BEHAVIOR]: behavior,
+      ...annotations
+    } = asJsonObject(valueAtPath(object, 'metadata', 'annotations'))
     const cpu = {
       type: 'Resource',
       resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } },
@@ -132,11 +139,11 @@ const conversion: Conversion = {
       ...object,
       apiVersion: 'autoscaling/v2',
       metadata: withField(
-        asJson(object['metadata']),
+        asJsonObject(object['metadata']),
         'annotations',
         Object.keys(annotations).length > 0 ? annotations : undefined,
       ),
-      spec: { ...spec, metrics: list.length > 0 ? list : [CPU], ...(isJson(policy) && { behavior: policy }) },
+      spec: { ...spec, metrics: list.length > 0 ? list : [CPU], ...(isJsonObject(policy) && { behavior: policy }) },
       status: { currentMetrics: null, desiredReplicas: 0, ...status },
     } as KubeObject
   },
@@ -163,14 +170,14 @@ export const AUTOSCALING: KindTable = {
     },
   },
   'horizontalpodautoscalers.autoscaling/v1': {
-    columns: (object, age, now) => columns(conversion.toStored(object) as unknown as Json, age, now),
+    columns: (object, age, now) => columns(conversion.toStored(object) as unknown as JsonObject, age, now),
     conversion,
     rules: {
       generation: false,
       newStatus: { currentReplicas: 0, desiredReplicas: 0 },
       defaults: (object) =>
         withinField(object, 'spec', (spec) => filled(spec, { minReplicas: 1, targetCPUUtilizationPercentage: 80 })),
-      validate: (object) => validateAutoscaler(conversion.toStored(object) as unknown as Json),
+      validate: (object) => validateAutoscaler(conversion.toStored(object) as unknown as JsonObject),
     },
   },
 }

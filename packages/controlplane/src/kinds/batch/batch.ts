@@ -1,15 +1,13 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import { hasCondition } from '../../model/conditions.ts'
-import type { Json } from '../../model/json.ts'
 import {
-  asJson,
-  asJsons,
+  asJsonObjects,
   asNumber,
-  asText,
-  at,
   filled,
   filledUnset,
   isAbsent,
-  isJson,
   isSemanticallyEqual,
   withinField,
   withinItems,
@@ -34,9 +32,9 @@ const TRACKING_WARNING =
 /** Warnings for a Job, or for the Job template at `path`. */
 const warningsForJob =
   (...path: readonly string[]) =>
-  (object: Json, old: Json | undefined): readonly string[] => {
+  (object: JsonObject, old: JsonObject | undefined): readonly string[] => {
     if (old && isSameGeneration(object, old)) return []
-    const { completionMode, completions: all, parallelism } = asJson(at(object, ...path))
+    const { completionMode, completions: all, parallelism } = asJsonObject(valueAtPath(object, ...path))
     const isMuch = asNumber(all) > TRACKED_COMPLETIONS && asNumber(parallelism) > TRACKED_PARALLELISM
     return [
       ...(old ? [] : warningsForName(object)),
@@ -54,8 +52,8 @@ export const BATCH: KindTable = {
       completions(job),
       jobDuration(job, now),
       age(createdAt(job)),
-      ...containerColumns(at(job, 'spec', 'template', 'spec')),
-      formatSelector(at(job, 'spec', 'selector')),
+      ...containerColumns(valueAtPath(job, 'spec', 'template', 'spec')),
+      formatSelector(valueAtPath(job, 'spec', 'selector')),
     ],
     rules: {
       defaults: defaultJob,
@@ -63,7 +61,7 @@ export const BATCH: KindTable = {
       warnings: warningsForJob('spec'),
       validate: validateJob,
       validateChange: validateJobChange,
-      selectableFields: { 'status.successful': (job) => String(asNumber(at(job, 'status', 'succeeded'))) },
+      selectableFields: { 'status.successful': (job) => String(asNumber(valueAtPath(job, 'status', 'succeeded'))) },
       // The default of batch/v1; kubectl asks for Background.
       defaultPropagation: 'Orphan',
     },
@@ -71,14 +69,16 @@ export const BATCH: KindTable = {
   'cronjobs.batch': {
     columns: (cron, age) => [
       nameOf(cron),
-      asText(at(cron, 'spec', 'schedule')),
-      asText(at(cron, 'spec', 'timeZone')) || '<none>',
-      suspended(at(cron, 'spec', 'suspend')),
-      asJsons(at(cron, 'status', 'active')).length,
-      at(cron, 'status', 'lastScheduleTime') === undefined ? '<none>' : age(at(cron, 'status', 'lastScheduleTime')),
+      asString(valueAtPath(cron, 'spec', 'schedule')),
+      asString(valueAtPath(cron, 'spec', 'timeZone')) || '<none>',
+      suspended(valueAtPath(cron, 'spec', 'suspend')),
+      asJsonObjects(valueAtPath(cron, 'status', 'active')).length,
+      valueAtPath(cron, 'status', 'lastScheduleTime') === undefined
+        ? '<none>'
+        : age(valueAtPath(cron, 'status', 'lastScheduleTime')),
       age(createdAt(cron)),
-      ...containerColumns(at(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
-      formatSelector(at(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
+      ...containerColumns(valueAtPath(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
+      formatSelector(valueAtPath(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
     ],
     rules: {
       defaults: defaultCronJob,
@@ -91,7 +91,7 @@ export const BATCH: KindTable = {
 
 const suspended = (value: unknown): string => (value === undefined ? '<unset>' : value === true ? 'True' : 'False')
 
-function jobStatus(job: Json): string {
+function jobStatus(job: JsonObject): string {
   if (hasCondition(job, 'Complete')) return 'Complete'
   if (hasCondition(job, 'Failed')) return 'Failed'
   if (isBeingDeleted(job)) return 'Terminating'
@@ -99,22 +99,22 @@ function jobStatus(job: Json): string {
   return other ?? 'Running'
 }
 
-function completions(job: Json): string {
-  const succeeded = asNumber(at(job, 'status', 'succeeded'))
-  const wanted = at(job, 'spec', 'completions')
+function completions(job: JsonObject): string {
+  const succeeded = asNumber(valueAtPath(job, 'status', 'succeeded'))
+  const wanted = valueAtPath(job, 'spec', 'completions')
   if (typeof wanted === 'number') return `${succeeded}/${wanted}`
-  const parallelism = asNumber(at(job, 'spec', 'parallelism'))
+  const parallelism = asNumber(valueAtPath(job, 'spec', 'parallelism'))
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
 }
 
-function jobDuration(job: Json, now: number): string {
-  const { startTime, completionTime } = asJson(job['status'])
+function jobDuration(job: JsonObject, now: number): string {
+  const { startTime, completionTime } = asJsonObject(job['status'])
   if (typeof startTime !== 'string') return ''
   const end = typeof completionTime === 'string' ? Date.parse(completionTime) : now
   return humanDuration(end - Date.parse(startTime))
 }
 
-function defaultJob(given: Json): Json {
+function defaultJob(given: JsonObject): JsonObject {
   const job = withinField(given, 'spec', (spec) => {
     let result = defaultJobSpec(spec)
     if (isAbsent(result['completions']) && isAbsent(result['parallelism'])) {
@@ -129,12 +129,12 @@ function defaultJob(given: Json): Json {
       manualSelector: false,
     })
   })
-  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
-  return isJson(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
+  const labels = valueAtPath(job, 'spec', 'template', 'metadata', 'labels')
+  return isJsonObject(labels) ? withinField(job, 'metadata', (metadata) => filled(metadata, { labels })) : job
 }
 
 /** Defaults that Jobs and Job templates share. */
-function defaultJobSpec(spec: Json): Json {
+function defaultJobSpec(spec: JsonObject): JsonObject {
   return withinField(withinField(spec, 'template', defaultPodTemplate), 'podFailurePolicy', (policy) =>
     withinItems(policy, 'rules', (rule) =>
       withinItems(rule, 'onPodConditions', (condition) => filledUnset(condition, { status: 'True' })),
@@ -145,39 +145,39 @@ function defaultJobSpec(spec: Json): Json {
 const MAX_LABEL_LENGTH = 63
 
 /** Generates the selector of a Job from its uid, unless `manualSelector` is set, and labels the Job as its template. */
-function generateSelector(job: Json): Json {
-  const metadata = asJson(job['metadata'])
-  if (at(job, 'spec', 'manualSelector') === true) return job
+function generateSelector(job: JsonObject): JsonObject {
+  const metadata = asJsonObject(job['metadata'])
+  if (valueAtPath(job, 'spec', 'manualSelector') === true) return job
   const own = {
     'job-name': metadata['name'],
     [NAME]: metadata['name'],
     'controller-uid': metadata['uid'],
     [UID]: metadata['uid'],
   }
-  const template = asJson(at(job, 'spec', 'template'))
-  const templateMetadata = asJson(template['metadata'])
-  const hadLabels = Object.keys(asJson(templateMetadata['labels'])).length > 0
-  const labels = { ...own, ...asJson(templateMetadata['labels']) }
-  const selector = asJson(at(job, 'spec', 'selector'))
-  const matchLabels = { [UID]: metadata['uid'], ...asJson(selector['matchLabels']) }
+  const template = asJsonObject(valueAtPath(job, 'spec', 'template'))
+  const templateMetadata = asJsonObject(template['metadata'])
+  const hadLabels = Object.keys(asJsonObject(templateMetadata['labels'])).length > 0
+  const labels = { ...own, ...asJsonObject(templateMetadata['labels']) }
+  const selector = asJsonObject(valueAtPath(job, 'spec', 'selector'))
+  const matchLabels = { [UID]: metadata['uid'], ...asJsonObject(selector['matchLabels']) }
   // A Job without labels of its own gets the labels of its template, including the generated ones.
   const isShared = !hadLabels
     ? isAbsent(metadata['labels'])
     : isSemanticallyEqual(metadata['labels'], templateMetadata['labels'])
   // If the name is too long for a label, kube-apiserver reports only the labels of the template.
-  const isLabel = asText(metadata['name']).length <= MAX_LABEL_LENGTH
+  const isLabel = asString(metadata['name']).length <= MAX_LABEL_LENGTH
   return {
     ...job,
     metadata: isShared && isLabel ? { ...metadata, labels } : metadata,
     spec: {
-      ...asJson(job['spec']),
+      ...asJsonObject(job['spec']),
       template: { ...template, metadata: { ...templateMetadata, labels } },
       selector: { ...selector, matchLabels },
     },
   }
 }
 
-function defaultCronJob(given: Json): Json {
+function defaultCronJob(given: JsonObject): JsonObject {
   return withinField(given, 'spec', (spec) => {
     const result = withinField(spec, 'jobTemplate', (template) => withinField(template, 'spec', defaultJobSpec))
     return filled(filledUnset(result, { concurrencyPolicy: 'Allow' }), {

@@ -1,18 +1,19 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import { cronError } from '../../cron/cron-expression.ts'
 import { isTimeZone } from '../../cron/time-zone.ts'
-import type { Json } from '../../model/json.ts'
-import { asJson, asText, at, isJson } from '../../model/json.ts'
 import { invalidStruct, invalidValue, notNegative, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { nameOf } from '../common/columns.ts'
 import { oneOf } from '../core/pod/pod-validation.ts'
 import { validateJobSpec } from './job-validation.ts'
 
-export function validateCronJob(cron: Json): FieldError[] {
-  const spec = asJson(cron['spec'])
+export function validateCronJob(cron: JsonObject): FieldError[] {
+  const spec = asJsonObject(cron['spec'])
   const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = spec
   const errors: FieldError[] = []
-  const text = asText(schedule)
+  const text = asString(schedule)
   if (!text) errors.push(required('spec.schedule'))
   else {
     const error = cronError(text)
@@ -25,9 +26,9 @@ export function validateCronJob(cron: Json): FieldError[] {
   errors.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
   if (typeof timeZone === 'string') errors.push(...validateTimeZone(timeZone))
   errors.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
-  const job = asJson(at(spec, 'jobTemplate', 'spec'))
+  const job = asJsonObject(valueAtPath(spec, 'jobTemplate', 'spec'))
   errors.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
-  if (isJson(job['selector'])) {
+  if (isJsonObject(job['selector'])) {
     errors.push(invalidStruct('spec.jobTemplate.spec.selector', job['selector'], '`selector` will be auto-generated'))
   }
   if (job['manualSelector'] === true) {

@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asNumber, asText, at, isAbsent, isJson, isUnset } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, isJsonObject, qualifiedName, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber, isAbsent, isUnset } from '../../model/json.ts'
 import {
   duplicate,
   invalidEach,
@@ -11,7 +13,6 @@ import {
   tooMany,
 } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { qualifiedName } from '../common/names.ts'
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const OPERATORS = ['In', 'NotIn']
@@ -26,14 +27,16 @@ const listed = (values: readonly string[]): string => `valid values: [${values.m
 /** Validates a required enum value. */
 function validateWord(value: unknown, field: string, words: readonly string[]): FieldError[] {
   if (isUnset(value)) return [required(field, listed(words))]
-  return words.includes(asText(value)) ? [] : [notSupported(field, value, words)]
+  return words.includes(asString(value)) ? [] : [notSupported(field, value, words)]
 }
 
-export function validateFailurePolicy(spec: Json, field: string): FieldError[] {
-  const rules = asJsons(at(spec, 'podFailurePolicy', 'rules'))
+export function validateFailurePolicy(spec: JsonObject, field: string): FieldError[] {
+  const rules = asJsonObjects(valueAtPath(spec, 'podFailurePolicy', 'rules'))
   if (rules.length > MAX_RULES) return [tooMany(`${field}.rules`, rules.length, MAX_RULES)]
-  const pod = asJson(at(spec, 'template', 'spec'))
-  const names = new Set([...asJsons(pod['containers']), ...asJsons(pod['initContainers'])].map(({ name }) => name))
+  const pod = asJsonObject(valueAtPath(spec, 'template', 'spec'))
+  const names = new Set(
+    [...asJsonObjects(pod['containers']), ...asJsonObjects(pod['initContainers'])].map(({ name }) => name),
+  )
   return rules.flatMap((rule, index) => {
     const place = `${field}.rules[${index}]`
     const errors = validateWord(rule['action'], `${place}.action`, ACTIONS)
@@ -41,27 +44,27 @@ export function validateFailurePolicy(spec: Json, field: string): FieldError[] {
       errors.push(invalidValue(`${place}.action`, 'FailIndex', 'requires the backoffLimitPerIndex to be set'))
     }
     const { onExitCodes: codes, onPodConditions: conditions } = rule
-    const hasConditions = asList(conditions).length > 0
-    if (isJson(codes)) errors.push(...validateExitCodes(codes, `${place}.onExitCodes`, names))
-    if (hasConditions) errors.push(...validateConditions(asJsons(conditions), `${place}.onPodConditions`))
-    if (isJson(codes) && hasConditions) {
+    const hasConditions = asArray(conditions).length > 0
+    if (isJsonObject(codes)) errors.push(...validateExitCodes(codes, `${place}.onExitCodes`, names))
+    if (hasConditions) errors.push(...validateConditions(asJsonObjects(conditions), `${place}.onPodConditions`))
+    if (isJsonObject(codes) && hasConditions) {
       errors.push(invalidOmitted(place, 'specifying both OnExitCodes and OnPodConditions is not supported'))
     }
-    if (!isJson(codes) && !hasConditions) {
+    if (!isJsonObject(codes) && !hasConditions) {
       errors.push(invalidOmitted(place, 'specifying one of OnExitCodes and OnPodConditions is required'))
     }
     return errors
   })
 }
 
-function validateExitCodes(codes: Json, field: string, names: ReadonlySet<unknown>): FieldError[] {
+function validateExitCodes(codes: JsonObject, field: string, names: ReadonlySet<unknown>): FieldError[] {
   const { operator, containerName } = codes
   const errors = validateWord(operator, `${field}.operator`, OPERATORS)
   if (!isAbsent(containerName) && !names.has(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template'
     errors.push(invalidValue(`${field}.containerName`, containerName, detail))
   }
-  const values = asList(codes['values']).map(asNumber)
+  const values = asArray(codes['values']).map(asNumber)
   const place = `${field}.values`
   if (values.length === 0) errors.push(invalidValue(place, values, 'at least one value is required'))
   else if (values.length > MAX_EXIT_CODES) errors.push(tooMany(place, values.length, MAX_EXIT_CODES))
@@ -78,30 +81,30 @@ function validateExitCodes(codes: Json, field: string, names: ReadonlySet<unknow
   return errors
 }
 
-function validateConditions(conditions: readonly Json[], field: string): FieldError[] {
+function validateConditions(conditions: readonly JsonObject[], field: string): FieldError[] {
   if (conditions.length > MAX_CONDITIONS) return [tooMany(field, conditions.length, MAX_CONDITIONS)]
   return conditions.flatMap(({ type, status }, index) => [
-    ...invalidEach(`${field}[${index}].type`, asText(type), qualifiedName(asText(type))),
+    ...invalidEach(`${field}[${index}].type`, asString(type), qualifiedName(asString(type))),
     ...validateWord(status, `${field}[${index}].status`, STATUSES),
   ])
 }
 
-const shownRules = (policy: Json, shown: (rule: Json) => Json): Json => {
-  const rules = asJsons(policy['rules']).map(shown)
+const shownRules = (policy: JsonObject, shown: (rule: JsonObject) => JsonObject): JsonObject => {
+  const rules = asJsonObjects(policy['rules']).map(shown)
   return { Rules: rules.length > 0 ? rules : null }
 }
 
 /** The structs as Go prints them. */
-export const shownSuccessPolicy = (policy: Json): Json =>
+export const shownSuccessPolicy = (policy: JsonObject): JsonObject =>
   shownRules(policy, ({ succeededIndexes, succeededCount }) => ({
     SucceededIndexes: succeededIndexes ?? null,
     SucceededCount: succeededCount ?? null,
   }))
 
-export const shownFailurePolicy = (policy: Json): Json =>
+export const shownFailurePolicy = (policy: JsonObject): JsonObject =>
   shownRules(policy, ({ action, onExitCodes: codes, onPodConditions: conditions }) => ({
     Action: action ?? '',
-    OnExitCodes: isJson(codes)
+    OnExitCodes: isJsonObject(codes)
       ? {
           ContainerName: codes['containerName'] ?? null,
           Operator: codes['operator'] ?? '',
@@ -109,14 +112,16 @@ export const shownFailurePolicy = (policy: Json): Json =>
         }
       : null,
     OnPodConditions: Array.isArray(conditions)
-      ? asJsons(conditions).map(({ type, status }) => ({ Type: type ?? '', Status: status ?? '' }))
+      ? asJsonObjects(conditions).map(({ type, status }) => ({ Type: type ?? '', Status: status ?? '' }))
       : null,
   }))
 
-export function validateSuccessPolicy(spec: Json, field: string): FieldError[] {
-  const rules = asJsons(at(spec, 'successPolicy', 'rules'))
+export function validateSuccessPolicy(spec: JsonObject, field: string): FieldError[] {
+  const rules = asJsonObjects(valueAtPath(spec, 'successPolicy', 'rules'))
   if (spec['completionMode'] !== 'Indexed') {
-    return [invalidStruct(field, shownSuccessPolicy(asJson(spec['successPolicy'])), 'requires indexed completion mode')]
+    return [
+      invalidStruct(field, shownSuccessPolicy(asJsonObject(spec['successPolicy'])), 'requires indexed completion mode'),
+    ]
   }
   if (rules.length === 0) {
     return [required(`${field}.rules`, 'at least one rules must be specified when the successPolicy is specified')]
@@ -126,7 +131,7 @@ export function validateSuccessPolicy(spec: Json, field: string): FieldError[] {
   return rules.flatMap((rule, index) => validateSuccessRule(rule, `${field}.rules[${index}]`, completions))
 }
 
-function validateSuccessRule(rule: Json, field: string, completions: number): FieldError[] {
+function validateSuccessRule(rule: JsonObject, field: string, completions: number): FieldError[] {
   const { succeededCount: count, succeededIndexes: indexes } = rule
   if (isAbsent(count) && isAbsent(indexes)) {
     return [required(field, 'at least one of succeededCount or succeededIndexes must be specified')]
@@ -134,7 +139,7 @@ function validateSuccessRule(rule: Json, field: string, completions: number): Fi
   const errors: FieldError[] = []
   let total: number | undefined
   if (!isAbsent(indexes)) {
-    const counted = countIndexes(asText(indexes), completions)
+    const counted = countIndexes(asString(indexes), completions)
     if (typeof counted === 'number') total = counted
     else {
       const detail = `error parsing succeededIndexes: ${counted}`
@@ -181,10 +186,10 @@ function countIndexes(text: string, completions: number): number | string {
 }
 
 export function validateReplacementPolicy(
-  { podReplacementPolicy: policy, podFailurePolicy }: Json,
+  { podReplacementPolicy: policy, podFailurePolicy }: JsonObject,
   field: string,
 ): FieldError[] {
   if (isAbsent(policy)) return []
-  const allowed = isJson(podFailurePolicy) ? ['Failed'] : REPLACEMENTS
-  return allowed.includes(asText(policy)) ? [] : [notSupported(field, policy, allowed)]
+  const allowed = isJsonObject(podFailurePolicy) ? ['Failed'] : REPLACEMENTS
+  return allowed.includes(asString(policy)) ? [] : [notSupported(field, policy, allowed)]
 }

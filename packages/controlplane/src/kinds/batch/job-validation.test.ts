@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Json } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import { validateJobSpec } from './job-validation.ts'
 
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } }
 
 /** Returns the errors of the Job, without those of its pod template. */
-const errors = (spec: Json): readonly string[] =>
+const errors = (spec: JsonObject): readonly string[] =>
   validateJobSpec({ template, ...spec }, 'spec', false)
     .map(({ field, message }) => `${field}: ${message}`)
     .filter((line) => !line.startsWith('spec.template'))

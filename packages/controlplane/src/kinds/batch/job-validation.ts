@@ -1,12 +1,12 @@
 import type { LabelSelector } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import { asJson, asNumber, asText, at, isAbsent, isJson, isUnset, withField } from '../../model/json.ts'
+import { asNumber, isAbsent, isUnset, withField } from '../../model/json.ts'
 import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { nameOf } from '../common/columns.ts'
 import { validateDomainPath } from '../common/domain-path.ts'
-import { dnsLabel } from '../common/names.ts'
 import { matcherOf, validateSelector } from '../common/selectors.ts'
 import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
@@ -14,14 +14,14 @@ import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy
 export const UID = 'batch.kubernetes.io/controller-uid'
 export const NAME = 'batch.kubernetes.io/job-name'
 
-export function validateJob(job: Json): FieldError[] {
-  const spec = asJson(job['spec'])
+export function validateJob(job: JsonObject): FieldError[] {
+  const spec = asJsonObject(job['spec'])
   return [...validateGenerated(job), ...validateJobSpec(spec, 'spec', true), ...validateHostnames(job)]
 }
 
 /** The name of the last pod, which is the longest, must be a DNS label. */
-function validateHostnames(job: Json): FieldError[] {
-  const { completionMode, completions } = asJson(job['spec'])
+function validateHostnames(job: JsonObject): FieldError[] {
+  const { completionMode, completions } = asJsonObject(job['spec'])
   if (completionMode !== 'Indexed' || asNumber(completions) <= 0) return []
   const name = nameOf(job)
   const longest = `${name}-${asNumber(completions) - 1}`
@@ -30,24 +30,24 @@ function validateHostnames(job: Json): FieldError[] {
   return [invalidValue('metadata.name', name, detail)]
 }
 
-function validateGenerated(job: Json): FieldError[] {
-  const selector = at(job, 'spec', 'selector')
-  if (at(job, 'spec', 'manualSelector') === true || !isJson(selector)) return []
-  const { name, uid } = asJson(job['metadata'])
-  const expected: Json = { 'controller-uid': uid, 'job-name': name, [UID]: uid, [NAME]: name }
-  const labels = asJson(at(job, 'spec', 'template', 'metadata', 'labels'))
+function validateGenerated(job: JsonObject): FieldError[] {
+  const selector = valueAtPath(job, 'spec', 'selector')
+  if (valueAtPath(job, 'spec', 'manualSelector') === true || !isJsonObject(selector)) return []
+  const { name, uid } = asJsonObject(job['metadata'])
+  const expected: JsonObject = { 'controller-uid': uid, 'job-name': name, [UID]: uid, [NAME]: name }
+  const labels = asJsonObject(valueAtPath(job, 'spec', 'template', 'metadata', 'labels'))
   const errors = Object.entries(expected).flatMap(([key, value]) => {
     const field = `spec.template.metadata.labels[${key}]`
-    if (!Object.hasOwn(labels, key)) return [required(field, `must be '${asText(value)}'`)]
-    return labels[key] === value ? [] : [invalidValue(field, labels, `must be '${asText(value)}'`)]
+    if (!Object.hasOwn(labels, key)) return [required(field, `must be '${asString(value)}'`)]
+    return labels[key] === value ? [] : [invalidValue(field, labels, `must be '${asString(value)}'`)]
   })
   if (matcherOf(selector)?.(expected) !== false) return errors
   return [...errors, invalidStruct('spec.selector', ordered(selector), '`selector` not auto-generated')]
 }
 
 /** The selector with sorted labels, as Go prints it. */
-function ordered(selector: Json): Json {
-  const labels = Object.entries(asJson(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
+function ordered(selector: JsonObject): JsonObject {
+  const labels = Object.entries(asJsonObject(selector['matchLabels'])).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return { matchLabels: Object.fromEntries(labels), ...withField(selector, 'matchLabels', undefined) }
 }
 
@@ -68,7 +68,7 @@ const MAX_FAILED_INDEXES = 100_000
 const MAX_WITH_MANY_COMPLETIONS = 10_000
 const MAX_MANAGER_LENGTH = 63
 
-function validateIndexed(spec: Json, field: string): FieldError[] {
+function validateIndexed(spec: JsonObject, field: string): FieldError[] {
   const { completions, parallelism, backoffLimitPerIndex, maxFailedIndexes } = spec
   const [all, parallel, failed] = [asNumber(completions), asNumber(parallelism), asNumber(maxFailedIndexes)]
   const errors: FieldError[] = []
@@ -91,7 +91,7 @@ function validateIndexed(spec: Json, field: string): FieldError[] {
   return errors
 }
 
-export function validateJobSpec(spec: Json, field: string, hasSelector: boolean): FieldError[] {
+export function validateJobSpec(spec: JsonObject, field: string, hasSelector: boolean): FieldError[] {
   const errors = COUNTS.flatMap((name) => notNegative(`${field}.${name}`, spec[name]))
   const { completionMode, backoffLimitPerIndex, maxFailedIndexes, managedBy } = spec
   if (!isAbsent(maxFailedIndexes) && isAbsent(backoffLimitPerIndex)) {
@@ -102,7 +102,7 @@ export function validateJobSpec(spec: Json, field: string, hasSelector: boolean)
     if (managedBy.length > MAX_MANAGER_LENGTH) errors.push(tooLong(`${field}.managedBy`, MAX_MANAGER_LENGTH))
   }
   const modes = ['NonIndexed', 'Indexed']
-  if (!isAbsent(completionMode) && !modes.includes(asText(completionMode))) {
+  if (!isAbsent(completionMode) && !modes.includes(asString(completionMode))) {
     errors.push(notSupported(`${field}.completionMode`, completionMode, modes))
   }
   if (completionMode === 'Indexed') errors.push(...validateIndexed(spec, field))
@@ -111,24 +111,24 @@ export function validateJobSpec(spec: Json, field: string, hasSelector: boolean)
       if (!isAbsent(value)) errors.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
     }
   }
-  if (isJson(spec['podFailurePolicy'])) errors.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
-  if (isJson(spec['successPolicy'])) errors.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
+  if (isJsonObject(spec['podFailurePolicy'])) errors.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
+  if (isJsonObject(spec['successPolicy'])) errors.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
   errors.push(...validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
-  const template = asJson(spec['template'])
+  const template = asJsonObject(spec['template'])
   errors.push(...validatePodTemplate(template, `${field}.template`))
   const policyField = `${field}.template.spec.restartPolicy`
-  const policy = at(template, 'spec', 'restartPolicy')
+  const policy = valueAtPath(template, 'spec', 'restartPolicy')
   const policies = ['OnFailure', 'Never']
   if (isUnset(policy) || policy === 'Always') errors.push(required(policyField, 'valid values: "OnFailure", "Never"'))
-  else if (!policies.includes(asText(policy))) errors.push(notSupported(policyField, policy, policies))
-  else if (isJson(spec['podFailurePolicy']) && policy !== 'Never') {
+  else if (!policies.includes(asString(policy))) errors.push(notSupported(policyField, policy, policies))
+  else if (isJsonObject(spec['podFailurePolicy']) && policy !== 'Never') {
     errors.push(invalidValue(policyField, policy, 'only "Never" is supported when podFailurePolicy is specified'))
   }
   if (!hasSelector) return errors
-  const selector = isJson(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
+  const selector = isJsonObject(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
   if (!selector) errors.push(required(`${field}.selector`))
   else errors.push(...validateSelector(selector, `${field}.selector`))
-  const labels = at(template, 'metadata', 'labels')
+  const labels = valueAtPath(template, 'metadata', 'labels')
   if (matcherOf(selector)?.(labels) === false) {
     const detail = '`selector` does not match template `labels`'
     errors.push(invalidValue(`${field}.template.metadata.labels`, labels ?? null, detail))

@@ -1,19 +1,25 @@
-import type { Json } from '../../model/json.ts'
-import { asJsons, asText, at } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 import type { ColumnValues } from './kind-table.ts'
 
-export const nameOf = (object: Json): string => asText(at(object, 'metadata', 'name'))
+export const nameOf = (object: JsonObject): string => asString(valueAtPath(object, 'metadata', 'name'))
 
-export const createdAt = (object: Json): unknown => at(object, 'metadata', 'creationTimestamp')
+export const createdAt = (object: JsonObject): unknown => valueAtPath(object, 'metadata', 'creationTimestamp')
 
-export const isBeingDeleted = (object: Json): boolean => at(object, 'metadata', 'deletionTimestamp') !== undefined
+export const isBeingDeleted = (object: JsonObject): boolean =>
+  valueAtPath(object, 'metadata', 'deletionTimestamp') !== undefined
 
-export const orNone = (value: unknown): string => asText(value) || '<none>'
+export const orNone = (value: unknown): string => asString(value) || '<none>'
 
 /** Names and images of the containers of a pod spec. */
 export function containerColumns(podSpec: unknown): [string, string] {
-  const containers = asJsons(at(podSpec, 'containers'))
-  return [containers.map(({ name }) => asText(name)).join(','), containers.map(({ image }) => asText(image)).join(',')]
+  const containers = asJsonObjects(valueAtPath(podSpec, 'containers'))
+  return [
+    containers.map(({ name }) => asString(name)).join(','),
+    containers.map(({ image }) => asString(image)).join(','),
+  ]
 }
 
 /** `a,b,c + 2 more...` */

@@ -1,6 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJsons, asList, asText } from '../../model/json.ts'
-import { labelValue } from './names.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asString, labelValue } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 
 /** Renamed node labels: since which version, and the new name. */
 const RENAMED_LABELS: ReadonlyMap<string, readonly [since: string, now: string]> = new Map([
@@ -26,11 +27,11 @@ export function deprecatedLabel(name: string): string | undefined {
 }
 
 /** Warnings for a node selector term: deprecated keys and, if `looksAtValues`, values that no label can have. */
-export function termWarnings(term: Json, field: string, looksAtValues: boolean): readonly string[] {
-  return asJsons(term['matchExpressions']).flatMap((expression, index) => {
-    const [key, place] = [asText(expression['key']), `${field}.matchExpressions[${index}]`]
+export function termWarnings(term: JsonObject, field: string, looksAtValues: boolean): readonly string[] {
+  return asJsonObjects(term['matchExpressions']).flatMap((expression, index) => {
+    const [key, place] = [asString(expression['key']), `${field}.matchExpressions[${index}]`]
     const former = deprecatedLabel(key)
-    const values = looksAtValues ? asList(expression['values']).map(asText) : []
+    const values = looksAtValues ? asArray(expression['values']).map(asString) : []
     return [
       ...(former === undefined ? [] : [`${place}.key: ${key} is ${former}`]),
       ...values.flatMap((value, at) =>

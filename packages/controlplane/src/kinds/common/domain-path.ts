@@ -1,6 +1,7 @@
+import { dnsSubdomain } from '@tenure/kube/model'
+
 import { invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { dnsSubdomain } from './names.ts'
 
 const PATH = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
 const path = new RegExp(`^${PATH}$`)

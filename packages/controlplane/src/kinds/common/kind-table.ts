@@ -1,9 +1,10 @@
-import type { Json } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+
 import type { Conversion, ScalePaths } from '../../registry/types.ts'
 import type { KindRules } from './strategy.ts'
 
 /** Returns the values of the columns that kube-apiserver prints. `age` formats the time since a timestamp. */
-export type ColumnValues = (object: Json, age: (time: unknown) => string, now: number) => readonly unknown[]
+export type ColumnValues = (object: JsonObject, age: (time: unknown) => string, now: number) => readonly unknown[]
 
 /** The behaviour that is specific to one resource. */
 export interface KindEntry {

@@ -1,7 +1,8 @@
+import { annotationKey, labelValue, qualifiedName } from '@tenure/kube/model'
+
 import { isSemanticallyEqual } from '../../model/json.ts'
 import { immutable, invalidEach, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { labelValue, qualifiedName } from './names.ts'
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024
 
@@ -19,7 +20,7 @@ export function validateAnnotations(annotations: unknown, field: string): FieldE
   const errors: FieldError[] = []
   let size = 0
   for (const [key, value] of Object.entries(annotations)) {
-    errors.push(...invalidEach(field, key, qualifiedName(key.toLowerCase())))
+    errors.push(...invalidEach(field, key, annotationKey(key)))
     size += Buffer.byteLength(key) + Buffer.byteLength(String(value))
   }
   if (size > MAX_ANNOTATIONS_BYTES) errors.push(tooLong(field, MAX_ANNOTATIONS_BYTES))

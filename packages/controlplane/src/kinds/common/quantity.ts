@@ -16,7 +16,7 @@ export const isNegative = (quantity: unknown): boolean => nanosOf(quantity) < 0n
 
 export const isZero = (quantity: unknown): boolean => nanosOf(quantity) === 0n
 
-export function compareQuantities(a: unknown, b: unknown): number {
+export function compareQuantityValues(a: unknown, b: unknown): number {
   const difference = nanosOf(a) - nanosOf(b)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }

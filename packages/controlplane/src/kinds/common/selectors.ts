@@ -1,11 +1,10 @@
 import { LabelMatcher } from '@tenure/kube'
 import type { LabelSelector } from '@tenure/kube'
+import { asJsonObject, labelValue, qualifiedName } from '@tenure/kube/model'
 
-import { asJson } from '../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { validateLabels } from './labels.ts'
-import { labelValue, qualifiedName } from './names.ts'
 
 /** Validates a label selector, if there is one. */
 export function validateSelector(selector: LabelSelector | undefined, field: string): FieldError[] {
@@ -38,7 +37,7 @@ export function matcherOf(selector: LabelSelector | undefined): ((labels: unknow
   if (!selector) return () => false
   try {
     const matcher = LabelMatcher.from(selector)
-    return (labels) => matcher.matches(asJson(labels) as Readonly<Record<string, string>>)
+    return (labels) => matcher.matches(asJsonObject(labels) as Readonly<Record<string, string>>)
   } catch {
     return undefined
   }
@@ -46,7 +45,7 @@ export function matcherOf(selector: LabelSelector | undefined): ((labels: unknow
 
 /** Prints labels: `a=b,c=d` or `<none>`. */
 export function formatLabels(labels: unknown): string {
-  const text = Object.entries(asJson(labels))
+  const text = Object.entries(asJsonObject(labels))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}=${String(value)}`)
     .join(',')

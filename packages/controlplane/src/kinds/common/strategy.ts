@@ -1,7 +1,8 @@
 import type { KubeObject, Stored } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import { asJson, withField } from '../../model/json.ts'
+import { withField } from '../../model/json.ts'
 import type { Strategy } from '../../registry/types.ts'
 import type { FieldError } from '../../schema/types.ts'
 
@@ -10,23 +11,23 @@ export interface KindRules extends Omit<
   Strategy,
   'defaults' | 'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'validateStatus' | 'warnings'
 > {
-  defaults?(object: Json): Json
-  prepareForCreate?(object: Json): Json
-  prepareForUpdate?(object: Json, old: Json): Json
+  defaults?(object: JsonObject): JsonObject
+  prepareForCreate?(object: JsonObject): JsonObject
+  prepareForUpdate?(object: JsonObject, old: JsonObject): JsonObject
   /** Validates everything except metadata. */
-  validate?(object: Json): FieldError[]
+  validate?(object: JsonObject): FieldError[]
   /** Validates what an update changes, after `validate`. */
-  validateChange?(object: Json, old: Json): FieldError[]
+  validateChange?(object: JsonObject, old: JsonObject): FieldError[]
   /** Validates an update instead of `validate` and `validateChange`. */
-  validateUpdate?(object: Json, old: Json): FieldError[]
+  validateUpdate?(object: JsonObject, old: JsonObject): FieldError[]
   /** Validates an update of the status. Default: as any update. */
-  validateStatus?(object: Json): FieldError[]
+  validateStatus?(object: JsonObject): FieldError[]
   /** Validates a new object, after `validate`. Requires `validateChange`. */
-  validateNew?(object: Json): FieldError[]
+  validateNew?(object: JsonObject): FieldError[]
   /** Returns warnings for the client. `old` is undefined on create. */
-  warnings?(object: Json, old: Json | undefined): readonly string[]
+  warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[]
   /** The status of a new object. Default: empty, if there is a status subresource. */
-  readonly newStatus?: Json
+  readonly newStatus?: JsonObject
 }
 
 /** Builds the strategy of a kind from its rules. */
@@ -38,7 +39,7 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
     ...(defaults && { defaults: (object: KubeObject) => defaults(fieldsOf(object)) }),
     prepareForCreate(object) {
       const fields = fieldsOf(object)
-      const status = rest.keepsStatusOnCreate ? { ...isNew, ...asJson(fields['status']) } : isNew
+      const status = rest.keepsStatusOnCreate ? { ...isNew, ...asJsonObject(fields['status']) } : isNew
       const reset = hasStatus ? withField(fields, 'status', status) : fields
       return prepareForCreate ? prepareForCreate(reset) : reset
     },
@@ -66,6 +67,6 @@ export function composeStrategy(hasStatus: boolean, rules: KindRules = {}): Stra
   }
 }
 
-export function fieldsOf(object: KubeObject): Json {
-  return object as unknown as Json
+export function fieldsOf(object: KubeObject): JsonObject {
+  return object as unknown as JsonObject
 }

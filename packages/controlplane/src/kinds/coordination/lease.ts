@@ -1,5 +1,6 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asText, at } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
 import { forbidden, invalidValue } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -7,13 +8,17 @@ import type { KindTable } from '../common/kind-table.ts'
 
 export const COORDINATION: KindTable = {
   'leases.coordination.k8s.io': {
-    columns: (lease, age) => [nameOf(lease), asText(at(lease, 'spec', 'holderIdentity')), age(createdAt(lease))],
+    columns: (lease, age) => [
+      nameOf(lease),
+      asString(valueAtPath(lease, 'spec', 'holderIdentity')),
+      age(createdAt(lease)),
+    ],
     rules: { generation: false, allowsCreateOnUpdate: true, validate: validateLease },
   },
 }
 
-function validateLease(lease: Json): FieldError[] {
-  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = asJson(lease['spec'])
+function validateLease(lease: JsonObject): FieldError[] {
+  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = asJsonObject(lease['spec'])
   const errors: FieldError[] = []
   if (typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0) {
     errors.push(invalidValue('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'))

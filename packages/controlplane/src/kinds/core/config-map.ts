@@ -1,5 +1,6 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asText } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString } from '@tenure/kube/model'
+
 import { invalidValue, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -21,8 +22,8 @@ export const CONFIG_MAPS: KindTable = {
   },
 }
 
-function validateConfigMap(object: Json): FieldError[] {
-  const [data, binary] = [asJson(object['data']), asJson(object['binaryData'])]
+function validateConfigMap(object: JsonObject): FieldError[] {
+  const [data, binary] = [asJsonObject(object['data']), asJsonObject(object['binaryData'])]
   const errors: FieldError[] = []
   let bytes = 0
   for (const key of Object.keys(data)) {
@@ -30,11 +31,11 @@ function validateConfigMap(object: Json): FieldError[] {
     if (Object.hasOwn(binary, key)) {
       errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     }
-    bytes += Buffer.byteLength(asText(data[key]))
+    bytes += Buffer.byteLength(asString(data[key]))
   }
   for (const key of Object.keys(binary)) {
     errors.push(...validateDataKey('binaryData', key))
-    bytes += Buffer.byteLength(asText(binary[key]), 'base64')
+    bytes += Buffer.byteLength(asString(binary[key]), 'base64')
   }
   if (bytes > MAX_DATA_BYTES) errors.push(tooLong('[]', MAX_DATA_BYTES))
   return errors

@@ -1,11 +1,13 @@
-import type { Json } from '../../model/json.ts'
-import { asJsons, asNumber, asText, filledUnset, withinItems } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString, dnsLabel } from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber, filledUnset, withinItems } from '../../model/json.ts'
 import { invalidEach, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, listWithMore, nameOf } from '../common/columns.ts'
 import { validateAddress } from '../common/ip-validation.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { dnsLabel, portNumber } from '../common/names.ts'
+import { portNumber } from '../common/names.ts'
 
 export const ENDPOINTS: KindTable = {
   endpoints: {
@@ -23,38 +25,39 @@ export const ENDPOINTS: KindTable = {
   },
 }
 
-function formatEndpoints(object: Json): string {
-  const subsets = asJsons(object['subsets'])
+function formatEndpoints(object: JsonObject): string {
+  const subsets = asJsonObjects(object['subsets'])
   if (subsets.length === 0) return '<none>'
   const all = subsets.flatMap((subset) => {
-    const addresses = asJsons(subset['addresses']).map(({ ip }) => asText(ip))
-    const ports = asJsons(subset['ports'])
+    const addresses = asJsonObjects(subset['addresses']).map(({ ip }) => asString(ip))
+    const ports = asJsonObjects(subset['ports'])
     if (ports.length === 0) return addresses
     return ports.flatMap(({ port }) => addresses.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${asNumber(port)}`))
   })
   return listWithMore(all, 3)
 }
 
-function validateEndpoints(object: Json): FieldError[] {
-  return asJsons(object['subsets']).flatMap((subset, index) => {
+function validateEndpoints(object: JsonObject): FieldError[] {
+  return asJsonObjects(object['subsets']).flatMap((subset, index) => {
     const field = `subsets[${index}]`
-    const [addresses, notReady] = [asJsons(subset['addresses']), asJsons(subset['notReadyAddresses'])]
-    const ports = asJsons(subset['ports'])
+    const [addresses, notReady] = [asJsonObjects(subset['addresses']), asJsonObjects(subset['notReadyAddresses'])]
+    const ports = asJsonObjects(subset['ports'])
     const errors: FieldError[] = []
     if (addresses.length + notReady.length === 0) {
       errors.push(required(field, 'must specify `addresses` or `notReadyAddresses`'))
     }
     for (const [name, list] of Object.entries({ addresses, notReadyAddresses: notReady })) {
-      list.forEach(({ ip }, at) => errors.push(...validateAddress(asText(ip), `${field}.${name}[${at}].ip`, true)))
+      list.forEach(({ ip }, at) => errors.push(...validateAddress(asString(ip), `${field}.${name}[${at}].ip`, true)))
     }
     ports.forEach(({ name, port, protocol }, at) => {
       const path = `${field}.ports[${at}]`
-      if (name) errors.push(...invalidEach(`${path}.name`, name, dnsLabel(asText(name))))
+      if (name) errors.push(...invalidEach(`${path}.name`, name, dnsLabel(asString(name))))
       else if (ports.length > 1) errors.push(required(`${path}.name`))
       errors.push(...invalidEach(`${path}.port`, port ?? 0, portNumber(asNumber(port))))
       const protocols = ['SCTP', 'TCP', 'UDP']
       if (!protocol) errors.push(required(`${path}.protocol`))
-      else if (!protocols.includes(asText(protocol))) errors.push(notSupported(`${path}.protocol`, protocol, protocols))
+      else if (!protocols.includes(asString(protocol)))
+        errors.push(notSupported(`${path}.protocol`, protocol, protocols))
     })
     return errors
   })

@@ -1,4 +1,6 @@
-import { asJsons, asText } from '../../model/json.ts'
+import { asString } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 import { nameAndAge, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { CONFIG_MAPS } from './config-map.ts'
@@ -35,9 +37,9 @@ export const CORE: KindTable = {
   componentstatuses: {
     deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
     columns: (object) => {
-      const [condition = {}] = asJsons(object['conditions'])
+      const [condition = {}] = asJsonObjects(object['conditions'])
       const status = condition['status'] === 'True' ? 'Healthy' : 'Unhealthy'
-      return [nameOf(object), status, asText(condition['message']), asText(condition['error'])]
+      return [nameOf(object), status, asString(condition['message']), asString(condition['error'])]
     },
   },
 }

@@ -1,11 +1,12 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asText, filled, withField, withinField, withinItems } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, qualifiedName } from '@tenure/kube/model'
+
+import { asJsonObjects, filled, withField, withinField, withinItems } from '../../model/json.ts'
 import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { size } from '../common/data-keys.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { qualifiedName } from '../common/names.ts'
-import { compareQuantities, nanosOf } from '../common/quantity.ts'
+import { compareQuantityValues, nanosOf } from '../common/quantity.ts'
 import { isOvercommittable, validateContainerResourceName, validateResourceName } from './resource-names.ts'
 
 export const LIMIT_RANGES: KindTable = {
@@ -19,21 +20,21 @@ export const LIMIT_RANGES: KindTable = {
   },
 }
 
-function defaultLimit(limit: Json): Json {
+function defaultLimit(limit: JsonObject): JsonObject {
   if (limit['type'] !== 'Container') return limit
-  const defaults = filled(asJson(limit['default']), asJson(limit['max']))
-  const requests = filled(filled(asJson(limit['defaultRequest']), defaults), asJson(limit['min']))
+  const defaults = filled(asJsonObject(limit['default']), asJsonObject(limit['max']))
+  const requests = filled(filled(asJsonObject(limit['defaultRequest']), defaults), asJsonObject(limit['min']))
   const withDefaults = size(defaults) > 0 ? withField(limit, 'default', defaults) : limit
   return size(requests) > 0 ? withField(withDefaults, 'defaultRequest', requests) : withDefaults
 }
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
 
-export function validateLimitRange(range: Json): FieldError[] {
+export function validateLimitRange(range: JsonObject): FieldError[] {
   const types = new Set<string>()
-  return asJsons(asJson(range['spec'])['limits']).flatMap((limit, index) => {
+  return asJsonObjects(asJsonObject(range['spec'])['limits']).flatMap((limit, index) => {
     const field = `spec.limits[${index}]`
-    const type = asText(limit['type'])
+    const type = asString(limit['type'])
     const errors = validateType(type, `${field}.type`)
     if (types.has(type)) errors.push(duplicate(`${field}.type`, type))
     types.add(type)
@@ -50,16 +51,16 @@ function validateType(type: string, field: string): FieldError[] {
 
 const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
 
-const resourcesOf = (limit: Json): readonly string[] => [
-  ...new Set(LIMIT_FIELDS.flatMap((list) => Object.keys(asJson(limit[list])))),
+const resourcesOf = (limit: JsonObject): readonly string[] => [
+  ...new Set(LIMIT_FIELDS.flatMap((list) => Object.keys(asJsonObject(limit[list])))),
 ]
 
-function validateNames(limit: Json, type: string, field: string): FieldError[] {
+function validateNames(limit: JsonObject, type: string, field: string): FieldError[] {
   const isOfPods = type === 'Pod' || type === 'Container'
   const check = isOfPods ? validateContainerResourceName : validateResourceName
   const errors: FieldError[] = []
   for (const list of LIMIT_FIELDS) {
-    const names = Object.keys(asJson(limit[list]))
+    const names = Object.keys(asJsonObject(limit[list]))
     if (type === 'Pod' && list.startsWith('default')) {
       if (names.length > 0) errors.push(forbidden(`${field}.${list}`, "may not be specified when `type` is 'Pod'"))
       continue
@@ -70,20 +71,21 @@ function validateNames(limit: Json, type: string, field: string): FieldError[] {
   return errors
 }
 
-function needsStorage({ min, max }: Json, field: string): FieldError[] {
-  if (Object.hasOwn(asJson(min), 'storage') || Object.hasOwn(asJson(max), 'storage')) return []
+function needsStorage({ min, max }: JsonObject, field: string): FieldError[] {
+  if (Object.hasOwn(asJsonObject(min), 'storage') || Object.hasOwn(asJsonObject(max), 'storage')) return []
   const detail = 'either minimum or maximum storage value is required, but neither was provided'
   return [required(`${field}.limits`, detail)]
 }
 
-const exceeds = (a: unknown, b: unknown): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
+const exceeds = (a: unknown, b: unknown): boolean =>
+  a !== undefined && b !== undefined && compareQuantityValues(a, b) > 0
 
 const text = (what: string, a: unknown, other: string, b: unknown): string =>
-  `${what} ${asText(a)} is greater than ${other} ${asText(b)}`
+  `${what} ${asString(a)} is greater than ${other} ${asString(b)}`
 
 /** Validates that min, default and max of one resource are in ascending order. */
-function validateOrder(limit: Json, name: string, field: string): FieldError[] {
-  const [max, min, given, request, ratio] = LIMIT_FIELDS.map((list) => asJson(limit[list])[name])
+function validateOrder(limit: JsonObject, name: string, field: string): FieldError[] {
+  const [max, min, given, request, ratio] = LIMIT_FIELDS.map((list) => asJsonObject(limit[list])[name])
   const errors: FieldError[] = []
   const say = (list: string, value: unknown, detail: string): void =>
     void errors.push(invalidValue(`${field}.${list}[${name}]`, value, detail))
@@ -98,8 +100,8 @@ function validateOrder(limit: Json, name: string, field: string): FieldError[] {
   if (exceeds(given, max)) say('default', max, text('default value', given, 'max value', max))
   errors.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
   if (isOvercommittable(name) || given === undefined || request === undefined) return errors
-  if (compareQuantities(given, request) !== 0) {
-    const detail = `default value ${asText(given)} must equal to defaultRequest value ${asText(request)} in ${name}`
+  if (compareQuantityValues(given, request) !== 0) {
+    const detail = `default value ${asString(given)} must equal to defaultRequest value ${asString(request)} in ${name}`
     say('defaultRequest', request, detail)
   }
   return errors
@@ -107,11 +109,11 @@ function validateOrder(limit: Json, name: string, field: string): FieldError[] {
 
 const ONE_IN_NANOS = 1_000_000_000n
 
-function validateRatio(ratio: unknown, { min, max }: Json, field: string): FieldError[] {
+function validateRatio(ratio: unknown, { min, max }: JsonObject, field: string): FieldError[] {
   if (ratio === undefined) return []
-  if (nanosOf(ratio) < ONE_IN_NANOS) return [invalidValue(field, ratio, `ratio ${asText(ratio)} is less than 1`)]
+  if (nanosOf(ratio) < ONE_IN_NANOS) return [invalidValue(field, ratio, `ratio ${asString(ratio)} is less than 1`)]
   if (min === undefined || max === undefined) return []
   const most = Number(nanosOf(max)) / Number(nanosOf(min))
   if (Number(nanosOf(ratio)) / Number(ONE_IN_NANOS) <= most) return []
-  return [invalidValue(field, ratio, `ratio ${asText(ratio)} is greater than max/min = ${most.toFixed(6)}`)]
+  return [invalidValue(field, ratio, `ratio ${asString(ratio)} is greater than max/min = ${most.toFixed(6)}`)]
 }

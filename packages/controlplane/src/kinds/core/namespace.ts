@@ -1,47 +1,52 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asList, asText, at, withField, withinField } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, qualifiedName, valueAtPath } from '@tenure/kube/model'
+
+import { withField, withinField } from '../../model/json.ts'
 import { STANDARD_FINALIZERS } from '../../registry/metadata/metadata.ts'
 import { invalidEach, invalidValue } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
-import { qualifiedName } from '../common/names.ts'
 
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 
 export const NAMESPACES: KindTable = {
   namespaces: {
-    columns: (object, age) => [nameOf(object), asText(at(object, 'status', 'phase')), age(createdAt(object))],
+    columns: (object, age) => [
+      nameOf(object),
+      asString(valueAtPath(object, 'status', 'phase')),
+      age(createdAt(object)),
+    ],
     rules: {
       generation: false,
       defaults: (object) => {
         const name = nameOf(object)
         if (!name) return object
         return withinField(object, 'metadata', (metadata) =>
-          asJson(metadata['labels'])[NAMESPACE_LABEL] === name
+          asJsonObject(metadata['labels'])[NAMESPACE_LABEL] === name
             ? metadata
-            : withField(metadata, 'labels', { ...asJson(metadata['labels']), [NAMESPACE_LABEL]: name }),
+            : withField(metadata, 'labels', { ...asJsonObject(metadata['labels']), [NAMESPACE_LABEL]: name }),
         )
       },
       newStatus: { phase: 'Active' },
       validate: validateNamespaceFinalizers,
       validateChange: validateNamespacePhase,
       prepareForCreate: (object) => {
-        const finalizers = asList(at(object, 'spec', 'finalizers'))
+        const finalizers = asArray(valueAtPath(object, 'spec', 'finalizers'))
         const all = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']
-        return withField(object, 'spec', { ...asJson(object['spec']), finalizers: all })
+        return withField(object, 'spec', { ...asJsonObject(object['spec']), finalizers: all })
       },
-      selectableFields: { 'status.phase': (object) => asText(at(object, 'status', 'phase')) },
+      selectableFields: { 'status.phase': (object) => asString(valueAtPath(object, 'status', 'phase')) },
       returnsDeletedObject: true,
     },
   },
 }
 
 /** Validates that finalizers have qualified names. */
-function validateNamespaceFinalizers(object: Json): FieldError[] {
-  return asList(at(object, 'spec', 'finalizers')).flatMap((finalizer, index) => {
+function validateNamespaceFinalizers(object: JsonObject): FieldError[] {
+  return asArray(valueAtPath(object, 'spec', 'finalizers')).flatMap((finalizer, index) => {
     const field = `spec.finalizers[${index}]`
-    const name = asText(finalizer)
+    const name = asString(finalizer)
     const errors = qualifiedName(name)
     if (errors.length > 0) return invalidEach(field, name, errors)
     if (name.includes('/') || STANDARD_FINALIZERS.has(name)) return []
@@ -50,9 +55,9 @@ function validateNamespaceFinalizers(object: Json): FieldError[] {
 }
 
 /** The phase must follow the deletion timestamp. */
-function validateNamespacePhase(object: Json): FieldError[] {
-  const isEnding = at(object, 'metadata', 'deletionTimestamp') !== undefined
-  const phase = asText(at(object, 'status', 'phase'))
+function validateNamespacePhase(object: JsonObject): FieldError[] {
+  const isEnding = valueAtPath(object, 'metadata', 'deletionTimestamp') !== undefined
+  const phase = asString(valueAtPath(object, 'status', 'phase'))
   const [right, when] = isEnding ? ['Terminating', 'not empty'] : ['Active', 'empty']
   if (phase === right) return []
   return [invalidValue('status.Phase', phase, `may only be '${right}' if \`deletionTimestamp\` is ${when}`)]

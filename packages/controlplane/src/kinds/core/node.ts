@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asText, at } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import {
@@ -42,35 +44,37 @@ export const NODES: KindTable = {
       warnings: warningsForNode,
       validate: validateNode,
       validateChange: validateNodeChange,
-      selectableFields: { 'spec.unschedulable': (node) => String(at(node, 'spec', 'unschedulable') === true) },
+      selectableFields: { 'spec.unschedulable': (node) => String(valueAtPath(node, 'spec', 'unschedulable') === true) },
     },
   },
 }
 
-function nodeColumns(node: Json, age: (time: unknown) => string): readonly unknown[] {
-  const ready = asJsons(at(node, 'status', 'conditions')).find(({ type }) => type === 'Ready')
+function nodeColumns(node: JsonObject, age: (time: unknown) => string): readonly unknown[] {
+  const ready = asJsonObjects(valueAtPath(node, 'status', 'conditions')).find(({ type }) => type === 'Ready')
   const status = [ready ? (ready['status'] === 'True' ? 'Ready' : 'NotReady') : 'Unknown']
-  if (at(node, 'spec', 'unschedulable') === true) status.push('SchedulingDisabled')
+  if (valueAtPath(node, 'spec', 'unschedulable') === true) status.push('SchedulingDisabled')
   const roles = new Set<string>()
-  for (const [key, value] of Object.entries(asJson(at(node, 'metadata', 'labels')))) {
+  for (const [key, value] of Object.entries(asJsonObject(valueAtPath(node, 'metadata', 'labels')))) {
     if (key.startsWith(ROLE) && key.length > ROLE.length) roles.add(key.slice(ROLE.length))
-    else if (key === 'kubernetes.io/role' && value) roles.add(asText(value))
+    else if (key === 'kubernetes.io/role' && value) roles.add(asString(value))
   }
-  const info = asJson(at(node, 'status', 'nodeInfo'))
-  const architecture = asText(info['architecture'])
+  const info = asJsonObject(valueAtPath(node, 'status', 'nodeInfo'))
+  const architecture = asString(info['architecture'])
   const address = (type: string): string =>
-    asText(asJsons(at(node, 'status', 'addresses')).find((one) => one['type'] === type)?.['address']) || '<none>'
-  const kernel = asText(info['kernelVersion']) || '<unknown>'
+    asString(
+      asJsonObjects(valueAtPath(node, 'status', 'addresses')).find((one) => one['type'] === type)?.['address'],
+    ) || '<none>'
+  const kernel = asString(info['kernelVersion']) || '<unknown>'
   return [
     nameOf(node),
     status.join(','),
     [...roles].toSorted().join(',') || '<none>',
     age(createdAt(node)),
-    asText(info['kubeletVersion']),
+    asString(info['kubeletVersion']),
     address('InternalIP'),
     address('ExternalIP'),
-    asText(info['osImage']) || '<unknown>',
+    asString(info['osImage']) || '<unknown>',
     architecture ? `${kernel} (${architecture})` : kernel,
-    asText(info['containerRuntimeVersion']) || '<unknown>',
+    asString(info['containerRuntimeVersion']) || '<unknown>',
   ]
 }

@@ -1,4 +1,6 @@
-import { asJson, at, withinField } from '../../model/json.ts'
+import { asJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { withinField } from '../../model/json.ts'
 import { containerColumns, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { formatLabels } from '../common/selectors.ts'
@@ -10,13 +12,13 @@ export const POD_TEMPLATES: KindTable = {
   podtemplates: {
     columns: (object) => [
       nameOf(object),
-      ...containerColumns(at(object, 'template', 'spec')),
-      formatLabels(at(object, 'template', 'metadata', 'labels')),
+      ...containerColumns(valueAtPath(object, 'template', 'spec')),
+      formatLabels(valueAtPath(object, 'template', 'metadata', 'labels')),
     ],
     rules: {
       defaults: (object) => withinField(object, 'template', defaultPodTemplate),
       warnings: warningsForPods('template'),
-      validate: (object) => validatePodTemplate(asJson(object['template']), 'template'),
+      validate: (object) => validatePodTemplate(asJsonObject(object['template']), 'template'),
       returnsDeletedObject: true,
     },
   },

@@ -1,7 +1,8 @@
 /** Names of resources in requests, limits and quotas. */
+import { qualifiedName } from '@tenure/kube/model'
+
 import { invalidEach, invalidValue } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
-import { qualifiedName } from '../common/names.ts'
 
 const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
 const COUNTED_RESOURCES = [

@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, at } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 import { immutable, invalidStruct, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -19,11 +21,14 @@ export const RESOURCE_QUOTAS: KindTable = {
   },
 }
 
-function quotaColumns(quota: Json, age: (time: unknown) => string): readonly unknown[] {
-  const [hard, used] = [asJson(at(quota, 'status', 'hard')), asJson(at(quota, 'status', 'used'))]
+function quotaColumns(quota: JsonObject, age: (time: unknown) => string): readonly unknown[] {
+  const [hard, used] = [
+    asJsonObject(valueAtPath(quota, 'status', 'hard')),
+    asJsonObject(valueAtPath(quota, 'status', 'used')),
+  ]
   const names = Object.keys(hard).toSorted()
   const show = (list: readonly string[]): string =>
-    list.map((name) => `${name}: ${asText(used[name]) || '0'}/${asText(hard[name])}`).join(', ')
+    list.map((name) => `${name}: ${asString(used[name]) || '0'}/${asString(hard[name])}`).join(', ')
   return [
     nameOf(quota),
     show(names.filter((name) => !name.startsWith('limits.'))),
@@ -41,9 +46,9 @@ const CONFLICTS = [
 ]
 const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
 
-export function validateQuota(quota: Json): FieldError[] {
-  const spec = asJson(quota['spec'])
-  const errors = Object.entries(asJson(spec['hard'])).flatMap(([name, quantity]) => {
+export function validateQuota(quota: JsonObject): FieldError[] {
+  const spec = asJsonObject(quota['spec'])
+  const errors = Object.entries(asJsonObject(spec['hard'])).flatMap(([name, quantity]) => {
     const field = `spec.hard[${name}]`
     const found = validateQuotaResourceName(name, field)
     if (isNegative(quantity)) found.push(invalidValue(field, quantity, 'must be greater than or equal to 0'))
@@ -54,15 +59,15 @@ export function validateQuota(quota: Json): FieldError[] {
 }
 
 /** Scopes are immutable. */
-export function validateQuotaChange(quota: Json, old: Json): FieldError[] {
-  const scopes = asList(asJson(quota['spec'])['scopes'])
-  const before = asList(asJson(old['spec'])['scopes'])
+export function validateQuotaChange(quota: JsonObject, old: JsonObject): FieldError[] {
+  const scopes = asArray(asJsonObject(quota['spec'])['scopes'])
+  const before = asArray(asJsonObject(old['spec'])['scopes'])
   const isSame = new Set(scopes).symmetricDifference(new Set(before)).size === 0
   return isSame ? [] : [immutable('spec.scopes', scopes.length > 0 ? scopes : null)]
 }
 
-function validateScopes(spec: Json): FieldError[] {
-  const scopes = asList(spec['scopes']).map(asText)
+function validateScopes(spec: JsonObject): FieldError[] {
+  const scopes = asArray(spec['scopes']).map(asString)
   const is = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
   const errors = scopes.flatMap((scope) => [
     ...(SCOPES.includes(scope) ? [] : [is('unsupported scope')]),
@@ -71,9 +76,9 @@ function validateScopes(spec: Json): FieldError[] {
   return isConflicting(scopes) ? [...errors, is('conflicting scopes')] : errors
 }
 
-function validateScopeSelector(spec: Json): FieldError[] {
+function validateScopeSelector(spec: JsonObject): FieldError[] {
   const field = 'spec.scopeSelector.matchExpressions'
-  const expressions = asJsons(asJson(spec['scopeSelector'])['matchExpressions'])
+  const expressions = asJsonObjects(asJsonObject(spec['scopeSelector'])['matchExpressions'])
   // The fields as Go names them.
   const shown = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
@@ -83,26 +88,26 @@ function validateScopeSelector(spec: Json): FieldError[] {
     })),
   }
   const errors = expressions.flatMap((expression) => {
-    const scope = asText(expression['scopeName'])
+    const scope = asString(expression['scopeName'])
     return [
       ...(SCOPES.includes(scope) ? [] : [invalidValue(`${field}.scopeName`, scope, 'unsupported scope')]),
       ...misapplied(spec, scope).map(() => invalidStruct(field, shown, 'unsupported scope applied to resource')),
       ...validateRequirement(expression, field),
     ]
   })
-  const names = expressions.map(({ scopeName }) => asText(scopeName))
+  const names = expressions.map(({ scopeName }) => asString(scopeName))
   if (isConflicting(names)) errors.push(invalidValue(field, spec['scopes'] ?? null, 'conflicting scopes'))
   return errors
 }
 
-function validateRequirement({ scopeName, operator, values }: Json, field: string): FieldError[] {
+function validateRequirement({ scopeName, operator, values }: JsonObject, field: string): FieldError[] {
   const place = `${field}.operator`
   const errors: FieldError[] = []
-  if (POD_SCOPES.includes(asText(scopeName)) && operator !== 'Exists') {
+  if (POD_SCOPES.includes(asString(scopeName)) && operator !== 'Exists') {
     const detail = `must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`
     errors.push(invalidValue(place, operator ?? '', detail))
   }
-  const list = asList(values)
+  const list = asArray(values)
   if (operator === 'In' || operator === 'NotIn') {
     if (list.length > 0) return errors
     const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
@@ -120,8 +125,8 @@ const isConflicting = (scopes: readonly string[]): boolean =>
   CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)))
 
 /** Returns the resources of a quota that this scope does not apply to. */
-function misapplied(spec: Json, scope: string): readonly string[] {
-  return Object.keys(asJson(spec['hard'])).filter((name) => isQuotaResource(name) && !applies(scope, name))
+function misapplied(spec: JsonObject, scope: string): readonly string[] {
+  return Object.keys(asJsonObject(spec['hard'])).filter((name) => isQuotaResource(name) && !applies(scope, name))
 }
 
 function applies(scope: string, resource: string): boolean {

@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asText, at, filledUnset, isJson, withField } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { filledUnset, withField } from '../../model/json.ts'
 import { invalidValue, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -9,7 +11,7 @@ import { unchanged } from '../common/labels.ts'
 
 export const SECRETS: KindTable = {
   secrets: {
-    columns: (object, age) => [nameOf(object), asText(object['type']), size(object['data']), age(createdAt(object))],
+    columns: (object, age) => [nameOf(object), asString(object['type']), size(object['data']), age(createdAt(object))],
     rules: {
       generation: false,
       defaults: defaultSecret,
@@ -18,18 +20,18 @@ export const SECRETS: KindTable = {
         ...unchanged('type', object['type'], old['type']),
         ...validateImmutable(object, old, ['data']),
       ],
-      selectableFields: { type: (object) => asText(at(object, 'type')) },
+      selectableFields: { type: (object) => asString(valueAtPath(object, 'type')) },
     },
   },
 }
 
 /** Moves `stringData` to `data`; it takes precedence. */
-function defaultSecret(given: Json): Json {
+function defaultSecret(given: JsonObject): JsonObject {
   let secret = filledUnset(given, { type: 'Opaque' })
   const texts = secret['stringData']
-  if (isJson(texts) && Object.keys(texts).length > 0) {
-    const encoded = Object.entries(texts).map(([key, text]) => [key, Buffer.from(asText(text)).toString('base64')])
-    const data: unknown = Object.fromEntries([...Object.entries(asJson(secret['data'])), ...encoded])
+  if (isJsonObject(texts) && Object.keys(texts).length > 0) {
+    const encoded = Object.entries(texts).map(([key, text]) => [key, Buffer.from(asString(text)).toString('base64')])
+    const data: unknown = Object.fromEntries([...Object.entries(asJsonObject(secret['data'])), ...encoded])
     secret = withField(secret, 'data', data)
   }
   return withField(secret, 'stringData', undefined)
@@ -43,26 +45,26 @@ const REQUIRED_KEYS = new Map([
   ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
 ])
 
-function validateSecret(object: Json): FieldError[] {
-  const data = asJson(object['data'])
-  const type = asText(object['type'])
+function validateSecret(object: JsonObject): FieldError[] {
+  const data = asJsonObject(object['data'])
+  const type = asString(object['type'])
   const errors: FieldError[] = []
   let bytes = 0
   for (const [key, value] of Object.entries(data)) {
     errors.push(...validateDataKey('data', key))
-    bytes += Buffer.byteLength(asText(value), 'base64')
+    bytes += Buffer.byteLength(asString(value), 'base64')
   }
   if (bytes > MAX_DATA_BYTES) errors.push(tooLong('data', MAX_DATA_BYTES))
   for (const key of REQUIRED_KEYS.get(type) ?? []) {
     if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`))
-    else if (type.startsWith('kubernetes.io/docker')) errors.push(...validateDockerConfig(key, asText(data[key])))
+    else if (type.startsWith('kubernetes.io/docker')) errors.push(...validateDockerConfig(key, asString(data[key])))
   }
   if (type === 'kubernetes.io/basic-auth' && !Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) {
     errors.push(required('data[username]'), required('data[password]'))
   }
   if (type === 'kubernetes.io/service-account-token') {
     const key = 'kubernetes.io/service-account.name'
-    if (!at(object, 'metadata', 'annotations', key)) errors.push(required(`metadata.annotations[${key}]`))
+    if (!valueAtPath(object, 'metadata', 'annotations', key)) errors.push(required(`metadata.annotations[${key}]`))
   }
   return errors
 }
@@ -70,7 +72,7 @@ function validateSecret(object: Json): FieldError[] {
 function validateDockerConfig(key: string, encoded: string): FieldError[] {
   const text = Buffer.from(encoded, 'base64').toString()
   try {
-    if (isJson(JSON.parse(text))) return []
+    if (isJsonObject(JSON.parse(text))) return []
   } catch {
     // Reported below.
   }

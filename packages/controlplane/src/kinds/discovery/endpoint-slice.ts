@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asJsons, asList, asText, filled, isUnset, withinItems } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asString, dnsLabel } from '@tenure/kube/model'
+
+import { asJsonObjects, filled, isUnset, withinItems } from '../../model/json.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { formatAddress, isMapped, parseAddress } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -8,19 +10,18 @@ import { validateAddress } from '../common/ip-validation.ts'
 import { addressWarnings } from '../common/ip-warnings.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
-import { dnsLabel } from '../common/names.ts'
 
 export const DISCOVERY: KindTable = {
   'endpointslices.discovery.k8s.io': {
     columns: (slice, age) => [
       nameOf(slice),
-      asText(slice['addressType']),
+      asString(slice['addressType']),
       moreOrUnset(
-        asJsons(slice['ports']).map(({ port, name }) =>
-          typeof port === 'number' ? String(port) : asText(name) || '*',
+        asJsonObjects(slice['ports']).map(({ port, name }) =>
+          typeof port === 'number' ? String(port) : asString(name) || '*',
         ),
       ),
-      moreOrUnset(asJsons(slice['endpoints']).flatMap(({ addresses }) => asList(addresses).map(asText))),
+      moreOrUnset(asJsonObjects(slice['endpoints']).flatMap(({ addresses }) => asArray(addresses).map(asString))),
       age(createdAt(slice)),
     ],
     rules: {
@@ -37,12 +38,12 @@ export const DISCOVERY: KindTable = {
 
 const moreOrUnset = (list: readonly string[]): string => listWithMore(list, 3) || '<unset>'
 
-function warningsForSlice(slice: Json, old: Json | undefined): readonly string[] {
+function warningsForSlice(slice: JsonObject, old: JsonObject | undefined): readonly string[] {
   return [
     ...(!old && slice['addressType'] === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
-    ...asJsons(slice['endpoints']).flatMap(({ addresses }, index) =>
-      asList(addresses).flatMap((address, place) =>
-        addressWarnings(asText(address), `endpoints[${index}].addresses[${place}]`),
+    ...asJsonObjects(slice['endpoints']).flatMap(({ addresses }, index) =>
+      asArray(addresses).flatMap((address, place) =>
+        addressWarnings(asString(address), `endpoints[${index}].addresses[${place}]`),
       ),
     ),
   ]
@@ -50,25 +51,25 @@ function warningsForSlice(slice: Json, old: Json | undefined): readonly string[]
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
 
-function validateSlice(slice: Json): FieldError[] {
+function validateSlice(slice: JsonObject): FieldError[] {
   const { addressType } = slice
   const errors: FieldError[] = []
   if (isUnset(addressType)) errors.push(required('addressType'))
-  else if (!ADDRESS_TYPES.includes(asText(addressType))) {
+  else if (!ADDRESS_TYPES.includes(asString(addressType))) {
     errors.push(notSupported('addressType', addressType, ADDRESS_TYPES))
   }
   const names = new Set<string>()
-  asJsons(slice['ports']).forEach(({ name, protocol }, index) => {
-    const text = asText(name)
+  asJsonObjects(slice['ports']).forEach(({ name, protocol }, index) => {
+    const text = asString(name)
     if (text) errors.push(...invalidEach(`ports[${index}].name`, text, dnsLabel(text)))
     if (names.has(text)) errors.push(duplicate(`ports[${index}].name`, text))
     names.add(text)
     const protocols = ['SCTP', 'TCP', 'UDP']
-    if (!protocols.includes(asText(protocol)))
+    if (!protocols.includes(asString(protocol)))
       errors.push(notSupported(`ports[${index}].protocol`, protocol ?? '', protocols))
   })
-  asJsons(slice['endpoints']).forEach(({ addresses }, index) => {
-    const list = asList(addresses).map(asText)
+  asJsonObjects(slice['endpoints']).forEach(({ addresses }, index) => {
+    const list = asArray(addresses).map(asString)
     const field = `endpoints[${index}].addresses`
     if (list.length === 0) errors.push(required(field, 'must contain at least 1 address'))
     if (addressType === 'FQDN') return
@@ -87,7 +88,7 @@ function validateEndpoint(address: string, type: unknown, list: string, field: s
   }
   const family = parsed.length === 4 ? 'IPv4' : 'IPv6'
   return [
-    ...(family === type ? [] : [invalidValue(list, address, `must be an ${asText(type)} address`)]),
+    ...(family === type ? [] : [invalidValue(list, address, `must be an ${asString(type)} address`)]),
     ...validateAddress(address, field, true),
   ]
 }

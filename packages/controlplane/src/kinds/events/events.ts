@@ -1,14 +1,14 @@
 import type { KubeObject } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, qualifiedName, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import { asJson, asNumber, asText, at, isJson, isUnset } from '../../model/json.ts'
+import { asNumber, isUnset } from '../../model/json.ts'
 import type { Conversion } from '../../registry/types.ts'
 import { invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { nameOf } from '../common/columns.ts'
 import type { ColumnValues, KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
-import { qualifiedName } from '../common/names.ts'
 
 /** Fields whose name differs: in `events.k8s.io`, and in the core group, which is the stored form. */
 const RENAMED: readonly (readonly [string, string])[] = [
@@ -23,39 +23,39 @@ const RENAMED: readonly (readonly [string, string])[] = [
 const TO_CORE = new Map(RENAMED)
 const CORE_TO_EVENTS = new Map(RENAMED.map(([renamed, core]) => [core, renamed]))
 
-function renamed(event: Json, names: ReadonlyMap<string, string>, apiVersion: string): Json {
+function renamed(event: JsonObject, names: ReadonlyMap<string, string>, apiVersion: string): JsonObject {
   const result: Record<string, unknown> = {}
   for (const key of Object.keys(event)) result[names.get(key) ?? key] = event[key]
   return { ...result, apiVersion }
 }
 
 const conversion: Conversion = {
-  toStored: (object) => renamed(object as unknown as Json, TO_CORE, 'v1'),
-  fromStored: (object) => renamed(object as unknown as Json, CORE_TO_EVENTS, 'events.k8s.io/v1'),
+  toStored: (object) => renamed(object as unknown as JsonObject, TO_CORE, 'v1'),
+  fromStored: (object) => renamed(object as unknown as JsonObject, CORE_TO_EVENTS, 'events.k8s.io/v1'),
 }
 
-const asCore = (event: Json): Json =>
+const asCore = (event: JsonObject): JsonObject =>
   event['apiVersion'] === 'events.k8s.io/v1' ? renamed(event, TO_CORE, 'v1') : event
 
 const eventColumns: ColumnValues = (given, age) => {
   const event = asCore(given)
   const { firstTimestamp, lastTimestamp, eventTime, series, count } = event
   const first = age(firstTimestamp ?? eventTime)
-  const isSeries = isJson(series)
+  const isSeries = isJsonObject(series)
   const last = isSeries ? age(series['lastObservedTime']) : isUnset(lastTimestamp) ? first : age(lastTimestamp)
   const times = isSeries ? asNumber(series['count']) : asNumber(count) || 1
-  const target = asJson(event['involvedObject'])
-  const kind = asText(target['kind']).toLowerCase()
-  const component = asText(at(event, 'source', 'component')) || asText(event['reportingComponent'])
-  const instance = asText(at(event, 'source', 'host')) || asText(event['reportingInstance'])
+  const target = asJsonObject(event['involvedObject'])
+  const kind = asString(target['kind']).toLowerCase()
+  const component = asString(valueAtPath(event, 'source', 'component')) || asString(event['reportingComponent'])
+  const instance = asString(valueAtPath(event, 'source', 'host')) || asString(event['reportingInstance'])
   return [
     last,
-    asText(event['type']),
-    asText(event['reason']),
-    target['name'] ? `${kind}/${asText(target['name'])}` : kind,
-    asText(target['fieldPath']),
+    asString(event['type']),
+    asString(event['reason']),
+    target['name'] ? `${kind}/${asString(target['name'])}` : kind,
+    asString(target['fieldPath']),
     instance ? `${component}, ${instance}` : component,
-    asText(event['message']).trim(),
+    asString(event['message']).trim(),
     first,
     times,
     nameOf(event),
@@ -65,9 +65,9 @@ const eventColumns: ColumnValues = (given, age) => {
 const NAMESPACE_MISMATCH = 'does not match event.namespace'
 
 /** Validates an event of either group; `controller` is the name of the reporting controller's field. */
-function validateEvent(event: Json, controller: string): FieldError[] {
-  const namespace = asText(at(event, 'metadata', 'namespace'))
-  const involved = asText(at(event, 'involvedObject', 'namespace'))
+function validateEvent(event: JsonObject, controller: string): FieldError[] {
+  const namespace = asString(valueAtPath(event, 'metadata', 'namespace'))
+  const involved = asString(valueAtPath(event, 'involvedObject', 'namespace'))
   const field = 'involvedObject.namespace'
   if (isUnset(event['eventTime'])) {
     const fits = involved ? involved === namespace : namespace === '' || namespace === 'default'
@@ -77,35 +77,36 @@ function validateEvent(event: Json, controller: string): FieldError[] {
   if (!involved && namespace !== 'default' && namespace !== 'kube-system') {
     errors.push(invalidValue(field, involved, NAMESPACE_MISMATCH))
   }
-  const reporter = asText(event['reportingComponent'])
+  const reporter = asString(event['reportingComponent'])
   if (!reporter) errors.push(required(controller))
   errors.push(...invalidEach(controller, reporter, qualifiedName(reporter)))
   for (const name of ['reportingInstance', 'action', 'reason']) {
-    const text = asText(event[name])
+    const text = asString(event[name])
     if (!text) errors.push(required(name))
     if (text.length > 128) errors.push(invalidValue(name, '', 'can have at most 128 characters'))
   }
-  if (asText(event['message']).length > 1024) {
+  if (asString(event['message']).length > 1024) {
     errors.push(invalidValue('message', '', 'can have at most 1024 characters'))
   }
   return errors
 }
 
-function validateNewEvent(event: Json): FieldError[] {
+function validateNewEvent(event: JsonObject): FieldError[] {
   const errors = validateEvent(event, 'reportingController')
   const { series, type, eventTime } = event
-  if (isJson(series)) {
+  if (isJsonObject(series)) {
     if (asNumber(series['count']) < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'))
     if (isUnset(series['lastObservedTime'])) errors.push(required('series.lastObservedTime'))
   }
   if (isUnset(eventTime)) errors.push(required('eventTime'))
   if (type !== 'Normal' && type !== 'Warning') {
-    errors.push(invalidValue('type', '', `has invalid value: ${asText(type)}`))
+    errors.push(invalidValue('type', '', `has invalid value: ${asString(type)}`))
   }
   for (const field of ['firstTimestamp', 'lastTimestamp', 'count']) {
     if (!isUnset(event[field])) errors.push(invalidValue(field, '', 'needs to be unset'))
   }
-  if (Object.keys(asJson(event['source'])).length > 0) errors.push(invalidValue('source', '', 'needs to be unset'))
+  if (Object.keys(asJsonObject(event['source'])).length > 0)
+    errors.push(invalidValue('source', '', 'needs to be unset'))
   return errors
 }
 
@@ -124,20 +125,21 @@ const IMMUTABLE_NEW_FIELDS = ['eventTime', 'action', 'related', 'reportingInstan
 const involved =
   (field: string) =>
   (event: KubeObject): string =>
-    asText(at(asCore(event as unknown as Json), 'involvedObject', field))
+    asString(valueAtPath(asCore(event as unknown as JsonObject), 'involvedObject', field))
 
 const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
-const reason = (event: KubeObject): string => asText(at(event, 'reason'))
-const type = (event: KubeObject): string => asText(at(event, 'type'))
-const reporting = (event: KubeObject): string => asText(at(asCore(event as unknown as Json), 'reportingComponent'))
+const reason = (event: KubeObject): string => asString(valueAtPath(event, 'reason'))
+const type = (event: KubeObject): string => asString(valueAtPath(event, 'type'))
+const reporting = (event: KubeObject): string =>
+  asString(valueAtPath(asCore(event as unknown as JsonObject), 'reportingComponent'))
 
 const selectableFields = {
   ...Object.fromEntries(REFERENCE.map((field) => [`involvedObject.${field}`, involved(field)])),
   reason,
   reportingComponent: reporting,
   source: (event: KubeObject) => {
-    const core = asCore(event as unknown as Json)
-    return asText(at(core, 'source', 'component')) || asText(core['reportingComponent'])
+    const core = asCore(event as unknown as JsonObject)
+    return asString(valueAtPath(core, 'source', 'component')) || asString(core['reportingComponent'])
   },
   type,
 }

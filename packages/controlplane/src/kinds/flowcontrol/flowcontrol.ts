@@ -1,5 +1,7 @@
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import { conditionOf } from '../../model/conditions.ts'
-import { asJson, asNumber, asText, at, isJson } from '../../model/json.ts'
+import { asNumber } from '../../model/json.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 
@@ -9,22 +11,22 @@ export const FLOW_CONTROL: KindTable = {
       const dangling = conditionOf(flow, 'Dangling')?.['status']
       return [
         nameOf(flow),
-        asText(at(flow, 'spec', 'priorityLevelConfiguration', 'name')),
-        asNumber(at(flow, 'spec', 'matchingPrecedence')),
-        asText(at(flow, 'spec', 'distinguisherMethod', 'type')) || '<none>',
+        asString(valueAtPath(flow, 'spec', 'priorityLevelConfiguration', 'name')),
+        asNumber(valueAtPath(flow, 'spec', 'matchingPrecedence')),
+        asString(valueAtPath(flow, 'spec', 'distinguisherMethod', 'type')) || '<none>',
         age(createdAt(flow)),
-        asText(dangling) || '?',
+        asString(dangling) || '?',
       ]
     },
   },
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': {
     columns: (level, age) => {
-      const limited = asJson(at(level, 'spec', 'limited'))
-      const queuing = at(limited, 'limitResponse', 'queuing')
-      const queue = (field: string): unknown => (isJson(queuing) ? asNumber(queuing[field]) : '<none>')
+      const limited = asJsonObject(valueAtPath(level, 'spec', 'limited'))
+      const queuing = valueAtPath(limited, 'limitResponse', 'queuing')
+      const queue = (field: string): unknown => (isJsonObject(queuing) ? asNumber(queuing[field]) : '<none>')
       return [
         nameOf(level),
-        asText(at(level, 'spec', 'type')),
+        asString(valueAtPath(level, 'spec', 'type')),
         typeof limited['nominalConcurrencyShares'] === 'number' ? limited['nominalConcurrencyShares'] : '<none>',
         queue('queues'),
         queue('handSize'),

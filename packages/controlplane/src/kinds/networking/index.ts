@@ -1,4 +1,5 @@
-import { asJson, asList, asText, at } from '../../model/json.ts'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { INGRESS_CLASSES } from './ingress-class.ts'
@@ -13,17 +14,17 @@ export const NETWORKING: KindTable = {
   'servicecidrs.networking.k8s.io': {
     columns: (cidr, age) => [
       nameOf(cidr),
-      asList(at(cidr, 'spec', 'cidrs'))
-        .map(asText)
+      asArray(valueAtPath(cidr, 'spec', 'cidrs'))
+        .map(asString)
         .join(','),
       age(createdAt(cidr)),
     ],
   },
   'ipaddresses.networking.k8s.io': {
     columns: (address) => {
-      const { resource, group, namespace, name } = asJson(at(address, 'spec', 'parentRef'))
-      const kind = group ? `${asText(resource)}.${asText(group)}` : asText(resource)
-      return [nameOf(address), [kind, namespace, name].filter(Boolean).map(asText).join('/')]
+      const { resource, group, namespace, name } = asJsonObject(valueAtPath(address, 'spec', 'parentRef'))
+      const kind = group ? `${asString(resource)}.${asString(group)}` : asString(resource)
+      return [nameOf(address), [kind, namespace, name].filter(Boolean).map(asString).join('/')]
     },
   },
 }

@@ -1,4 +1,6 @@
-import { asJson, asJsons, asList, asText, at } from '../../model/json.ts'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../model/json.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { warningsForIngressClass, validateIngress, validateClassAnnotation } from './ingress-validation.ts'
@@ -6,22 +8,22 @@ import { warningsForIngressClass, validateIngress, validateClassAnnotation } fro
 export const INGRESSES: KindTable = {
   'ingresses.networking.k8s.io': {
     columns: (ingress, age) => {
-      const rules = asJsons(at(ingress, 'spec', 'rules'))
-      const balanced = asJsons(at(ingress, 'status', 'loadBalancer', 'ingress'))
-        .map(({ ip, hostname }) => asText(ip) || asText(hostname))
+      const rules = asJsonObjects(valueAtPath(ingress, 'spec', 'rules'))
+      const balanced = asJsonObjects(valueAtPath(ingress, 'status', 'loadBalancer', 'ingress'))
+        .map(({ ip, hostname }) => asString(ip) || asString(hostname))
         .filter(Boolean)
       return [
         nameOf(ingress),
-        asText(at(ingress, 'spec', 'ingressClassName')) || '<none>',
-        hostsColumn(rules.map(({ host }) => asText(host)).filter(Boolean), rules.length),
+        asString(valueAtPath(ingress, 'spec', 'ingressClassName')) || '<none>',
+        hostsColumn(rules.map(({ host }) => asString(host)).filter(Boolean), rules.length),
         [...new Set(balanced.toSorted())].join(','),
-        asList(at(ingress, 'spec', 'tls')).length > 0 ? '80, 443' : '80',
+        asArray(valueAtPath(ingress, 'spec', 'tls')).length > 0 ? '80, 443' : '80',
         age(createdAt(ingress)),
       ]
     },
     rules: {
       newStatus: { loadBalancer: {} },
-      validate: (ingress) => validateIngress(asJson(ingress['spec'])),
+      validate: (ingress) => validateIngress(asJsonObject(ingress['spec'])),
       warnings: warningsForIngressClass,
       validateNew: validateClassAnnotation,
       validateChange: () => [],

@@ -1,19 +1,8 @@
 import type { LabelSelector } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import {
-  asJson,
-  asJsons,
-  asList,
-  asText,
-  at,
-  filled,
-  isJson,
-  isUnset,
-  withField,
-  withinField,
-  withinItems,
-} from '../../model/json.ts'
+import { asJsonObjects, filled, isUnset, withField, withinField, withinItems } from '../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { contains, maskAddress } from '../../schema/formats/addresses.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -28,7 +17,7 @@ export const NETWORK_POLICIES: KindTable = {
   'networkpolicies.networking.k8s.io': {
     columns: (policy, age) => [
       nameOf(policy),
-      formatSelector(at(policy, 'spec', 'podSelector')),
+      formatSelector(valueAtPath(policy, 'spec', 'podSelector')),
       age(createdAt(policy)),
     ],
     rules: {
@@ -39,62 +28,62 @@ export const NETWORK_POLICIES: KindTable = {
   },
 }
 
-function defaultPolicy(given: Json): Json {
+function defaultPolicy(given: JsonObject): JsonObject {
   let spec = given
   for (const list of ['ingress', 'egress']) {
     spec = withinItems(spec, list, (rule) => withinItems(rule, 'ports', (port) => filled(port, { protocol: 'TCP' })))
   }
-  if (asList(spec['policyTypes']).length > 0) return spec
-  return withField(spec, 'policyTypes', asList(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
+  if (asArray(spec['policyTypes']).length > 0) return spec
+  return withField(spec, 'policyTypes', asArray(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'])
 }
 
 const TYPES = ['Ingress', 'Egress']
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 
-export function validatePolicy(policy: Json): FieldError[] {
-  const spec = asJson(policy['spec'])
+export function validatePolicy(policy: JsonObject): FieldError[] {
+  const spec = asJsonObject(policy['spec'])
   const errors = validateSelector(spec['podSelector'] as LabelSelector | undefined, 'spec.podSelector')
   for (const [rules, peers] of [
     ['ingress', 'from'],
     ['egress', 'to'],
   ] as const) {
-    asJsons(spec[rules]).forEach((rule, index) => {
+    asJsonObjects(spec[rules]).forEach((rule, index) => {
       const field = `spec.${rules}[${index}]`
-      asJsons(rule['ports']).forEach((port, at) => errors.push(...validatePort(port, `${field}.ports[${at}]`)))
-      asJsons(rule[peers]).forEach((peer, at) => errors.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
+      asJsonObjects(rule['ports']).forEach((port, at) => errors.push(...validatePort(port, `${field}.ports[${at}]`)))
+      asJsonObjects(rule[peers]).forEach((peer, at) => errors.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
     })
   }
-  const types = asList(spec['policyTypes'])
+  const types = asArray(spec['policyTypes'])
   if (types.length > 2) {
     return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
   }
   types.forEach((type, index) => {
-    if (!TYPES.includes(asText(type))) errors.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
+    if (!TYPES.includes(asString(type))) errors.push(notSupported(`spec.policyTypes[${index}]`, type, TYPES))
   })
   return errors
 }
 
-export function warningsForPolicy(policy: Json): readonly string[] {
+export function warningsForPolicy(policy: JsonObject): readonly string[] {
   return [
     ['ingress', 'from'],
     ['egress', 'to'],
   ].flatMap(([rules = '', peers = '']) =>
-    asJsons(at(policy, 'spec', rules)).flatMap((rule, index) =>
-      asJsons(rule[peers]).flatMap(({ ipBlock }, place) => {
+    asJsonObjects(valueAtPath(policy, 'spec', rules)).flatMap((rule, index) =>
+      asJsonObjects(rule[peers]).flatMap(({ ipBlock }, place) => {
         const field = `spec.${rules}[${index}].${peers}[${place}].ipBlock`
-        const { cidr, except } = asJson(ipBlock)
+        const { cidr, except } = asJsonObject(ipBlock)
         return [
-          ...networkWarnings(asText(cidr), `${field}.cidr`),
-          ...asList(except).flatMap((one, which) => networkWarnings(asText(one), `${field}.except[${which}]`)),
+          ...networkWarnings(asString(cidr), `${field}.cidr`),
+          ...asArray(except).flatMap((one, which) => networkWarnings(asString(one), `${field}.except[${which}]`)),
         ]
       }),
     ),
   )
 }
 
-function validatePort({ protocol, port, endPort }: Json, field: string): FieldError[] {
+function validatePort({ protocol, port, endPort }: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
-  if (!isUnset(protocol) && !PROTOCOLS.includes(asText(protocol))) {
+  if (!isUnset(protocol) && !PROTOCOLS.includes(asString(protocol))) {
     errors.push(notSupported(`${field}.protocol`, protocol, PROTOCOLS))
   }
   const hasEnd = typeof endPort === 'number'
@@ -111,26 +100,26 @@ function validatePort({ protocol, port, endPort }: Json, field: string): FieldEr
   return typeof port === 'string' ? [...errors, ...invalidEach(`${field}.port`, port, portName(port))] : errors
 }
 
-function validatePeer({ podSelector, namespaceSelector, ipBlock }: Json, field: string): FieldError[] {
+function validatePeer({ podSelector, namespaceSelector, ipBlock }: JsonObject, field: string): FieldError[] {
   const errors = [
     ...validateSelector(podSelector as LabelSelector | undefined, `${field}.podSelector`),
     ...validateSelector(namespaceSelector as LabelSelector | undefined, `${field}.namespaceSelector`),
   ]
-  const selects = isJson(podSelector) || isJson(namespaceSelector)
-  if (!isJson(ipBlock)) return selects ? errors : [...errors, required(field, 'must specify a peer')]
+  const selects = isJsonObject(podSelector) || isJsonObject(namespaceSelector)
+  if (!isJsonObject(ipBlock)) return selects ? errors : [...errors, required(field, 'must specify a peer')]
   errors.push(...validateBlock(ipBlock, `${field}.ipBlock`))
   if (selects) errors.push(forbidden(field, 'may not specify both ipBlock and another peer'))
   return errors
 }
 
-function validateBlock({ cidr, except }: Json, field: string): FieldError[] {
-  const text = asText(cidr)
+function validateBlock({ cidr, except }: JsonObject, field: string): FieldError[] {
+  const text = asString(cidr)
   if (text === '') return [required(`${field}.cidr`)]
   const errors = validateNetwork(text, `${field}.cidr`)
   const whole = looseNetwork(text)
   if (!whole) return errors
-  asList(except)
-    .map(asText)
+  asArray(except)
+    .map(asString)
     .forEach((one, index) => {
       const place = `${field}.except[${index}]`
       errors.push(...validateNetwork(one, place))

@@ -1,7 +1,8 @@
 import type { LabelSelector } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../model/json.ts'
-import { asJson, asNumber, asText, at, isUnset } from '../../model/json.ts'
+import { asNumber, isUnset } from '../../model/json.ts'
 import { invalidStruct, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -9,23 +10,23 @@ import { validateIntOrPercent, validateNotAbove100 } from '../common/int-or-perc
 import type { KindTable } from '../common/kind-table.ts'
 import { validateSelector } from '../common/selectors.ts'
 
-const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : asText(value) || 'N/A')
+const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : asString(value) || 'N/A')
 
 export const POLICY: KindTable = {
   'poddisruptionbudgets.policy': {
     columns: (budget, age) => {
-      const { minAvailable, maxUnavailable } = asJson(budget['spec'])
-      const allowed = asNumber(at(budget, 'status', 'disruptionsAllowed'))
+      const { minAvailable, maxUnavailable } = asJsonObject(budget['spec'])
+      const allowed = asNumber(valueAtPath(budget, 'status', 'disruptionsAllowed'))
       return [nameOf(budget), shown(minAvailable), shown(maxUnavailable), allowed, age(createdAt(budget))]
     },
     rules: {
       newStatus: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
-      validate: (budget) => validateBudget(asJson(budget['spec'])),
+      validate: (budget) => validateBudget(asJsonObject(budget['spec'])),
     },
   },
 }
 
-function validateBudget(spec: Json): FieldError[] {
+function validateBudget(spec: JsonObject): FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec
   const errors: FieldError[] = []
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
@@ -43,7 +44,7 @@ function validateBudget(spec: Json): FieldError[] {
   }
   errors.push(...validateSelector(selector as LabelSelector | undefined, 'spec.selector'))
   const policies = ['AlwaysAllow', 'IfHealthyBudget']
-  if (!isUnset(policy) && !policies.includes(asText(policy))) {
+  if (!isUnset(policy) && !policies.includes(asString(policy))) {
     errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, policies))
   }
   return errors

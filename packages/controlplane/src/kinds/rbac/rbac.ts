@@ -1,19 +1,11 @@
-import type { Json } from '../../model/json.ts'
-import {
-  asJson,
-  asJsons,
-  asList,
-  asText,
-  filledUnset,
-  isSemanticallyEqual,
-  withinField,
-  withinItems,
-} from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsSubdomain, pathSegment } from '@tenure/kube/model'
+
+import { asJsonObjects, filledUnset, isSemanticallyEqual, withinField, withinItems } from '../../model/json.ts'
 import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { ColumnValues, KindTable } from '../common/kind-table.ts'
-import { dnsSubdomain, pathSegment } from '../common/names.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 
@@ -43,26 +35,26 @@ function bindingEntry(isNamespaced: boolean): KindTable[string] {
       validate: (binding) => validateBinding(binding, isNamespaced),
       validateChange: (binding, old) => {
         if (isSemanticallyEqual(binding['roleRef'], old['roleRef'])) return []
-        const { apiGroup, kind, name } = asJson(binding['roleRef'])
+        const { apiGroup, kind, name } = asJsonObject(binding['roleRef'])
         return [invalidStruct('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef')]
       },
     },
   }
 }
 
-const account = (subject: Json): string => `${asText(subject['namespace'])}/${asText(subject['name'])}`
+const account = (subject: JsonObject): string => `${asString(subject['namespace'])}/${asString(subject['name'])}`
 
-function bindingColumns(binding: Json, age: Parameters<ColumnValues>[1]): readonly unknown[] {
-  const { kind, name } = asJson(binding['roleRef'])
-  const subjects = asJsons(binding['subjects'])
-  const named = (of: string, show = (subject: Json): string => asText(subject['name'])): string =>
+function bindingColumns(binding: JsonObject, age: Parameters<ColumnValues>[1]): readonly unknown[] {
+  const { kind, name } = asJsonObject(binding['roleRef'])
+  const subjects = asJsonObjects(binding['subjects'])
+  const named = (of: string, show = (subject: JsonObject): string => asString(subject['name'])): string =>
     subjects
       .filter((subject) => subject['kind'] === of)
       .map(show)
       .join(', ')
   return [
     nameOf(binding),
-    `${asText(kind)}/${asText(name)}`,
+    `${asString(kind)}/${asString(name)}`,
     age(createdAt(binding)),
     named('User'),
     named('Group'),
@@ -70,11 +62,11 @@ function bindingColumns(binding: Json, age: Parameters<ColumnValues>[1]): readon
   ]
 }
 
-function validateRules(role: Json, isNamespaced: boolean): FieldError[] {
-  return asJsons(role['rules']).flatMap((rule, index) => {
+function validateRules(role: JsonObject, isNamespaced: boolean): FieldError[] {
+  return asJsonObjects(role['rules']).flatMap((rule, index) => {
     const field = `rules[${index}]`
     const errors: FieldError[] = []
-    const has = (name: string): boolean => asList(rule[name]).length > 0
+    const has = (name: string): boolean => asArray(rule[name]).length > 0
     if (!has('verbs')) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
     if (has('nonResourceURLs')) {
       const complain = (detail: string): number =>
@@ -93,26 +85,26 @@ function validateRules(role: Json, isNamespaced: boolean): FieldError[] {
   })
 }
 
-function validateBinding(binding: Json, isNamespaced: boolean): FieldError[] {
-  const { apiGroup, kind, name } = asJson(binding['roleRef'])
+function validateBinding(binding: JsonObject, isNamespaced: boolean): FieldError[] {
+  const { apiGroup, kind, name } = asJsonObject(binding['roleRef'])
   const errors: FieldError[] = []
   if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup ?? '', [GROUP]))
   const kinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
-  if (!kinds.includes(asText(kind))) errors.push(notSupported('roleRef.kind', kind ?? '', kinds))
-  if (name) errors.push(...invalidEach('roleRef.name', name, pathSegment(asText(name))))
+  if (!kinds.includes(asString(kind))) errors.push(notSupported('roleRef.kind', kind ?? '', kinds))
+  if (name) errors.push(...invalidEach('roleRef.name', name, pathSegment(asString(name))))
   else errors.push(required('roleRef.name'))
-  asJsons(binding['subjects']).forEach((subject, index) => {
+  asJsonObjects(binding['subjects']).forEach((subject, index) => {
     errors.push(...validateSubject(subject, isNamespaced, `subjects[${index}]`))
   })
   return errors
 }
 
-function validateSubject(subject: Json, isNamespaced: boolean, field: string): FieldError[] {
+function validateSubject(subject: JsonObject, isNamespaced: boolean, field: string): FieldError[] {
   const { kind, name, apiGroup, namespace } = subject
   const errors: FieldError[] = name ? [] : [required(`${field}.name`)]
   switch (kind) {
     case 'ServiceAccount':
-      if (name) errors.push(...invalidEach(`${field}.name`, name, dnsSubdomain(asText(name))))
+      if (name) errors.push(...invalidEach(`${field}.name`, name, dnsSubdomain(asString(name))))
       if (apiGroup) errors.push(notSupported(`${field}.apiGroup`, apiGroup, ['']))
       if (!isNamespaced && !namespace) errors.push(required(`${field}.namespace`))
       break

@@ -1,4 +1,5 @@
-import { asList, asText, at } from '../../model/json.ts'
+import { asArray, asString, valueAtPath } from '@tenure/kube/model'
+
 import { createdAt, nameAndAge, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 
@@ -7,9 +8,13 @@ export const RESOURCE: KindTable = {
   'resourceclaims.resource.k8s.io': {
     columns: (claim, age) => {
       const states = []
-      if (at(claim, 'metadata', 'deletionTimestamp') !== undefined) states.push('deleted')
-      if (at(claim, 'status', 'allocation') === undefined) states.push('pending')
-      else states.push('allocated', ...(asList(at(claim, 'status', 'reservedFor')).length > 0 ? ['reserved'] : []))
+      if (valueAtPath(claim, 'metadata', 'deletionTimestamp') !== undefined) states.push('deleted')
+      if (valueAtPath(claim, 'status', 'allocation') === undefined) states.push('pending')
+      else
+        states.push(
+          'allocated',
+          ...(asArray(valueAtPath(claim, 'status', 'reservedFor')).length > 0 ? ['reserved'] : []),
+        )
       return [nameOf(claim), states.join(','), age(createdAt(claim))]
     },
     rules: { generation: false, returnsDeletedObject: true },
@@ -21,9 +26,9 @@ export const RESOURCE: KindTable = {
   'resourceslices.resource.k8s.io': {
     columns: (slice, age) => [
       nameOf(slice),
-      asText(at(slice, 'spec', 'nodeName')) || '<unset>',
-      asText(at(slice, 'spec', 'driver')),
-      asText(at(slice, 'spec', 'pool', 'name')),
+      asString(valueAtPath(slice, 'spec', 'nodeName')) || '<unset>',
+      asString(valueAtPath(slice, 'spec', 'driver')),
+      asString(valueAtPath(slice, 'spec', 'pool', 'name')),
       age(createdAt(slice)),
     ],
     rules: { returnsDeletedObject: true },

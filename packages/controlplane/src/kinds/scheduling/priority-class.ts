@@ -1,5 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import { asNumber, asText, filled } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString } from '@tenure/kube/model'
+
+import { asNumber, filled } from '../../model/json.ts'
 import { forbidden, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -22,7 +24,7 @@ export const SCHEDULING: KindTable = {
       asNumber(priority['value']),
       priority['globalDefault'] === true,
       age(createdAt(priority)),
-      asText(priority['preemptionPolicy']),
+      asString(priority['preemptionPolicy']),
     ],
     rules: {
       defaults: (priority) => filled(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
@@ -35,7 +37,7 @@ export const SCHEDULING: KindTable = {
   },
 }
 
-function validatePriority(priority: Json): FieldError[] {
+function validatePriority(priority: JsonObject): FieldError[] {
   const { value, preemptionPolicy: policy } = priority
   const errors: FieldError[] = []
   const name = nameOf(priority)

@@ -1,15 +1,7 @@
-import type { Json } from '../../model/json.ts'
-import {
-  asJson,
-  asJsons,
-  asList,
-  asText,
-  filled,
-  isAbsent,
-  isSemanticallyEqual,
-  isUnset,
-  withinField,
-} from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString } from '@tenure/kube/model'
+
+import { asJsonObjects, filled, isAbsent, isSemanticallyEqual, isUnset, withinField } from '../../model/json.ts'
 import { duplicate, invalidValue, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -19,8 +11,8 @@ import { unchanged } from '../common/labels.ts'
 export const CSI_DRIVERS: KindTable = {
   'csidrivers.storage.k8s.io': {
     columns: (driver, age) => {
-      const spec = asJson(driver['spec'])
-      const tokens = asJsons(spec['tokenRequests']).map(({ audience }) => asText(audience))
+      const spec = asJsonObject(driver['spec'])
+      const tokens = asJsonObjects(spec['tokenRequests']).map(({ audience }) => asString(audience))
       return [
         nameOf(driver),
         spec['attachRequired'] !== false,
@@ -28,7 +20,7 @@ export const CSI_DRIVERS: KindTable = {
         spec['storageCapacity'] === true,
         tokens.join(',') || '<unset>',
         spec['requiresRepublish'] === true,
-        asList(spec['volumeLifecycleModes']).map(asText).join(',') || '<none>',
+        asArray(spec['volumeLifecycleModes']).map(asString).join(',') || '<none>',
         age(createdAt(driver)),
       ]
     },
@@ -60,17 +52,17 @@ const MIN_UPDATE_PERIOD_SECONDS = 10
 const MIN_TOKEN_SECONDS = 600
 const MAX_TOKEN_SECONDS = 2 ** 32
 
-function validateDriver(driver: Json): FieldError[] {
-  const spec = asJson(driver['spec'])
+function validateDriver(driver: JsonObject): FieldError[] {
+  const spec = asJsonObject(driver['spec'])
   const { fsGroupPolicy, nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec
   const errors: FieldError[] = []
-  if (!isAbsent(fsGroupPolicy) && !GROUP_POLICIES.includes(asText(fsGroupPolicy))) {
+  if (!isAbsent(fsGroupPolicy) && !GROUP_POLICIES.includes(asString(fsGroupPolicy))) {
     errors.push(notSupported('spec.fsGroupPolicy', fsGroupPolicy, GROUP_POLICIES))
   }
-  const requests = asJsons(spec['tokenRequests'])
+  const requests = asJsonObjects(spec['tokenRequests'])
   errors.push(...validateTokens(requests, 'spec.tokenRequests'))
-  for (const mode of asList(spec['volumeLifecycleModes'])) {
-    if (!LIFECYCLES.includes(asText(mode))) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
+  for (const mode of asArray(spec['volumeLifecycleModes'])) {
+    if (!LIFECYCLES.includes(asString(mode))) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
   }
   if (typeof period === 'number' && period < MIN_UPDATE_PERIOD_SECONDS) {
     const detail = `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`
@@ -87,16 +79,16 @@ const TOKEN_IN_SECRETS_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
 /** Warns when the token requests change. */
-function warningsForDriver(driver: Json, old: Json | undefined): readonly string[] {
-  const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJson(driver['spec'])
-  const isSame = isSemanticallyEqual(tokenRequests, asJson(old?.['spec'])['tokenRequests'])
-  return isSame || asList(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [TOKEN_IN_SECRETS_WARNING]
+function warningsForDriver(driver: JsonObject, old: JsonObject | undefined): readonly string[] {
+  const { tokenRequests, serviceAccountTokenInSecrets: inSecrets } = asJsonObject(driver['spec'])
+  const isSame = isSemanticallyEqual(tokenRequests, asJsonObject(old?.['spec'])['tokenRequests'])
+  return isSame || asArray(tokenRequests).length === 0 || !isAbsent(inSecrets) ? [] : [TOKEN_IN_SECRETS_WARNING]
 }
 
-function validateTokens(requests: readonly Json[], field: string): FieldError[] {
+function validateTokens(requests: readonly JsonObject[], field: string): FieldError[] {
   const audiences = new Set<string>()
   return requests.flatMap(({ audience, expirationSeconds: seconds }, index) => {
-    const [place, name] = [`${field}[${index}]`, asText(audience)]
+    const [place, name] = [`${field}[${index}]`, asString(audience)]
     if (audiences.has(name)) return [duplicate(`${place}.audience`, name)]
     audiences.add(name)
     if (isUnset(seconds) && seconds !== 0) return []
@@ -107,8 +99,8 @@ function validateTokens(requests: readonly Json[], field: string): FieldError[] 
   })
 }
 
-function validateDriverChange(driver: Json, old: Json): FieldError[] {
-  const [spec, before] = [asJson(driver['spec']), asJson(old['spec'])]
+function validateDriverChange(driver: JsonObject, old: JsonObject): FieldError[] {
+  const [spec, before] = [asJsonObject(driver['spec']), asJsonObject(old['spec'])]
   return [
     // kube-apiserver reports this field name.
     ...unchanged('spec.attachedRequired', spec['attachRequired'], before['attachRequired']),

@@ -1,26 +1,27 @@
-import type { Json } from '../../model/json.ts'
-import { asJson, asJsons, asList, asText, at, filled, isUnset, repeats } from '../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, qualifiedName, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects, filled, isUnset, repeats } from '../../model/json.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import { deprecatedLabel } from '../common/deprecated-labels.ts'
 import type { KindTable } from '../common/kind-table.ts'
 import { unchanged } from '../common/labels.ts'
-import { qualifiedName } from '../common/names.ts'
 
 export const STORAGE_CLASSES: KindTable = {
   'storageclasses.storage.k8s.io': {
     columns: (storage, age) => {
-      const annotations = asJson(at(storage, 'metadata', 'annotations'))
+      const annotations = asJsonObject(valueAtPath(storage, 'metadata', 'annotations'))
       const isDefault = [
         'storageclass.kubernetes.io/is-default-class',
         'storageclass.beta.kubernetes.io/is-default-class',
       ].some((key) => annotations[key] === 'true')
       return [
         isDefault ? `${nameOf(storage)} (default)` : nameOf(storage),
-        asText(storage['provisioner']),
-        asText(storage['reclaimPolicy']) || 'Delete',
-        asText(storage['volumeBindingMode']) || 'Immediate',
+        asString(storage['provisioner']),
+        asString(storage['reclaimPolicy']) || 'Delete',
+        asString(storage['volumeBindingMode']) || 'Immediate',
         storage['allowVolumeExpansion'] === true,
         age(createdAt(storage)),
       ]
@@ -39,29 +40,29 @@ export const STORAGE_CLASSES: KindTable = {
   },
 }
 
-function validateStorageClass(storage: Json): FieldError[] {
+function validateStorageClass(storage: JsonObject): FieldError[] {
   const { provisioner, reclaimPolicy, volumeBindingMode } = storage
   const errors: FieldError[] = []
   // kube-apiserver validates and reports the name in lower case.
-  const name = asText(provisioner).toLowerCase()
+  const name = asString(provisioner).toLowerCase()
   if (name) errors.push(...invalidEach('provisioner', name, qualifiedName(name)))
   else errors.push(required('provisioner'))
-  errors.push(...validateParameters(Object.entries(asJson(storage['parameters']))))
+  errors.push(...validateParameters(Object.entries(asJsonObject(storage['parameters']))))
   const policies = ['Delete', 'Retain']
-  if (!isUnset(reclaimPolicy) && !policies.includes(asText(reclaimPolicy))) {
+  if (!isUnset(reclaimPolicy) && !policies.includes(asString(reclaimPolicy))) {
     errors.push(notSupported('reclaimPolicy', reclaimPolicy, policies))
   }
   const modes = ['Immediate', 'WaitForFirstConsumer']
-  if (!modes.includes(asText(volumeBindingMode)))
+  if (!modes.includes(asString(volumeBindingMode)))
     errors.push(notSupported('volumeBindingMode', volumeBindingMode ?? '', modes))
-  return [...errors, ...validateTopologies(asJsons(storage['allowedTopologies']))]
+  return [...errors, ...validateTopologies(asJsonObjects(storage['allowedTopologies']))]
 }
 
 /** Warns of deprecated node labels, which match no node. */
-function warningsForStorageClass(storage: Json): readonly string[] {
-  return asJsons(storage['allowedTopologies']).flatMap((topology, index) =>
-    asJsons(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
-      const former = deprecatedLabel(asText(key))
+function warningsForStorageClass(storage: JsonObject): readonly string[] {
+  return asJsonObjects(storage['allowedTopologies']).flatMap((topology, index) =>
+    asJsonObjects(topology['matchLabelExpressions']).flatMap(({ key }, place) => {
+      const former = deprecatedLabel(asString(key))
       const field = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`
       return former === undefined ? [] : [`${field}: ${former}`]
     }),
@@ -74,7 +75,7 @@ const MAX_PARAMETERS_BYTES = 256 * 1024
 function validateParameters(parameters: readonly (readonly [string, unknown])[]): FieldError[] {
   if (parameters.length > MAX_PARAMETERS) return [tooLong('parameters', MAX_PARAMETERS)]
   const size = parameters.reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asString(value)),
     0,
   )
   return [
@@ -83,12 +84,12 @@ function validateParameters(parameters: readonly (readonly [string, unknown])[])
   ]
 }
 
-function validateTopologies(topologies: readonly Json[]): FieldError[] {
+function validateTopologies(topologies: readonly JsonObject[]): FieldError[] {
   // kube-apiserver reports an empty term as a duplicate.
   const seen = new Set([idOf([])])
   return topologies.flatMap((topology, index) => {
     const field = `allowedTopologies[${index}].matchLabelExpressions`
-    const expressions = asJsons(topology['matchLabelExpressions'])
+    const expressions = asJsonObjects(topology['matchLabelExpressions'])
     const errors = validateExpressions(expressions, field)
     const id = idOf(expressions)
     if (seen.has(id)) errors.push(duplicate(field, ''))
@@ -97,18 +98,18 @@ function validateTopologies(topologies: readonly Json[]): FieldError[] {
   })
 }
 
-const idOf = (expressions: readonly Json[]): string =>
+const idOf = (expressions: readonly JsonObject[]): string =>
   JSON.stringify(
     expressions
-      .map(({ key, values }) => [asText(key), asList(values).map(asText).toSorted()] as const)
+      .map(({ key, values }) => [asString(key), asArray(values).map(asString).toSorted()] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-function validateExpressions(expressions: readonly Json[], field: string): FieldError[] {
+function validateExpressions(expressions: readonly JsonObject[], field: string): FieldError[] {
   const keys = new Set<string>()
   return expressions.flatMap((expression, index) => {
     const place = `${field}[${index}]`
-    const [key, values] = [asText(expression['key']), asList(expression['values']).map(asText)]
+    const [key, values] = [asString(expression['key']), asArray(expression['values']).map(asString)]
     const errors: FieldError[] = values.length === 0 ? [required(`${place}.values`)] : []
     for (const at of repeats(values)) errors.push(duplicate(`${place}.values[${at}]`, values[at]))
     errors.push(...invalidEach(`${place}.key`, key, qualifiedName(key)))

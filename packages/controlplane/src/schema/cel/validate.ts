@@ -1,11 +1,11 @@
 import { duplicate, forbidden, invalidOmitted, invalidValue, required } from '../field-errors.ts'
-import type { JsonObject } from '../json.ts'
-import { deepEqual, isObject } from '../json.ts'
 import type { FieldError, Rule, Schema } from '../types.ts'
 import type { CompiledRule, Validator } from './compile.ts'
 import { validatorOf } from './compile.ts'
 import { CostExceeded, metered, OBJECT_LIMIT, RULE_LIMIT } from './cost.ts'
 import { Optional } from '@marcbachmann/cel-js'
+import type { JsonObject } from '@tenure/kube/model'
+import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
 
 export interface RuleOptions {
   /** The object before the update; undefined for a creation. */
@@ -29,7 +29,7 @@ export function validateRules(schema: Schema, value: unknown, options: RuleOptio
     cel: validator.type.convert(value),
     old,
     oldCel: old === undefined ? undefined : validator.type.convert(old),
-    isUnchanged: () => old !== undefined && deepEqual(value, old),
+    isUnchanged: () => old !== undefined && isDeepEqual(value, old),
   })
   return run.errors
 }
@@ -75,7 +75,7 @@ class Run {
       this.#rule(validator, rule, place)
     }
     if (Array.isArray(place.value)) this.#items(validator, place.value, place)
-    else if (isObject(place.value)) this.#children(validator, place.value, place)
+    else if (isJsonObject(place.value)) this.#children(validator, place.value, place)
   }
 
   #items(validator: Validator, value: readonly unknown[], place: Place): void {
@@ -92,13 +92,13 @@ class Run {
         old,
         oldCel: oldIndex < 0 ? undefined : (place.oldCel as readonly unknown[])[oldIndex],
         // An item that has no old self is as unchanged as its list.
-        isUnchanged: () => (oldIndex < 0 ? place.isUnchanged() : deepEqual(item, old)),
+        isUnchanged: () => (oldIndex < 0 ? place.isUnchanged() : isDeepEqual(item, old)),
       })
     })
   }
 
   #children(validator: Validator, value: JsonObject, place: Place): void {
-    const before = isObject(place.old) ? place.old : undefined
+    const before = isJsonObject(place.old) ? place.old : undefined
     for (const [key, child] of Object.entries(value)) {
       const property = validator.properties.get(key)
       const next = property ?? (validator.schema.properties ? undefined : validator.additional)
@@ -111,7 +111,7 @@ class Run {
         cel: celChild(validator, place.cel, key, child, next),
         old,
         oldCel: old === undefined ? undefined : celChild(validator, place.oldCel, key, old, next),
-        isUnchanged: () => old !== undefined && deepEqual(child, old),
+        isUnchanged: () => old !== undefined && isDeepEqual(child, old),
       })
     }
   }
@@ -203,8 +203,10 @@ function celChild(validator: Validator, cel: unknown, key: string, value: unknow
 
 function correlated(schema: Schema, item: unknown, old: unknown): number {
   const keys = schema.listMapKeys
-  if (schema.listType !== 'map' || !keys || !Array.isArray(old) || !isObject(item)) return -1
-  return old.findIndex((candidate) => isObject(candidate) && keys.every((key) => deepEqual(candidate[key], item[key])))
+  if (schema.listType !== 'map' || !keys || !Array.isArray(old) || !isJsonObject(item)) return -1
+  return old.findIndex(
+    (candidate) => isJsonObject(candidate) && keys.every((key) => isDeepEqual(candidate[key], item[key])),
+  )
 }
 
 function messageOf(rule: Rule): string {

@@ -1,11 +1,11 @@
 import { canonicalQuantity, QuantityError } from '@tenure/kube/model'
+import type { JsonObject } from '@tenure/kube/model'
+import { isJsonObject, setOwnValue } from '@tenure/kube/model'
 import type { StatusError } from '../../errors.ts'
 import { badRequest } from '../../errors.ts'
 import { base64Error } from '../formats/base64.ts'
 import { canonicalMicroTime, canonicalTime, TimeError } from '../formats/go-time.ts'
 import { goQuote } from '../go-text.ts'
-import type { JsonObject } from '../json.ts'
-import { isObject, put } from '../json.ts'
 import type { Schema } from '../types.ts'
 import type { Field, Struct } from './decode-type.ts'
 import { structOf } from './decode-type.ts'
@@ -81,7 +81,7 @@ class Decoder {
   }
 
   struct(struct: Struct, value: unknown, place: Place | undefined): unknown {
-    if (!isObject(value)) return this.#mismatch(value, struct.goName, place)
+    if (!isJsonObject(value)) return this.#mismatch(value, struct.goName, place)
     if (this.#path.length > MOST_DEPTH) throw new Refusal('exceeded max depth')
     let result: Record<string, unknown> | undefined
     for (const key in value) {
@@ -101,7 +101,7 @@ class Decoder {
       if (next !== given) {
         result ??= { ...value }
         if (next === undefined) delete result[key]
-        else put(result, key, next)
+        else setOwnValue(result, key, next)
       }
     }
     if (this.#fills) {
@@ -109,7 +109,7 @@ class Decoder {
         const present = result ?? value
         if (Object.hasOwn(present, field.name)) continue
         result ??= { ...value }
-        put(result, field.name, field.filled)
+        setOwnValue(result, field.name, field.filled)
       }
     }
     return result ?? value
@@ -154,10 +154,10 @@ class Decoder {
         if (Array.isArray(value)) {
           return value.every((item) => typeof item === 'string') ? value : this.#list(field, value, place)
         }
-        return isObject(value) ? this.struct(field.struct, value, place) : value
+        return isJsonObject(value) ? this.struct(field.struct, value, place) : value
       case 'schema-or-boolean':
         if (typeof value === 'boolean') return value
-        if (isObject(value)) return this.struct(field.struct, value, place)
+        if (isJsonObject(value)) return this.struct(field.struct, value, place)
         throw new Refusal('boolean or JSON schema expected')
       default:
         return field.kind satisfies never
@@ -194,7 +194,7 @@ class Decoder {
   }
 
   #map(field: Field, value: unknown, place: Place): unknown {
-    if (!isObject(value)) return this.#mismatch(value, field.goType, place)
+    if (!isJsonObject(value)) return this.#mismatch(value, field.goType, place)
     const isResourceList = field.goType === 'v1.ResourceList'
     let result: Record<string, unknown> | undefined
     for (const key in value) {
@@ -204,7 +204,7 @@ class Decoder {
       this.#path.pop()
       if (next !== given) {
         result ??= { ...value }
-        put(result, key, next)
+        setOwnValue(result, key, next)
       }
     }
     return result ?? value
@@ -262,7 +262,7 @@ function isEmpty(field: Field, value: unknown): boolean {
     case 'schema-or-array':
       return Array.isArray(value) && value.length === 0
     case 'map':
-      return isObject(value) && hasNoKeys(value)
+      return isJsonObject(value) && hasNoKeys(value)
     default:
       return field.omitsEmpty && (value === '' || value === 0 || value === false)
   }

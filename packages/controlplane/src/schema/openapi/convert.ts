@@ -1,5 +1,6 @@
-import type { JsonObject } from '../json.ts'
-import { isObject } from '../json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { isJsonObject } from '@tenure/kube/model'
+
 import type { Schema } from '../types.ts'
 
 /** Between a CRD's `openAPIV3Schema` and `Schema`: the same, but for the names of Kubernetes' extensions. */
@@ -40,23 +41,23 @@ const RENAMED = [
 
 /** `source` has been decoded as a JSONSchemaProps: its fields have the right types. */
 export function schemaFromOpenApi(source: unknown): Schema {
-  if (!isObject(source)) return {}
+  if (!isJsonObject(source)) return {}
   const schema: Mutable<Schema> = {}
   const target = schema as Record<string, unknown>
   for (const name of SAME) if (isSet(source[name])) target[name] = source[name]
   for (const [from, to] of RENAMED) if (isSet(source[from])) target[to] = source[from]
   // A default of null is none.
   if (source['default'] !== undefined && source['default'] !== null) schema.default = source['default']
-  if (isObject(source['properties'])) schema.properties = mapSchemas(source['properties'])
+  if (isJsonObject(source['properties'])) schema.properties = mapSchemas(source['properties'])
   const additional = source['additionalProperties']
   if (typeof additional === 'boolean') schema.additionalProperties = additional
-  else if (isObject(additional)) schema.additionalProperties = schemaFromOpenApi(additional)
-  if (isObject(source['items'])) schema.items = schemaFromOpenApi(source['items'])
+  else if (isJsonObject(additional)) schema.additionalProperties = schemaFromOpenApi(additional)
+  if (isJsonObject(source['items'])) schema.items = schemaFromOpenApi(source['items'])
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     const parts = source[name]
     if (Array.isArray(parts) && parts.length > 0) schema[name] = parts.map(schemaFromOpenApi)
   }
-  if (isObject(source['not'])) schema.not = schemaFromOpenApi(source['not'])
+  if (isJsonObject(source['not'])) schema.not = schemaFromOpenApi(source['not'])
   return schema
 }
 

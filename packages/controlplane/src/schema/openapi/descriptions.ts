@@ -1,5 +1,6 @@
+import type { JsonObject } from '@tenure/kube/model'
+
 import { descriptions } from '../generated/descriptions.ts'
-import type { JsonObject } from '../json.ts'
 
 /** What built-in schemas say to people: `kubectl explain` shows it. Loaded by who writes documents, and by nobody else. */
 

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { isJsonObject } from '@tenure/kube/model'
+
 import { forbidden, invalidValue, notSupported, required } from '../field-errors.ts'
 import { fieldPathOf } from '../field-path.ts'
-import type { JsonObject } from '../json.ts'
-import { isObject } from '../json.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError } from '../types.ts'
 
@@ -75,13 +76,13 @@ function checkChildren(
   errors: FieldError[],
 ): void {
   const { properties, additionalProperties, items, not } = schema
-  const hasProperties = isObject(properties) && Object.keys(properties).length > 0
+  const hasProperties = isJsonObject(properties) && Object.keys(properties).length > 0
   if (additionalProperties !== undefined && additionalProperties !== null) {
     if (hasProperties && additionalProperties !== true) {
       const why = 'additionalProperties and properties are mutual exclusive'
       errors.push(forbidden(`${path}.additionalProperties`, why))
     }
-    if (isObject(additionalProperties)) {
+    if (isJsonObject(additionalProperties)) {
       const noDefault = context.isInsideMetadata
         ? 'inside additionalProperties applying to object metadata'
         : context.noDefault
@@ -91,22 +92,22 @@ function checkChildren(
   if (hasProperties) {
     const isResource = isRoot || schema['x-kubernetes-embedded-resource'] === true
     for (const [name, property] of Object.entries(properties)) {
-      if (!isObject(property)) continue
+      if (!isJsonObject(property)) continue
       const isMeta = isResource && META.has(name)
       const noDefault = isMeta && isRoot ? `in top-level ${name}` : context.noDefault
       const isInsideMetadata = context.isInsideMetadata || isMeta
       check(property, `${path}.properties[${name}]`, { isRoot: false, isInsideMetadata, noDefault }, errors)
     }
   }
-  if (isObject(not)) check(not, `${path}.not`, context, errors)
+  if (isJsonObject(not)) check(not, `${path}.not`, context, errors)
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
     const parts = schema[name]
     if (!Array.isArray(parts)) continue
     parts.forEach((part: unknown, index) => {
-      if (isObject(part)) check(part, `${path}.${name}[${index}]`, context, errors)
+      if (isJsonObject(part)) check(part, `${path}.${name}[${index}]`, context, errors)
     })
   }
-  if (isObject(items)) check(items, `${path}.items`, context, errors)
+  if (isJsonObject(items)) check(items, `${path}.items`, context, errors)
 }
 
 function checkMapType(schema: JsonObject, path: string, errors: FieldError[]): void {
@@ -132,7 +133,7 @@ function checkListType(schema: JsonObject, path: string, errors: FieldError[]): 
   if (isPresent(listType)) {
     if (schema['type'] !== 'array') {
       errors.push(wrongType(schema, path, 'must be array if x-kubernetes-list-type is specified'))
-    } else if (listType === 'set' && isObject(items)) {
+    } else if (listType === 'set' && isJsonObject(items)) {
       const why = 'must be atomic as item of a list with x-kubernetes-list-type=set'
       const itemListType = items['x-kubernetes-list-type'] ?? null
       if (items['type'] === 'array' && itemListType !== null && itemListType !== 'atomic') {
@@ -165,7 +166,7 @@ function checkListMap(schema: JsonObject, path: string, errors: FieldError[]): v
     const why = 'must not be empty if x-kubernetes-list-type is map'
     errors.push(required(`${path}.x-kubernetes-list-map-keys`, why))
   }
-  if (!isObject(items)) {
+  if (!isJsonObject(items)) {
     errors.push(required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'))
     return
   }
@@ -174,11 +175,11 @@ function checkListMap(schema: JsonObject, path: string, errors: FieldError[]): v
     errors.push(invalidValue(`${path}.items.type`, items['type'] ?? '', why))
     return
   }
-  const properties = isObject(items['properties']) ? items['properties'] : {}
+  const properties = isJsonObject(items['properties']) ? items['properties'] : {}
   const seen = new Set<string>()
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
-    if (!isObject(property)) {
+    if (!isJsonObject(property)) {
       const why = 'entries must all be names of item properties'
       errors.push(invalidValue(`${path}.x-kubernetes-list-map-keys`, keys, why))
     } else if (property['type'] === 'array' || property['type'] === 'object') {
@@ -195,17 +196,17 @@ function checkListMap(schema: JsonObject, path: string, errors: FieldError[]): v
 function checkKeys(schema: JsonObject, path: string, errors: FieldError[]): void {
   const listType = schema['x-kubernetes-list-type']
   const { items } = schema
-  if (!isObject(items) || (listType !== 'set' && listType !== 'map')) return
+  if (!isJsonObject(items) || (listType !== 'set' && listType !== 'map')) return
   if (items['nullable'] === true) {
     const why = `cannot be nullable when x-kubernetes-list-type is ${listType}`
     errors.push(forbidden(`${path}.items.nullable`, why))
   }
   if (listType === 'set') return
-  const properties = isObject(items['properties']) ? items['properties'] : {}
+  const properties = isJsonObject(items['properties']) ? items['properties'] : {}
   const needed = Array.isArray(items['required']) ? items['required'] : []
   for (const key of listKeys(schema)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
-    if (!isObject(property)) continue
+    if (!isJsonObject(property)) continue
     const at = `${path}.items.properties[${key}]`
     const because = 'this property is in x-kubernetes-list-map-keys, so it'
     if (!needed.includes(key) && !isPresent(property['default'])) {
@@ -221,7 +222,7 @@ function checkRuleTexts(schema: JsonObject, path: string, errors: FieldError[]):
   const rules = schema['x-kubernetes-validations']
   if (!Array.isArray(rules)) return
   rules.forEach((rule: unknown, index) => {
-    if (isObject(rule)) checkRuleText(schema, rule, `${path}.x-kubernetes-validations[${index}]`, errors)
+    if (isJsonObject(rule)) checkRuleText(schema, rule, `${path}.x-kubernetes-validations[${index}]`, errors)
   })
 }
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { isJsonObject } from '@tenure/kube/model'
+
 import { invalidValue } from '../field-errors.ts'
-import type { JsonObject } from '../json.ts'
-import { isObject } from '../json.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
 import { process } from '../validation/process.ts'
@@ -17,10 +18,10 @@ export function checkDefaults(schema: JsonObject, path: string, isRoot = false):
     const whole = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
     errors.push(...checkDefault(whole, value, `${path}.default`))
   }
-  if (isObject(schema['items'])) errors.push(...checkDefaults(schema['items'], `${path}.items`))
-  if (isObject(schema['properties'])) {
+  if (isJsonObject(schema['items'])) errors.push(...checkDefaults(schema['items'], `${path}.items`))
+  if (isJsonObject(schema['properties'])) {
     for (const [name, property] of Object.entries(schema['properties'])) {
-      if (isObject(property)) errors.push(...checkDefaults(property, `${path}.properties[${name}]`))
+      if (isJsonObject(property)) errors.push(...checkDefaults(property, `${path}.properties[${name}]`))
     }
   }
   return errors

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
+
 import { forbidden, invalidValue, required } from '../field-errors.ts'
 import { compileRe2 } from '../formats/regexp.ts'
-import type { JsonObject } from '../json.ts'
-import { deepEqual, isObject } from '../json.ts'
 import type { FieldError } from '../types.ts'
 import { checkOpenApi } from './openapi-checks.ts'
 import { checkDefaults } from './structural-defaults.ts'
@@ -16,7 +17,7 @@ export interface StructuralOptions {
  * (`checkRules` in cel/). `path` is the schema's: `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkStructural(schema: unknown, path: string, options: StructuralOptions = {}): FieldError[] {
-  if (!isObject(schema)) return []
+  if (!isJsonObject(schema)) return []
   const errors = options.hasStatus ? checkRootWithStatus(schema, path) : []
   if (schema['nullable'] === true) errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'))
   if (!hasUnsupported(schema)) {
@@ -88,25 +89,25 @@ function childrenOf(schema: JsonObject): JsonObject[] {
     schema['additionalProperties'],
     schema['not'],
     ...lists,
-  ].filter(isObject)
+  ].filter(isJsonObject)
 }
 
-const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function checkInvariants(schema: JsonObject, level: Level, path: string, errors: FieldError[]): void {
   const type = textOf(schema['type'])
   const { items, additionalProperties } = schema
-  if (type === 'array' && !isObject(items)) errors.push(required(`${path}.items`, 'must be specified'))
-  if (isObject(items)) checkInvariants(items, 'item', `${path}.items`, errors)
+  if (type === 'array' && !isJsonObject(items)) errors.push(required(`${path}.items`, 'must be specified'))
+  if (isJsonObject(items)) checkInvariants(items, 'item', `${path}.items`, errors)
   const properties = asObject(schema['properties'])
   for (const [name, property] of Object.entries(properties)) {
-    if (isObject(property)) checkInvariants(property, 'field', `${path}.properties[${name}]`, errors)
+    if (isJsonObject(property)) checkInvariants(property, 'field', `${path}.properties[${name}]`, errors)
   }
   if (additionalProperties !== undefined) {
     if (level === 'root') errors.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'))
-    if (isObject(additionalProperties)) {
+    if (isJsonObject(additionalProperties)) {
       checkInvariants(additionalProperties, 'field', `${path}.additionalProperties`, errors)
     }
   }
@@ -131,11 +132,11 @@ function checkInvariants(schema: JsonObject, level: Level, path: string, errors:
   const checksMetadata = level === 'root' || isEmbedded
   for (const name of ['kind', 'apiVersion']) {
     const property = properties[name]
-    if (!checksMetadata || !isObject(property) || property['type'] === 'string') continue
+    if (!checksMetadata || !isJsonObject(property) || property['type'] === 'string') continue
     errors.push(invalidValue(`${path}.properties[${name}].type`, textOf(property['type']), 'must be string'))
   }
   const metadata = properties['metadata']
-  if (isObject(metadata)) checkMetadata(metadata, checksMetadata, level, `${path}.properties[metadata]`, errors)
+  if (isJsonObject(metadata)) checkMetadata(metadata, checksMetadata, level, `${path}.properties[metadata]`, errors)
   if (isEmbedded && !preserves && Object.keys(properties).length === 0) {
     const why =
       'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
@@ -173,7 +174,7 @@ function checkExtensions(schema: JsonObject, path: string, errors: FieldError[])
 
 /** The one place where types may stand in alternatives. */
 function isIntOrString(anyOf: readonly unknown[]): boolean {
-  return deepEqual(anyOf, [{ type: 'integer' }, { type: 'string' }])
+  return isDeepEqual(anyOf, [{ type: 'integer' }, { type: 'string' }])
 }
 
 function hasIntOrStringFirst(schema: JsonObject): boolean {
@@ -190,13 +191,13 @@ function checkValueValidation(
   const nested = (name: string): void => {
     asList(schema[name]).forEach((part, index) => {
       const skips = name === 'allOf' && index === 0 && skipsFirstAllOf
-      if (isObject(part)) checkNested(part, `${path}.${name}[${index}]`, errors, skips)
+      if (isJsonObject(part)) checkNested(part, `${path}.${name}[${index}]`, errors, skips)
     })
   }
   if (!skipsAnyOf) nested('anyOf')
   nested('allOf')
   nested('oneOf')
-  if (isObject(schema['not'])) checkNested(schema['not'], `${path}.not`, errors, false)
+  if (isJsonObject(schema['not'])) checkNested(schema['not'], `${path}.not`, errors, false)
   const pattern = textOf(schema['pattern'])
   if (pattern === '') return
   try {
@@ -225,10 +226,10 @@ const FORBIDDEN_NESTED: readonly (readonly [string, string])[] = [
 
 function checkNested(schema: JsonObject, path: string, errors: FieldError[], skipsAnyOf: boolean): void {
   checkValueValidation(schema, path, errors, skipsAnyOf, false)
-  if (isObject(schema['items'])) checkNested(schema['items'], `${path}.items`, errors, false)
+  if (isJsonObject(schema['items'])) checkNested(schema['items'], `${path}.items`, errors, false)
   const properties = asObject(schema['properties'])
   for (const [name, property] of Object.entries(properties)) {
-    if (isObject(property)) checkNested(property, `${path}.properties[${name}]`, errors, false)
+    if (isJsonObject(property)) checkNested(property, `${path}.properties[${name}]`, errors, false)
   }
   for (const [name, why] of FORBIDDEN_NESTED) {
     const value = schema[name]
@@ -248,12 +249,12 @@ function checkCompleteness(
   path: string,
   errors: FieldError[],
 ): void {
-  if (isObject(value['not'])) {
+  if (isJsonObject(value['not'])) {
     checkNestedCompleteness(value['not'], structure, structurePath, `${path}.not`, errors)
   }
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
     asList(value[name]).forEach((part, index) => {
-      if (isObject(part)) {
+      if (isJsonObject(part)) {
         checkNestedCompleteness(part, structure, structurePath, `${path}.${name}[${index}]`, errors)
       }
     })
@@ -267,17 +268,17 @@ function checkNestedCompleteness(
   path: string,
   errors: FieldError[],
 ): void {
-  if (!isObject(structure)) {
+  if (!isJsonObject(structure)) {
     errors.push(required(structurePath, `because it is defined in ${path}`))
     return
   }
   checkCompleteness(value, structure, structurePath, path, errors)
-  if (isObject(value['items'])) {
+  if (isJsonObject(value['items'])) {
     checkNestedCompleteness(value['items'], structure['items'], `${structurePath}.items`, `${path}.items`, errors)
   }
   const known = asObject(structure['properties'])
   for (const [name, property] of Object.entries(asObject(value['properties']))) {
-    if (!isObject(property)) continue
+    if (!isJsonObject(property)) continue
     const at = `${structurePath}.properties[${name}]`
     const from = `${path}.properties[${name}]`
     if (Object.hasOwn(known, name)) checkNestedCompleteness(property, known[name], at, from, errors)

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { isDeepEqual } from '@tenure/kube/model'
+
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-errors.ts'
 import { goJson, goQuote } from '../go-text.ts'
-import type { JsonObject } from '../json.ts'
-import { deepEqual } from '../json.ts'
 import type { FieldError } from '../types.ts'
 import type { Node } from './node.ts'
 
@@ -163,7 +164,7 @@ function isMultiple(value: number, factor: number): boolean {
 export function checkEnum(node: Node, value: unknown, path: string, errors: Errors): void {
   const allowed = node.schema.enum
   if (!allowed || allowed.length === 0) return
-  for (const candidate of allowed) if (deepEqual(candidate, value)) return
+  for (const candidate of allowed) if (isDeepEqual(candidate, value)) return
   errors.push(
     notSupported(
       path,

@@ -1,6 +1,7 @@
+import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
+
 import { invalidValue } from '../field-errors.ts'
 import { goQuote } from '../go-text.ts'
-import { deepEqual, isObject } from '../json.ts'
 import type { FieldError } from '../types.ts'
 import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
 import { correlate } from './correlate.ts'
@@ -112,9 +113,9 @@ function validate(node: Node, value: unknown, path: string, old: unknown): Resul
   }
   checkEnum(node, value, path, errors)
   result.matched += 1
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     checkSize(node, value, path, errors)
-    const oldObject = isObject(old) ? old : undefined
+    const oldObject = isJsonObject(old) ? old : undefined
     for (const [key, item] of Object.entries(value)) {
       const child = node.property(key) ?? node.additional
       if (child) merge(result, validate(child, item, path === '' ? key : `${path}.${key}`, oldObject?.[key]))
@@ -128,6 +129,6 @@ function validate(node: Node, value: unknown, path: string, old: unknown): Resul
 
 /** What was wrong before and did not change is not held against an update. */
 function excuse(result: Result, value: unknown, old: unknown): Result {
-  if (result.errors.length > 0 && old !== undefined && deepEqual(value, old)) result.errors.length = 0
+  if (result.errors.length > 0 && old !== undefined && isDeepEqual(value, old)) result.errors.length = 0
   return result
 }

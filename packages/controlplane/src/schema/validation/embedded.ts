@@ -1,5 +1,6 @@
+import type { JsonObject } from '@tenure/kube/model'
+
 import { invalidValue, required } from '../field-errors.ts'
-import type { JsonObject } from '../json.ts'
 import type { FieldError } from '../types.ts'
 
 const LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/

@@ -1,6 +1,7 @@
+import { isJsonObject } from '@tenure/kube/model'
+
 import { duplicate, invalidValue } from '../field-errors.ts'
 import { goJson } from '../go-text.ts'
-import { isObject } from '../json.ts'
 import type { FieldError } from '../types.ts'
 import type { Node } from './node.ts'
 
@@ -11,7 +12,7 @@ export function checkListType(node: Node, value: readonly unknown[], path: strin
     return
   }
   if (node.listType !== 'map') return
-  const stranger = value.findIndex((item) => item !== null && !isObject(item))
+  const stranger = value.findIndex((item) => item !== null && !isJsonObject(item))
   if (stranger >= 0) {
     const why = 'must be an object for an array of list-type map'
     errors.push(invalidValue(`${path}[${stranger}]`, value[stranger], why))
@@ -22,13 +23,13 @@ export function checkListType(node: Node, value: readonly unknown[], path: strin
   // Of one key, its values tell duplicates; objects are written for the complaint only.
   const keys =
     node.listMapKeys.length === 1 && only !== undefined
-      ? value.map((item) => (isObject(item) && Object.hasOwn(item, only) ? item[only] : undefined))
-      : value.map((item) => node.listMapKeys.map((key) => (isObject(item) ? JSON.stringify(item[key]) : '')).join())
+      ? value.map((item) => (isJsonObject(item) && Object.hasOwn(item, only) ? item[only] : undefined))
+      : value.map((item) => node.listMapKeys.map((key) => (isJsonObject(item) ? JSON.stringify(item[key]) : '')).join())
   for (const index of repeated(keys)) errors.push(duplicate(`${path}[${index}]`, keyOf(node, value[index])))
 }
 
 function keyOf(node: Node, item: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(item)) return {}
+  if (!isJsonObject(item)) return {}
   return Object.fromEntries(node.listMapKeys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]))
 }
 

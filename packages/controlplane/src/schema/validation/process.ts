@@ -1,7 +1,8 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { isDeepEqual, isJsonObject, setOwnValue } from '@tenure/kube/model'
+
 import { decodeMetadata } from '../decode/decode-metadata.ts'
 import { invalidValue } from '../field-errors.ts'
-import type { JsonObject } from '../json.ts'
-import { deepEqual, isObject, put } from '../json.ts'
 import type { FieldError, Schema } from '../types.ts'
 import {
   checkEnum,
@@ -133,7 +134,7 @@ class Walker {
     const result = Array.isArray(value)
       ? this.#list(node, value, old, mode)
       : this.#object(node, value as JsonObject, old, mode, isRoot)
-    if (this.#ratchets && this.#errors.length > mark && old !== undefined && deepEqual(result, old)) {
+    if (this.#ratchets && this.#errors.length > mark && old !== undefined && isDeepEqual(result, old)) {
       this.#errors.length = mark
     }
     return result
@@ -183,7 +184,7 @@ class Walker {
 
   #object(node: Node, value: JsonObject, old: unknown, mode: Mode, isRoot: boolean): unknown {
     const mark = this.#errors.length
-    const oldObject = this.#ratchets && isObject(old) ? old : undefined
+    const oldObject = this.#ratchets && isJsonObject(old) ? old : undefined
     const isResource = isRoot || node.isEmbeddedResource
     const preserves = mode !== 'prune' || node.preservesUnknown
     let result: Record<string, unknown> | undefined
@@ -209,14 +210,14 @@ class Walker {
       if (next !== given) {
         result ??= { ...value }
         if (next === undefined) delete result[key]
-        else put(result, key, next)
+        else setOwnValue(result, key, next)
       }
     }
     if (this.#options.default && node.defaults.length > 0 && mode !== 'keep') {
       for (const [name, child] of node.defaults) {
         if (Object.hasOwn(value, name)) continue
         result ??= { ...value }
-        put(result, name, completeDefault(child))
+        setOwnValue(result, name, completeDefault(child))
       }
     }
     const final = result ?? value

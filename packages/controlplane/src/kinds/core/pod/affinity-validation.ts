@@ -1,37 +1,37 @@
 import type { LabelSelector } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsLabel, isJsonObject, qualifiedName } from '@tenure/kube/model'
 
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asText, isJson } from '../../../model/json.ts'
+import { asJsonObjects } from '../../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
-import { dnsLabel, qualifiedName } from '../../common/names.ts'
 import { validateSelector } from '../../common/selectors.ts'
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-export function validateAffinity(affinity: Json, field: string): FieldError[] {
+export function validateAffinity(affinity: JsonObject, field: string): FieldError[] {
   return [
-    ...validateNodeAffinity(asJson(affinity['nodeAffinity']), `${field}.nodeAffinity`),
-    ...validatePodAffinity(asJson(affinity['podAffinity']), `${field}.podAffinity`),
-    ...validatePodAffinity(asJson(affinity['podAntiAffinity']), `${field}.podAntiAffinity`),
+    ...validateNodeAffinity(asJsonObject(affinity['nodeAffinity']), `${field}.nodeAffinity`),
+    ...validatePodAffinity(asJsonObject(affinity['podAffinity']), `${field}.podAffinity`),
+    ...validatePodAffinity(asJsonObject(affinity['podAntiAffinity']), `${field}.podAntiAffinity`),
   ]
 }
 
-function validateNodeAffinity(affinity: Json, field: string): FieldError[] {
+function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const needed = affinity[REQUIRED]
-  if (isJson(needed)) errors.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
-  asJsons(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
+  if (isJsonObject(needed)) errors.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
+  asJsonObjects(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
-    errors.push(...validateWeight(weight, path), ...validateTerm(asJson(preference), `${path}.preference`))
+    errors.push(...validateWeight(weight, path), ...validateTerm(asJsonObject(preference), `${path}.preference`))
   })
   return errors
 }
 
-export function validateNodeSelector(selector: Json, field: string): FieldError[] {
+export function validateNodeSelector(selector: JsonObject, field: string): FieldError[] {
   const path = `${field}.nodeSelectorTerms`
-  const terms = asJsons(selector['nodeSelectorTerms'])
+  const terms = asJsonObjects(selector['nodeSelectorTerms'])
   if (terms.length === 0) return [required(path, 'must have at least one node selector term')]
   return terms.flatMap((term, index) => validateTerm(term, `${path}[${index}]`))
 }
@@ -41,18 +41,20 @@ function validateWeight(weight: unknown, field: string): FieldError[] {
   return [invalidValue(`${field}.weight`, weight ?? 0, 'must be in the range 1-100')]
 }
 
-function validateTerm(term: Json, field: string): FieldError[] {
+function validateTerm(term: JsonObject, field: string): FieldError[] {
   return [
-    ...asJsons(term['matchExpressions']).flatMap((one, index) =>
+    ...asJsonObjects(term['matchExpressions']).flatMap((one, index) =>
       validateExpression(one, `${field}.matchExpressions[${index}]`),
     ),
-    ...asJsons(term['matchFields']).flatMap((one, index) => validateFieldMatch(one, `${field}.matchFields[${index}]`)),
+    ...asJsonObjects(term['matchFields']).flatMap((one, index) =>
+      validateFieldMatch(one, `${field}.matchFields[${index}]`),
+    ),
   ]
 }
 
-function validateExpression(expression: Json, field: string): FieldError[] {
+function validateExpression(expression: JsonObject, field: string): FieldError[] {
   const { key, operator } = expression
-  const count = asList(expression['values']).length
+  const count = asArray(expression['values']).length
   const errors: FieldError[] = []
   switch (operator) {
     case 'In':
@@ -75,15 +77,15 @@ function validateExpression(expression: Json, field: string): FieldError[] {
     default:
       errors.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
   }
-  return [...errors, ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asText(key)))]
+  return [...errors, ...invalidEach(`${field}.key`, key ?? '', qualifiedName(asString(key)))]
 }
 
-function validateFieldMatch(match: Json, field: string): FieldError[] {
+function validateFieldMatch(match: JsonObject, field: string): FieldError[] {
   const { key, operator } = match
   const errors: FieldError[] = []
   if (operator !== 'In' && operator !== 'NotIn') {
     errors.push(invalidValue(`${field}.operator`, operator ?? '', 'not a valid selector operator'))
-  } else if (asList(match['values']).length !== 1) {
+  } else if (asArray(match['values']).length !== 1) {
     const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
     errors.push(required(`${field}.values`, detail))
   }
@@ -91,24 +93,24 @@ function validateFieldMatch(match: Json, field: string): FieldError[] {
   return errors
 }
 
-function validatePodAffinity(affinity: Json, field: string): FieldError[] {
-  const errors = asJsons(affinity[REQUIRED]).flatMap((term, index) =>
+function validatePodAffinity(affinity: JsonObject, field: string): FieldError[] {
+  const errors = asJsonObjects(affinity[REQUIRED]).flatMap((term, index) =>
     validatePodTerm(term, `${field}.${REQUIRED}[${index}]`),
   )
-  asJsons(affinity[PREFERRED]).forEach(({ weight, podAffinityTerm }, index) => {
+  asJsonObjects(affinity[PREFERRED]).forEach(({ weight, podAffinityTerm }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
     errors.push(...validateWeight(weight, path))
-    errors.push(...validatePodTerm(asJson(podAffinityTerm), `${path}.podAffinityTerm`))
+    errors.push(...validatePodTerm(asJsonObject(podAffinityTerm), `${path}.podAffinityTerm`))
   })
   return errors
 }
 
-function validatePodTerm(term: Json, field: string): FieldError[] {
-  const key = asText(term['topologyKey'])
+function validatePodTerm(term: JsonObject, field: string): FieldError[] {
+  const key = asString(term['topologyKey'])
   return [
     ...validateSelector(term['labelSelector'] as LabelSelector | undefined, `${field}.labelSelector`),
     ...validateSelector(term['namespaceSelector'] as LabelSelector | undefined, `${field}.namespaceSelector`),
-    ...asList(term['namespaces']).flatMap((name) => invalidEach(`${field}.namespace`, name, dnsLabel(asText(name)))),
+    ...asArray(term['namespaces']).flatMap((name) => invalidEach(`${field}.namespace`, name, dnsLabel(asString(name)))),
     ...(key ? [] : [required(`${field}.topologyKey`, 'can not be empty')]),
     ...invalidEach(`${field}.topologyKey`, key, qualifiedName(key)),
   ]

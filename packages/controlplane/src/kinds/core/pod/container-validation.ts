@@ -1,5 +1,15 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import {
+  asArray,
+  asJsonObject,
+  asString,
+  dnsLabel,
+  dnsSubdomain,
+  isJsonObject,
+  qualifiedName,
+} from '@tenure/kube/model'
+
+import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
   forbidden,
@@ -11,17 +21,8 @@ import {
   required,
 } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
-import {
-  configMapKey,
-  dnsLabel,
-  dnsSubdomain,
-  envName,
-  headerName,
-  portName,
-  portNumber,
-  qualifiedName,
-} from '../../common/names.ts'
-import { compareQuantities, isNegative, isWhole } from '../../common/quantity.ts'
+import { configMapKey, envName, headerName, portName, portNumber } from '../../common/names.ts'
+import { compareQuantityValues, isNegative, isWhole } from '../../common/quantity.ts'
 import { isExtended, isOvercommittable, validateContainerResourceName } from '../resource-names.ts'
 import { validateContainerSecurity } from './pod-settings-validation.ts'
 
@@ -30,8 +31,8 @@ const NOT_FOR_INIT = 'may not be set for init containers without restartPolicy=A
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
 /** Validates the containers of a pod spec; `volumes` are the names that containers may mount. */
-export function validateContainers(spec: Json, volumes: ReadonlySet<string>, field: string): FieldError[] {
-  const containers = asJsons(spec['containers'])
+export function validateContainers(spec: JsonObject, volumes: ReadonlySet<string>, field: string): FieldError[] {
+  const containers = asJsonObjects(spec['containers'])
   const errors: FieldError[] = []
   const names = new Set<string>()
   if (containers.length === 0) errors.push(required(`${field}.containers`))
@@ -41,12 +42,12 @@ export function validateContainers(spec: Json, volumes: ReadonlySet<string>, fie
     errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
   })
   errors.push(...validateHostPorts(containers, `${field}.containers`))
-  asJsons(spec['initContainers']).forEach((container, index) => {
+  asJsonObjects(spec['initContainers']).forEach((container, index) => {
     const path = `${field}.initContainers[${index}]`
     errors.push(...validateContainer(container, volumes, path))
     const policy = container['restartPolicy']
     const policies = ['Always', 'Never', 'OnFailure']
-    if (!isUnset(policy) && !policies.includes(asText(policy))) {
+    if (!isUnset(policy) && !policies.includes(asString(policy))) {
       errors.push(notSupported(`${path}.restartPolicy`, policy, policies))
     }
     errors.push(...validateUnique(container, names, path))
@@ -54,54 +55,54 @@ export function validateContainers(spec: Json, volumes: ReadonlySet<string>, fie
     if (policy === 'Always') errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
     else {
       for (const name of ['lifecycle', ...PROBES]) {
-        if (isJson(container[name])) errors.push(forbidden(`${path}.${name}`, NOT_FOR_INIT))
+        if (isJsonObject(container[name])) errors.push(forbidden(`${path}.${name}`, NOT_FOR_INIT))
       }
     }
   })
   return errors
 }
 
-function validateUnique({ name }: Json, names: Set<string>, field: string): FieldError[] {
-  const text = asText(name)
+function validateUnique({ name }: JsonObject, names: Set<string>, field: string): FieldError[] {
+  const text = asString(name)
   if (names.has(text)) return [duplicate(`${field}.name`, text)]
   names.add(text)
   return []
 }
 
-function validateContainer(container: Json, volumes: ReadonlySet<string>, field: string): FieldError[] {
+function validateContainer(container: JsonObject, volumes: ReadonlySet<string>, field: string): FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
   const errors: FieldError[] = []
-  if (name) errors.push(...invalidEach(`${field}.name`, name, dnsLabel(asText(name))))
+  if (name) errors.push(...invalidEach(`${field}.name`, name, dnsLabel(asString(name))))
   else errors.push(required(`${field}.name`))
   if (!image) errors.push(required(`${field}.image`))
   errors.push(
     ...choice(terminationMessagePolicy, `${field}.terminationMessagePolicy`, ['File', 'FallbackToLogsOnError']),
   )
-  errors.push(...validatePorts(asJsons(container['ports']), `${field}.ports`))
-  errors.push(...validateEnv(asJsons(container['env']), `${field}.env`))
-  errors.push(...validateEnvFrom(asJsons(container['envFrom']), `${field}.envFrom`))
-  errors.push(...validateMounts(asJsons(container['volumeMounts']), volumes, `${field}.volumeMounts`))
+  errors.push(...validatePorts(asJsonObjects(container['ports']), `${field}.ports`))
+  errors.push(...validateEnv(asJsonObjects(container['env']), `${field}.env`))
+  errors.push(...validateEnvFrom(asJsonObjects(container['envFrom']), `${field}.envFrom`))
+  errors.push(...validateMounts(asJsonObjects(container['volumeMounts']), volumes, `${field}.volumeMounts`))
   errors.push(...choice(imagePullPolicy, `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']))
-  errors.push(...validateResources(asJson(container['resources']), `${field}.resources`))
-  errors.push(...validateContainerSecurity(asJson(container['securityContext']), `${field}.securityContext`))
+  errors.push(...validateResources(asJsonObject(container['resources']), `${field}.resources`))
+  errors.push(...validateContainerSecurity(asJsonObject(container['securityContext']), `${field}.securityContext`))
   return errors
 }
 
 function choice(value: unknown, field: string, values: readonly string[]): FieldError[] {
   if (isUnset(value)) return [required(field)]
-  return values.includes(asText(value)) ? [] : [notSupported(field, value, values)]
+  return values.includes(asString(value)) ? [] : [notSupported(field, value, values)]
 }
 
-function validatePorts(ports: readonly Json[], field: string): FieldError[] {
+function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
   const names = new Set<string>()
   return ports.flatMap(({ name, containerPort, hostPort, protocol }, index) => {
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
     if (name) {
-      const found = portName(asText(name))
+      const found = portName(asString(name))
       if (found.length > 0) errors.push(...invalidEach(`${path}.name`, name, found))
-      else if (names.has(asText(name))) errors.push(duplicate(`${path}.name`, name))
-      else names.add(asText(name))
+      else if (names.has(asString(name))) errors.push(duplicate(`${path}.name`, name))
+      else names.add(asString(name))
     }
     if (isUnset(containerPort)) errors.push(required(`${path}.containerPort`))
     else errors.push(...invalidEach(`${path}.containerPort`, containerPort, portNumber(Number(containerPort))))
@@ -111,12 +112,12 @@ function validatePorts(ports: readonly Json[], field: string): FieldError[] {
   })
 }
 
-function validateHostPorts(containers: readonly Json[], field: string): FieldError[] {
+function validateHostPorts(containers: readonly JsonObject[], field: string): FieldError[] {
   const taken = new Set<string>()
   return containers.flatMap((container, index) =>
-    asJsons(container['ports']).flatMap(({ hostPort, hostIP, protocol }, at) => {
+    asJsonObjects(container['ports']).flatMap(({ hostPort, hostIP, protocol }, at) => {
       if (isUnset(hostPort)) return []
-      const key = `${asText(protocol)}/${asText(hostIP)}/${String(hostPort)}`
+      const key = `${asString(protocol)}/${asString(hostIP)}/${String(hostPort)}`
       if (taken.has(key)) return [duplicate(`${field}[${index}].ports[${at}].hostPort`, key)]
       taken.add(key)
       return []
@@ -149,31 +150,31 @@ const KNOWN_FIELDS = new Set([
   'status.phase',
 ])
 
-function validateEnv(variables: readonly Json[], field: string): FieldError[] {
+function validateEnv(variables: readonly JsonObject[], field: string): FieldError[] {
   return variables.flatMap(({ name, value, valueFrom }, index) => {
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
-    if (name) errors.push(...invalidEach(`${path}.name`, name, envName(asText(name))))
+    if (name) errors.push(...invalidEach(`${path}.name`, name, envName(asString(name))))
     else errors.push(required(`${path}.name`))
-    if (isJson(valueFrom)) errors.push(...validateEnvSource(valueFrom, asText(value), `${path}.valueFrom`))
+    if (isJsonObject(valueFrom)) errors.push(...validateEnvSource(valueFrom, asString(value), `${path}.valueFrom`))
     return errors
   })
 }
 
-function validateEnvSource(source: Json, value: string, field: string): FieldError[] {
+function validateEnvSource(source: JsonObject, value: string, field: string): FieldError[] {
   const errors: FieldError[] = []
   const names = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
-  const given = names.filter((name) => isJson(source[name]))
-  if (isJson(source['fieldRef'])) errors.push(...validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
-  if (isJson(source['resourceFieldRef']) && !source['resourceFieldRef']['resource']) {
+  const given = names.filter((name) => isJsonObject(source[name]))
+  if (isJsonObject(source['fieldRef'])) errors.push(...validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
+  if (isJsonObject(source['resourceFieldRef']) && !source['resourceFieldRef']['resource']) {
     errors.push(required(`${field}.resourceFieldRef.resource`))
   }
   for (const ref of ['configMapKeyRef', 'secretKeyRef']) {
     const selector = source[ref]
-    if (!isJson(selector)) continue
+    if (!isJsonObject(selector)) continue
     const { name, key } = selector
-    errors.push(...invalidEach(`${field}.${ref}.name`, name ?? '', dnsSubdomain(asText(name))))
-    if (key) errors.push(...invalidEach(`${field}.${ref}.key`, key, configMapKey(asText(key))))
+    errors.push(...invalidEach(`${field}.${ref}.name`, name ?? '', dnsSubdomain(asString(name))))
+    if (key) errors.push(...invalidEach(`${field}.${ref}.key`, key, configMapKey(asString(key))))
     else errors.push(required(`${field}.${ref}.key`))
   }
   if (given.length === 0) {
@@ -186,8 +187,8 @@ function validateEnvSource(source: Json, value: string, field: string): FieldErr
   return errors
 }
 
-function validateFieldRef({ apiVersion, fieldPath }: Json, field: string): FieldError[] {
-  const path = asText(fieldPath)
+function validateFieldRef({ apiVersion, fieldPath }: JsonObject, field: string): FieldError[] {
+  const path = asString(fieldPath)
   if (isUnset(apiVersion)) return [required(`${field}.apiVersion`)]
   if (!path) return [required(`${field}.fieldPath`)]
   const subscript = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/.exec(path)
@@ -202,38 +203,38 @@ function validateFieldRef({ apiVersion, fieldPath }: Json, field: string): Field
   return ENV_FIELDS.includes(path) ? [] : [notSupported(`${field}.fieldPath`, path, ENV_FIELDS)]
 }
 
-function validateEnvFrom(sources: readonly Json[], field: string): FieldError[] {
+function validateEnvFrom(sources: readonly JsonObject[], field: string): FieldError[] {
   return sources.flatMap(({ prefix, configMapRef, secretRef }, index) => {
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
-    if (prefix) errors.push(...invalidEach(`${path}.prefix`, prefix, envName(asText(prefix))))
+    if (prefix) errors.push(...invalidEach(`${path}.prefix`, prefix, envName(asString(prefix))))
     for (const [name, ref] of Object.entries({ configMapRef, secretRef })) {
-      if (!isJson(ref)) continue
+      if (!isJsonObject(ref)) continue
       if (ref['name'])
-        errors.push(...invalidEach(`${path}.${name}.name`, ref['name'], dnsSubdomain(asText(ref['name']))))
+        errors.push(...invalidEach(`${path}.${name}.name`, ref['name'], dnsSubdomain(asString(ref['name']))))
       else errors.push(required(`${path}.${name}.name`))
     }
-    if (isJson(configMapRef) && isJson(secretRef)) {
+    if (isJsonObject(configMapRef) && isJsonObject(secretRef)) {
       errors.push(invalidValue(field, '', 'may not have more than one field specified at a time'))
-    } else if (!isJson(configMapRef) && !isJson(secretRef)) {
+    } else if (!isJsonObject(configMapRef) && !isJsonObject(secretRef)) {
       errors.push(invalidValue(field, '', 'must specify one of: `configMapRef` or `secretRef`'))
     }
     return errors
   })
 }
 
-function validateMounts(mounts: readonly Json[], volumes: ReadonlySet<string>, field: string): FieldError[] {
+function validateMounts(mounts: readonly JsonObject[], volumes: ReadonlySet<string>, field: string): FieldError[] {
   const paths = new Set<unknown>()
   return mounts.flatMap(({ name, mountPath, subPath, subPathExpr }, index) => {
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
     if (!name) errors.push(required(`${path}.name`))
-    if (!volumes.has(asText(name))) errors.push(notFoundValue(`${path}.name`, asText(name)))
+    if (!volumes.has(asString(name))) errors.push(notFoundValue(`${path}.name`, asString(name)))
     if (!mountPath) errors.push(required(`${path}.mountPath`))
     if (paths.has(mountPath)) errors.push(invalidValue(`${path}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)
     for (const [key, value] of Object.entries({ subPath, subPathExpr })) {
-      const text = asText(value)
+      const text = asString(value)
       if (text.startsWith('/')) errors.push(invalidValue(`${field}.${key}`, text, 'must be a relative path'))
       if (text.split('/').includes('..')) errors.push(invalidValue(`${field}.${key}`, text, "must not contain '..'"))
     }
@@ -241,8 +242,8 @@ function validateMounts(mounts: readonly Json[], volumes: ReadonlySet<string>, f
   })
 }
 
-export function validateResources(resources: Json, field: string): FieldError[] {
-  const [limits, requests] = [asJson(resources['limits']), asJson(resources['requests'])]
+export function validateResources(resources: JsonObject, field: string): FieldError[] {
+  const [limits, requests] = [asJsonObject(resources['limits']), asJsonObject(resources['requests'])]
   const errors: FieldError[] = []
   const check = (name: string, quantity: unknown, path: string): void => {
     errors.push(...validateContainerResourceName(name, path))
@@ -258,7 +259,7 @@ export function validateResources(resources: Json, field: string): FieldError[] 
       continue
     }
     const limit = limits[name]
-    const order = compareQuantities(quantity, limit)
+    const order = compareQuantityValues(quantity, limit)
     if (order !== 0 && !mayOvercommit) {
       errors.push(invalidValue(`${field}.requests`, quantity, `must be equal to ${name} limit of ${String(limit)}`))
     } else if (order > 0) {
@@ -269,17 +270,17 @@ export function validateResources(resources: Json, field: string): FieldError[] 
   return errors
 }
 
-function validateLifecycle(container: Json, field: string): FieldError[] {
-  const lifecycle = asJson(container['lifecycle'])
+function validateLifecycle(container: JsonObject, field: string): FieldError[] {
+  const lifecycle = asJsonObject(container['lifecycle'])
   return ['postStart', 'preStop'].flatMap((name) =>
-    isJson(lifecycle[name]) ? validateHandler(lifecycle[name], `${field}.lifecycle.${name}`) : [],
+    isJsonObject(lifecycle[name]) ? validateHandler(lifecycle[name], `${field}.lifecycle.${name}`) : [],
   )
 }
 
-function validateProbes(container: Json, field: string): FieldError[] {
+function validateProbes(container: JsonObject, field: string): FieldError[] {
   return PROBES.flatMap((name) => {
     const probe = container[name]
-    if (!isJson(probe)) return []
+    if (!isJsonObject(probe)) return []
     const path = `${field}.${name}`
     const errors = validateHandler(probe, path)
     for (const number of [
@@ -307,16 +308,16 @@ function validateProbes(container: Json, field: string): FieldError[] {
   })
 }
 
-function validateHandler(handler: Json, field: string): FieldError[] {
+function validateHandler(handler: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   let seen = 0
   for (const name of ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep']) {
     const action = handler[name]
-    if (!isJson(action)) continue
+    if (!isJsonObject(action)) continue
     const path = `${field}.${name}`
     if (seen++ > 0) errors.push(forbidden(path, 'may not specify more than 1 handler type'))
     else if (name === 'exec') {
-      if (asList(action['command']).length === 0) errors.push(required(`${path}.command`))
+      if (asArray(action['command']).length === 0) errors.push(required(`${path}.command`))
     } else if (name === 'httpGet') errors.push(...validateHttpGet(action, path))
     else if (name !== 'sleep') errors.push(...validatePort(action['port'], `${path}.port`))
   }
@@ -324,15 +325,15 @@ function validateHandler(handler: Json, field: string): FieldError[] {
   return errors
 }
 
-function validateHttpGet(get: Json, field: string): FieldError[] {
+function validateHttpGet(get: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   if (!get['path']) errors.push(required(`${field}.path`))
   errors.push(...validatePort(get['port'], `${field}.port`))
   const schemes = ['HTTP', 'HTTPS']
-  if (!schemes.includes(asText(get['scheme'])))
+  if (!schemes.includes(asString(get['scheme'])))
     errors.push(notSupported(`${field}.scheme`, get['scheme'] ?? '', schemes))
-  for (const { name } of asJsons(get['httpHeaders'])) {
-    errors.push(...invalidEach(`${field}.httpHeaders`, name ?? '', headerName(asText(name))))
+  for (const { name } of asJsonObjects(get['httpHeaders'])) {
+    errors.push(...invalidEach(`${field}.httpHeaders`, name ?? '', headerName(asString(name))))
   }
   return errors
 }

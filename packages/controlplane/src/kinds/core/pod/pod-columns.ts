@@ -1,6 +1,8 @@
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
 import { hasCondition } from '../../../model/conditions.ts'
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asNumber, asText, at, isJson } from '../../../model/json.ts'
+import { asJsonObjects, asNumber } from '../../../model/json.ts'
 import { createdAt, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
 import type { ColumnValues } from '../../common/kind-table.ts'
 
@@ -11,36 +13,43 @@ interface Tally {
   reason: string
 }
 
-const isSidecar = (container: Json | undefined): boolean => container?.['restartPolicy'] === 'Always'
+const isSidecar = (container: JsonObject | undefined): boolean => container?.['restartPolicy'] === 'Always'
 
-function countRestarts(tally: Pick<Tally, 'restarts' | 'lastRestart'>, container: Json): void {
+function countRestarts(tally: Pick<Tally, 'restarts' | 'lastRestart'>, container: JsonObject): void {
   tally.restarts += asNumber(container['restartCount'])
-  const finished = asText(at(container, 'lastState', 'terminated', 'finishedAt'))
+  const finished = asString(valueAtPath(container, 'lastState', 'terminated', 'finishedAt'))
   if (finished > tally.lastRestart) tally.lastRestart = finished
 }
 
 /** The columns of a pod; the status is derived from its containers. */
 export const podColumns: ColumnValues = (pod, age) => {
-  const spec = asJson(pod['spec'])
-  const status = asJson(pod['status'])
-  const initContainers = asJsons(spec['initContainers'])
-  const total = asJsons(spec['containers']).length + initContainers.filter(isSidecar).length
+  const spec = asJsonObject(pod['spec'])
+  const status = asJsonObject(pod['status'])
+  const initContainers = asJsonObjects(spec['initContainers'])
+  const total = asJsonObjects(spec['containers']).length + initContainers.filter(isSidecar).length
   const tally: Tally = {
     ready: 0,
     restarts: 0,
     lastRestart: '',
-    reason: asText(status['reason']) || asText(status['phase']),
+    reason: asString(status['reason']) || asString(status['phase']),
   }
   if (
-    asJsons(status['conditions']).some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated')
+    asJsonObjects(status['conditions']).some(
+      ({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated',
+    )
   ) {
     tally.reason = 'SchedulingGated'
   }
   const sidecars = { restarts: 0, lastRestart: '' }
-  const isInitializing = lookAtInitContainers(initContainers, asJsons(status['initContainerStatuses']), tally, sidecars)
+  const isInitializing = lookAtInitContainers(
+    initContainers,
+    asJsonObjects(status['initContainerStatuses']),
+    tally,
+    sidecars,
+  )
   if (!isInitializing || hasCondition(pod, 'Initialized')) {
     Object.assign(tally, sidecars)
-    lookAtContainers(pod, asJsons(status['containerStatuses']), tally)
+    lookAtContainers(pod, asJsonObjects(status['containerStatuses']), tally)
   }
   const isOver = status['phase'] === 'Succeeded' || status['phase'] === 'Failed'
   if (isBeingDeleted(pod)) {
@@ -57,17 +66,17 @@ export const podColumns: ColumnValues = (pod, age) => {
     tally.reason,
     restarts,
     age(createdAt(pod)),
-    orNone(asJsons(status['podIPs'])[0]?.['ip']),
+    orNone(asJsonObjects(status['podIPs'])[0]?.['ip']),
     orNone(spec['nodeName']),
     orNone(status['nominatedNodeName']),
-    readinessGates(pod, asJsons(spec['readinessGates'])),
+    readinessGates(pod, asJsonObjects(spec['readinessGates'])),
   ]
 }
 
 /** Returns whether the init containers are still running. */
 function lookAtInitContainers(
-  containers: readonly Json[],
-  statuses: readonly Json[],
+  containers: readonly JsonObject[],
+  statuses: readonly JsonObject[],
   tally: Tally,
   sidecars: Pick<Tally, 'restarts' | 'lastRestart'>,
 ): boolean {
@@ -75,14 +84,14 @@ function lookAtInitContainers(
     countRestarts(tally, status)
     const isSide = isSidecar(containers.find(({ name }) => name === status['name']))
     if (isSide) countRestarts(sidecars, status)
-    const terminated = at(status, 'state', 'terminated')
-    const waiting = asText(at(status, 'state', 'waiting', 'reason'))
-    if (isJson(terminated) && asNumber(terminated['exitCode']) === 0) continue
+    const terminated = valueAtPath(status, 'state', 'terminated')
+    const waiting = asString(valueAtPath(status, 'state', 'waiting', 'reason'))
+    if (isJsonObject(terminated) && asNumber(terminated['exitCode']) === 0) continue
     if (isSide && status['started'] === true) {
       if (status['ready'] === true) tally.ready++
       continue
     }
-    if (isJson(terminated)) tally.reason = `Init:${exitReason(terminated)}`
+    if (isJsonObject(terminated)) tally.reason = `Init:${exitReason(terminated)}`
     else if (waiting && waiting !== 'PodInitializing') tally.reason = `Init:${waiting}`
     else tally.reason = `Init:${index}/${containers.length}`
     return true
@@ -90,24 +99,24 @@ function lookAtInitContainers(
   return false
 }
 
-function exitReason(terminated: Json): string {
-  if (terminated['reason']) return asText(terminated['reason'])
+function exitReason(terminated: JsonObject): string {
+  if (terminated['reason']) return asString(terminated['reason'])
   const signal = asNumber(terminated['signal'])
   return signal === 0 ? `ExitCode:${asNumber(terminated['exitCode'])}` : `Signal:${signal}`
 }
 
-function lookAtContainers(pod: Json, statuses: readonly Json[], tally: Tally): void {
+function lookAtContainers(pod: JsonObject, statuses: readonly JsonObject[], tally: Tally): void {
   let hasRunning = false
   let failure = ''
   for (const status of statuses.toReversed()) {
     countRestarts(tally, status)
-    const waiting = asText(at(status, 'state', 'waiting', 'reason'))
-    const terminated = at(status, 'state', 'terminated')
+    const waiting = asString(valueAtPath(status, 'state', 'waiting', 'reason'))
+    const terminated = valueAtPath(status, 'state', 'terminated')
     if (waiting) tally.reason = waiting
-    else if (isJson(terminated)) {
+    else if (isJsonObject(terminated)) {
       tally.reason = exitReason(terminated)
       if (asNumber(terminated['exitCode']) !== 0) failure = tally.reason
-    } else if (status['ready'] === true && at(status, 'state', 'running') !== undefined) {
+    } else if (status['ready'] === true && valueAtPath(status, 'state', 'running') !== undefined) {
       hasRunning = true
       tally.ready++
     }
@@ -118,8 +127,8 @@ function lookAtContainers(pod: Json, statuses: readonly Json[], tally: Tally): v
   else if (hasRunning) tally.reason = 'NotReady'
 }
 
-function readinessGates(pod: Json, gates: readonly Json[]): string {
+function readinessGates(pod: JsonObject, gates: readonly JsonObject[]): string {
   if (gates.length === 0) return '<none>'
-  const open = gates.filter(({ conditionType }) => hasCondition(pod, asText(conditionType)))
+  const open = gates.filter(({ conditionType }) => hasCondition(pod, asString(conditionType)))
   return `${open.length}/${gates.length}`
 }

@@ -1,15 +1,7 @@
-import type { Json } from '../../../model/json.ts'
-import {
-  asJson,
-  asNumber,
-  filled,
-  filledUnset,
-  isJson,
-  isUnset,
-  withField,
-  withinField,
-  withinItems,
-} from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, isJsonObject } from '@tenure/kube/model'
+
+import { asNumber, filled, filledUnset, isUnset, withField, withinField, withinItems } from '../../../model/json.ts'
 
 const DEFAULT_FILE_MODE = 0o644
 
@@ -26,7 +18,7 @@ const pullPolicy = (image: unknown): string =>
   imageTag(typeof image === 'string' ? image : '') === 'latest' ? 'Always' : 'IfNotPresent'
 
 /** Defaults of a pod spec, also in templates. */
-export function defaultPodSpec(given: Json): Json {
+export function defaultPodSpec(given: JsonObject): JsonObject {
   let spec = withinItems(given, 'volumes', defaultVolume)
   for (const list of ['initContainers', 'containers', 'ephemeralContainers']) {
     spec = withinItems(spec, list, defaultContainer)
@@ -37,14 +29,14 @@ export function defaultPodSpec(given: Json): Json {
 }
 
 /** Keeps `serviceAccount`, the deprecated name of `serviceAccountName`, equal to it. */
-function defaultAccount(spec: Json): Json {
+function defaultAccount(spec: JsonObject): JsonObject {
   const name = isUnset(spec['serviceAccountName']) ? spec['serviceAccount'] : spec['serviceAccountName']
   if (isUnset(name)) return spec
   return withField(withField(spec, 'serviceAccountName', name), 'serviceAccount', name)
 }
 
 /** Defaults that apply to pods, not to pod templates. */
-export function defaultPodOnly(given: Json): Json {
+export function defaultPodOnly(given: JsonObject): JsonObject {
   let spec = given
   for (const list of ['initContainers', 'containers']) {
     spec = withinItems(spec, list, (container) => withinField(container, 'resources', defaultRequests))
@@ -59,17 +51,17 @@ export function defaultPodOnly(given: Json): Json {
   return filled(spec, { enableServiceLinks: true })
 }
 
-function defaultRequests(resources: Json): Json {
+function defaultRequests(resources: JsonObject): JsonObject {
   const limits = resources['limits']
-  if (!isJson(limits)) return resources
-  return withField(resources, 'requests', filled(asJson(resources['requests']), limits))
+  if (!isJsonObject(limits)) return resources
+  return withField(resources, 'requests', filled(asJsonObject(resources['requests']), limits))
 }
 
-export function defaultPodTemplate(template: Json): Json {
+export function defaultPodTemplate(template: JsonObject): JsonObject {
   return withinField(template, 'spec', defaultPodSpec)
 }
 
-function defaultContainer(given: Json): Json {
+function defaultContainer(given: JsonObject): JsonObject {
   let container = filledUnset(given, {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
@@ -87,17 +79,17 @@ function defaultContainer(given: Json): Json {
   )
 }
 
-const defaultFieldRef = (ref: Json): Json => filledUnset(ref, { apiVersion: 'v1' })
+const defaultFieldRef = (ref: JsonObject): JsonObject => filledUnset(ref, { apiVersion: 'v1' })
 
-function defaultProbe(given: Json): Json {
+function defaultProbe(given: JsonObject): JsonObject {
   const probe = filledUnset(given, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 })
   return defaultHandler(withinField(probe, 'grpc', (grpc) => filled(grpc, { service: '' })))
 }
 
-const defaultHandler = (handler: Json): Json =>
+const defaultHandler = (handler: JsonObject): JsonObject =>
   withinField(handler, 'httpGet', (get) => filledUnset(get, { path: '/', scheme: 'HTTP' }))
 
-function defaultVolume(given: Json): Json {
+function defaultVolume(given: JsonObject): JsonObject {
   const hasSource = Object.keys(given).some((key) => key !== 'name' && given[key] !== null && given[key] !== undefined)
   let volume = hasSource ? given : withField(given, 'emptyDir', {})
   for (const source of ['secret', 'configMap']) {
@@ -121,4 +113,4 @@ function defaultVolume(given: Json): Json {
   )
 }
 
-const defaultDownwardItem = (item: Json): Json => withinField(item, 'fieldRef', defaultFieldRef)
+const defaultDownwardItem = (item: JsonObject): JsonObject => withinField(item, 'fieldRef', defaultFieldRef)

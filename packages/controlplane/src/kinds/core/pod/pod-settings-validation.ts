@@ -1,5 +1,7 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asText, isJson, isUnset } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, maxLengthError } from '@tenure/kube/model'
+
+import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
   invalidEach,
@@ -10,7 +12,7 @@ import {
 } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
 import { validateAddress } from '../../common/ip-validation.ts'
-import { dnsSubdomain, mustBeBetween, mustBeShorter } from '../../common/names.ts'
+import { mustBeBetween } from '../../common/names.ts'
 
 const MAX_ID = 2_147_483_647
 const SYSCTL = String.raw`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`
@@ -29,16 +31,16 @@ function validateId(id: unknown, field: string): FieldError[] {
 }
 
 /** Validates the security context of a pod. */
-export function validatePodSecurity(context: Json, field: string): FieldError[] {
+export function validatePodSecurity(context: JsonObject, field: string): FieldError[] {
   const { fsGroupChangePolicy: policy, seccompProfile, appArmorProfile } = context
   const policies = ['Always', 'OnRootMismatch']
   return [
     ...['fsGroup', 'runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`)),
-    ...asList(context['supplementalGroups']).flatMap((id, index) =>
+    ...asArray(context['supplementalGroups']).flatMap((id, index) =>
       validateId(id, `${field}.supplementalGroups[${index}]`),
     ),
-    ...validateSysctls(asJsons(context['sysctls']), `${field}.sysctls`),
-    ...(isUnset(policy) || policies.includes(asText(policy))
+    ...validateSysctls(asJsonObjects(context['sysctls']), `${field}.sysctls`),
+    ...(isUnset(policy) || policies.includes(asString(policy))
       ? []
       : [notSupported(`${field}.fsGroupChangePolicy`, policy, policies)]),
     ...validateProfile(seccompProfile, `${field}.seccompProfile`, 'seccomp'),
@@ -46,11 +48,11 @@ export function validatePodSecurity(context: Json, field: string): FieldError[] 
   ]
 }
 
-function validateSysctls(settings: readonly Json[], field: string): FieldError[] {
+function validateSysctls(settings: readonly JsonObject[], field: string): FieldError[] {
   const seen = new Set<string>()
   return settings.flatMap(({ name: given }, index) => {
     const path = `${field}[${index}].name`
-    const name = asText(given)
+    const name = asString(given)
     const errors: FieldError[] = []
     if (!name) errors.push(required(path))
     else if (name.length > MAX_NAME_LENGTH || !sysctl.test(name)) {
@@ -62,10 +64,10 @@ function validateSysctls(settings: readonly Json[], field: string): FieldError[]
 }
 
 function validateProfile(profile: unknown, field: string, what: string): FieldError[] {
-  if (!isJson(profile)) return []
+  if (!isJsonObject(profile)) return []
   const { type, localhostProfile } = profile
   if (isUnset(type)) return [required(`${field}.type`, 'type is required when seccompProfile is set')]
-  if (!PROFILES.includes(asText(type))) return [notSupported(`${field}.type`, type, PROFILES)]
+  if (!PROFILES.includes(asString(type))) return [notSupported(`${field}.type`, type, PROFILES)]
   if (type === 'Localhost') {
     if (localhostProfile) return []
     return [required(`${field}.localhostProfile`, `must be set when ${what} type is Localhost`)]
@@ -76,11 +78,11 @@ function validateProfile(profile: unknown, field: string, what: string): FieldEr
 }
 
 /** Validates the security context of a container. */
-export function validateContainerSecurity(context: Json, field: string): FieldError[] {
+export function validateContainerSecurity(context: JsonObject, field: string): FieldError[] {
   const { procMount, privileged, allowPrivilegeEscalation } = context
   const mounts = ['Default', 'Unmasked']
   const errors = ['runAsUser', 'runAsGroup'].flatMap((name) => validateId(context[name], `${field}.${name}`))
-  if (!isUnset(procMount) && !mounts.includes(asText(procMount))) {
+  if (!isUnset(procMount) && !mounts.includes(asString(procMount))) {
     errors.push(notSupported(`${field}.procMount`, procMount, mounts))
   }
   errors.push(...validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
@@ -92,13 +94,13 @@ export function validateContainerSecurity(context: Json, field: string): FieldEr
   return errors
 }
 
-function fields(value: unknown, ...names: readonly string[]): Json | null {
-  if (!isJson(value)) return null
+function fields(value: unknown, ...names: readonly string[]): JsonObject | null {
+  if (!isJsonObject(value)) return null
   return Object.fromEntries(names.map((name) => [capitalized(name), value[name] ?? null]))
 }
 
 /** The struct as Go prints it. */
-function shownSecurity(context: Json): Json {
+function shownSecurity(context: JsonObject): JsonObject {
   const plain = (name: string): [string, unknown] => [capitalized(name), context[name] ?? null]
   const profile = (name: string): [string, unknown] => [
     capitalized(name),
@@ -118,14 +120,14 @@ function shownSecurity(context: Json): Json {
 
 const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-export function validateDns(spec: Json, field: string): FieldError[] {
+export function validateDns(spec: JsonObject, field: string): FieldError[] {
   const isOwn = spec['dnsPolicy'] === 'None'
   const config = spec['dnsConfig']
   const path = `${field}.dnsConfig`
-  if (!isJson(config)) {
+  if (!isJsonObject(config)) {
     return isOwn ? [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')] : []
   }
-  const [servers, searches] = [asList(config['nameservers']), asList(config['searches'])]
+  const [servers, searches] = [asArray(config['nameservers']), asArray(config['searches'])]
   const errors: FieldError[] = []
   if (isOwn && servers.length === 0) {
     const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
@@ -135,48 +137,48 @@ export function validateDns(spec: Json, field: string): FieldError[] {
     const detail = `must not have more than ${MAX_NAMESERVERS} nameservers`
     errors.push(invalidValue(`${path}.nameservers`, servers, detail))
   }
-  servers.forEach((server, index) => errors.push(...validateAddress(asText(server), `${path}.nameservers[${index}]`)))
+  servers.forEach((server, index) => errors.push(...validateAddress(asString(server), `${path}.nameservers[${index}]`)))
   if (searches.length > MAX_SEARCH_PATHS) {
     errors.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MAX_SEARCH_PATHS} search paths`))
   }
   searches.forEach((search, index) => {
     // A search path may end with a dot, or be a single dot.
-    const name = asText(search).replace(/\.$/, '')
+    const name = asString(search).replace(/\.$/, '')
     if (search === '.') return
     const found = [
-      ...(name.length > MAX_NAME_LENGTH ? [mustBeShorter(MAX_NAME_LENGTH)] : []),
+      ...(name.length > MAX_NAME_LENGTH ? [maxLengthError(MAX_NAME_LENGTH)] : []),
       ...(searchPath.test(name) ? [] : [SEARCH_RULE]),
     ]
     errors.push(...invalidEach(`${path}.searches[${index}]`, name, found))
   })
-  asJsons(config['options']).forEach(({ name }, index) => {
+  asJsonObjects(config['options']).forEach(({ name }, index) => {
     if (!name) errors.push(required(`${path}.options[${index}]`, 'must not be empty'))
   })
   return errors
 }
 
-export function validateHostAliases(aliases: readonly Json[], field: string): FieldError[] {
+export function validateHostAliases(aliases: readonly JsonObject[], field: string): FieldError[] {
   return aliases.flatMap((alias, index) => [
-    ...validateAddress(asText(alias['ip']), `${field}[${index}].ip`),
-    ...asList(alias['hostnames']).flatMap((name, at) =>
-      invalidEach(`${field}[${index}].hostnames[${at}]`, name, dnsSubdomain(asText(name))),
+    ...validateAddress(asString(alias['ip']), `${field}[${index}].ip`),
+    ...asArray(alias['hostnames']).flatMap((name, at) =>
+      invalidEach(`${field}[${index}].hostnames[${at}]`, name, dnsSubdomain(asString(name))),
     ),
   ])
 }
 
 export function validateSystem(system: unknown, field: string): FieldError[] {
-  if (!isJson(system)) return []
-  const name = asText(asJson(system)['name'])
+  if (!isJsonObject(system)) return []
+  const name = asString(asJsonObject(system)['name'])
   if (!name) return [required(`${field}.name`)]
   const systems = ['linux', 'windows']
   return systems.includes(name) ? [] : [notSupported(field, name, systems)]
 }
 
 /** Validates the images of a pod. kube-apiserver does not check those of a template. */
-export function validateImages(spec: Json, field: string): FieldError[] {
+export function validateImages(spec: JsonObject, field: string): FieldError[] {
   return ['containers', 'initContainers'].flatMap((list) =>
-    asJsons(spec[list]).flatMap(({ image }, index) => {
-      const text = asText(image)
+    asJsonObjects(spec[list]).flatMap(({ image }, index) => {
+      const text = asString(image)
       if (text === text.trim()) return []
       return [invalidValue(`${field}.${list}[${index}].image`, text, 'must not have leading or trailing whitespace')]
     }),

@@ -1,5 +1,7 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asText, isUnset } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, dnsLabel, dnsSubdomain, qualifiedName } from '@tenure/kube/model'
+
+import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
   forbidden,
@@ -10,7 +12,7 @@ import {
 } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
 import { validateAnnotations, validateLabels } from '../../common/labels.ts'
-import { dnsLabel, dnsSubdomain, mustBeBetween, qualifiedName } from '../../common/names.ts'
+import { mustBeBetween } from '../../common/names.ts'
 import { validateVolumes } from '../volume/volume-validation.ts'
 import { validateAffinity } from './affinity-validation.ts'
 import { validateContainers } from './container-validation.ts'
@@ -19,9 +21,9 @@ import { validateProfiles } from './seccomp-annotations.ts'
 
 const MAX_INT32 = 2_147_483_647
 
-export function validatePodSpec(spec: Json, field: string): FieldError[] {
+export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
-  const volumes = validateVolumes(asJsons(spec['volumes']), `${field}.volumes`, errors)
+  const volumes = validateVolumes(asJsonObjects(spec['volumes']), `${field}.volumes`, errors)
   errors.push(...validateContainers(spec, volumes, field))
   errors.push(
     ...oneOf(spec['restartPolicy'], `${field}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
@@ -29,32 +31,32 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
     ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
   )
   errors.push(
-    ...validatePodSecurity(asJson(spec['securityContext']), `${field}.securityContext`),
-    ...validateAffinity(asJson(spec['affinity']), `${field}.affinity`),
+    ...validatePodSecurity(asJsonObject(spec['securityContext']), `${field}.securityContext`),
+    ...validateAffinity(asJsonObject(spec['affinity']), `${field}.affinity`),
     ...validateDns(spec, field),
   )
-  asJsons(spec['readinessGates']).forEach(({ conditionType }, index) => {
+  asJsonObjects(spec['readinessGates']).forEach(({ conditionType }, index) => {
     const path = `${field}.readinessGates[${index}].conditionType`
-    errors.push(...invalidEach(path, conditionType, qualifiedName(asText(conditionType))))
+    errors.push(...invalidEach(path, conditionType, qualifiedName(asString(conditionType))))
   })
-  errors.push(...validateSchedulingGates(asJsons(spec['schedulingGates']), `${field}.schedulingGates`))
-  errors.push(...validateSpread(asJsons(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
+  errors.push(...validateSchedulingGates(asJsonObjects(spec['schedulingGates']), `${field}.schedulingGates`))
+  errors.push(...validateSpread(asJsonObjects(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
   for (const name of ['serviceAccountName', 'nodeName'] as const) {
-    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsSubdomain(asText(spec[name]))))
+    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsSubdomain(asString(spec[name]))))
   }
   const deadline = spec['activeDeadlineSeconds']
   if (typeof deadline === 'number' && (deadline < 1 || deadline > MAX_INT32)) {
     errors.push(invalidValue(`${field}.activeDeadlineSeconds`, deadline, mustBeBetween(1, MAX_INT32)))
   }
   for (const name of ['hostname', 'subdomain'] as const) {
-    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asText(spec[name]))))
+    if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asString(spec[name]))))
   }
-  errors.push(...validateTolerations(asJsons(spec['tolerations']), `${field}.tolerations`))
-  errors.push(...validateHostAliases(asJsons(spec['hostAliases']), `${field}.hostAliases`))
+  errors.push(...validateTolerations(asJsonObjects(spec['tolerations']), `${field}.tolerations`))
+  errors.push(...validateHostAliases(asJsonObjects(spec['hostAliases']), `${field}.hostAliases`))
   const { priorityClassName, preemptionPolicy } = spec
   if (priorityClassName) {
     errors.push(
-      ...invalidEach(`${field}.priorityClassName`, priorityClassName, dnsSubdomain(asText(priorityClassName))),
+      ...invalidEach(`${field}.priorityClassName`, priorityClassName, dnsSubdomain(asString(priorityClassName))),
     )
   }
   if (!isUnset(preemptionPolicy)) {
@@ -65,16 +67,16 @@ export function validatePodSpec(spec: Json, field: string): FieldError[] {
 }
 
 /** Validates the pod template of a workload. */
-export function validatePodTemplate(template: Json, field: string): FieldError[] {
-  const metadata = asJson(template['metadata'])
-  const spec = asJson(template['spec'])
+export function validatePodTemplate(template: JsonObject, field: string): FieldError[] {
+  const metadata = asJsonObject(template['metadata'])
+  const spec = asJsonObject(template['spec'])
   const errors = [
     ...validateLabels(metadata['labels'], `${field}.labels`),
     ...validateAnnotations(metadata['annotations'], `${field}.annotations`),
     ...validateProfiles(metadata['annotations'], `${field}.annotations`),
     ...validatePodSpec(spec, `${field}.spec`),
   ]
-  if (asJsons(spec['ephemeralContainers']).length > 0) {
+  if (asJsonObjects(spec['ephemeralContainers']).length > 0) {
     errors.push(forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'))
   }
   return errors
@@ -83,20 +85,20 @@ export function validatePodTemplate(template: Json, field: string): FieldError[]
 /** Validates a required enum value. */
 export function oneOf(value: unknown, field: string, values: readonly string[]): FieldError[] {
   if (isUnset(value)) return [required(field)]
-  return values.includes(asText(value)) ? [] : [notSupported(field, value, values)]
+  return values.includes(asString(value)) ? [] : [notSupported(field, value, values)]
 }
 
-function validateSchedulingGates(gates: readonly Json[], field: string): FieldError[] {
+function validateSchedulingGates(gates: readonly JsonObject[], field: string): FieldError[] {
   const seen = new Set<unknown>()
   return gates.flatMap(({ name }, index) => {
-    const errors = invalidEach(`${field}[${index}]`, name, qualifiedName(asText(name)))
+    const errors = invalidEach(`${field}[${index}]`, name, qualifiedName(asString(name)))
     if (seen.has(name)) errors.push(duplicate(`${field}[${index}]`, name))
     seen.add(name)
     return errors
   })
 }
 
-function validateSpread(constraints: readonly Json[], field: string): FieldError[] {
+function validateSpread(constraints: readonly JsonObject[], field: string): FieldError[] {
   return constraints.flatMap(({ maxSkew, topologyKey, whenUnsatisfiable }, index) => {
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
@@ -105,19 +107,19 @@ function validateSpread(constraints: readonly Json[], field: string): FieldError
     }
     if (!topologyKey) errors.push(required(`${path}.topologyKey`, 'can not be empty'))
     const actions = ['DoNotSchedule', 'ScheduleAnyway']
-    if (!actions.includes(asText(whenUnsatisfiable))) {
+    if (!actions.includes(asString(whenUnsatisfiable))) {
       errors.push(notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', actions))
     }
     return errors
   })
 }
 
-export function validateTolerations(tolerations: readonly Json[], field: string): FieldError[] {
+export function validateTolerations(tolerations: readonly JsonObject[], field: string): FieldError[] {
   return tolerations.flatMap((toleration, index) => {
     const { key, operator, value, effect, tolerationSeconds } = toleration
     const path = `${field}[${index}]`
     const errors: FieldError[] = []
-    if (key) errors.push(...invalidEach(`${path}.key`, key, qualifiedName(asText(key))))
+    if (key) errors.push(...invalidEach(`${path}.key`, key, qualifiedName(asString(key))))
     else if (operator !== 'Exists') {
       const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
       errors.push(invalidValue(`${path}.operator`, operator ?? '', detail))
@@ -133,7 +135,7 @@ export function validateTolerations(tolerations: readonly Json[], field: string)
     }
     if (effect) {
       const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
-      if (!effects.includes(asText(effect))) errors.push(notSupported(`${path}.effect`, effect, effects))
+      if (!effects.includes(asString(effect))) errors.push(notSupported(`${path}.effect`, effect, effects))
     }
     return errors
   })

@@ -1,26 +1,16 @@
 /** Warnings of kube-apiserver for pods and pod templates. */
-import type { Json } from '../../../model/json.ts'
-import {
-  asJson,
-  asJsons,
-  asList,
-  asNumber,
-  asText,
-  at,
-  isAbsent,
-  isJson,
-  isSemanticallyEqual,
-  repeats,
-} from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber, isAbsent, isSemanticallyEqual, repeats } from '../../../model/json.ts'
 import { nameOf } from '../../common/columns.ts'
 import { deprecatedLabel, termWarnings } from '../../common/deprecated-labels.ts'
 import { addressWarnings } from '../../common/ip-warnings.ts'
-import { dnsLabel } from '../../common/names.ts'
 import { fractionWarnings, podVolumeWarnings } from '../volume/volume-warnings.ts'
 import { portWarnings } from './port-warnings.ts'
 import { CONTAINER_SECCOMP_PREFIX, POD_SECCOMP_ANNOTATION } from './seccomp-annotations.ts'
 
-type GetWarnings = (object: Json, old: Json | undefined) => readonly string[]
+type GetWarnings = (object: JsonObject, old: JsonObject | undefined) => readonly string[]
 
 /** Warnings for a kind with a pod template at `template`, on create and when the generation changes. */
 export const warningsForPods =
@@ -34,17 +24,17 @@ export function warningsForTemplate(...template: readonly string[]): GetWarnings
   return (object, old) => [...(old ? [] : warningsForName(object)), ...warnings(object, old)]
 }
 
-export const templateWarnings = (object: Json, ...template: readonly string[]): readonly string[] =>
-  podWarnings(asJson(at(object, ...template)), `${template.join('.')}.`)
+export const templateWarnings = (object: JsonObject, ...template: readonly string[]): readonly string[] =>
+  podWarnings(asJsonObject(valueAtPath(object, ...template)), `${template.join('.')}.`)
 
 /** The generation counts changes of the spec. */
-export const isSameGeneration = (object: Json, old: Json): boolean =>
-  at(object, 'metadata', 'generation') === at(old, 'metadata', 'generation')
+export const isSameGeneration = (object: JsonObject, old: JsonObject): boolean =>
+  valueAtPath(object, 'metadata', 'generation') === valueAtPath(old, 'metadata', 'generation')
 
-export const warningsForName = (object: Json): readonly string[] =>
+export const warningsForName = (object: JsonObject): readonly string[] =>
   nameWarnings(nameOf(object), 'used in Pod names and hostnames')
 
-export function warningsForPod(pod: Json, old: Json | undefined): readonly string[] {
+export function warningsForPod(pod: JsonObject, old: JsonObject | undefined): readonly string[] {
   if (old) return []
   return [...nameWarnings(nameOf(pod), "used in the Pod's hostname"), ...podWarnings(pod, '')]
 }
@@ -65,29 +55,30 @@ const DEPRECATED_ANNOTATIONS: readonly (readonly [string, string])[] = [
 const SECCOMP_WARNINGS = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 const BYTE_RESOURCES = ['memory', 'ephemeral-storage']
 
-const hasProfile = (holder: Json): boolean => isJson(at(holder, 'securityContext', 'seccompProfile'))
+const hasProfile = (holder: JsonObject): boolean =>
+  isJsonObject(valueAtPath(holder, 'securityContext', 'seccompProfile'))
 
 /** Warnings for a pod or a pod template; `before` is the prefix of its field paths. */
-function podWarnings(pod: Json, before: string): readonly string[] {
-  const spec = asJson(pod['spec'])
+function podWarnings(pod: JsonObject, before: string): readonly string[] {
+  const spec = asJsonObject(pod['spec'])
   const field = `${before}spec`
-  const annotations = asJson(at(pod, 'metadata', 'annotations'))
+  const annotations = asJsonObject(valueAtPath(pod, 'metadata', 'annotations'))
   const annotated = (key: string, warnings: string): readonly string[] =>
     Object.hasOwn(annotations, key) ? [`${before}metadata.annotations[${key}]: ${warnings}`] : []
-  const aliases = asJsons(spec['hostAliases'])
+  const aliases = asJsonObjects(spec['hostAliases'])
   const containers = containersOf(spec, field)
   return [
     ...schedulingWarnings(spec, field),
     ...DEPRECATED_ANNOTATIONS.flatMap(([key, warnings]) => annotated(key, warnings)),
-    ...podVolumeWarnings(asJsons(spec['volumes']), `${field}.volumes`),
+    ...podVolumeWarnings(asJsonObjects(spec['volumes']), `${field}.volumes`),
     ...repeated(aliases, 'ip').map(([index, ip]) => `${field}.hostAliases[${index}].ip: duplicate ip "${ip}"`),
-    ...secretWarnings(asJsons(spec['imagePullSecrets']), `${field}.imagePullSecrets`),
-    ...fractionWarnings(asJson(spec['overhead']), `${field}.overhead`, BYTE_RESOURCES),
+    ...secretWarnings(asJsonObjects(spec['imagePullSecrets']), `${field}.imagePullSecrets`),
+    ...fractionWarnings(asJsonObject(spec['overhead']), `${field}.overhead`, BYTE_RESOURCES),
     ...(hasProfile(spec) ? [] : annotated(POD_SECCOMP_ANNOTATION, SECCOMP_WARNINGS)),
     ...containers.flatMap(([container, place]) => [
       ...(hasProfile(container)
         ? []
-        : annotated(`${CONTAINER_SECCOMP_PREFIX}${asText(container['name'])}`, SECCOMP_WARNINGS)),
+        : annotated(`${CONTAINER_SECCOMP_PREFIX}${asString(container['name'])}`, SECCOMP_WARNINGS)),
       ...containerWarnings(container, place),
     ]),
     ...portWarnings(containers),
@@ -95,12 +86,12 @@ function podWarnings(pod: Json, before: string): readonly string[] {
       ? [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
       : []),
     ...['podAffinity', 'podAntiAffinity'].flatMap((name) =>
-      podAffinityWarnings(asJson(at(spec, 'affinity', name)), `${field}.affinity.${name}`),
+      podAffinityWarnings(asJsonObject(valueAtPath(spec, 'affinity', name)), `${field}.affinity.${name}`),
     ),
-    ...asList(at(spec, 'dnsConfig', 'nameservers')).flatMap((server, index) =>
-      addressWarnings(asText(server), `${field}.dnsConfig.nameservers[${index}]`),
+    ...asArray(valueAtPath(spec, 'dnsConfig', 'nameservers')).flatMap((server, index) =>
+      addressWarnings(asString(server), `${field}.dnsConfig.nameservers[${index}]`),
     ),
-    ...aliases.flatMap(({ ip }, index) => addressWarnings(asText(ip), `${field}.hostAliases[${index}].ip`)),
+    ...aliases.flatMap(({ ip }, index) => addressWarnings(asString(ip), `${field}.hostAliases[${index}].ip`)),
   ]
 }
 
@@ -109,22 +100,22 @@ const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
 const NULL_SELECTOR_WARNING = 'a null labelSelector results in matching no pod'
 
 /** Warnings for node selectors, affinity and topology spread constraints. */
-function schedulingWarnings(spec: Json, field: string): readonly string[] {
-  const nodes = asJson(at(spec, 'affinity', 'nodeAffinity'))
+function schedulingWarnings(spec: JsonObject, field: string): readonly string[] {
+  const nodes = asJsonObject(valueAtPath(spec, 'affinity', 'nodeAffinity'))
   const place = `${field}.affinity.nodeAffinity`
   return [
-    ...Object.keys(asJson(spec['nodeSelector'])).flatMap((name) => {
+    ...Object.keys(asJsonObject(spec['nodeSelector'])).flatMap((name) => {
       const warnings = deprecatedLabel(name)
       return warnings === undefined ? [] : [`${field}.nodeSelector[${name}]: ${warnings}`]
     }),
-    ...asJsons(at(nodes, REQUIRED, 'nodeSelectorTerms')).flatMap((term, index) =>
+    ...asJsonObjects(valueAtPath(nodes, REQUIRED, 'nodeSelectorTerms')).flatMap((term, index) =>
       termWarnings(term, `${place}.${REQUIRED}.nodeSelectorTerms[${index}]`, false),
     ),
-    ...asJsons(nodes[PREFERRED]).flatMap(({ preference }, index) =>
-      termWarnings(asJson(preference), `${place}.${PREFERRED}[${index}].preference`, true),
+    ...asJsonObjects(nodes[PREFERRED]).flatMap(({ preference }, index) =>
+      termWarnings(asJsonObject(preference), `${place}.${PREFERRED}[${index}].preference`, true),
     ),
-    ...asJsons(spec['topologySpreadConstraints']).flatMap(({ topologyKey, labelSelector }, index) => {
-      const [key, at] = [asText(topologyKey), `${field}.topologySpreadConstraints[${index}]`]
+    ...asJsonObjects(spec['topologySpreadConstraints']).flatMap(({ topologyKey, labelSelector }, index) => {
+      const [key, at] = [asString(topologyKey), `${field}.topologySpreadConstraints[${index}]`]
       const former = deprecatedLabel(key)
       return [
         ...(former === undefined ? [] : [`${at}.topologyKey: ${key} is ${former}`]),
@@ -135,38 +126,38 @@ function schedulingWarnings(spec: Json, field: string): readonly string[] {
 }
 
 /** Warnings for pod affinity and anti-affinity. */
-const podAffinityWarnings = (affinity: Json, field: string): readonly string[] => [
-  ...asJsons(affinity[REQUIRED]).flatMap(({ labelSelector }, index) =>
+const podAffinityWarnings = (affinity: JsonObject, field: string): readonly string[] => [
+  ...asJsonObjects(affinity[REQUIRED]).flatMap(({ labelSelector }, index) =>
     isAbsent(labelSelector) ? [`${field}.${REQUIRED}[${index}].labelSelector: ${NULL_SELECTOR_WARNING}`] : [],
   ),
-  ...asJsons(affinity[PREFERRED]).flatMap(({ podAffinityTerm }, index) =>
-    isAbsent(at(podAffinityTerm, 'labelSelector'))
+  ...asJsonObjects(affinity[PREFERRED]).flatMap(({ podAffinityTerm }, index) =>
+    isAbsent(valueAtPath(podAffinityTerm, 'labelSelector'))
       ? [`${field}.${PREFERRED}[${index}].podAffinityTerm.labelSelector: ${NULL_SELECTOR_WARNING}`]
       : [],
   ),
 ]
 
-const secretWarnings = (secrets: readonly Json[], field: string): readonly string[] => [
+const secretWarnings = (secrets: readonly JsonObject[], field: string): readonly string[] => [
   ...repeated(secrets, 'name').map(([index, name]) => `${field}[${index}].name: duplicate name "${name}"`),
   ...secrets.flatMap(({ name }, index) => (name ? [] : [`${field}[${index}].name: invalid empty name ""`])),
 ]
 
 /** Returns the containers with their field paths. */
-const containersOf = (spec: Json, field: string): readonly (readonly [Json, string])[] =>
+const containersOf = (spec: JsonObject, field: string): readonly (readonly [JsonObject, string])[] =>
   ['initContainers', 'containers'].flatMap((list) =>
-    asJsons(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
+    asJsonObjects(spec[list]).map((container, index) => [container, `${field}.${list}[${index}]`] as const),
   )
 
-function containerWarnings(container: Json, field: string): readonly string[] {
-  const env = asJsons(container['env'])
+function containerWarnings(container: JsonObject, field: string): readonly string[] {
+  const env = asJsonObjects(container['env'])
   return [
     ...BYTE_RESOURCES.flatMap((name) =>
       ['limits', 'requests'].flatMap((list) =>
-        fractionWarnings(asJson(at(container, 'resources', list)), `${field}.resources.${list}`, [name]),
+        fractionWarnings(asJsonObject(valueAtPath(container, 'resources', list)), `${field}.resources.${list}`, [name]),
       ),
     ),
     ...repeated(env, 'name')
-      .filter(([index, name]) => hides(asJson(env[index]), name))
+      .filter(([index, name]) => hides(asJsonObject(env[index]), name))
       .map(
         ([index, name]) =>
           `${field}.env[${index}]: hides previous definition of "${name}", which may be dropped when using apply`,
@@ -175,19 +166,19 @@ function containerWarnings(container: Json, field: string): readonly string[] {
 }
 
 /** A variable that refers to its previous value does not hide it. */
-function hides({ value, valueFrom }: Json, name: string): boolean {
+function hides({ value, valueFrom }: JsonObject, name: string): boolean {
   const reference = `$(${name})`
-  return isJson(valueFrom) || value === reference || !asText(value).includes(reference)
+  return isJsonObject(valueFrom) || value === reference || !asString(value).includes(reference)
 }
 
 /** Returns index and value of the items that repeat an earlier value of `key`. */
-function repeated(items: readonly Json[], key: string): readonly (readonly [number, string])[] {
-  const texts = items.map((item) => asText(item[key]))
+function repeated(items: readonly JsonObject[], key: string): readonly (readonly [number, string])[] {
+  const texts = items.map((item) => asString(item[key]))
   return [...repeats(texts)].map((index) => [index, texts[index] ?? ''] as const)
 }
 
 /** Warnings for a DaemonSet, on create and when its template changes. */
 export const warningsForDaemonSet: GetWarnings = (object, old) =>
-  old && isSemanticallyEqual(at(object, 'spec', 'template'), at(old, 'spec', 'template'))
+  old && isSemanticallyEqual(valueAtPath(object, 'spec', 'template'), valueAtPath(old, 'spec', 'template'))
     ? []
     : templateWarnings(object, 'spec', 'template')

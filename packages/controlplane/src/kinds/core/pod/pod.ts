@@ -1,15 +1,7 @@
-import type { Json } from '../../../model/json.ts'
-import {
-  asJson,
-  asJsons,
-  asText,
-  at,
-  filled,
-  isSemanticallyEqual,
-  isUnset,
-  withField,
-  withinField,
-} from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects, filled, isSemanticallyEqual, isUnset, withField, withinField } from '../../../model/json.ts'
 import { forbidden, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
 import type { KindTable } from '../../common/kind-table.ts'
@@ -29,41 +21,43 @@ export const PODS: KindTable = {
       warnings: warningsForPod,
       defaults: (pod) => withinField(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
       prepareForCreate: (pod) => {
-        const gated = asJsons(at(pod, 'spec', 'schedulingGates')).length > 0
+        const gated = asJsonObjects(valueAtPath(pod, 'spec', 'schedulingGates')).length > 0
         const status = { phase: 'Pending', ...(gated && { conditions: [GATED_CONDITION] }), qosClass: qosClass(pod) }
         return withField(pod, 'status', status)
       },
       // The QoS class is kept if an update omits it.
       prepareForUpdate: (pod, old) => {
-        const qosClass = at(old, 'status', 'qosClass')
-        return qosClass === undefined ? pod : withField(pod, 'status', filled(asJson(pod['status']), { qosClass }))
+        const qosClass = valueAtPath(old, 'status', 'qosClass')
+        return qosClass === undefined
+          ? pod
+          : withField(pod, 'status', filled(asJsonObject(pod['status']), { qosClass }))
       },
       validate: (pod) => [
-        ...validateProfiles(at(pod, 'metadata', 'annotations'), 'metadata.annotations'),
-        ...validatePodSpec(asJson(pod['spec']), 'spec'),
+        ...validateProfiles(valueAtPath(pod, 'metadata', 'annotations'), 'metadata.annotations'),
+        ...validatePodSpec(asJsonObject(pod['spec']), 'spec'),
       ],
       validateNew: (pod) => [
-        ...validateImages(asJson(pod['spec']), 'spec'),
-        ...(asJsons(at(pod, 'spec', 'ephemeralContainers')).length > 0
+        ...validateImages(asJsonObject(pod['spec']), 'spec'),
+        ...(asJsonObjects(valueAtPath(pod, 'spec', 'ephemeralContainers')).length > 0
           ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
           : []),
       ],
-      validateChange: (pod, old) => validateChange(asJson(pod['spec']), asJson(old['spec'])),
+      validateChange: (pod, old) => validateChange(asJsonObject(pod['spec']), asJsonObject(old['spec'])),
       selectableFields: {
-        'spec.nodeName': (pod) => asText(at(pod, 'spec', 'nodeName')),
-        'spec.restartPolicy': (pod) => asText(at(pod, 'spec', 'restartPolicy')),
-        'spec.schedulerName': (pod) => asText(at(pod, 'spec', 'schedulerName')),
-        'spec.serviceAccountName': (pod) => asText(at(pod, 'spec', 'serviceAccountName')),
-        'spec.hostNetwork': (pod) => String(at(pod, 'spec', 'hostNetwork') === true),
-        'status.phase': (pod) => asText(at(pod, 'status', 'phase')),
-        'status.podIP': (pod) => asText(at(pod, 'status', 'podIP')),
-        'status.nominatedNodeName': (pod) => asText(at(pod, 'status', 'nominatedNodeName')),
+        'spec.nodeName': (pod) => asString(valueAtPath(pod, 'spec', 'nodeName')),
+        'spec.restartPolicy': (pod) => asString(valueAtPath(pod, 'spec', 'restartPolicy')),
+        'spec.schedulerName': (pod) => asString(valueAtPath(pod, 'spec', 'schedulerName')),
+        'spec.serviceAccountName': (pod) => asString(valueAtPath(pod, 'spec', 'serviceAccountName')),
+        'spec.hostNetwork': (pod) => String(valueAtPath(pod, 'spec', 'hostNetwork') === true),
+        'status.phase': (pod) => asString(valueAtPath(pod, 'status', 'phase')),
+        'status.podIP': (pod) => asString(valueAtPath(pod, 'status', 'podIP')),
+        'status.nominatedNodeName': (pod) => asString(valueAtPath(pod, 'status', 'nominatedNodeName')),
       },
       gracePeriod(pod) {
         // A pod that is not scheduled, or has finished, needs no grace period.
-        const phase = at(pod, 'status', 'phase')
-        if (!at(pod, 'spec', 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0
-        const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
+        const phase = valueAtPath(pod, 'status', 'phase')
+        if (!valueAtPath(pod, 'spec', 'nodeName') || phase === 'Failed' || phase === 'Succeeded') return 0
+        const seconds = valueAtPath(pod, 'spec', 'terminationGracePeriodSeconds')
         return typeof seconds === 'number' ? Math.max(seconds, 0) : 30
       },
       returnsDeletedObject: true,
@@ -79,15 +73,15 @@ const GATED_CONDITION = {
 }
 
 /** Returns the quality of service class, derived from requests and limits. */
-export function qosClass(pod: Json): 'BestEffort' | 'Burstable' | 'Guaranteed' {
-  const spec = asJson(pod['spec'])
-  const containers = [...asJsons(spec['containers']), ...asJsons(spec['initContainers'])]
+export function qosClass(pod: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
+  const spec = asJsonObject(pod['spec'])
+  const containers = [...asJsonObjects(spec['containers']), ...asJsonObjects(spec['initContainers'])]
   let hasAny = false
   let isGuaranteed = true
   for (const container of containers) {
     for (const name of ['cpu', 'memory']) {
-      const limit = at(container, 'resources', 'limits', name)
-      const request = at(container, 'resources', 'requests', name)
+      const limit = valueAtPath(container, 'resources', 'limits', name)
+      const request = valueAtPath(container, 'resources', 'requests', name)
       if ((limit !== undefined && !isZero(limit)) || (request !== undefined && !isZero(request))) hasAny = true
       const isSame = limit !== undefined && !isZero(limit) && nanosOf(limit) === nanosOf(request ?? limit)
       if (!isSame) isGuaranteed = false
@@ -106,16 +100,16 @@ const CHANGEABLE = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',')
 
-function validateChange(spec: Json, old: Json): FieldError[] {
+function validateChange(spec: JsonObject, old: JsonObject): FieldError[] {
   if (spec === old) return []
   const errors: FieldError[] = []
   for (const list of ['containers', 'initContainers']) {
-    const containers = asJsons(spec[list])
-    if (containers.length !== asJsons(old[list]).length) {
+    const containers = asJsonObjects(spec[list])
+    if (containers.length !== asJsonObjects(old[list]).length) {
       return [...errors, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')]
     }
     containers.forEach(({ image }, index) => {
-      const text = asText(image)
+      const text = asString(image)
       const field = `spec.${list}[${index}].image`
       if (!text) errors.push(required(field))
       else if (text.trim() !== text) {
@@ -126,12 +120,12 @@ function validateChange(spec: Json, old: Json): FieldError[] {
   const deadline = validateDeadline(spec['activeDeadlineSeconds'], old['activeDeadlineSeconds'])
   if (deadline) errors.push(deadline)
   if (deadline && typeof spec['activeDeadlineSeconds'] === 'number') return errors
-  errors.push(...validateTolerationChange(asJsons(spec['tolerations']), asJsons(old['tolerations'])))
-  const gates = asJsons(spec['schedulingGates']).filter(
-    ({ name }) => !asJsons(old['schedulingGates']).some((gate) => gate['name'] === name),
+  errors.push(...validateTolerationChange(asJsonObjects(spec['tolerations']), asJsonObjects(old['tolerations'])))
+  const gates = asJsonObjects(spec['schedulingGates']).filter(
+    ({ name }) => !asJsonObjects(old['schedulingGates']).some((gate) => gate['name'] === name),
   )
   if (gates.length > 0) {
-    const detail = `only deletion is allowed, but found new scheduling gate '${asText(gates[0]?.['name'])}'`
+    const detail = `only deletion is allowed, but found new scheduling gate '${asString(gates[0]?.['name'])}'`
     errors.push(forbidden('spec.schedulingGates', detail))
   }
   if (!isSemanticallyEqual(withoutChangeable(spec, old), old)) {
@@ -152,18 +146,20 @@ function validateDeadline(value: unknown, old: unknown): FieldError | undefined 
   return isUnset(old) ? undefined : invalidValue(field, null, 'must not update from a positive integer to nil value')
 }
 
-const same = (a: Json, b: Json): boolean =>
+const same = (a: JsonObject, b: JsonObject): boolean =>
   isSemanticallyEqual({ ...a, tolerationSeconds: undefined }, { ...b, tolerationSeconds: undefined })
 
-function validateTolerationChange(tolerations: readonly Json[], old: readonly Json[]): FieldError[] {
+function validateTolerationChange(tolerations: readonly JsonObject[], old: readonly JsonObject[]): FieldError[] {
   if (old.every((before) => tolerations.some((toleration) => same(toleration, before)))) return []
   return [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
 /** The new spec with the old values of the mutable fields; any remaining difference is an error. */
-function withoutChangeable(spec: Json, old: Json): Json {
+function withoutChangeable(spec: JsonObject, old: JsonObject): JsonObject {
   const withImages = (list: string): unknown =>
-    asJsons(spec[list]).map((container, index) => withField(container, 'image', asJsons(old[list])[index]?.['image']))
+    asJsonObjects(spec[list]).map((container, index) =>
+      withField(container, 'image', asJsonObjects(old[list])[index]?.['image']),
+    )
   const grace = old['terminationGracePeriodSeconds']
   const isRepaired = typeof grace === 'number' && grace < 0 && spec['terminationGracePeriodSeconds'] === 1
   return {

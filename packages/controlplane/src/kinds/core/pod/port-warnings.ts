@@ -1,14 +1,16 @@
 /** Warnings for ports of a pod that conflict, within a container or between containers. */
-import type { Json } from '../../../model/json.ts'
-import { asJsons, asNumber, asText } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString } from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber } from '../../../model/json.ts'
 
 /** Bounds of the quadratic search for conflicts. */
 const MAX_REPORTED_CONFLICTS = 128
 const MAX_COMPARISONS = 1_000_000
 
-export function portWarnings(containers: readonly (readonly [Json, string])[]): readonly string[] {
+export function portWarnings(containers: readonly (readonly [JsonObject, string])[]): readonly string[] {
   const ports = containers.flatMap(([container, field]) =>
-    asJsons(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
+    asJsonObjects(container['ports']).map((port, index) => ({ port, field: `${field}.ports[${index}]` })),
   )
   const warnings: string[] = []
   let comparisons = 0
@@ -25,13 +27,13 @@ export function portWarnings(containers: readonly (readonly [Json, string])[]): 
 }
 
 /** The struct as Go prints it. */
-const shown = ({ name, hostPort, containerPort, protocol, hostIP }: Json): string =>
-  `{Name:${asText(name)} HostPort:${asNumber(hostPort)} ContainerPort:${asNumber(containerPort)} Protocol:${asText(protocol)} HostIP:${asText(hostIP)}}`
+const shown = ({ name, hostPort, containerPort, protocol, hostIP }: JsonObject): string =>
+  `{Name:${asString(name)} HostPort:${asNumber(hostPort)} ContainerPort:${asNumber(containerPort)} Protocol:${asString(protocol)} HostIP:${asString(hostIP)}}`
 
-function nameWarnings(ports: readonly { readonly port: Json; readonly field: string }[]): readonly string[] {
+function nameWarnings(ports: readonly { readonly port: JsonObject; readonly field: string }[]): readonly string[] {
   const named = new Map<string, string>()
   return ports.flatMap(({ port, field }) => {
-    const name = asText(port['name'])
+    const name = asString(port['name'])
     const first = named.get(name)
     if (name && first === undefined) named.set(name, field)
     if (first === undefined) return []
@@ -41,7 +43,7 @@ function nameWarnings(ports: readonly { readonly port: Json; readonly field: str
   })
 }
 
-function clashOf(port: Json, other: Json): string | undefined {
+function clashOf(port: JsonObject, other: JsonObject): string | undefined {
   const same = (name: string): boolean => (port[name] || undefined) === (other[name] || undefined)
   if (!same('containerPort') || !same('protocol')) return undefined
   if (same('hostIP') && same('hostPort')) return 'duplicate'

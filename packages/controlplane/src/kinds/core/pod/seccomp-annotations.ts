@@ -1,4 +1,5 @@
-import { asJson, asText } from '../../../model/json.ts'
+import { asJsonObject, asString } from '@tenure/kube/model'
+
 import { invalidValue } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
 
@@ -13,8 +14,8 @@ const isProfile = (key: string): boolean => key === POD_SECCOMP_ANNOTATION || ke
 
 /** Kubernetes ignores the seccomp annotations but still validates them. */
 export function validateProfiles(annotations: unknown, field: string): FieldError[] {
-  return Object.entries(asJson(annotations)).flatMap(([key, value]) => {
-    const profile = asText(value)
+  return Object.entries(asJsonObject(annotations)).flatMap(([key, value]) => {
+    const profile = asString(value)
     if (!isProfile(key) || PROFILES.has(profile)) return []
     const at = `${field}.${key}`
     if (!profile.startsWith(LOCAL_PROFILE)) return [invalidValue(at, profile, 'must be a valid seccomp profile')]

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../../model/json.ts'
-import { asJsons, asList, at } from '../../../model/json.ts'
+import { asJsonObjects } from '../../../model/json.ts'
 import type { Network } from '../../../schema/formats/addresses.ts'
 import { contains, formatAddress, parseAddress, parseNetwork } from '../../../schema/formats/addresses.ts'
 import type { Storage } from '../../../storage/types.ts'
@@ -52,10 +53,10 @@ export class ServiceAddresses implements ServiceAddressAllocator {
 
   /** Tracks the addresses of stored services. Returns a function that stops it. */
   follow(storage: Storage): () => void {
-    for (const { object } of storage.range('services')) this.#take(object as unknown as Json)
+    for (const { object } of storage.range('services')) this.#take(object as unknown as JsonObject)
     return storage.watch('services', storage.revision, ({ previous, current }) => {
-      if (previous) for (const one of holdingsOf(previous.object as unknown as Json)) this.#taken.delete(one)
-      if (current) this.#take(current.object as unknown as Json)
+      if (previous) for (const one of holdingsOf(previous.object as unknown as JsonObject)) this.#taken.delete(one)
+      if (current) this.#take(current.object as unknown as JsonObject)
     })
   }
 
@@ -85,7 +86,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
     return undefined
   }
 
-  #take(service: Json): void {
+  #take(service: JsonObject): void {
     for (const one of holdingsOf(service)) {
       this.#taken.add(one)
       this.#reserved.delete(one)
@@ -136,10 +137,12 @@ export class ServiceAddresses implements ServiceAddressAllocator {
 }
 
 /** Returns the addresses and node ports of a service. */
-function holdingsOf(service: Json): (string | number)[] {
-  const addresses = asList(at(service, 'spec', 'clusterIPs')).filter((one) => typeof one === 'string' && one !== 'None')
-  const ports = asJsons(at(service, 'spec', 'ports')).map(({ nodePort }) => nodePort)
-  const health = at(service, 'spec', 'healthCheckNodePort')
+function holdingsOf(service: JsonObject): (string | number)[] {
+  const addresses = asArray(valueAtPath(service, 'spec', 'clusterIPs')).filter(
+    (one) => typeof one === 'string' && one !== 'None',
+  )
+  const ports = asJsonObjects(valueAtPath(service, 'spec', 'ports')).map(({ nodePort }) => nodePort)
+  const health = valueAtPath(service, 'spec', 'healthCheckNodePort')
   return [...addresses, ...ports, health].filter(
     (one): one is string | number => typeof one === 'string' || (typeof one === 'number' && one > 0),
   )

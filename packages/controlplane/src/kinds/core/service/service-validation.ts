@@ -1,5 +1,16 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asList, asNumber, asText, at, isJson, isUnset } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import {
+  asArray,
+  asJsonObject,
+  asString,
+  dnsLabel,
+  dnsSubdomain,
+  isJsonObject,
+  qualifiedName,
+  valueAtPath,
+} from '@tenure/kube/model'
+
+import { asJsonObjects, asNumber, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
   duplicateStruct,
@@ -13,7 +24,7 @@ import { parseNetwork } from '../../../schema/formats/addresses.ts'
 import type { FieldError } from '../../../schema/types.ts'
 import { validateAddress } from '../../common/ip-validation.ts'
 import { validateLabels } from '../../common/labels.ts'
-import { dnsLabel, dnsSubdomain, portNumber, qualifiedName } from '../../common/names.ts'
+import { portNumber } from '../../common/names.ts'
 import { validatePort } from '../pod/container-validation.ts'
 import { oneOf } from '../pod/pod-validation.ts'
 
@@ -22,18 +33,18 @@ const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 /** Allocation errors, by spec: preparation records them and validation reports them. */
 export const ALLOCATION_ERRORS = new WeakMap<object, FieldError[]>()
 
-export const typeOf = (spec: Json): string => asText(spec['type'])
-export const needsAddress = (spec: Json): boolean => typeOf(spec) !== 'ExternalName'
-export const isHeadless = (spec: Json): boolean => asList(spec['clusterIPs'])[0] === 'None'
-export const needsPorts = (spec: Json): boolean =>
+export const typeOf = (spec: JsonObject): string => asString(spec['type'])
+export const needsAddress = (spec: JsonObject): boolean => typeOf(spec) !== 'ExternalName'
+export const isHeadless = (spec: JsonObject): boolean => asArray(spec['clusterIPs'])[0] === 'None'
+export const needsPorts = (spec: JsonObject): boolean =>
   typeOf(spec) === 'NodePort' || (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false)
-export const isOutside = (spec: Json): boolean => typeOf(spec) === 'NodePort' || typeOf(spec) === 'LoadBalancer'
-export const needsHealthPort = (spec: Json): boolean =>
+export const isOutside = (spec: JsonObject): boolean => typeOf(spec) === 'NodePort' || typeOf(spec) === 'LoadBalancer'
+export const needsHealthPort = (spec: JsonObject): boolean =>
   typeOf(spec) === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
 
-export function validateService(service: Json): FieldError[] {
-  const spec = asJson(service['spec'])
-  const ports = asJsons(spec['ports'])
+export function validateService(service: JsonObject): FieldError[] {
+  const spec = asJsonObject(service['spec'])
+  const ports = asJsonObjects(spec['ports'])
   const type = typeOf(spec)
   const errors: FieldError[] = []
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') errors.push(required('spec.ports'))
@@ -45,13 +56,13 @@ export function validateService(service: Json): FieldError[] {
   errors.push(...oneOf(spec['sessionAffinity'], 'spec.sessionAffinity', ['ClientIP', 'None']))
   errors.push(...validateAffinityConfig(spec))
   if (type !== 'ExternalName') errors.push(...validateAddresses(spec))
-  asList(spec['externalIPs']).forEach((address, index) => {
-    const found = validateAddress(asText(address), `spec.externalIPs[${index}]`, true)
+  asArray(spec['externalIPs']).forEach((address, index) => {
+    const found = validateAddress(asString(address), `spec.externalIPs[${index}]`, true)
     errors.push(...found.slice(0, 1))
   })
   errors.push(...oneOf(type, 'spec.type', TYPES))
   errors.push(...validateUniquePorts(ports, type))
-  errors.push(...validateSourceRanges(asList(spec['loadBalancerSourceRanges']), type))
+  errors.push(...validateSourceRanges(asArray(spec['loadBalancerSourceRanges']), type))
   if (!isUnset(spec['allocateLoadBalancerNodePorts']) && type !== 'LoadBalancer') {
     const detail = "may only be used when `type` is 'LoadBalancer'"
     errors.push(forbidden('spec.allocateLoadBalancerNodePorts', detail))
@@ -62,13 +73,13 @@ export function validateService(service: Json): FieldError[] {
 
 const MAX_AFFINITY_SECONDS = 86_400
 
-function validateAffinityConfig(spec: Json): FieldError[] {
+function validateAffinityConfig(spec: JsonObject): FieldError[] {
   const { sessionAffinity, sessionAffinityConfig: config } = spec
   const field = 'spec.sessionAffinityConfig'
-  if (sessionAffinity === 'None' && isJson(config)) {
+  if (sessionAffinity === 'None' && isJsonObject(config)) {
     return [forbidden(field, 'must not be set when session affinity is None')]
   }
-  const seconds = at(config, 'clientIP', 'timeoutSeconds')
+  const seconds = valueAtPath(config, 'clientIP', 'timeoutSeconds')
   if (sessionAffinity !== 'ClientIP' || typeof seconds !== 'number') return []
   if (seconds > 0 && seconds <= MAX_AFFINITY_SECONDS) return []
   const detail = `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`
@@ -82,28 +93,28 @@ function validateSourceRanges(ranges: readonly unknown[], type: string): FieldEr
   }
   const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
   return ranges.flatMap((range, index) =>
-    parseNetwork(asText(range).trim()) ? [] : [invalidValue(`${field}[${index}]`, range, detail)],
+    parseNetwork(asString(range).trim()) ? [] : [invalidValue(`${field}[${index}]`, range, detail)],
   )
 }
 
-function validateExternalName(spec: Json): FieldError[] {
+function validateExternalName(spec: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   const detail = 'may not be set for ExternalName services'
-  if (asList(spec['clusterIPs']).length > 0) errors.push(forbidden('spec.clusterIPs', detail))
-  if (asList(spec['ipFamilies']).length > 0) errors.push(forbidden('spec.ipFamilies', detail))
+  if (asArray(spec['clusterIPs']).length > 0) errors.push(forbidden('spec.clusterIPs', detail))
+  if (asArray(spec['ipFamilies']).length > 0) errors.push(forbidden('spec.ipFamilies', detail))
   if (!isUnset(spec['ipFamilyPolicy'])) errors.push(forbidden('spec.ipFamilyPolicy', detail))
-  const name = asText(spec['externalName']).replace(/\.$/, '')
+  const name = asString(spec['externalName']).replace(/\.$/, '')
   if (name) errors.push(...invalidEach('spec.externalName', name, dnsSubdomain(name)))
   else errors.push(required('spec.externalName'))
   return errors
 }
 
-function validatePorts(ports: readonly Json[]): FieldError[] {
+function validatePorts(ports: readonly JsonObject[]): FieldError[] {
   const names = new Set<string>()
   return ports.flatMap(({ name, port, protocol, targetPort, appProtocol }, index) => {
     const field = `spec.ports[${index}]`
     const errors: FieldError[] = []
-    const text = asText(name)
+    const text = asString(name)
     if (text) {
       errors.push(...invalidEach(`${field}.name`, text, dnsLabel(text)))
       if (names.has(text)) errors.push(duplicate(`${field}.name`, text))
@@ -114,12 +125,12 @@ function validatePorts(ports: readonly Json[]): FieldError[] {
     // The default is the port itself, whose error is already reported.
     if (targetPort !== port || asNumber(port) > 0) errors.push(...validatePort(targetPort, `${field}.targetPort`))
     if (appProtocol)
-      errors.push(...invalidEach(`${field}.appProtocol`, appProtocol, qualifiedName(asText(appProtocol))))
+      errors.push(...invalidEach(`${field}.appProtocol`, appProtocol, qualifiedName(asString(appProtocol))))
     return errors
   })
 }
 
-function validateUniquePorts(ports: readonly Json[], type: string): FieldError[] {
+function validateUniquePorts(ports: readonly JsonObject[], type: string): FieldError[] {
   const errors: FieldError[] = []
   const [numbers, nodePorts] = [new Set<string>(), new Set<string>()]
   ports.forEach(({ nodePort }, index) => {
@@ -128,13 +139,13 @@ function validateUniquePorts(ports: readonly Json[], type: string): FieldError[]
     }
   })
   ports.forEach(({ protocol, nodePort }, index) => {
-    const key = `${asText(protocol)}/${String(nodePort)}`
+    const key = `${asString(protocol)}/${String(nodePort)}`
     if (isUnset(nodePort)) return
     if (nodePorts.has(key)) errors.push(duplicate(`spec.ports[${index}].nodePort`, nodePort))
     nodePorts.add(key)
   })
   ports.forEach(({ protocol, port }, index) => {
-    const key = `${asText(protocol)}/${String(port)}`
+    const key = `${asString(protocol)}/${String(port)}`
     if (numbers.has(key)) {
       const shown = { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 }
       errors.push(duplicateStruct(`spec.ports[${index}]`, shown))
@@ -144,8 +155,8 @@ function validateUniquePorts(ports: readonly Json[], type: string): FieldError[]
   return errors
 }
 
-function validateAddresses(spec: Json): FieldError[] {
-  const [address, list] = [asText(spec['clusterIP']), asList(spec['clusterIPs'])]
+function validateAddresses(spec: JsonObject): FieldError[] {
+  const [address, list] = [asString(spec['clusterIP']), asArray(spec['clusterIPs'])]
   const field = 'spec.clusterIPs'
   const errors: FieldError[] = []
   if (address && list.length === 0) errors.push(required(field))
@@ -154,7 +165,7 @@ function validateAddresses(spec: Json): FieldError[] {
     errors.push(invalidValue(field, list, 'must be empty when `clusterIP` is not specified'))
   }
   const seen = new Set<unknown>()
-  asList(spec['ipFamilies']).forEach((family, index) => {
+  asArray(spec['ipFamilies']).forEach((family, index) => {
     const path = `spec.ipFamilies[${index}]`
     if (family !== 'IPv4' && family !== 'IPv6') errors.push(notSupported(path, family, ['IPv4', 'IPv6']))
     if (seen.has(family)) errors.push(duplicate(path, family))
@@ -162,39 +173,39 @@ function validateAddresses(spec: Json): FieldError[] {
   })
   const policy = spec['ipFamilyPolicy']
   const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
-  if (!isUnset(policy) && !policies.includes(asText(policy))) {
+  if (!isUnset(policy) && !policies.includes(asString(policy))) {
     errors.push(notSupported('spec.ipFamilyPolicy', policy, policies))
   }
   list.forEach((one, index) => {
     if (index === 0 && one === 'None') {
       if (list.length > 1) errors.push(invalidValue(field, list, "'None' must be the first and only value"))
-    } else errors.push(...validateAddress(asText(one), `${field}[${index}]`))
+    } else errors.push(...validateAddress(asString(one), `${field}[${index}]`))
   })
   if (list.length > 2) errors.push(invalidValue(field, list, 'may only hold up to 2 values'))
   return errors
 }
 
-function validateTraffic(spec: Json): FieldError[] {
+function validateTraffic(spec: JsonObject): FieldError[] {
   const { externalTrafficPolicy: outer, internalTrafficPolicy: inner } = spec
   const policies = ['Cluster', 'Local']
   const errors: FieldError[] = []
   if (!isUnset(outer)) {
-    if (!isOutside(spec) && asList(spec['externalIPs']).length === 0) {
+    if (!isOutside(spec) && asArray(spec['externalIPs']).length === 0) {
       const detail = 'may only be set for externally-accessible services'
       errors.push(invalidValue('spec.externalTrafficPolicy', outer, detail))
-    } else if (!policies.includes(asText(outer))) {
+    } else if (!policies.includes(asString(outer))) {
       errors.push(notSupported('spec.externalTrafficPolicy', outer, policies))
     }
   }
-  if (!isUnset(inner) && !policies.includes(asText(inner))) {
+  if (!isUnset(inner) && !policies.includes(asString(inner))) {
     errors.push(notSupported('spec.internalTrafficPolicy', inner, policies))
   }
   return errors
 }
 
-export function validateChange(spec: Json, old: Json): FieldError[] {
+export function validateChange(spec: JsonObject, old: JsonObject): FieldError[] {
   if (!needsAddress(spec) || !needsAddress(old) || (isHeadless(spec) && isHeadless(old))) return []
-  const [list, before] = [asList(spec['clusterIPs']), asList(old['clusterIPs'])]
+  const [list, before] = [asArray(spec['clusterIPs']), asArray(old['clusterIPs'])]
   if (list.length === 0 && before.length > 0) {
     return [invalidValue('spec.clusterIPs[0]', list, 'primary clusterIP can not be unset')]
   }

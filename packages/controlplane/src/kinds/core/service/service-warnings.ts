@@ -1,15 +1,16 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asList, asText, at } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
 import { addressWarnings, networkWarnings } from '../../common/ip-warnings.ts'
 
 const TOPOLOGY_HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
 const TOPOLOGY_MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
 /** Warns of fields that have no effect. */
-export function warningsForService(service: Json): readonly string[] {
-  const spec = asJson(service['spec'])
+export function warningsForService(service: JsonObject): readonly string[] {
+  const spec = asJsonObject(service['spec'])
   const { type, clusterIP, loadBalancerIP, sessionAffinity, externalName, trafficDistribution } = spec
-  const [addresses, outside] = [asList(spec['clusterIPs']).map(asText), asList(spec['externalIPs']).map(asText)]
+  const [addresses, outside] = [asArray(spec['clusterIPs']).map(asString), asArray(spec['externalIPs']).map(asString)]
   const isHeadless = type === 'ClusterIP' && clusterIP === 'None'
   const isName = type === 'ExternalName'
   const warnings: string[] = []
@@ -17,7 +18,7 @@ export function warningsForService(service: Json): readonly string[] {
     if (condition) warnings.push(text)
   }
   sayIf(
-    at(service, 'metadata', 'annotations', TOPOLOGY_HINTS_ANNOTATION) !== undefined,
+    valueAtPath(service, 'metadata', 'annotations', TOPOLOGY_HINTS_ANNOTATION) !== undefined,
     `annotation ${TOPOLOGY_HINTS_ANNOTATION} is deprecated, please use ${TOPOLOGY_MODE_ANNOTATION} instead`,
   )
   addresses.forEach((address, index) => warnings.push(...addressWarnings(address, `spec.clusterIPs[${index}]`)))
@@ -29,9 +30,9 @@ export function warningsForService(service: Json): readonly string[] {
     outside.length > 0 && !isHeadless && !isName,
     'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
   )
-  warnings.push(...addressWarnings(asText(loadBalancerIP), 'spec.loadBalancerIP'))
-  asList(spec['loadBalancerSourceRanges']).forEach((range, index) =>
-    warnings.push(...networkWarnings(asText(range), `spec.loadBalancerSourceRanges[${index}]`)),
+  warnings.push(...addressWarnings(asString(loadBalancerIP), 'spec.loadBalancerIP'))
+  asArray(spec['loadBalancerSourceRanges']).forEach((range, index) =>
+    warnings.push(...networkWarnings(asString(range), `spec.loadBalancerSourceRanges[${index}]`)),
   )
   sayIf(isName && outside.length > 0, 'spec.externalIPs is ignored when spec.type is "ExternalName"')
   sayIf(!isName && Boolean(externalName), 'spec.externalName is ignored when spec.type is not "ExternalName"')

@@ -1,11 +1,9 @@
-import type { Json } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
+
 import {
-  asJson,
-  asJsons,
-  asList,
+  asJsonObjects,
   asNumber,
-  asText,
-  at,
   filled,
   filledUnset,
   isSemanticallyEqual,
@@ -39,12 +37,12 @@ export function serviceKinds(addresses: ServiceAddressAllocator): KindTable {
     services: {
       columns: (service, age) => [
         nameOf(service),
-        asText(at(service, 'spec', 'type')),
-        asText(asList(at(service, 'spec', 'clusterIPs'))[0]) || '<none>',
+        asString(valueAtPath(service, 'spec', 'type')),
+        asString(asArray(valueAtPath(service, 'spec', 'clusterIPs'))[0]) || '<none>',
         externalAddress(service),
         portsColumn(service),
         age(createdAt(service)),
-        formatLabels(at(service, 'spec', 'selector')),
+        formatLabels(valueAtPath(service, 'spec', 'selector')),
       ],
       rules: {
         generation: false,
@@ -52,15 +50,15 @@ export function serviceKinds(addresses: ServiceAddressAllocator): KindTable {
         defaults: (service) => withinField(service, 'spec', defaultSpec),
         prepareForCreate: (service) => allocate(service, undefined, addresses),
         prepareForUpdate: (service, old) => {
-          const kept = withinField(service, 'spec', (spec) => keepAllocated(spec, asJson(old['spec'])))
-          return allocate(kept, asJson(old['spec']), addresses)
+          const kept = withinField(service, 'spec', (spec) => keepAllocated(spec, asJsonObject(old['spec'])))
+          return allocate(kept, asJsonObject(old['spec']), addresses)
         },
         warnings: warningsForService,
         validate: validateService,
-        validateChange: (service, old) => validateChange(asJson(service['spec']), asJson(old['spec'])),
+        validateChange: (service, old) => validateChange(asJsonObject(service['spec']), asJsonObject(old['spec'])),
         selectableFields: {
-          'spec.clusterIP': (service) => asText(at(service, 'spec', 'clusterIP')),
-          'spec.type': (service) => asText(at(service, 'spec', 'type')),
+          'spec.clusterIP': (service) => asString(valueAtPath(service, 'spec', 'clusterIP')),
+          'spec.type': (service) => asString(valueAtPath(service, 'spec', 'type')),
         },
         allowsCreateOnUpdate: true,
         returnsDeletedObject: true,
@@ -69,11 +67,11 @@ export function serviceKinds(addresses: ServiceAddressAllocator): KindTable {
   }
 }
 
-function defaultSpec(given: Json): Json {
+function defaultSpec(given: JsonObject): JsonObject {
   let spec = filledUnset(given, { sessionAffinity: 'None', type: 'ClusterIP' })
   if (spec['sessionAffinity'] === 'None') spec = withField(spec, 'sessionAffinityConfig', undefined)
   if (spec['sessionAffinity'] === 'ClientIP') {
-    const seconds = at(spec, 'sessionAffinityConfig', 'clientIP', 'timeoutSeconds')
+    const seconds = valueAtPath(spec, 'sessionAffinityConfig', 'clientIP', 'timeoutSeconds')
     // Only an absent value is defaulted; validation rejects 0.
     if (seconds === undefined || seconds === null)
       spec = withField(spec, 'sessionAffinityConfig', { clientIP: { timeoutSeconds: 10_800 } })
@@ -87,23 +85,23 @@ function defaultSpec(given: Json): Json {
 }
 
 /** Keeps `clusterIP` equal to the first of `clusterIPs`. */
-function alignAddresses(spec: Json, old: Json | undefined): Json {
-  const [address, list] = [asText(spec['clusterIP']), asList(spec['clusterIPs'])]
-  if (old && isSemanticallyEqual(spec['clusterIPs'], old['clusterIPs']) && address !== asText(old['clusterIP'])) {
+function alignAddresses(spec: JsonObject, old: JsonObject | undefined): JsonObject {
+  const [address, list] = [asString(spec['clusterIP']), asArray(spec['clusterIPs'])]
+  if (old && isSemanticallyEqual(spec['clusterIPs'], old['clusterIPs']) && address !== asString(old['clusterIP'])) {
     return withField(spec, 'clusterIPs', address ? [address, ...list.slice(1)] : undefined)
   }
   if (address && list.length === 0) return withField(spec, 'clusterIPs', [address])
   return spec
 }
 
-const nodePortsOf = (spec: Json): unknown[] => asJsons(spec['ports']).map(({ nodePort }) => nodePort)
+const nodePortsOf = (spec: JsonObject): unknown[] => asJsonObjects(spec['ports']).map(({ nodePort }) => nodePort)
 
 /** Keeps allocated values that an update omits, and drops those that the new type does not have. */
-function keepAllocated(given: Json, old: Json): Json {
+function keepAllocated(given: JsonObject, old: JsonObject): JsonObject {
   let spec = given
   if (needsAddress(old) && needsAddress(spec)) {
     spec = filledUnset(spec, { clusterIP: old['clusterIP'] })
-    if (asList(spec['clusterIPs']).length === 0) spec = withField(spec, 'clusterIPs', old['clusterIPs'])
+    if (asArray(spec['clusterIPs']).length === 0) spec = withField(spec, 'clusterIPs', old['clusterIPs'])
     spec = filled(spec, { ipFamilies: old['ipFamilies'], ipFamilyPolicy: old['ipFamilyPolicy'] })
   }
   if (needsAddress(old) && !needsAddress(spec)) {
@@ -112,10 +110,10 @@ function keepAllocated(given: Json, old: Json): Json {
     }
   }
   if (needsPorts(old) && needsPorts(spec)) {
-    const before = new Map(asJsons(old['ports']).map((port) => [asText(port['name']), port['nodePort']]))
-    const used = new Set(asJsons(spec['ports']).map(({ nodePort }) => nodePort))
+    const before = new Map(asJsonObjects(old['ports']).map((port) => [asString(port['name']), port['nodePort']]))
+    const used = new Set(asJsonObjects(spec['ports']).map(({ nodePort }) => nodePort))
     spec = withinItems(spec, 'ports', (port) => {
-      const was = before.get(asText(port['name']))
+      const was = before.get(asString(port['name']))
       return isUnset(port['nodePort']) && !isUnset(was) && !used.has(was) ? withField(port, 'nodePort', was) : port
     })
   } else if (needsPorts(old) && !needsPorts(spec)) {
@@ -136,16 +134,16 @@ function keepAllocated(given: Json, old: Json): Json {
 }
 
 /** Allocates the addresses and ports that the service lacks. */
-function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllocator): Json {
-  let spec = alignAddresses(asJson(service['spec']), old)
+function allocate(service: JsonObject, old: JsonObject | undefined, book: ServiceAddressAllocator): JsonObject {
+  let spec = alignAddresses(asJsonObject(service['spec']), old)
   const refused: FieldError[] = []
   if (needsAddress(spec) && spec['ipFamilyPolicy'] === 'RequireDualStack') {
     const detail = 'this cluster is not configured for dual-stack services'
     refused.push(invalidValue('spec.ipFamilyPolicy', 'RequireDualStack', detail))
   } else if (needsAddress(spec)) {
     spec = defaultFamilies(spec)
-    const before = asList(old?.['clusterIPs'])
-    const list = asList(spec['clusterIPs'])
+    const before = asArray(old?.['clusterIPs'])
+    const list = asArray(spec['clusterIPs'])
     if (list.length === 0) {
       const address = book.takeAddress()
       if (address === undefined)
@@ -171,8 +169,13 @@ function allocate(service: Json, old: Json | undefined, book: ServiceAddressAllo
   return result
 }
 
-function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressAllocator, refused: FieldError[]): Json {
-  const before = new Set(asJsons(old?.['ports']).map(({ nodePort }) => nodePort))
+function allocatePorts(
+  spec: JsonObject,
+  old: JsonObject | undefined,
+  book: ServiceAddressAllocator,
+  refused: FieldError[],
+): JsonObject {
+  const before = new Set(asJsonObjects(old?.['ports']).map(({ nodePort }) => nodePort))
   let index = -1
   // TCP and UDP may share a port number, so it is claimed once.
   const claimed = new Set<unknown>()
@@ -188,38 +191,38 @@ function allocatePorts(spec: Json, old: Json | undefined, book: ServiceAddressAl
   })
 }
 
-function defaultFamilies(spec: Json): Json {
+function defaultFamilies(spec: JsonObject): JsonObject {
   // A headless service without a selector may have endpoints of both families.
-  const isOpen = isHeadless(spec) && Object.keys(asJson(spec['selector'])).length === 0
+  const isOpen = isHeadless(spec) && Object.keys(asJsonObject(spec['selector'])).length === 0
   if (isOpen) return filled(spec, { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
   return filled(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
 }
 
-function externalAddress(service: Json): string {
-  const spec = asJson(service['spec'])
-  const external = asList(spec['externalIPs']).map(asText)
+function externalAddress(service: JsonObject): string {
+  const spec = asJsonObject(service['spec'])
+  const external = asArray(spec['externalIPs']).map(asString)
   switch (typeOf(spec)) {
     case 'ClusterIP':
     case 'NodePort':
       return external.join(',') || '<none>'
     case 'LoadBalancer': {
-      const balanced = asJsons(at(service, 'status', 'loadBalancer', 'ingress'))
-        .map(({ ip, hostname }) => asText(ip) || asText(hostname))
+      const balanced = asJsonObjects(valueAtPath(service, 'status', 'loadBalancer', 'ingress'))
+        .map(({ ip, hostname }) => asString(ip) || asString(hostname))
         .filter(Boolean)
       return [...new Set(balanced.toSorted()), ...external].join(',') || '<pending>'
     }
     case 'ExternalName':
-      return asText(spec['externalName'])
+      return asString(spec['externalName'])
     default:
       return '<unknown>'
   }
 }
 
-function portsColumn(service: Json): string {
-  const ports = asJsons(at(service, 'spec', 'ports')).map(({ port, nodePort, protocol }) =>
+function portsColumn(service: JsonObject): string {
+  const ports = asJsonObjects(valueAtPath(service, 'spec', 'ports')).map(({ port, nodePort, protocol }) =>
     isUnset(nodePort)
-      ? `${asNumber(port)}/${asText(protocol)}`
-      : `${asNumber(port)}:${asNumber(nodePort)}/${asText(protocol)}`,
+      ? `${asNumber(port)}/${asString(protocol)}`
+      : `${asNumber(port)}:${asNumber(nodePort)}/${asString(protocol)}`,
   )
   return ports.join(',') || '<none>'
 }

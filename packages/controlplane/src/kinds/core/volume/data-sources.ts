@@ -1,38 +1,40 @@
 /** `dataSource`, which allows two kinds, and `dataSourceRef`, which allows any. */
-import type { Json } from '../../../model/json.ts'
-import { asText, isJson, isSemanticallyEqual, withField } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asString, dnsSubdomain, isJsonObject } from '@tenure/kube/model'
+
+import { isSemanticallyEqual, withField } from '../../../model/json.ts'
 import { invalidEach, invalidStruct, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
-import { dnsSubdomain } from '../../common/names.ts'
 
 const CLAIM = 'PersistentVolumeClaim'
 
 /** Copies one field to the other. Drops a `dataSource` of another kind and a `dataSourceRef` to another namespace. */
-export function withDataSources(spec: Json): Json {
+export function withDataSources(spec: JsonObject): JsonObject {
   const given = spec['dataSource']
   const reference = spec['dataSourceRef']
-  const old = isJson(given) && isDataSourceKind(given) ? given : undefined
-  const any = isJson(reference) && !reference['namespace'] ? reference : undefined
+  const old = isJsonObject(given) && isDataSourceKind(given) ? given : undefined
+  const any = isJsonObject(reference) && !reference['namespace'] ? reference : undefined
   if (given === undefined && reference === undefined) return spec
   return withField(withField(spec, 'dataSource', old ?? any), 'dataSourceRef', any ?? old)
 }
 
-function isDataSourceKind({ apiGroup, kind }: Json): boolean {
-  const group = asText(apiGroup)
+function isDataSourceKind({ apiGroup, kind }: JsonObject): boolean {
+  const group = asString(apiGroup)
   return (group === '' && kind === CLAIM) || (group === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot')
 }
 
-export function validateDataSources(spec: Json, field: string): FieldError[] {
+export function validateDataSources(spec: JsonObject, field: string): FieldError[] {
   const { dataSource, dataSourceRef } = spec
   const errors = Object.entries({ dataSource, dataSourceRef }).flatMap(([name, source]) =>
-    isJson(source) ? validateDataSource(source, `${field}.${name}`) : [],
+    isJsonObject(source) ? validateDataSource(source, `${field}.${name}`) : [],
   )
-  if (!isJson(dataSource) || !isJson(dataSourceRef) || isSemanticallyEqual(dataSource, dataSourceRef)) return errors
+  if (!isJsonObject(dataSource) || !isJsonObject(dataSourceRef) || isSemanticallyEqual(dataSource, dataSourceRef))
+    return errors
   return [...errors, invalidStruct(field, {}, 'must match dataSourceRef')]
 }
 
-function validateDataSource({ name, kind, apiGroup }: Json, field: string): FieldError[] {
-  const group = asText(apiGroup)
+function validateDataSource({ name, kind, apiGroup }: JsonObject, field: string): FieldError[] {
+  const group = asString(apiGroup)
   return [
     ...(name ? [] : [required(`${field}.name`)]),
     ...(kind ? [] : [required(`${field}.kind`)]),

@@ -1,22 +1,12 @@
 import type { LabelSelector } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsSubdomain, valueAtPath } from '@tenure/kube/model'
 
-import type { Json } from '../../../model/json.ts'
-import {
-  asJson,
-  asList,
-  asText,
-  at,
-  filled,
-  filledUnset,
-  isUnset,
-  withField,
-  withinField,
-} from '../../../model/json.ts'
+import { filled, filledUnset, isUnset, withField, withinField } from '../../../model/json.ts'
 import { invalidEach, invalidValue, notSupported, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
 import { createdAt, nameOf } from '../../common/columns.ts'
 import type { KindTable } from '../../common/kind-table.ts'
-import { dnsSubdomain } from '../../common/names.ts'
 import { isNegative, isZero } from '../../common/quantity.ts'
 import { validateSelector } from '../../common/selectors.ts'
 import { validateDataSources, withDataSources } from './data-sources.ts'
@@ -28,15 +18,15 @@ import { warningsForClaim } from './volume-warnings.ts'
 export const PERSISTENT_VOLUME_CLAIMS: KindTable = {
   persistentvolumeclaims: {
     columns: (claim, age) => {
-      const spec = asJson(claim['spec'])
+      const spec = asJsonObject(claim['spec'])
       const isBound = Boolean(spec['volumeName'])
       return [
         nameOf(claim),
         phaseColumn(claim),
-        asText(spec['volumeName']),
-        isBound ? asText(at(claim, 'status', 'capacity', 'storage')) || '0' : '',
-        isBound ? modesColumn(at(claim, 'status', 'accessModes')) : '',
-        asText(spec['storageClassName']),
+        asString(spec['volumeName']),
+        isBound ? asString(valueAtPath(claim, 'status', 'capacity', 'storage')) || '0' : '',
+        isBound ? modesColumn(valueAtPath(claim, 'status', 'accessModes')) : '',
+        asString(spec['storageClassName']),
         orUnset(spec['volumeAttributesClassName']),
         age(createdAt(claim)),
         orUnset(spec['volumeMode']),
@@ -48,7 +38,7 @@ export const PERSISTENT_VOLUME_CLAIMS: KindTable = {
       defaults: (claim) => withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' })),
       prepareForCreate: (claim) => withinField(claim, 'spec', withDataSources),
       warnings: warningsForClaim,
-      validate: (claim) => validateClaimSpec(asJson(claim['spec']), 'spec'),
+      validate: (claim) => validateClaimSpec(asJsonObject(claim['spec']), 'spec'),
       validateChange: validateClaimChange,
       returnsDeletedObject: true,
     },
@@ -56,32 +46,32 @@ export const PERSISTENT_VOLUME_CLAIMS: KindTable = {
 }
 
 /** Defaults of a claim template of a StatefulSet. */
-export function defaultClaim(claim: Json): Json {
+export function defaultClaim(claim: JsonObject): JsonObject {
   const result = withinField(claim, 'spec', (spec) => filled(spec, { volumeMode: 'Filesystem' }))
-  return withField(result, 'status', filledUnset(asJson(result['status']), { phase: 'Pending' }))
+  return withField(result, 'status', filledUnset(asJsonObject(result['status']), { phase: 'Pending' }))
 }
 
-function validateClaimSpec(spec: Json, field: string): FieldError[] {
-  const modes = asList(spec['accessModes'])
+function validateClaimSpec(spec: JsonObject, field: string): FieldError[] {
+  const modes = asArray(spec['accessModes'])
   const errors: FieldError[] = []
   if (modes.length === 0) errors.push(required(`${field}.accessModes`, 'at least 1 access mode is required'))
   errors.push(...validateSelector(spec['selector'] as LabelSelector | undefined, `${field}.selector`))
   errors.push(...validateModes(modes, `${field}.accessModes`))
-  const storage = at(spec, 'resources', 'requests', 'storage')
+  const storage = valueAtPath(spec, 'resources', 'requests', 'storage')
   const path = `${field}.resources[storage]`
   if (storage === undefined) errors.push(required(path))
   else if (isZero(storage) || isNegative(storage)) errors.push(invalidValue(path, storage, 'must be greater than zero'))
   const { storageClassName, volumeMode } = spec
   if (storageClassName) {
-    errors.push(...invalidEach(`${field}.storageClassName`, storageClassName, dnsSubdomain(asText(storageClassName))))
+    errors.push(...invalidEach(`${field}.storageClassName`, storageClassName, dnsSubdomain(asString(storageClassName))))
   }
-  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
+  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asString(volumeMode))) {
     errors.push(notSupported(`${field}.volumeMode`, volumeMode, VOLUME_MODES))
   }
   const { volumeAttributesClassName: attributes } = spec
   errors.push(...validateDataSources(spec, field))
   if (attributes) {
-    errors.push(...invalidEach(`${field}.volumeAttributesClassName`, attributes, dnsSubdomain(asText(attributes))))
+    errors.push(...invalidEach(`${field}.volumeAttributesClassName`, attributes, dnsSubdomain(asString(attributes))))
   }
   return errors
 }

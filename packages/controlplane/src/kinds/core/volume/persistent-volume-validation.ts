@@ -1,8 +1,9 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asList, asText, at, isAbsent, isJson, isUnset } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { isAbsent, isUnset } from '../../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
-import { dnsSubdomain } from '../../common/names.ts'
 import { isNegative, isZero, nanosOf } from '../../common/quantity.ts'
 import { validateNodeSelector } from '../pod/affinity-validation.ts'
 import { validateHostPath } from './volume-validation.ts'
@@ -36,8 +37,8 @@ export const SOURCES = [
 export const VOLUME_MODES = ['Block', 'Filesystem']
 
 export function validateModes(modes: readonly unknown[], field: string): FieldError[] {
-  const errors = modes.flatMap((mode) => (MODES.includes(asText(mode)) ? [] : [notSupported(field, mode, MODES)]))
-  const known = modes.filter((mode) => MODES.includes(asText(mode)))
+  const errors = modes.flatMap((mode) => (MODES.includes(asString(mode)) ? [] : [notSupported(field, mode, MODES)]))
+  const known = modes.filter((mode) => MODES.includes(asString(mode)))
   if (known.includes('ReadWriteOncePod') && known.some((mode) => mode !== 'ReadWriteOncePod')) {
     errors.push(forbidden(field, 'may not use ReadWriteOncePod with other access modes'))
   }
@@ -55,13 +56,13 @@ const HOST_PATH_TYPES = [
   'Socket',
 ]
 
-const needs = (source: Json, field: string, ...names: readonly string[]): FieldError[] =>
+const needs = (source: JsonObject, field: string, ...names: readonly string[]): FieldError[] =>
   names.flatMap((name) => (source[name] ? [] : [required(`${field}.${name}`)]))
 
 /** Validation of each volume source. */
-const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => FieldError[]>> = {
+const SOURCE_RULES: Readonly<Record<string, (source: JsonObject, field: string) => FieldError[]>> = {
   hostPath: (source, field) => {
-    const type = asText(source['type'])
+    const type = asString(source['type'])
     const isKnown = HOST_PATH_TYPES.includes(type)
     return [
       ...validateHostPath(source, field),
@@ -69,7 +70,7 @@ const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => Fie
     ]
   },
   nfs: (source, field) => {
-    const path = asText(source['path'])
+    const path = asString(source['path'])
     const isAbsolute = path.startsWith('/')
     return [
       ...needs(source, field, 'server', 'path'),
@@ -78,27 +79,27 @@ const SOURCE_RULES: Readonly<Record<string, (source: Json, field: string) => Fie
   },
   local: (source, field) => needs(source, field, 'path'),
   csi: (source, field) => {
-    const driver = asText(source['driver'])
+    const driver = asString(source['driver'])
     const named = driver ? invalidEach(`${field}.driver`, driver, dnsSubdomain(driver)) : [required(`${field}.driver`)]
     return [...named, ...needs(source, field, 'volumeHandle')]
   },
   iscsi: (source, field) => needs(source, field, 'targetPortal', 'iqn'),
   fc: (source, field) => {
-    const hasNames = asList(source['targetWWNs']).length > 0
-    if (hasNames !== asList(source['wwids']).length > 0) return []
+    const hasNames = asArray(source['targetWWNs']).length > 0
+    if (hasNames !== asArray(source['wwids']).length > 0) return []
     return [required(`${field}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
   },
 }
 
-function validateReach(affinity: Json, field: string): FieldError[] {
+function validateReach(affinity: JsonObject, field: string): FieldError[] {
   const { required: needed } = affinity
-  if (isJson(needed)) return validateNodeSelector(needed, `${field}.required`)
+  if (isJsonObject(needed)) return validateNodeSelector(needed, `${field}.required`)
   return [required(`${field}.required`, 'must specify required node constraints')]
 }
 
-export function validateVolumeSpec(spec: Json): FieldError[] {
-  const modes = asList(spec['accessModes'])
-  const capacity = asJson(spec['capacity'])
+export function validateVolumeSpec(spec: JsonObject): FieldError[] {
+  const modes = asArray(spec['accessModes'])
+  const capacity = asJsonObject(spec['capacity'])
   const errors: FieldError[] = []
   if (modes.length === 0) errors.push(required('spec.accessModes'))
   errors.push(...validateModes(modes, 'spec.accessModes'))
@@ -118,41 +119,41 @@ export function validateVolumeSpec(spec: Json): FieldError[] {
   }
   const policies = ['Delete', 'Recycle', 'Retain']
   const policy = spec['persistentVolumeReclaimPolicy']
-  if (!isUnset(policy) && !policies.includes(asText(policy))) {
+  if (!isUnset(policy) && !policies.includes(asString(policy))) {
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, policies))
   }
-  const sources = SOURCES.filter((source) => isJson(spec[source]))
+  const sources = SOURCES.filter((source) => isJsonObject(spec[source]))
   for (const source of sources.slice(1)) {
     errors.push(forbidden(`spec.${source}`, 'may not specify more than 1 volume type'))
   }
   const [source] = sources
-  if (source) errors.push(...(SOURCE_RULES[source]?.(asJson(spec[source]), `spec.${source}`) ?? []))
+  if (source) errors.push(...(SOURCE_RULES[source]?.(asJsonObject(spec[source]), `spec.${source}`) ?? []))
   if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'))
-  if (policy === 'Recycle' && at(spec, 'hostPath', 'path') === '/') {
+  if (policy === 'Recycle' && valueAtPath(spec, 'hostPath', 'path') === '/') {
     const detail = "may not be 'recycle' for a hostPath mount of '/'"
     errors.push(forbidden('spec.persistentVolumeReclaimPolicy', detail))
   }
   const { storageClassName, volumeMode, nodeAffinity } = spec
   if (storageClassName) {
-    errors.push(...invalidEach('spec.storageClassName', storageClassName, dnsSubdomain(asText(storageClassName))))
+    errors.push(...invalidEach('spec.storageClassName', storageClassName, dnsSubdomain(asString(storageClassName))))
   }
-  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asText(volumeMode))) {
+  if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asString(volumeMode))) {
     errors.push(notSupported('spec.volumeMode', volumeMode, VOLUME_MODES))
   }
-  if (isJson(nodeAffinity)) errors.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
+  if (isJsonObject(nodeAffinity)) errors.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
   else if (source === 'local') {
     errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
   }
   return [...errors, ...validateAttributes(spec)]
 }
 
-function validateAttributes({ volumeAttributesClassName: name, csi }: Json): FieldError[] {
+function validateAttributes({ volumeAttributesClassName: name, csi }: JsonObject): FieldError[] {
   if (isAbsent(name)) return []
   const field = 'spec.volumeAttributesClassName'
   return [
     ...(name === ''
       ? [required(field, 'an empty string is disallowed')]
-      : invalidEach(field, name, dnsSubdomain(asText(name)))),
-    ...(isJson(csi) ? [] : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]),
+      : invalidEach(field, name, dnsSubdomain(asString(name)))),
+    ...(isJsonObject(csi) ? [] : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]),
   ]
 }

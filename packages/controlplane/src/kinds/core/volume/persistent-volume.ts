@@ -1,4 +1,6 @@
-import { asJson, asText, at, filled, filledUnset, isJson, withField, withinField } from '../../../model/json.ts'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { filled, filledUnset, withField, withinField } from '../../../model/json.ts'
 import { createdAt, nameOf } from '../../common/columns.ts'
 import type { KindTable } from '../../common/kind-table.ts'
 import { validateVolumeSpec } from './persistent-volume-validation.ts'
@@ -9,18 +11,18 @@ import { warningsForVolume } from './volume-warnings.ts'
 export const PERSISTENT_VOLUMES: KindTable = {
   persistentvolumes: {
     columns: (volume, age) => {
-      const spec = asJson(volume['spec'])
+      const spec = asJsonObject(volume['spec'])
       const claim = spec['claimRef']
       return [
         nameOf(volume),
-        asText(at(spec, 'capacity', 'storage')) || '0',
+        asString(valueAtPath(spec, 'capacity', 'storage')) || '0',
         modesColumn(spec['accessModes']),
-        asText(spec['persistentVolumeReclaimPolicy']),
+        asString(spec['persistentVolumeReclaimPolicy']),
         phaseColumn(volume),
-        isJson(claim) ? `${asText(claim['namespace'])}/${asText(claim['name'])}` : '',
-        asText(spec['storageClassName']),
+        isJsonObject(claim) ? `${asString(claim['namespace'])}/${asString(claim['name'])}` : '',
+        asString(spec['storageClassName']),
         orUnset(spec['volumeAttributesClassName']),
-        asText(at(volume, 'status', 'reason')),
+        asString(valueAtPath(volume, 'status', 'reason')),
         age(createdAt(volume)),
         orUnset(spec['volumeMode']),
       ]
@@ -35,8 +37,8 @@ export const PERSISTENT_VOLUMES: KindTable = {
       prepareForCreate: (volume) =>
         withField(volume, 'status', { phase: 'Pending', lastPhaseTransitionTime: createdAt(volume) }),
       warnings: warningsForVolume,
-      validate: (volume) => validateVolumeSpec(asJson(volume['spec'])),
-      validateChange: (volume, old) => validateVolumeChange(asJson(volume['spec']), asJson(old['spec'])),
+      validate: (volume) => validateVolumeSpec(asJsonObject(volume['spec'])),
+      validateChange: (volume, old) => validateVolumeChange(asJsonObject(volume['spec']), asJsonObject(old['spec'])),
       returnsDeletedObject: true,
     },
   },

@@ -1,5 +1,6 @@
-import type { Json } from '../../../model/json.ts'
-import { asList, asText, at } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asArray, asString, valueAtPath } from '@tenure/kube/model'
+
 import { isBeingDeleted } from '../../common/columns.ts'
 
 const SHORT_MODES: readonly (readonly [string, string])[] = [
@@ -10,11 +11,11 @@ const SHORT_MODES: readonly (readonly [string, string])[] = [
 ]
 
 export const modesColumn = (modes: unknown): string =>
-  SHORT_MODES.filter(([mode]) => asList(modes).includes(mode))
+  SHORT_MODES.filter(([mode]) => asArray(modes).includes(mode))
     .map(([, short]) => short)
     .join(',')
 
-export const phaseColumn = (object: Json): string =>
-  isBeingDeleted(object) ? 'Terminating' : asText(at(object, 'status', 'phase'))
+export const phaseColumn = (object: JsonObject): string =>
+  isBeingDeleted(object) ? 'Terminating' : asString(valueAtPath(object, 'status', 'phase'))
 
-export const orUnset = (value: unknown): string => asText(value) || '<unset>'
+export const orUnset = (value: unknown): string => asString(value) || '<unset>'

@@ -1,12 +1,13 @@
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asText, isJson } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, dnsLabel, isJsonObject } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../../model/json.ts'
 import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
-import { dnsLabel } from '../../common/names.ts'
 import { isNegative } from '../../common/quantity.ts'
 
 /** Volume sources with their validation, in the order in which kube-apiserver checks them. */
-const SOURCES: readonly (readonly [string, ((source: Json, field: string) => FieldError[])?])[] = [
+const SOURCES: readonly (readonly [string, ((source: JsonObject, field: string) => FieldError[])?])[] = [
   ['emptyDir', validateEmptyDir],
   ['hostPath', validateHostPath],
   ['gitRepo'],
@@ -40,11 +41,15 @@ const SOURCES: readonly (readonly [string, ((source: Json, field: string) => Fie
 ]
 
 /** Adds errors to `errors`; returns the names that containers may mount. */
-export function validateVolumes(volumes: readonly Json[], field: string, errors: FieldError[]): ReadonlySet<string> {
+export function validateVolumes(
+  volumes: readonly JsonObject[],
+  field: string,
+  errors: FieldError[],
+): ReadonlySet<string> {
   const names = new Set<string>()
   volumes.forEach((volume, index) => {
     const path = `${field}[${index}]`
-    const name = asText(volume['name'])
+    const name = asString(volume['name'])
     const found = validateSource(volume, path)
     if (name) found.push(...invalidEach(`${path}.name`, name, dnsLabel(name)))
     else found.push(required(`${path}.name`))
@@ -55,12 +60,12 @@ export function validateVolumes(volumes: readonly Json[], field: string, errors:
   return names
 }
 
-function validateSource(volume: Json, field: string): FieldError[] {
+function validateSource(volume: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   let seen = 0
   for (const [name, validate] of SOURCES) {
     const source = volume[name]
-    if (!isJson(source)) continue
+    if (!isJsonObject(source)) continue
     if (seen++ > 0) errors.push(forbidden(`${field}.${name}`, 'may not specify more than 1 volume type'))
     else if (validate) errors.push(...validate(source, `${field}.${name}`))
   }
@@ -68,31 +73,31 @@ function validateSource(volume: Json, field: string): FieldError[] {
   return errors
 }
 
-function needs(source: Json, field: string, ...names: readonly string[]): FieldError[] {
+function needs(source: JsonObject, field: string, ...names: readonly string[]): FieldError[] {
   return names.filter((name) => !source[name]).map((name) => required(`${field}.${name}`))
 }
 
-function validateEmptyDir({ sizeLimit }: Json, field: string): FieldError[] {
+function validateEmptyDir({ sizeLimit }: JsonObject, field: string): FieldError[] {
   if (sizeLimit === undefined || !isNegative(sizeLimit)) return []
   return [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
 }
 
-export function validateHostPath(source: Json, field: string): FieldError[] {
-  const path = asText(source['path'])
+export function validateHostPath(source: JsonObject, field: string): FieldError[] {
+  const path = asString(source['path'])
   if (!path) return [required(`${field}.path`)]
   return path.split('/').includes('..') ? [invalidValue(`${field}.path`, path, "must not contain '..'")] : []
 }
 
-function validateItems(source: Json, field: string): FieldError[] {
+function validateItems(source: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const mode = source['defaultMode']
   if (typeof mode === 'number' && (mode < 0 || mode > 0o777)) {
     const detail = 'must be a number between 0 and 0777 (octal), both inclusive'
     errors.push(invalidValue(`${field}.defaultMode`, mode, detail))
   }
-  asJsons(source['items']).forEach((item, index) => {
+  asJsonObjects(source['items']).forEach((item, index) => {
     const path = `${field}.items[${index}]`
-    errors.push(...needs(item, path, 'key', 'path'), ...validateWithin(asText(item['path']), `${path}.path`))
+    errors.push(...needs(item, path, 'key', 'path'), ...validateWithin(asString(item['path']), `${path}.path`))
   })
   return errors
 }
@@ -104,14 +109,14 @@ function validateWithin(path: string, field: string): FieldError[] {
   return path.startsWith('..') ? [invalidValue(field, path, "must not start with '..'")] : []
 }
 
-function validateProjected(source: Json, field: string): FieldError[] {
-  return asJsons(source['sources']).flatMap((projection, index) => {
+function validateProjected(source: JsonObject, field: string): FieldError[] {
+  return asJsonObjects(source['sources']).flatMap((projection, index) => {
     const path = `${field}.sources[${index}]`
     const errors: FieldError[] = []
     for (const name of ['secret', 'configMap']) {
-      if (isJson(projection[name])) errors.push(...needs(projection[name], `${path}.${name}`, 'name'))
+      if (isJsonObject(projection[name])) errors.push(...needs(projection[name], `${path}.${name}`, 'name'))
     }
-    if (isJson(projection['serviceAccountToken'])) {
+    if (isJsonObject(projection['serviceAccountToken'])) {
       const token = projection['serviceAccountToken']
       const seconds = token['expirationSeconds']
       if (typeof seconds === 'number' && seconds < 600) {
@@ -120,7 +125,7 @@ function validateProjected(source: Json, field: string): FieldError[] {
       }
       errors.push(...needs(token, `${path}.serviceAccountToken`, 'path'))
     }
-    const count = Object.keys(asJson(projection)).length
+    const count = Object.keys(asJsonObject(projection)).length
     if (count > 1) errors.push(forbidden(path, 'may not specify more than 1 volume type per source'))
     return errors
   })

@@ -1,6 +1,8 @@
 /** Warnings of kube-apiserver for volumes, persistent volumes and claims. */
-import type { Json } from '../../../model/json.ts'
-import { asJson, asJsons, asText, at, isJson } from '../../../model/json.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
+
+import { asJsonObjects } from '../../../model/json.ts'
 import { goQuote } from '../../../schema/go-text.ts'
 import { termWarnings } from '../../common/deprecated-labels.ts'
 import { isWhole } from '../../common/quantity.ts'
@@ -21,9 +23,9 @@ const DEPRECATED_POD_SOURCES: typeof DEPRECATED_SOURCES = {
   quobyte: ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
 }
 
-const deprecatedSources = (volume: Json, field: string, former: typeof DEPRECATED_SOURCES): readonly string[] =>
+const deprecatedSources = (volume: JsonObject, field: string, former: typeof DEPRECATED_SOURCES): readonly string[] =>
   Object.entries(former).flatMap(([source, [name, since]]) =>
-    isJson(volume[source]) ? [`${field}.${name}: ${since}`] : [],
+    isJsonObject(volume[source]) ? [`${field}.${name}: ${since}`] : [],
   )
 
 /** The predecessor of `storageClassName`. */
@@ -33,16 +35,16 @@ const DEPRECATED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   ['volume.beta.kubernetes.io/mount-options', 'deprecated since v1.31; use "mountOptions" attribute instead'],
 ]
 
-const annotated = (object: Json, former: typeof DEPRECATED_ANNOTATIONS): readonly string[] =>
+const annotated = (object: JsonObject, former: typeof DEPRECATED_ANNOTATIONS): readonly string[] =>
   former
-    .filter(([key]) => at(object, 'metadata', 'annotations', key) !== undefined)
+    .filter(([key]) => valueAtPath(object, 'metadata', 'annotations', key) !== undefined)
     .map(([key, text]) => `metadata.annotations[${key}]: ${text}`)
 
-export function warningsForVolume(volume: Json): readonly string[] {
-  const spec = asJson(volume['spec'])
+export function warningsForVolume(volume: JsonObject): readonly string[] {
+  const spec = asJsonObject(volume['spec'])
   const recycling =
     'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'
-  const terms = asJsons(at(spec, 'nodeAffinity', 'required', 'nodeSelectorTerms'))
+  const terms = asJsonObjects(valueAtPath(spec, 'nodeAffinity', 'required', 'nodeSelectorTerms'))
   return [
     ...annotated(volume, DEPRECATED_ANNOTATIONS),
     ...(spec['persistentVolumeReclaimPolicy'] === 'Recycle'
@@ -55,32 +57,32 @@ export function warningsForVolume(volume: Json): readonly string[] {
   ]
 }
 
-export const warningsForClaim = (claim: Json): readonly string[] => [
+export const warningsForClaim = (claim: JsonObject): readonly string[] => [
   ...annotated(claim, DEPRECATED_ANNOTATIONS.slice(0, 1)),
-  ...claimWarnings(asJson(claim['spec']), 'spec'),
+  ...claimWarnings(asJsonObject(claim['spec']), 'spec'),
 ]
 
-export const claimWarnings = (spec: Json, field: string): readonly string[] =>
+export const claimWarnings = (spec: JsonObject, field: string): readonly string[] =>
   ['requests', 'limits'].flatMap((list) =>
-    fractionWarnings(asJson(at(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
+    fractionWarnings(asJsonObject(valueAtPath(spec, 'resources', list)), `${field}.resources.${list}`, ['storage']),
   )
 
 /** Warns of fractional bytes. */
-export function fractionWarnings(amounts: Json, field: string, names: readonly string[]): readonly string[] {
+export function fractionWarnings(amounts: JsonObject, field: string, names: readonly string[]): readonly string[] {
   return names.flatMap((name) =>
     amounts[name] === undefined || isWhole(amounts[name])
       ? []
-      : [`${field}[${name}]: fractional byte value "${asText(amounts[name])}" is invalid, must be an integer`],
+      : [`${field}[${name}]: fractional byte value "${asString(amounts[name])}" is invalid, must be an integer`],
   )
 }
 
 /** Warnings for the volumes of a pod. */
-export function podVolumeWarnings(volumes: readonly Json[], field: string): readonly string[] {
+export function podVolumeWarnings(volumes: readonly JsonObject[], field: string): readonly string[] {
   const budget = { overlaps: MAX_REPORTED_OVERLAPS, comparisons: MAX_COMPARISONS }
   return [
     ...volumes.flatMap((volume, index) => {
       const place = `${field}[${index}]`
-      const claim = asJson(at(volume, 'ephemeral', 'volumeClaimTemplate', 'spec'))
+      const claim = asJsonObject(valueAtPath(volume, 'ephemeral', 'volumeClaimTemplate', 'spec'))
       return [
         ...deprecatedSources(volume, place, DEPRECATED_POD_SOURCES),
         ...claimWarnings(claim, `${place}.ephemeral.volumeClaimTemplate.spec`),
@@ -96,40 +98,40 @@ interface Place {
 }
 
 const placesOf = (items: unknown, source: string): readonly Place[] =>
-  asJsons(items).map(({ path }) => ({ path: asText(path), source }))
+  asJsonObjects(items).map(({ path }) => ({ path: asString(path), source }))
 
-function overlapWarnings(volume: Json, budget: Budget): readonly string[] {
+function overlapWarnings(volume: JsonObject, budget: Budget): readonly string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume
   const say = (what: string, places: readonly Place[]): readonly string[] =>
-    overlaps(places, budget).map((text) => `volume ${goQuote(asText(name))} (${what}): overlapping paths: ${text}`)
-  const map = asJson(configMap)
-  const hidden = asJson(secret)
-  const sources = asJsons(asJson(projected)['sources'])
+    overlaps(places, budget).map((text) => `volume ${goQuote(asString(name))} (${what}): overlapping paths: ${text}`)
+  const map = asJsonObject(configMap)
+  const hidden = asJsonObject(secret)
+  const sources = asJsonObjects(asJsonObject(projected)['sources'])
   return [
-    ...say(`ConfigMap ${goQuote(asText(map['name']))}`, placesOf(map['items'], '')),
-    ...say(`Secret ${goQuote(asText(hidden['secretName']))}`, placesOf(hidden['items'], '')),
-    ...say('DownwardAPI', placesOf(at(downwardAPI, 'items'), '')),
+    ...say(`ConfigMap ${goQuote(asString(map['name']))}`, placesOf(map['items'], '')),
+    ...say(`Secret ${goQuote(asString(hidden['secretName']))}`, placesOf(hidden['items'], '')),
+    ...say('DownwardAPI', placesOf(valueAtPath(downwardAPI, 'items'), '')),
     ...sources.flatMap((source) =>
-      Object.keys(source).length === 0 ? [`volume ${goQuote(asText(name))} (Projected) has no sources provided`] : [],
+      Object.keys(source).length === 0 ? [`volume ${goQuote(asString(name))} (Projected) has no sources provided`] : [],
     ),
     ...say('Projected', sources.flatMap(projectedPlaces)),
   ]
 }
 
-const named = (what: string, name: unknown): string => `${what} ${goQuote(asText(name))}`
+const named = (what: string, name: unknown): string => `${what} ${goQuote(asString(name))}`
 
 function one(holder: unknown, field: string, source: string): readonly Place[] {
-  const path = asText(at(holder, field))
+  const path = asString(valueAtPath(holder, field))
   return path ? [{ path, source }] : []
 }
 
-function projectedPlaces(source: Json): readonly Place[] {
+function projectedPlaces(source: JsonObject): readonly Place[] {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
-  const bundle = asJson(clusterTrustBundle)
+  const bundle = asJsonObject(clusterTrustBundle)
   return [
-    ...placesOf(at(configMap, 'items'), named('ConfigMap', at(configMap, 'name'))),
-    ...placesOf(at(secret, 'items'), named('Secret', at(secret, 'name'))),
-    ...placesOf(at(downwardAPI, 'items'), 'DownwardAPI'),
+    ...placesOf(valueAtPath(configMap, 'items'), named('ConfigMap', valueAtPath(configMap, 'name'))),
+    ...placesOf(valueAtPath(secret, 'items'), named('Secret', valueAtPath(secret, 'name'))),
+    ...placesOf(valueAtPath(downwardAPI, 'items'), 'DownwardAPI'),
     ...one(serviceAccountToken, 'path', 'ServiceAccountToken'),
     ...one(bundle, 'path', named('ClusterTrustBundle', bundle['name'] ?? bundle['signerName'])),
     ...one(podCertificate, 'certificateChainPath', 'PodCertificate chain'),
