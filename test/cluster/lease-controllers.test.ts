@@ -430,7 +430,7 @@ describe('admission', () => {
         (await cluster.runKubectl(['-n', fixture.namespace, 'annotate', '--overwrite', ...args])).stderr
       await expect.poll(() => annotate('configmap', 'checked', `${TTL}=1h30`), POLL_OPTIONS).toContain('30 has no unit')
       expect(await annotate('namespace', fixture.elsewhere, `${TTL}=1M`)).toContain('a capital M')
-      expect(await annotate('serviceaccount', 'default', `${GROUP}/expires=tomorrow`)).toContain('is no time')
+      expect(await annotate('serviceaccount', 'default', `${GROUP}/expires=tomorrow`)).toContain('is not a time')
       expect(await annotate('configmap', 'checked', `${TTL}=1h`)).toBe('')
       expect(await annotate('configmap', 'checked', 'other=1h30')).toBe('')
     } finally {

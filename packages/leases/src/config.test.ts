@@ -11,7 +11,7 @@ async function read(argv: readonly string[], environment: Readonly<Record<string
 }
 
 describe('tenure leases', () => {
-  test('takes the flags of the original', async () => {
+  test('the flags of the original are accepted', async () => {
     const values = await read([
       '--group',
       'apps',
@@ -38,7 +38,7 @@ describe('tenure leases', () => {
     expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'leases', value: 'on' } })
   })
 
-  test('takes its environment', async () => {
+  test('the environment of the original is accepted', async () => {
     const values = await read([], {
       LEASE_GVK_VERSION: 'v1',
       LEASE_GVK_KIND: 'Pod',
@@ -56,19 +56,16 @@ describe('tenure leases', () => {
     [['--opt-in-label-key', 'a'], { key: 'a', value: undefined }],
     [['--opt-in-label-key', 'a', '--opt-in-label-value='], { key: 'a', value: '' }],
     [['--opt-in-label-key=', '--opt-in-label-value='], undefined],
-  ])('%j opts in %j', async (argv, optIn) => {
+  ])('the arguments %j opt in %j', async (argv, optIn) => {
     expect(leaseSettings(await read(['--version', 'v1', '--kind', 'Pod', ...argv])).optIn).toEqual(optIn)
   })
 
-  test.each(['', '/', 'Upper.example', 'a.example/b', 'two words/'])(
-    'a prefix %j is refused: nothing would be leased',
-    (prefix) => {
-      expect(() => leaseFamilies({ prefix, newerPrefix: 'b.example/' })).toThrow(/--prefix must be a DNS name/)
-      expect(() => leaseFamilies({ prefix: 'b.example', newerPrefix: prefix })).toThrow(
-        /--newer-prefix must be a DNS name/,
-      )
-    },
-  )
+  test.each(['', '/', 'Upper.example', 'a.example/b', 'two words/'])('a prefix %j is refused', (prefix) => {
+    expect(() => leaseFamilies({ prefix, newerPrefix: 'b.example/' })).toThrow(/--prefix must be a DNS name/)
+    expect(() => leaseFamilies({ prefix: 'b.example', newerPrefix: prefix })).toThrow(
+      /--newer-prefix must be a DNS name/,
+    )
+  })
 
   test.each([
     ['a b', undefined],
@@ -78,20 +75,17 @@ describe('tenure leases', () => {
     ['a/b/c', undefined],
     ['a', 'x,y'],
     ['a', '-'],
-  ])('a label %j=%j is refused: as a selector it would mean something else', async (key, value) => {
+  ])('a label %j=%j is refused', async (key, value) => {
     const values = await read(['--version', 'v1', '--kind', 'Pod', `--opt-in-label-key=${key}`])
     expect(() => leaseSettings({ ...values, optInLabelValue: value })).toThrow(/^tenure leases cannot start: .* label/)
   })
 
-  test.each([[[]], [['--opt-in-label-key=']]])(
-    'does not manage everything for a value without its key: %j',
-    async (argv) => {
-      const values = await read(['--version', 'v1', '--kind', 'Pod', '--opt-in-label-value', 'on', ...argv])
-      expect(() => leaseSettings(values)).toThrow(/--opt-in-label-value needs --opt-in-label-key/)
-    },
-  )
+  test.each([[[]], [['--opt-in-label-key=']]])('a label value without a key is refused: %j', async (argv) => {
+    const values = await read(['--version', 'v1', '--kind', 'Pod', '--opt-in-label-value', 'on', ...argv])
+    expect(() => leaseSettings(values)).toThrow(/--opt-in-label-value needs --opt-in-label-key/)
+  })
 
-  test('reads other prefixes, one of them alone if they are the same', async () => {
+  test('other prefixes are read, and equal ones disable the newer family', async () => {
     const gvk = ['--version', 'v1', '--kind', 'Pod']
     const two = leaseSettings(await read([...gvk, '--prefix', 'a.example', '--newer-prefix', 'b.example/']))
     expect(two.families).toEqual([
@@ -111,14 +105,14 @@ describe('tenure leases', () => {
       ['--prefix=a.example/', '--newer-prefix=a.example/'],
     ],
     [['--newer-prefix', SEED_FAMILY.prefix], [`--newer-prefix=${SEED_FAMILY.prefix}`]],
-  ])('passes %j on as %j, which read the same', async (argv, flags) => {
+  ])('the arguments %j become the flags %j', async (argv, flags) => {
     const gvk = ['--version', 'v1', '--kind', 'Pod']
     const { families } = leaseSettings(await read([...gvk, ...argv]))
     expect(familyFlags(families)).toEqual(flags)
     expect(leaseSettings(await read([...gvk, ...flags])).families).toEqual(families)
   })
 
-  test('needs a kind', async () => {
+  test('a kind is required', async () => {
     await expect(read([])).rejects.toThrow(/--version is required[\s\S]*--kind is required/)
   })
 })

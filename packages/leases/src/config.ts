@@ -3,7 +3,7 @@ import type { LeaseControllersOptions } from './controllers/lease-controller/ope
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
-import { isDnsName } from './dns-name.ts'
+import { isDnsSubdomain } from '@tenure/kube/model'
 import { optInLabelProblem } from './controllers/lease/namespace-filter.ts'
 
 /** Prefixes of the lease annotations: included by every program that reads them. */
@@ -181,7 +181,7 @@ export function familyFlags(families: readonly LeaseFamily[]): readonly string[]
 /** Adds the slash. With a prefix that is not a DNS name no annotation could ever match. */
 function prefixOf(flag: string, text: string): string {
   const domain = text.replace(/\/$/, '')
-  if (isDnsName(domain)) return `${domain}/`
+  if (isDnsSubdomain(domain)) return `${domain}/`
   throw new TenureError(
     'TENURE_CONFIGURATION_INVALID',
     `${flag} must be a DNS name such as ${SEED_FAMILY.prefix}, not ${JSON.stringify(text)}.`,

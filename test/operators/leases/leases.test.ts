@@ -33,7 +33,7 @@ async function lease(floor: Floor, name: string, spec: LeaseController['spec']):
   })
 }
 
-const answers = async (floor: Floor, kind: Kind, ref: { name: string; namespace: string }) => {
+const statusOf = async (floor: Floor, kind: Kind, ref: { name: string; namespace: string }) => {
   const { annotations = {} } = (await floor.api.get(kind, ref)).metadata
   return { expireAt: annotations[`${PREFIX}/expire-at`], status: annotations[`${PREFIX}/lease-status`] }
 }
@@ -44,7 +44,7 @@ const pod = (app: string) => ({
 })
 
 onEveryFloor('Leases', (floor) => {
-  test('end what they are on when their time has come, and never before', async () => {
+  test('leases delete their objects at the expiry and never before', async () => {
     const here = floor()
     const { api, clock } = here
     const operator = await runLeases(here)
@@ -60,23 +60,23 @@ onEveryFloor('Leases', (floor) => {
     await api.create(ConfigMap, { metadata: { ...odd, annotations: ttl('1M') } })
 
     const end = Date.parse(created.metadata.creationTimestamp) + 5_000
-    await here.until('it is dated', async () => (await answers(here, ConfigMap, ref)).expireAt !== undefined)
-    expect(await answers(here, ConfigMap, ref)).toEqual({
+    await here.until('it is dated', async () => (await statusOf(here, ConfigMap, ref)).expireAt !== undefined)
+    expect(await statusOf(here, ConfigMap, ref)).toEqual({
       expireAt: new Date(end).toISOString().replace('.000', ''),
       status: `Lease active. Expires at ${new Date(end).toISOString().replace('.000', '')} UTC.`,
     })
-    await here.until('the extended one is dated', async () => (await answers(here, ConfigMap, extended)).expireAt)
+    await here.until('the extended one is dated', async () => (await statusOf(here, ConfigMap, extended)).expireAt)
     await api.patch(ConfigMap, extended, mergePatch({ metadata: { annotations: ttl('1h') } }))
 
     await here.until('it is gone', () => api.get(ConfigMap, ref).then(() => false, isNotFound))
     expect(clock.now()).toBeGreaterThanOrEqual(end)
     // An extension that the API has taken wins.
-    await here.until('the other is dated anew', async () => {
-      const { expireAt } = await answers(here, ConfigMap, extended)
+    await here.until('the other gets a new date', async () => {
+      const { expireAt } = await statusOf(here, ConfigMap, extended)
       return expireAt !== undefined && Date.parse(expireAt) > end + 3_000_000
     })
     await api.get(ConfigMap, kept)
-    expect(await answers(here, ConfigMap, odd)).toMatchObject({
+    expect(await statusOf(here, ConfigMap, odd)).toMatchObject({
       expireAt: undefined,
       status: expect.stringMatching(/^Invalid TTL: /),
     })
@@ -91,7 +91,7 @@ onEveryFloor('Leases', (floor) => {
     await operator.stop()
   })
 
-  test('find the group of a kind, and take along what belongs to what ends', async () => {
+  test('a LeaseController finds the group of its kind, and dependents are deleted, too', async () => {
     const here = floor()
     const { api } = here
     const operator = await runLeases(here)
@@ -123,7 +123,7 @@ onEveryFloor('Leases', (floor) => {
     await operator.stop()
   })
 
-  test('run a cleanup job first, once, and wait for it if told to', async () => {
+  test('a cleanup job runs once before the deletion, and is awaited on request', async () => {
     const here = floor()
     const { api } = here
     const operator = await runLeases(here)
@@ -159,7 +159,7 @@ onEveryFloor('Leases', (floor) => {
     await operator.stop()
   })
 
-  test('keep a cleanup job until its end is noted, and let go of one that nobody needs any more', async () => {
+  test('a cleanup job is held until its end is recorded, and released when it is not needed', async () => {
     const here = floor()
     const { api } = here
     const first = await runLeases(here)
@@ -180,7 +180,7 @@ onEveryFloor('Leases', (floor) => {
       return isMarked
     }
     const isGone = (name: string) => api.get(ConfigMap, { name, namespace }).then(() => false, isNotFound)
-    const letGo = (name: string) =>
+    const released = (name: string) =>
       here.until(`the job of ${name} is let go`, async () => {
         const job = await jobOf(name)
         return job && !isHeld(job) && job
@@ -188,15 +188,15 @@ onEveryFloor('Leases', (floor) => {
 
     await api.create(ConfigMap, { metadata: { name: 'told', namespace, annotations } })
     await here.until('the object is gone', () => isGone('told'))
-    await letGo('told')
+    await released('told')
 
     // It waits for a job that has no pod to run in, and is stopped meanwhile.
-    const waiting = { ...annotations, [`${PREFIX}/job-wait`]: 'true', [`${PREFIX}/job-service-account`]: 'nobody' }
+    const waiting = { ...annotations, [`${PREFIX}/job-wait`]: 'true', [`${PREFIX}/job-service-account`]: 'missing' }
     await api.create(ConfigMap, { metadata: { name: 'left', namespace, annotations: waiting } })
     await api.create(ConfigMap, { metadata: { name: 'kept', namespace, annotations: waiting } })
     for (const name of ['left', 'kept']) {
       await here.until(`${name} waits`, async () => {
-        const { status } = await answers(here, ConfigMap, { name, namespace })
+        const { status } = await statusOf(here, ConfigMap, { name, namespace })
         return status?.startsWith('Lease expired. Waiting for cleanup job')
       })
       const job = await jobOf(name)
@@ -206,7 +206,7 @@ onEveryFloor('Leases', (floor) => {
     await api.delete(ConfigMap, { name: 'left', namespace })
 
     const second = await runLeases(here)
-    await letGo('left')
+    await released('left')
     const kept = await jobOf('kept')
     expect(kept && isHeld(kept)).toBe(true)
     await api.patch(
@@ -214,7 +214,7 @@ onEveryFloor('Leases', (floor) => {
       { name: 'kept', namespace },
       mergePatch({ metadata: { annotations: { [`${PREFIX}/ttl`]: '1h' } } }),
     )
-    await letGo('kept')
+    await released('kept')
     await api.delete(LeaseController, { name: 'floor-held' })
     await second.stop()
   })

@@ -45,11 +45,11 @@ function familyProblems(
   check(USER_ANNOTATIONS.expires, (text) => {
     const end = parseTimeOrDate(text.trim())
     if (end !== undefined) return isWritable(ceilSecond(end)) ? undefined : TOO_LATE_REASON
-    return `${JSON.stringify(text)} is no time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
+    return `${JSON.stringify(text)} is not a time; write one such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11`
   })
   check(start, (text) =>
     parseTime(text) === undefined
-      ? `${JSON.stringify(text)} is no RFC 3339 time; write one such as 2026-06-11T20:48:11Z`
+      ? `${JSON.stringify(text)} is not an RFC 3339 time; write one such as 2026-06-11T20:48:11Z`
       : undefined,
   )
   check(USER_ANNOTATIONS.propagation, (text) =>

@@ -42,7 +42,7 @@ async function refusal(now: Annotations | undefined, { before, namespaced = true
   return response.status?.message ?? ''
 }
 
-describe('annotations that make sense', () => {
+describe('valid annotations', () => {
   test.each<Annotations>([
     {},
     { other: 'x' },
@@ -51,26 +51,26 @@ describe('annotations that make sense', () => {
     { [`${SEED}ttl`]: '2d', [`${SEED}extended-at`]: '2026-06-11T20:48:11Z' },
     { [`${NEWER}expires`]: '2026-06-11', [`${NEWER}lease-start`]: '2026-06-11T20:48:11+02:00' },
     { [`${SEED}ttl`]: '1h', [`${SEED}on-delete-job`]: 'scripts/clean.sh', [`${SEED}job-wait`]: 'true' },
-    // What we answer is ours.
+    // Status annotations are not checked.
     { [`${SEED}ttl`]: '1h', [`${SEED}lease-status`]: 'Invalid TTL: it was.', [`${SEED}expire-at`]: 'whenever' },
-  ])('pass: %j', async (annotations) => {
+  ])('the annotations %j are accepted', async (annotations) => {
     expect(await refusal(annotations)).toBe('')
     expect(await refusal(annotations, { before: {} })).toBe('')
   })
 
-  test('pass: none at all', async () => {
+  test('an object without annotations is accepted', async () => {
     expect(await refusal(undefined)).toBe('')
   })
 })
 
-describe('annotations that make none', () => {
+describe('invalid annotations', () => {
   test.each<[Annotations, string]>([
     [{ [`${SEED}ttl`]: '1h30' }, `${SEED}ttl: 30 has no unit`],
     [{ [`${SEED}ttl`]: '1M' }, 'a capital M'],
     [{ [`${NEWER}ttl`]: '300y' }, `${NEWER}ttl: "300y" is longer than 290 years`],
-    [{ [`${SEED}expires`]: 'tomorrow' }, `${SEED}expires: "tomorrow" is no time`],
-    [{ [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: 'noon' }, `${SEED}extended-at: "noon" is no RFC 3339 time`],
-    [{ [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '5' }, `${NEWER}lease-start: "5" is no RFC 3339 time`],
+    [{ [`${SEED}expires`]: 'tomorrow' }, `${SEED}expires: "tomorrow" is not a time`],
+    [{ [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: 'noon' }, `${SEED}extended-at: "noon" is not an RFC 3339 time`],
+    [{ [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '5' }, `${NEWER}lease-start: "5" is not an RFC 3339 time`],
     [{ [`${SEED}ttl`]: '1h', [`${SEED}expires`]: '2026-01-01' }, 'both ttl and expires are set'],
     [{ [`${SEED}expires`]: '9999-12-31T23:59:59.5Z' }, `${SEED}expires: the lease would end after the year 9999`],
     [
@@ -80,18 +80,18 @@ describe('annotations that make none', () => {
     [{ [`${SEED}ttl`]: '1h', [`${SEED}propagation`]: 'Sideways' }, 'none of Background, Foreground, Orphan'],
     [{ [`${SEED}ttl`]: '1h', [`${SEED}on-delete-job`]: 'scripts' }, 'on-delete-job must be <configmap>/<script-key>'],
     [{ [`${SEED}on-delete-job`]: 'a/b', [`${SEED}job-timeout`]: '5' }, 'job-timeout: 5 has no unit'],
-  ])('are refused: %j', async (annotations, message) => {
+  ])('the annotations %j are refused', async (annotations, message) => {
     expect(await refusal(annotations)).toContain(message)
     expect(await refusal(annotations, { before: {} })).toContain(message)
   })
 
-  test('are refused with all that is wrong', async () => {
+  test('a refusal lists all problems', async () => {
     const message = await refusal({ [`${SEED}ttl`]: 'x', [`${SEED}propagation`]: 'y' })
     expect(message).toContain(`${SEED}ttl:`)
     expect(message).toContain(`${SEED}propagation:`)
   })
 
-  test('pass if they were there before: only what is new is refused', async () => {
+  test('existing problems are accepted, new ones are refused', async () => {
     const old = { [`${SEED}ttl`]: 'soon' }
     expect(await refusal({ ...old, note: 'x' }, { before: old })).toBe('')
     expect(await refusal({ [`${SEED}ttl`]: 'later' }, { before: old })).toContain(`${SEED}ttl`)
@@ -101,14 +101,14 @@ describe('annotations that make none', () => {
     expect(await refusal(dated, { before: { ...dated, [`${SEED}ttl`]: '1h' } })).toBe('')
   })
 
-  test('are refused where there is no namespace for a job', async () => {
+  test('a job on a cluster-scoped object is refused', async () => {
     const job = { [`${SEED}on-delete-job`]: 'a/b' }
     expect(await refusal(job)).toBe('')
     expect(await refusal(job, { namespaced: false })).toContain('this kind has none')
   })
 })
 
-test('the API server is told to ask only about objects with lease annotations, and to go on without an answer', () => {
+test('the webhook is called only for lease annotations and does not block writes', () => {
   const webhook = leaseAnnotationsWebhook()
   expect(webhook).toMatchObject({
     failurePolicy: 'Ignore',

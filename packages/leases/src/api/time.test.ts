@@ -12,7 +12,7 @@ describe('parseTime', () => {
     ['2026-06-11T20:48:11-09:30', Date.UTC(2026, 5, 12, 6, 18, 11)],
     ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
     ['0026-01-01T00:00:00Z', new Date('0026-01-01T00:00:00Z').getTime()],
-  ])('reads %s', (text, time) => {
+  ])('the time %s is read', (text, time) => {
     expect(parseTime(text)).toBe(time)
   })
 
@@ -38,11 +38,11 @@ describe('parseTime', () => {
     ' 2026-06-11T20:48:11Z',
     '+002026-06-11T20:48:11Z',
     '1767268800',
-  ])('refuses %j', (text) => {
+  ])('the text %j is refused', (text) => {
     expect(parseTime(text)).toBeUndefined()
   })
 
-  test('reads back what is written', () => {
+  test('a formatted time is read back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 253_402_300_799 }), (second) => {
         expect(parseTime(formatTime(second * 1_000))).toBe(second * 1_000)
@@ -51,13 +51,13 @@ describe('parseTime', () => {
   })
 })
 
-test('a date is its first moment', () => {
+test('a date means its midnight in UTC', () => {
   expect(parseTimeOrDate('2026-06-11')).toBe(Date.UTC(2026, 5, 11))
   expect(parseTimeOrDate('2026-02-30')).toBeUndefined()
   expect(parseTimeOrDate('2026-06-11T00:00:01Z')).toBe(Date.UTC(2026, 5, 11) + 1_000)
 })
 
-test('whole seconds', () => {
+test('times are rounded to whole seconds', () => {
   expect([ceilSecond(1), ceilSecond(1_000), floorSecond(1_999)]).toEqual([1_000, 1_000, 1_000])
   expect([isWritable(Date.UTC(9999, 11, 31, 23, 59, 59)), isWritable(Date.UTC(10_000, 0, 1))]).toEqual([true, false])
 })

@@ -221,21 +221,21 @@ const refused: readonly (readonly [string, RegExp])[] = [
 ]
 
 describe('parseTtl', () => {
-  test.each(accepted)('reads %j as %s', (text, milliseconds) => {
+  test.each(accepted)('the TTL %j means %s ms', (text, milliseconds) => {
     expect(parseTtl(text)).toEqual({ ok: true, milliseconds })
   })
 
-  test.each(refused)('refuses %j', (text, reason) => {
+  test.each(refused)('the TTL %j is refused', (text, reason) => {
     const ttl = parseTtl(text)
     expect(ttl).toMatchObject({ ok: false })
     expect(ttl.ok || ttl.reason).toMatch(reason)
   })
 
-  test('has a table of many spellings', () => {
+  test('the tables cover many spellings', () => {
     expect(new Set([...accepted, ...refused].map(([text]) => text)).size).toBeGreaterThanOrEqual(120)
   })
 
-  test('reads back what it prints', () => {
+  test('a formatted TTL is read back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_TTL_MS }), (milliseconds) => {
         expect(parseTtl(formatTtl(milliseconds))).toEqual({ ok: true, milliseconds })
@@ -270,7 +270,7 @@ describe('parseTtl', () => {
     .array(fc.tuple(gap, number, unit), { minLength: 1, maxLength: 6 })
     .map((parts) => parts.map(([before, value, name]) => before + value + name).join(''))
 
-  test('reads all of the grammar: never negative, never more than the longest', () => {
+  test('every text of the grammar is read, never negative and never above the maximum', () => {
     fc.assert(
       fc.property(inGrammar, gap, (text, after) => {
         const ttl = parseTtl(text + after)
@@ -284,7 +284,7 @@ describe('parseTtl', () => {
     )
   })
 
-  test('adds up its parts, never to less', () => {
+  test('the parts of a TTL add up', () => {
     fc.assert(
       fc.property(inGrammar, inGrammar, (a, b) => {
         const [first, second, both] = [parseTtl(a), parseTtl(b), parseTtl(`${a} ${b}`)]
@@ -302,7 +302,7 @@ describe('parseTtl', () => {
   const GRAMMAR =
     /^[ \t\n\r\f\v]*(?:(?:\d+(?:\.\d+)?|\.\d+)(?:ns|us|\u00B5s|\u03BCs|ms|s|m|h|d|w|mo|mth|month|y)[ \t\n\r\f\v]*)+$/
   const isInGrammar = (text: string): boolean =>
-    // A capital M alone is no unit; any other capital is as good as a small letter.
+    // A capital M alone is refused; other capitals are read as lower case.
     !/[\d.]M(?![a-zA-Z\p{L}\p{M}])/u.test(text) &&
     GRAMMAR.test(text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()))
 
@@ -310,7 +310,7 @@ describe('parseTtl', () => {
     .array(fc.constantFrom(...Array.from('0123456789.smhdwyoMnutSHD\u00B5\u03BC -+\t\n\u00A0x')), { maxLength: 10 })
     .map((characters) => characters.join(''))
 
-  test('refuses everything outside the grammar, and nothing inside', () => {
+  test('exactly the texts of the grammar are accepted', () => {
     fc.assert(
       fc.property(fc.oneof(nearly, fc.string(), fc.string({ unit: 'binary' })), (text) => {
         const ttl = parseTtl(text)
@@ -322,7 +322,7 @@ describe('parseTtl', () => {
     )
   })
 
-  test('always says why, in one line', () => {
+  test('a refusal has a reason in one line', () => {
     fc.assert(
       fc.property(nearly, (text) => {
         const ttl = parseTtl(text)

@@ -54,7 +54,7 @@ function dated(ttl: string, expireAt: string): Readonly<Record<string, string>> 
   }
 }
 
-/** What was requested besides discovery, as `namespace/plural`. */
+/** The requests besides discovery, as `namespace/plural`. */
 const listed = (): readonly string[] =>
   harness.server.requests.filter(({ plural }) => plural !== '').map(({ plural, namespace }) => `${namespace}/${plural}`)
 
@@ -71,7 +71,7 @@ describe('list', () => {
     harness.server.seed(Node, { metadata: { name: 'n', annotations: { [`${SEED}ttl`]: 'forever' } } })
   })
 
-  test('shows what expires when, soonest first, across kinds', async () => {
+  test('list shows leases of all kinds, soonest expiry first', async () => {
     expect(await run('list', [])).toBe(0)
     expect(written.join('\n')).toBe(
       [
@@ -85,7 +85,7 @@ describe('list', () => {
     expect(warned).toEqual([])
   })
 
-  test('of all namespaces shows kinds without one too, as JSON', async () => {
+  test('list of all namespaces includes cluster-scoped kinds, as JSON', async () => {
     await run('list', [], { allNamespaces: true, output: 'json' })
     const { items } = JSON.parse(written.join('\n')) as { items: readonly { name: string }[] }
     expect(items.map(({ name }) => name)).toEqual(['elsewhere', 'soon', 'web', 'late', 'n', 'wrong'])
@@ -101,7 +101,7 @@ describe('list', () => {
     })
   })
 
-  test('of one kind or namespace asks for nothing else', async () => {
+  test('list of one kind and namespace requests nothing else', async () => {
     await run('list', ['pods'], { namespace: 'other' })
     expect(written.join('\n')).toContain('elsewhere')
     expect(listed()).toEqual(['other/pods'])
@@ -109,14 +109,14 @@ describe('list', () => {
     expect(harness.server.requests.at(-1)?.headers['accept']).toContain('PartialObjectMetadataList')
   })
 
-  test('of a kind that is in no namespace shows it, whatever the namespace', async () => {
+  test('list of a named cluster-scoped kind ignores the namespace', async () => {
     await run('list', ['nodes', 'pods'], { namespace: 'other' })
     expect(written.join('\n')).toMatch(/Node +- +n /)
     expect(written.join('\n')).toContain('elsewhere')
     expect(listed().toSorted()).toEqual(['/nodes', 'other/pods'])
   })
 
-  test('warns about kinds that it may not list, and fails if that is all', async () => {
+  test('list warns about kinds that it may not list, and fails if that is all', async () => {
     const end = harness.server.intercept(({ plural }) =>
       plural === 'configmaps' ? refuse(403, 'Forbidden', 'configmaps is forbidden') : undefined,
     )
@@ -128,7 +128,7 @@ describe('list', () => {
     end()
   })
 
-  test('keeps to its lines whatever stands in annotations', async () => {
+  test('list removes control characters from annotations', async () => {
     pod('odd', { [`${SEED}ttl`]: '1h\n30m', [`${SEED}lease-status`]: 'Invalid TTL:\u001b[31m red' }, 'odd')
     await run('list', [], { namespace: 'odd' })
     const lines = written.join('\n').split('\n')
@@ -136,7 +136,7 @@ describe('list', () => {
     expect(lines[1]).toMatch(/ odd +1h 30m +Invalid TTL: \[31m red$/)
   })
 
-  test('says that there are none', async () => {
+  test('list reports that there are no leases', async () => {
     await run('list', [], { namespace: 'empty' })
     expect([written, warned]).toEqual([[], ['No leases found.']])
     await expect(run('list', [], { output: 'yaml' })).rejects.toMatchObject({ code: 'TENURE_LEASE_ARGUMENT' })
@@ -144,7 +144,7 @@ describe('list', () => {
 })
 
 describe('set', () => {
-  test('gives a TTL that starts now', async () => {
+  test('set gives a TTL that starts now', async () => {
     pod('test', { other: 'x', [`${SEED}expires`]: '2027-01-01' })
     await run('set', ['pod/test', '1h30m'])
     expect(annotationsOf('test')).toEqual({
@@ -155,28 +155,31 @@ describe('set', () => {
     expect(written).toEqual(['pod/test expires at 2026-01-01T01:30:01Z (in 1h30m)'])
   })
 
-  test.each([-7_200_000, 7_200_000])('starts it by the clock of the server: ours is %i ms ahead', async (ahead) => {
-    pod('test', {})
-    const { clock } = harness
-    const ours: Clock = {
-      now: () => clock.now() + ahead,
-      monotonic: () => clock.monotonic(),
-      setTimer: (delay, callback) => clock.setTimer(delay, callback),
-    }
-    context = { ...context, clock: ours }
-    await run('set', ['pod/test', '1h'])
-    expect(annotationsOf('test')).toMatchObject({
-      [`${SEED}extended-at`]: expect.stringMatching(/^2026-01-01T00:00:0[01]Z$/),
-    })
-    await expect(run('set', ['pod/test', '2025-12-31T23:59:00Z'])).rejects.toThrow('has passed')
-    await run('set', ['pod/test', '2026-01-01T00:30:00Z'])
-    await run('extend', ['pod/test', '1h'])
-    expect(annotationsOf('test')).toMatchObject({
-      [`${SEED}expires`]: expect.stringMatching(/^2026-01-01T01:00:0[01]Z$/),
-    })
-  })
+  test.each([-7_200_000, 7_200_000])(
+    "set starts the lease by the server's clock: the local one is %i ms ahead",
+    async (ahead) => {
+      pod('test', {})
+      const { clock } = harness
+      const ours: Clock = {
+        now: () => clock.now() + ahead,
+        monotonic: () => clock.monotonic(),
+        setTimer: (delay, callback) => clock.setTimer(delay, callback),
+      }
+      context = { ...context, clock: ours }
+      await run('set', ['pod/test', '1h'])
+      expect(annotationsOf('test')).toMatchObject({
+        [`${SEED}extended-at`]: expect.stringMatching(/^2026-01-01T00:00:0[01]Z$/),
+      })
+      await expect(run('set', ['pod/test', '2025-12-31T23:59:00Z'])).rejects.toThrow('has passed')
+      await run('set', ['pod/test', '2026-01-01T00:30:00Z'])
+      await run('extend', ['pod/test', '1h'])
+      expect(annotationsOf('test')).toMatchObject({
+        [`${SEED}expires`]: expect.stringMatching(/^2026-01-01T01:00:0[01]Z$/),
+      })
+    },
+  )
 
-  test('gives an end, or none, in the family in which the object is leased', async () => {
+  test('set uses the family that the object uses', async () => {
     pod('test', { [`${NEWER}ttl`]: '1h', [`${NEWER}lease-start`]: '2026-01-01T00:00:00Z' })
     await run('set', ['pods/test', '2026-06-11'])
     expect(annotationsOf('test')).toEqual({ [`${NEWER}expires`]: '2026-06-11T00:00:00Z' })
@@ -192,13 +195,13 @@ describe('set', () => {
     ['pod/', '1h', 'is not an object'],
     ['thing/test', '1h', 'does not serve thing'],
     ['deployments.v1.apps/test', '1h', 'not found'],
-  ])('refuses %s %s, and writes nothing', async (target, ttl, message) => {
+  ])('set refuses %s %s and writes nothing', async (target, ttl, message) => {
     pod('test', {})
     await expect(run('set', [target, ttl])).rejects.toThrow(message)
     expect(harness.writes()).toEqual([])
   })
 
-  test('does not undo what somebody writes at the same time', async () => {
+  test('set does not overwrite a concurrent change', async () => {
     pod('test', {})
     let isFirst = true
     harness.server.intercept(({ verb }) => {
@@ -216,7 +219,7 @@ describe('set', () => {
 describe('extend', () => {
   const started = { [`${SEED}ttl`]: '2h', [`${SEED}extended-at`]: '2026-01-01T00:00:00Z' }
 
-  test('starts the lease anew, with its TTL or another', async () => {
+  test('extend restarts the lease, with its TTL or another', async () => {
     pod('test', started)
     await harness.clock.advance(3_600_000)
     await run('extend', ['pod/test'])
@@ -226,7 +229,7 @@ describe('extend', () => {
     expect(annotationsOf('test')).toMatchObject({ [`${SEED}ttl`]: '1d' })
   })
 
-  test('moves an end', async () => {
+  test('extend moves a time of expiry', async () => {
     pod('test', { [`${SEED}expires`]: '2026-01-01T02:00:00Z' })
     await run('extend', ['pod/test', '3h'])
     expect(annotationsOf('test')).toEqual({ [`${SEED}expires`]: '2026-01-01T03:00:01Z' })
@@ -239,14 +242,14 @@ describe('extend', () => {
     [started, '1h', 'To shorten it, use set'],
     [{ [`${SEED}expires`]: '2026-01-02' }, '1h', 'To shorten it, use set'],
     [{ [`${SEED}ttl`]: 'nonsense' }, undefined, 'Invalid TTL'],
-  ])('refuses %j with %s', async (annotations, ttl, message) => {
+  ])('extend refuses %j with %s', async (annotations, ttl, message) => {
     pod('test', annotations)
     await expect(run('extend', ttl === undefined ? ['pod/test'] : ['pod/test', ttl])).rejects.toThrow(message)
     expect(harness.writes()).toEqual([])
   })
 })
 
-test.each(['set', 'extend'])('%s is refused on what a Deployment copies its annotations to', async (command) => {
+test.each(['set', 'extend'])('%s refuses an object that inherits annotations', async (command) => {
   harness.server.seed(ReplicaSet, {
     metadata: {
       name: 'web-1',
@@ -259,7 +262,7 @@ test.each(['set', 'extend'])('%s is refused on what a Deployment copies its anno
   )
 })
 
-test('clear takes all away that makes a lease, and nothing else', async () => {
+test('clear removes all lease annotations and nothing else', async () => {
   pod('test', {
     other: 'x',
     [`${SEED}ttl`]: '2h',
@@ -280,7 +283,7 @@ test.each([
   ['set', '1h'],
   ['extend', '2d'],
   ['clear', ''],
-])('%s promises nothing about what is being deleted', async (command, ttl) => {
+])('%s refuses an object that is being deleted', async (command, ttl) => {
   const metadata = { name: 'test', namespace: 'default', finalizers: ['example.dev/hold'] }
   const deletionTimestamp = '2026-01-01T00:00:00Z'
   harness.server.seed(Pod, {
@@ -291,7 +294,7 @@ test.each([
   expect(harness.writes()).toEqual([])
 })
 
-test('other kinds and namespaces are named as kubectl names them', async () => {
+test('kinds and namespaces are named as in kubectl', async () => {
   const metadata = { name: 'web', namespace: 'shop' }
   harness.server.seed(Deployment, { metadata, spec: deploymentSpec })
   harness.server.seed(ConfigMap, { metadata })
@@ -311,13 +314,13 @@ test.each<[string, number, readonly string[]]>([
   ['2025-12-31T23:00:00Z', 0, ['A time: the lease ends at 2025-12-31T23:00:00Z (1h ago).']],
   ['1h30', 1, [expect.stringMatching(/^Refused\. Invalid TTL: 30 has no unit; .*\.$/)]],
   ['', 1, [expect.stringMatching(/^Refused\. Invalid TTL: it is empty/)]],
-])('explain %s', async (text, code, lines) => {
+])('explain %s prints its meaning', async (text, code, lines) => {
   expect(await run('explain', [text])).toBe(code)
   expect(written).toEqual(lines)
   expect(harness.server.requests).toEqual([])
 })
 
-test('durations in words', () => {
+test('durations are printed in words', () => {
   expect(durationInWords(90_061_001)).toBe('1 day 1 hour 1 minute 1 second 1 millisecond')
   expect([roughDuration(90_061_001), roughDuration(59_999), roughDuration(86_400_000 * 40), roughDuration(5)]).toEqual([
     '1d1h',

@@ -5,10 +5,10 @@ import { LEASE_OPERATOR } from '../../rbac.ts'
 import { childNames } from './child-names.ts'
 
 const DNS_LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
-/** What an object may be called: a DNS name of up to 253 characters. */
+/** Names of objects: DNS names of up to 253 characters. */
 const objectName = stringMatching(/^[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?){0,3}$/)
 
-test('what can be told by its name is', () => {
+test('names are readable where possible', () => {
   expect(childNames('deployment-controller')).toEqual({
     base: 'object-lease-deployment-controller',
     health: 'object-lease-deployment-controller-health',
@@ -17,7 +17,7 @@ test('what can be told by its name is', () => {
   })
 })
 
-test('no LeaseController takes the place of what the operator itself consists of', () => {
+test("no LeaseController overwrites the operator's own objects", () => {
   const deployed = ['lease-controllers.yaml', 'lease-admission.yaml'].flatMap((file) => {
     const manifest = readFileSync(new URL(`../../../../../deploy/${file}`, import.meta.url), 'utf8')
     return Array.from(manifest.matchAll(/^  name: (\S+)$/gm), ([, name = '']) => name)
@@ -42,7 +42,7 @@ test('every name is a DNS label, and no two LeaseControllers share one', () => {
   )
 })
 
-test('names that differ only where they are cut or changed stay apart', () => {
+test('names that differ only where they are cut stay distinct', () => {
   const long = 'x'.repeat(80)
   const bases = ['a.b', 'a-b', `${long}1`, `${long}2`].map((name) => childNames(name).base)
   expect(new Set(bases).size).toBe(4)

@@ -75,7 +75,7 @@ describe('a dedicated controller', () => {
     await harness.until(() => harness.ready('web') === 'False DeploymentUnavailable')
   })
 
-  test('gets all it needs, owned by its LeaseController', () => {
+  test('a dedicated controller gets all its children, owned by the LeaseController', () => {
     expect(children()).toEqual([
       'ServiceAccount operator/object-lease-web',
       'ClusterRole /object-lease-web',
@@ -118,7 +118,7 @@ describe('a dedicated controller', () => {
     })
   })
 
-  test('has rights on its kind, and on no other', () => {
+  test('a dedicated controller has rights on its own kind only', () => {
     const clusterRole = harness.server.peek(ClusterRole, { name: 'object-lease-web' })
     expect(clusterRole?.rules).toEqual([
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -134,7 +134,7 @@ describe('a dedicated controller', () => {
     ])
   })
 
-  test('is Ready when its Deployment is, with what it reports', async () => {
+  test('a dedicated controller is Ready with its Deployment and shows its report', async () => {
     expect(harness.status('web')).toMatchObject({
       mode: 'dedicated',
       target: 'deployments.apps/v1',
@@ -165,7 +165,7 @@ describe('a dedicated controller', () => {
     await reporter.stop(0)
   })
 
-  test('is put right when somebody changes or deletes what is its own', async () => {
+  test('changed and deleted children are restored', async () => {
     const role = harness.server.peek(ClusterRole, { name: 'object-lease-web' })
     const wanted = role?.rules
     harness.server.seed(ClusterRole, {
@@ -180,7 +180,7 @@ describe('a dedicated controller', () => {
     await harness.until(() => harness.server.objects(Deployment).length === 1)
   })
 
-  test('goes, and all that is its own, when its LeaseController asks for shared mode', async () => {
+  test('shared mode removes the dedicated controller with all its children', async () => {
     harness.put('web', { ...seedExample, mode: 'shared' })
     await harness.until(() => harness.ready('web') === 'True Running')
     expect(children()).toEqual([])
@@ -193,7 +193,7 @@ describe('a dedicated controller', () => {
     expect(harness.running()).toHaveLength(0)
   })
 
-  test('gets no more rights than its spec asks for when that changes', async () => {
+  test('a changed spec reduces the rights', async () => {
     const cleanup = { cleanup: true, cleanupConfigMaps: ['scripts'] }
     harness.put('web', { group: '', kind: 'ConfigMap', leaderElection: false, ...cleanup })
     await harness.until(() => harness.status('web')?.target === 'configmaps/v1')
@@ -207,7 +207,7 @@ describe('a dedicated controller', () => {
     expect(role?.rules?.map(({ verbs }) => verbs)).toEqual([['patch']])
   })
 
-  test('keeps the leases that others would keep in shared mode', async () => {
+  test('a dedicated controller takes precedence over shared ones', async () => {
     harness.put('other', { group: 'apps', kind: 'Deployment', mode: 'shared' })
     await harness.until(() => harness.ready('other') === 'True Running')
     expect(harness.running()).toHaveLength(0)
@@ -218,7 +218,7 @@ describe('a dedicated controller', () => {
     expect(children()).toEqual([])
   })
 
-  test('is one for all that name its kind: the oldest decides, and the next when that goes', async () => {
+  test('the oldest LeaseController of a kind deploys its controller, then the next', async () => {
     await harness.clock.advance(2_000)
     harness.put('another', { kind: 'Deployment', group: 'apps' })
     await harness.until(
@@ -232,7 +232,7 @@ describe('a dedicated controller', () => {
     )
   })
 
-  test('says in its status what could not be made, and recovers', async () => {
+  test('the status shows a failed action, and the controller recovers', async () => {
     const end = harness.server.intercept(({ verb, plural }) =>
       verb === 'apply' && plural === 'clusterroles' ? refuse(403, 'Forbidden', 'may not grant that') : undefined,
     )
@@ -247,7 +247,7 @@ describe('a dedicated controller', () => {
 describe('a shared controller', () => {
   beforeEach(() => harness.start())
 
-  test('runs in the operator, with the settings of its LeaseController and its figures in the status', async () => {
+  test('a shared controller runs with the settings of its LeaseController and reports in the status', async () => {
     harness.put('web', { ...seedExample, optIn: { key: 'team' }, dryRun: true })
     await harness.until(() => harness.ready('web') === 'True Running')
     const [controller] = harness.running()
@@ -269,7 +269,7 @@ describe('a shared controller', () => {
     expect([harness.writes(), harness.discoveries]).toEqual([[], asked])
   })
 
-  test('is changed and stopped live', async () => {
+  test('a shared controller is changed and stopped live', async () => {
     harness.put('web', seedExample)
     await harness.until(() => harness.running().length === 1)
     harness.put('web', { ...seedExample, dryRun: true })
@@ -283,7 +283,7 @@ describe('a shared controller', () => {
     expect(harness.controllers.map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped'])
   })
 
-  test('is one for all that name its kind; the oldest decides, and the next when that goes', async () => {
+  test('the settings of the oldest LeaseController of a kind count, then those of the next', async () => {
     harness.put('first', { kind: 'Pod', dryRun: true })
     await harness.until(() => harness.ready('first') === 'True Running')
     await harness.clock.advance(2_000)
@@ -296,7 +296,7 @@ describe('a shared controller', () => {
     expect(harness.running()).toHaveLength(1)
   })
 
-  test('begins at once when the CRD of its kind appears, waits when it goes, and begins again', async () => {
+  test('a shared controller follows the CRD of its kind', async () => {
     const spec = { group: 'startpunkt.ullberg.us', kind: 'Application', version: 'v1alpha2' }
     harness.put('app', spec)
     await harness.until(() => harness.ready('app') === 'False KindNotServed')
@@ -328,7 +328,7 @@ describe('a shared controller', () => {
     expect(harness.controllers).toHaveLength(1)
   })
 
-  test('of a kind that is none says so and costs nothing', async () => {
+  test('an invalid or missing kind is reported and costs little', async () => {
     harness.put('odd', { kind: 5 as never })
     await harness.until(() => harness.ready('odd') === 'False InvalidSpec')
     // As a selector it would be all namespaces but those.
@@ -342,7 +342,7 @@ describe('a shared controller', () => {
     expect(harness.controllers).toEqual([])
   })
 
-  test('runs although dedicated is asked for, with a note, if there is no image for dedicated controllers', async () => {
+  test('a dedicated controller without an image runs in the operator, with a note', async () => {
     harness.put('web', { ...seedExample, mode: 'dedicated' })
     await harness.until(() => harness.ready('web') === 'True Running')
     expect(harness.status('web')?.note).toContain('no image for dedicated controllers')
@@ -350,12 +350,9 @@ describe('a shared controller', () => {
 })
 
 test.each([
-  [
-    'of the one that somebody made, before that which came with the operator',
-    { labels: { [`${LEASE_CONTROLLER_GROUP}/default`]: 'true' } },
-  ],
+  ["of the user's LeaseController before a default", { labels: { [`${LEASE_CONTROLLER_GROUP}/default`]: 'true' } }],
   ['of the older', {}],
-])('from the first moment after a restart the settings count %s', async (_, metadata) => {
+])('after a restart the settings count at once %s', async (_, metadata) => {
   harness.put('z-dry', { kind: 'Pod', dryRun: true })
   await harness.clock.advance(2_000)
   harness.server.seed(LeaseController, {
@@ -367,7 +364,7 @@ test.each([
   expect(harness.controllers.map(({ options }) => options.settings.dryRun)).toEqual([true])
 })
 
-test('other prefixes hold for controllers of their own, too', async () => {
+test('dedicated controllers get the configured prefixes', async () => {
   const families = [{ prefix: 'a.example/', start: 'extended-at' as const }]
   await harness.start({ dedicated: DEDICATED, settings: { ...defaultLeaseSettings, families } })
   harness.put('web', seedExample)
@@ -376,7 +373,7 @@ test('other prefixes hold for controllers of their own, too', async () => {
   expect(container?.args).toEqual(expect.arrayContaining(['--prefix=a.example/', '--newer-prefix=a.example/']))
 })
 
-test('who no longer leads stops at once, and begins anew when it leads again', async () => {
+test('an operator that loses its lease stops its controllers until it leads again', async () => {
   await harness.start({}, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
   harness.put('web', seedExample)
   await harness.until(() => harness.ready('web') === 'True Running')
@@ -389,7 +386,7 @@ test('who no longer leads stops at once, and begins anew when it leads again', a
   expect(harness.controllers.map(({ state }) => state)).toEqual(['stopped', 'running'])
 })
 
-test('the kinds of every day come along, and give way to the user', async () => {
+test('default LeaseControllers give way to those of the user', async () => {
   await harness.start({
     defaults: defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps'),
   })
@@ -406,7 +403,7 @@ test('the kinds of every day come along, and give way to the user', async () => 
   await harness.until(() => harness.running().length === 1)
 })
 
-test('a kind of every day that its user removed stays away: what it leased would be deleted after all', async () => {
+test('a deleted default LeaseController is not created again', async () => {
   const defaults = defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps')
   await harness.start({ defaults }, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
   await harness.until(() => harness.ready('pods') === 'True Running' && harness.ready('configmaps') === 'True Running')
@@ -421,7 +418,7 @@ test('a kind of every day that its user removed stays away: what it leased would
   expect(harness.running().map(({ options }) => options.kind.kind)).toEqual(['ConfigMap'])
 })
 
-test('a kind of every day is not made while nobody can tell whether it was removed', async () => {
+test('a default LeaseController is not created while the CRD cannot be read', async () => {
   const end = harness.server.intercept(({ plural, verb }) =>
     plural === 'customresourcedefinitions' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,
   )
@@ -432,7 +429,7 @@ test('a kind of every day is not made while nobody can tell whether it was remov
   await harness.until(() => harness.ready('pods') === 'True Running')
 })
 
-test('a controller that cannot start is tried again, and tells why meanwhile', async () => {
+test('a controller that fails to start is retried and reports the error', async () => {
   let tries = 0
   await harness.start({
     createController: (_context, options) => {
@@ -449,7 +446,7 @@ test('a controller that cannot start is tried again, and tells why meanwhile', a
   expect(harness.controllers.map(({ state }) => state)).toEqual(['stopped', 'stopped', 'running'])
 })
 
-test('a controller that waits for long is stopped all the same', async () => {
+test('a controller that is still starting can be stopped', async () => {
   await harness.start({
     createController: (_context, options) => {
       const controller = new FakeKindController(options)

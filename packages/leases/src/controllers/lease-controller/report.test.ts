@@ -16,13 +16,13 @@ test('a report is read as it was written', () => {
 })
 
 test.each([undefined, {}, { 'object-lease-controller.ullberg.us/active-leases': 'many' }])(
-  'what is no report is none: %j',
+  'annotations %j contain no report',
   (annotations) => {
     expect(readReport(annotations && { annotations })).toBeUndefined()
   },
 )
 
-test('the Lease to report in is named with its namespace', () => {
+test('LEASE_REPORT names a Lease with its namespace', () => {
   expect(reportLease('operators/object-lease-web-report')).toEqual({
     namespace: 'operators',
     name: 'object-lease-web-report',

@@ -65,7 +65,7 @@ function found(spec: LeaseControllerSpec): readonly [string, string | undefined]
   return [`${plural}.${group}/${version}`, resolution.note]
 }
 
-describe('a kind is found', () => {
+describe('resolveKind finds a kind', () => {
   test.each<[LeaseControllerSpec, string]>([
     [{ group: 'apps', version: 'v1', kind: 'Deployment' }, 'deployments.apps/v1'],
     [{ group: 'apps', kind: 'deployment' }, 'deployments.apps/v1'],
@@ -79,18 +79,18 @@ describe('a kind is found', () => {
       { group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
       'horizontalpodautoscalers.autoscaling/v1',
     ],
-  ])('as %j, with nothing to say', (spec, expected) => {
+  ])('the spec %j resolves without a note', (spec, expected) => {
     expect(found(spec)).toEqual([expected, undefined])
   })
 
-  test('in the group that has it, if none was named', () => {
+  test('a kind without a group resolves to the only group that serves it', () => {
     expect(found({ group: '', version: 'v1', kind: 'Deployment' })).toEqual([
       'deployments.apps/v1',
       'the core group has no Deployment; using apps/v1',
     ])
   })
 
-  test('in another version of its group', () => {
+  test('a kind resolves to another version of its group', () => {
     expect(found({ group: 'apps', version: 'v1beta1', kind: 'Deployment' })).toEqual([
       'deployments.apps/v1',
       'version v1beta1 is not served; using v1',
@@ -98,8 +98,8 @@ describe('a kind is found', () => {
   })
 })
 
-describe('a kind is not found', () => {
-  test('in a group other than the one that was named: it is waited for', () => {
+describe('resolveKind does not find a kind', () => {
+  test('a kind in another group than the named one is missing', () => {
     const spec = { group: 'startpunkt.ullberg.us', version: 'v1alpha2', kind: 'Application' }
     expect(resolve(spec)).toMatchObject({
       state: 'missing',
@@ -107,28 +107,28 @@ describe('a kind is not found', () => {
     })
   })
 
-  test('if several groups have it', () => {
+  test('a kind in several groups is ambiguous', () => {
     expect(resolve({ kind: 'Application' })).toMatchObject({
       state: 'unfit',
       reason: expect.stringContaining('set spec.group to one.dev or two.dev'),
     })
   })
 
-  test('if nothing can be watched or deleted of it', () => {
+  test('a kind without the needed verbs is unfit', () => {
     expect(resolve({ kind: 'Binding' })).toMatchObject({
       state: 'unfit',
       reason: 'Binding cannot have leases: the API server does not support list, watch, patch, delete for bindings.',
     })
   })
 
-  test('while its CRD is being deleted: it may come back', () => {
+  test('a kind whose CRD is being deleted is missing', () => {
     expect(resolve({ group: 'going.dev', kind: 'Thing' })).toMatchObject({
       state: 'missing',
       reason: 'Thing cannot be patched: its CRD is being deleted.',
     })
   })
 
-  test('while the server behind its group is away, which is said', () => {
+  test('a kind whose API server is unavailable is missing, with the reason', () => {
     expect(resolve({ group: 'metrics.dev', kind: 'NodeMetrics' })).toMatchObject({
       state: 'missing',
       reason: expect.stringContaining('Its server does not answer.'),
@@ -136,12 +136,12 @@ describe('a kind is not found', () => {
   })
 })
 
-test.each([[5], [true], [['a']], [{}], [{ plural: 7 }], [''], [null]])('%j is no kind', (kind) => {
-  // What a server that does not check the type would let through.
+test.each([[5], [true], [['a']], [{}], [{ plural: 7 }], [''], [null]])('the value %j is not a kind', (kind) => {
+  // A server without the schema would accept it.
   expect(targetOf({ kind: kind as never })).toMatchObject({ ok: false, reason: expect.stringContaining('spec.kind') })
 })
 
-test('two names that are those of two kinds are neither of them', () => {
+test('names of two different kinds resolve to neither', () => {
   expect(resolve({ kind: { singular: 'Event', plural: 'pods' } })).toMatchObject({
     state: 'missing',
     reason: expect.stringContaining('does not serve pods/Event.'),

@@ -21,7 +21,7 @@ async function leases(many: number): Promise<void> {
 }
 
 describe('many leases that end together', () => {
-  test('are read by a list, and deleted each exactly as read', async () => {
+  test('many expired leases are read by lists and deleted one by one as read', async () => {
     await leases(500)
     await harness.clock.advance(35_000)
     expect(harness.server.objects(ConfigMap)).toEqual([])
@@ -30,7 +30,7 @@ describe('many leases that end together', () => {
     expect(count('list')).toBeLessThanOrEqual(2)
   })
 
-  test('are kept if they were extended after the list', async () => {
+  test('a lease that is extended after the list is kept', async () => {
     await leases(500)
     let deletions = 0
     harness.server.intercept(({ verb }) => {
@@ -51,7 +51,7 @@ describe('many leases that end together', () => {
     expect(harness.server.objects(ConfigMap)).toEqual([])
   })
 
-  test('are read one by one when the list is refused', async () => {
+  test('leases are read one by one when the list fails', async () => {
     await leases(200)
     harness.server.intercept(({ verb }) => (verb === 'list' ? refuse(500, 'InternalError', 'no') : undefined))
     await harness.clock.advance(40_000)
@@ -59,7 +59,7 @@ describe('many leases that end together', () => {
     expect(count('get')).toBeGreaterThanOrEqual(200)
   })
 
-  test('are not worth a list of a namespace with many others', async () => {
+  test('a namespace with mostly other objects is not listed', async () => {
     await harness.start()
     for (let index = 0; index < 100; index++) harness.create(`n${index}`, { [`${SEED}ttl`]: '60s' })
     for (let index = 0; index < 900; index++) harness.create(`other${index}`, {})
@@ -71,7 +71,7 @@ describe('many leases that end together', () => {
     expect(count('list')).toBe(0)
   })
 
-  test('are not deleted early by a list, with a clock that runs ahead', async () => {
+  test('a list does not delete leases early when the local clock runs ahead', async () => {
     await leases(300)
     harness.clockOffset = 20_000
     await harness.clock.advance(25_000)

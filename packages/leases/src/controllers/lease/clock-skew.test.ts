@@ -9,7 +9,7 @@ function checked(ahead: number | undefined): { readonly clock: VirtualClock; rea
   return { clock, check }
 }
 
-test('nothing is known before the server was asked', () => {
+test('a clock is not accurate before the first comparison', () => {
   expect(new ClockSkew(new VirtualClock()).isAccurate).toBe(false)
 })
 
@@ -22,11 +22,11 @@ test.each([
   [3_000, false],
   [3_600_000, false],
   [undefined, false],
-])('a clock %s ms ahead of the server is right: %s', (ahead, isAccurate) => {
+])('a clock %s ms ahead of the server is accurate: %s', (ahead, isAccurate) => {
   expect(checked(ahead).check.isAccurate).toBe(isAccurate)
 })
 
-test('it is doubted after a minute, and asked again', async () => {
+test('a comparison is valid for a minute', async () => {
   const { clock, check } = checked(0)
   await clock.advance(59_000)
   expect(check.isAccurate).toBe(true)
@@ -36,7 +36,7 @@ test('it is doubted after a minute, and asked again', async () => {
   expect(check.isAccurate).toBe(true)
 })
 
-test.each([-60_000, 60_000])('it is doubted when it was set by %i ms, and right when that was undone', (jump) => {
+test.each([-60_000, 60_000])('a clock that was set by %i ms is not accurate until it is set back', (jump) => {
   const { clock, check } = checked(0)
   clock.jump(jump)
   expect(check.isAccurate).toBe(false)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { EventLimiter } from './event-limiter.ts'
 
 describe('EventLimiter', () => {
-  test('lets a few through at once, the rest in order and in time', async () => {
+  test('a burst passes at once, later events follow in order at the rate', async () => {
     const clock = new VirtualClock()
     const paced = new EventLimiter({ clock, burst: 3, rate: 10 })
     const ran: number[] = []
@@ -16,7 +16,7 @@ describe('EventLimiter', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('gives way to what is more important', async () => {
+  test('events slow down while the controller is busy', async () => {
     const clock = new VirtualClock()
     let isBusy = true
     const paced = new EventLimiter({ clock, burst: 1, rate: 100, busyRate: 1, isBusy: () => isBusy })
@@ -29,7 +29,7 @@ describe('EventLimiter', () => {
     expect(ran.length).toBe(50)
   })
 
-  test('drops what is not worth it any more, and the oldest when there are too many', async () => {
+  test('events past their time and the oldest beyond the limit are dropped', async () => {
     const clock = new VirtualClock()
     const paced = new EventLimiter({ clock, burst: 1, rate: 1, maxQueued: 3 })
     const ran: string[] = []
@@ -55,7 +55,7 @@ describe('EventLimiter', () => {
     ])
   })
 
-  test('holds nothing back any more when it is closed', () => {
+  test('a closed limiter passes everything at once', () => {
     const clock = new VirtualClock()
     const paced = new EventLimiter({ clock, burst: 1, rate: 1 })
     const ran: string[] = []
@@ -71,7 +71,7 @@ describe('EventLimiter', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('forgets what it ran', async () => {
+  test('the limiter forgets past events', async () => {
     const clock = new VirtualClock()
     const paced = new EventLimiter({ clock, burst: 1, rate: 1_000, maxQueued: 5_000 })
     for (let index = 0; index < 5_000; index++) paced.add(() => undefined)

@@ -12,7 +12,7 @@ const seconds = fc.integer({ min: 0, max: 90 })
 
 const DAY = 86_400_000
 
-/** Ten seconds, and what clocks that agree may differ. */
+/** Ten seconds, plus the accepted difference between clocks. */
 const NO_LONGER_NEW = 14_000
 
 type Fault = 'conflict' | 'error' | 'drop' | 'drop-answer'
@@ -25,7 +25,7 @@ type Step =
       readonly newer: boolean
       readonly job: 'none' | 'wait' | 'fire'
     }
-  /** Without a TTL: that is put on later. */
+  /** Without a TTL, which is added later. */
   | { readonly do: 'create-bare'; readonly name: string }
   | { readonly do: 'edit-ttl'; readonly name: string; readonly ttl: number }
   | { readonly do: 'extend' | 'delete'; readonly name: string }
@@ -35,7 +35,7 @@ type Step =
   | { readonly do: 'jump'; readonly ahead: number }
   | { readonly do: 'drop-watches' | 'hold-watches' | 'release-watches' | 'compact' }
   | { readonly do: 'fault'; readonly fault: Fault; readonly count: number }
-  /** Just before the controller's next write of that object is carried out, somebody extends the lease. */
+  /** A user extends the lease just before the controller's next write of that object. */
   | { readonly do: 'race'; readonly name: string }
   | { readonly do: 'finish-jobs'; readonly type: 'Complete' | 'Failed' }
 
@@ -70,7 +70,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('restart'),
       kill: fc.boolean(),
-      // As a rule a moment, now and then so long that all who have a time to live are gone.
+      // Usually short, sometimes so long that all finished jobs are gone.
       down: fc.oneof(
         { weight: 3, arbitrary: fc.nat(60_000) },
         { weight: 1, arbitrary: fc.integer({ min: 60_000, max: 90 * DAY }) },
@@ -95,21 +95,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('finish-jobs'), type: fc.constantFrom('Complete', 'Failed') }) },
 )
 
-/** What must hold, worked out here anew from what is stored. */
+/** Checks the invariants on the stored objects, independently of the controller. */
 class Oracle {
   readonly #harness: LeaseHarness
   readonly problems: string[] = []
   deletions = 0
   promisesKept = 0
-  /** Whether what changes now is changed by somebody else than a controller. */
+  /** Whether the current change is made by a user. */
   byUser = false
-  /** By object, those seen. */
+  /** Starts already checked, by object. */
   readonly #starts = new Set<string>()
-  /** By object: until when a TTL that was put on later promises that it lives. */
+  /** The earliest expiry that a TTL added later allows, by uid. */
   readonly #promises = new Map<string, number>()
-  /** As they were last, also those that are gone, by uid. */
+  /** The last version of every job, including deleted ones, by uid. */
   readonly #jobs = new Map<string, Stored<Job>>()
-  /** The jobs that are gone and of which a user's change made another end of the same time. */
+  /** Deleted jobs of an expiry that a user's change has started again. */
   readonly #before = new Set<string>()
 
   constructor(harness: LeaseHarness) {
@@ -127,10 +127,10 @@ class Oracle {
     })
   }
 
-  /** Somebody has changed this: a TTL on an object that is no longer new counts from now, whoever's clock is wrong. */
+  /** A user changed the object: a TTL on an object that is no longer new counts from now, even if a clock is wrong. */
   promise({ metadata: { uid, annotations = {}, creationTimestamp } }: Stored<KubeObject>): void {
     const now = this.#harness.clock.now()
-    // A lease that was moved away from an end and comes back to it ends there once more.
+    // A lease that is moved away from an expiry and back expires there again.
     const there = new Set(this.#harness.jobs.map(({ metadata }) => metadata.uid))
     for (const [job, made] of this.#jobs) {
       if (environmentOf(made)['OBJECT_UID'] === uid && !there.has(job)) this.#before.add(job)
@@ -142,7 +142,7 @@ class Oracle {
     else this.#promises.delete(uid)
   }
 
-  /** Users write milliseconds here, keepers whole seconds: what they call now is now by the server's clock. */
+  /** Users write milliseconds here, controllers whole seconds: a controller's start is the server's time. */
   #checkStart({ metadata }: Stored<KubeObject>): void {
     const { annotations = {} } = metadata
     const start = annotations[`${SEED}extended-at`] ?? annotations[`${NEWER}lease-start`]
@@ -153,7 +153,7 @@ class Oracle {
     if (age < 0 || age > 2_000) this.problems.push(`${metadata.name} got a start ${age} ms ago`)
   }
 
-  /** What a user wrote as the start stands until a user takes it away, or the TTL. */
+  /** A start that a user wrote stays until a user removes it or the TTL. */
   #checkKept(before: Stored<KubeObject>, after: Stored<KubeObject>): void {
     const { prefix, start } = familyOf(before)
     const given = before.metadata.annotations?.[start]
@@ -163,7 +163,7 @@ class Oracle {
       this.problems.push(`${after.metadata.name} lost its start ${given}`)
   }
 
-  /** Nothing else deletes here: it was a lease that ended. */
+  /** Only an expired lease deletes here. */
   #checkDeletion({ metadata }: Stored<KubeObject>): void {
     this.deletions++
     const now = this.#harness.clock.now()
@@ -194,7 +194,7 @@ class Oracle {
     }
   }
 
-  /** One job per end of a lease; another only after those before it failed. */
+  /** One job per expiry; another only after the earlier ones failed. */
   #checkJob(job: Stored<Job>): void {
     const environment = environmentOf(job)
     const others = this.#jobsOf(environment['OBJECT_UID'] ?? '', environment['LEASE_EXPIRED_AT'] ?? '').filter(
@@ -333,7 +333,7 @@ class Run {
     }
   }
 
-  /** Everything heals; what must happen in the end has happened then. */
+  /** Ends all faults and waits until everything that must happen has happened. */
   async settle(): Promise<void> {
     const { harness } = this
     this.#faults = []
@@ -367,7 +367,7 @@ class Run {
     for (const job of this.harness.jobs) if (!job.status?.conditions) this.harness.finishJob(job, type, 'x')
   }
 
-  /** As the job controller does with a job whose time is up. */
+  /** Plays the job controller for a job past its deadline. */
   #endInTime({ metadata, spec }: Stored<Job>): void {
     const { clock } = this.harness
     if (spec?.activeDeadlineSeconds === undefined) return
@@ -379,16 +379,16 @@ class Run {
 
   async #restart(kill: boolean, down: number): Promise<void> {
     if (kill) this.#process?.kill()
-    // A clean stop waits for what runs, which may wait for time to pass.
+    // A clean stop waits for requests in progress, which may need time to pass.
     else await Promise.all([this.#process?.stop(), this.harness.clock.advance(2_000)])
     await this.harness.clock.advance(down)
     this.#process = await this.harness.start()
   }
 }
 
-/** What went wrong once. */
+/** Regressions. */
 const regressions: readonly Step[][] = [
-  // To a clock that was behind the object looked new; when it was set right, the lease ended at once.
+  // With a slow clock the object looked new; when the clock was corrected, the lease expired at once.
   [
     { do: 'create-bare', name: 'a' },
     { do: 'pass', milliseconds: 30_000 },
@@ -398,7 +398,7 @@ const regressions: readonly Step[][] = [
     { do: 'jump', ahead: 0 },
     { do: 'pass', milliseconds: 40_000 },
   ],
-  // A live read that the cache overtook took the new date back.
+  // A live read that was older than the cache reverted the new date.
   [
     { do: 'create', name: 'a', ttl: 0, newer: false, job: 'wait' },
     { do: 'pass', milliseconds: 1 },
@@ -412,7 +412,7 @@ const regressions: readonly Step[][] = [
     { do: 'create', name: 'a', ttl: 0, newer: false, job: 'none' },
     { do: 'pass', milliseconds: 1 },
   ],
-  // A job that had ended was gone by the time somebody looked, and was made again.
+  // A finished job was gone when the next process looked, and was created again.
   [
     { do: 'create', name: 'a', ttl: 0, newer: false, job: 'wait' },
     { do: 'pass', milliseconds: 2_000 },
@@ -424,8 +424,8 @@ const regressions: readonly Step[][] = [
   ],
 ]
 
-describe('whatever happens', () => {
-  test('no lease ends early, none is lost, and no cleanup is repeated', { timeout: 240_000 }, async () => {
+describe('a lease controller under faults', () => {
+  test('no lease ends early, no lease is lost, and no cleanup is repeated', { timeout: 240_000 }, async () => {
     let deletions = 0
     let promisesKept = 0
     await fc.assert(
@@ -439,14 +439,14 @@ describe('whatever happens', () => {
           for (const { metadata } of run.harness.server.objects(ConfigMap)) {
             const { annotations = {} } = metadata
             const ttl = annotations[`${SEED}ttl`] ?? annotations[`${NEWER}ttl`]
-            // What is left has no TTL, or none that makes sense, and no date either.
+            // The remaining objects have no valid TTL and no date.
             expect({ name: metadata.name, ttl: ttl === '1h30' ? undefined : ttl }).toEqual({
               name: metadata.name,
               ttl: undefined,
             })
             expect(Object.keys(annotations).filter((key) => key.endsWith('expire-at'))).toEqual([])
           }
-          // All have ended, and have gone or go by themselves.
+          // All jobs are released.
           expect(run.harness.jobs.filter(({ spec }) => spec?.ttlSecondsAfterFinished === undefined)).toEqual([])
           deletions += run.oracle.deletions
           promisesKept += run.oracle.promisesKept

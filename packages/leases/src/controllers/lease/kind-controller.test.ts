@@ -15,9 +15,9 @@ const after = (seconds: number): string =>
   `${new Date(harness.clock.now() + seconds * 1_000).toISOString().slice(0, 19)}Z`
 
 describe('a lease', () => {
-  test('costs one write and one delete', async () => {
+  test('a lease costs one write and one delete', async () => {
     await harness.start()
-    // With the first, once a minute, our clock is compared with the server's.
+    // The first lease, once a minute, compares the clock with the server's.
     harness.create('before', { [`${SEED}ttl`]: '2h' })
     await harness.clock.advance(100)
     expect(harness.requests().map(({ verb }) => verb)).toEqual(['get', 'patch'])
@@ -39,7 +39,7 @@ describe('a lease', () => {
     expect(harness.reasons('one')).toEqual(['LeaseStarted', 'LeaseExpired'])
   })
 
-  test('is read and written as metadata only', async () => {
+  test('a lease is read and written as metadata only', async () => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '1s' })
     await harness.clock.advance(3_000)
@@ -51,7 +51,7 @@ describe('a lease', () => {
     }
   })
 
-  test('costs nothing while it waits', async () => {
+  test('a waiting lease costs no requests', async () => {
     const { controller } = await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '10h' })
     await harness.clock.advance(1_000)
@@ -64,7 +64,7 @@ describe('a lease', () => {
     })
   })
 
-  test('that was extended before its end lives on, however late we learn of it', async () => {
+  test('an extension wins even if the watch delivers it late', async () => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '60s' })
     await harness.clock.advance(50_000)
@@ -80,7 +80,7 @@ describe('a lease', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('that ended while nobody was there is ended at the start, oldest first', async () => {
+  test('leases that expired while no controller ran are deleted at the start, oldest first', async () => {
     const first = await harness.start()
     harness.create('second', { [`${SEED}ttl`]: '40s' })
     harness.create('first', { [`${SEED}ttl`]: '30s' })
@@ -94,7 +94,7 @@ describe('a lease', () => {
     expect(harness.requests('patch')).toEqual([])
   })
 
-  test('of an object made while nobody was there starts when it is found', async () => {
+  test('the lease of an object that was created while no controller ran starts when it is found', async () => {
     harness.create('one', { [`${SEED}ttl`]: '60s' })
     await harness.clock.advance(3_600_000)
     await harness.start()
@@ -102,7 +102,7 @@ describe('a lease', () => {
     expect(harness.annotations('one')).toMatchObject({ 'extended-at': after(0), 'expire-at': after(60) })
   })
 
-  test('starts by the clock of the server, not by ours', async () => {
+  test("a lease starts by the server's clock, not the controller's", async () => {
     harness.clockOffset = -1_800_000
     await harness.start()
     harness.create('one', { [`${NEWER}ttl`]: '10m' })
@@ -115,7 +115,7 @@ describe('a lease', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('does not end early when our clock runs ahead', async () => {
+  test('a lease does not end early when the local clock runs ahead', async () => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '60s' })
     await harness.clock.advance(1_000)
@@ -126,7 +126,7 @@ describe('a lease', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('that is taken away leaves nothing behind, while we were down too', async () => {
+  test('a removed TTL leaves no annotations behind, even if no controller ran at the time', async () => {
     const process = await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '60s' })
     harness.create('two', { [`${SEED}ttl`]: '60s', [`${SEED}extended-at`]: after(5) })
@@ -142,7 +142,7 @@ describe('a lease', () => {
     expect(harness.reasons('two')).toContain('LeaseAnnotationsCleaned')
   })
 
-  test('whose TTL is invalid is told so and kept, and mended at once', async () => {
+  test('an object with an invalid TTL is kept with a status, and recovers when the TTL is corrected', async () => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '300y' })
     harness.create('two', { [`${SEED}ttl`]: '5s' })
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(harness.reasons('one')).toEqual(['InvalidTTL', 'LeaseStarted', 'LeaseExpired'])
   })
 
-  test('of an object with a finalizer says why it goes, and is then left alone', async () => {
+  test('an object with a finalizer gets the deleting status and is then left alone', async () => {
     await harness.start()
     harness.server.seed(ConfigMap, {
       metadata: { name: 'one', namespace: 'shop', finalizers: ['a/b'], annotations: { [`${SEED}ttl`]: '5s' } },
@@ -172,21 +172,21 @@ describe('a lease', () => {
     expect(harness.reasons('one').filter((reason) => reason === 'LeaseExpired')).toHaveLength(1)
   })
 
-  test.each(['Foreground', 'Orphan', 'Background'])('is deleted with propagation %s', async (propagation) => {
+  test.each(['Foreground', 'Orphan', 'Background'])('an object is deleted with propagation %s', async (propagation) => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '5s', [`${SEED}propagation`]: propagation.toLowerCase() })
     await harness.clock.advance(7_000)
     expect(harness.requests('delete')[0]?.body).toMatchObject({ propagationPolicy: propagation })
   })
 
-  test('of a kind without namespaces ends, too', async () => {
+  test('a lease on a cluster-scoped object expires', async () => {
     await harness.start({ kind: Node, settings: { optIn: { key: 'leases' } } })
     harness.create('one', { [`${SEED}ttl`]: '5s' }, Node)
     await harness.clock.advance(7_000)
     expect(harness.object('one', Node)).toBeUndefined()
   })
 
-  test('in a dry run is dated and kept, and said to have ended once', async () => {
+  test('a dry run keeps the object and reports the expiry once', async () => {
     const process = await harness.start({ settings: { dryRun: true } })
     harness.create('one', { [`${SEED}ttl`]: '5s' })
     await harness.clock.advance(20_000)
@@ -199,7 +199,7 @@ describe('a lease', () => {
     expect(harness.reasons('one')).toEqual(['LeaseStarted', 'LeaseExpired'])
   })
 
-  test('in a dry run is not said to have ended early when our clock runs ahead', async () => {
+  test('a dry run does not report an early expiry when the local clock runs ahead', async () => {
     harness.clockOffset = 7_200_000
     await harness.start({ settings: { dryRun: true } })
     harness.create('one', { [`${SEED}ttl`]: '1h' })
@@ -212,20 +212,20 @@ describe('a lease', () => {
   })
 })
 
-describe('the announcement of an end', () => {
+describe('the expiry warning', () => {
   test.each([
     [{}, {}, /the object is deleted then \(Background\)\. Extend the lease to keep it\.$/],
     [{ dryRun: true }, {}, /the object would be deleted then, but this is a dry run\.$/],
     [{}, { [`${SEED}on-delete-job`]: 'x' }, /the object is kept then: the cleanup job cannot be run\.$/],
     [{}, { [`${SEED}on-delete-job`]: 'x', [`${SEED}job-on-failure`]: 'delete' }, /the object is deleted then/],
-  ])('says what will be: %j %j', async (settings, annotations, note) => {
+  ])('the warning states what will happen: %j %j', async (settings, annotations, note) => {
     await harness.start({ settings })
     harness.create('one', { [`${SEED}ttl`]: '100s', ...annotations })
     await harness.clock.advance(95_000)
     expect(harness.expiryWarnings.map((event) => event.note)).toEqual([expect.stringMatching(note)])
   })
 
-  test('comes once, also when the controller was restarted in between', async () => {
+  test('the warning is recorded once, even if the controller restarts', async () => {
     const process = await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '100s' })
     await harness.clock.advance(89_000)
@@ -240,7 +240,7 @@ describe('the announcement of an end', () => {
     expect(harness.expiryWarnings).toHaveLength(1)
   })
 
-  test('comes again for another end', async () => {
+  test('an extended lease gets another warning', async () => {
     await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '100s' })
     await harness.clock.advance(95_000)
@@ -253,7 +253,7 @@ describe('the announcement of an end', () => {
 describe('namespaces that opt in', () => {
   const settings = { optIn: { key: 'leases', value: 'on' } }
 
-  test('are managed from the moment they do until they do not', async () => {
+  test('a namespace is managed exactly while it has the label', async () => {
     for (let index = 0; index < 50; index++) {
       harness.server.seed(Namespace, { metadata: { name: `n${index}` } })
       harness.server.seed(ConfigMap, {
@@ -277,7 +277,7 @@ describe('namespaces that opt in', () => {
 test.each([
   ['far behind', -3_600_000],
   ['behind by just the age of the object', -1_795_000],
-])('takes no old object for a new one with a clock that is %s', async (_, ahead) => {
+])('an old object is not taken for a new one by a clock that is %s', async (_, ahead) => {
   await harness.start()
   harness.create('one', {})
   harness.create('other', { [`${SEED}ttl`]: '100h' })
@@ -295,7 +295,7 @@ test.each([
   expect(harness.object('one')).toBeUndefined()
 })
 
-test('does not write as fast as somebody takes it back', async () => {
+test('writes slow down when another client keeps reverting them', async () => {
   await harness.start()
   harness.create('one', { [`${SEED}ttl`]: '10h' })
   for (let count = 0; count < 600; count++) {
@@ -307,7 +307,7 @@ test('does not write as fast as somebody takes it back', async () => {
   expect(harness.annotations('one')['lease-status']).toMatch(/^Lease active/)
 })
 
-test('asks for no namespace of a kind that is in none, which it may not be allowed to', async () => {
+test('a cluster-scoped kind needs no access to namespaces', async () => {
   harness.server.intercept(({ plural }) => (plural === 'namespaces' ? refuse(403, 'Forbidden', 'no') : undefined))
   const { controller } = await harness.start({ kind: Node, settings: { optIn: { key: 'leases' } } })
   harness.create('one', { [`${SEED}ttl`]: '5s' }, Node)
@@ -317,8 +317,8 @@ test('asks for no namespace of a kind that is in none, which it may not be allow
   expect(harness.server.requests.filter(({ plural }) => plural === 'namespaces')).toEqual([])
 })
 
-describe('what stands in the way', () => {
-  test('of one object does not delay another', async () => {
+describe('problems', () => {
+  test('a failing object does not delay another', async () => {
     await harness.start()
     harness.server.intercept(({ name, verb }) =>
       name.startsWith('bad') && verb === 'patch' ? refuse(500, 'InternalError', 'no') : undefined,
@@ -332,7 +332,7 @@ describe('what stands in the way', () => {
   })
 
   test.each(['patch', 'delete', 'get'] as const)(
-    'is told when the right to %s is missing, and passes when it returns',
+    'a missing permission to %s is reported until it is granted',
     async (verb) => {
       const { controller } = await harness.start()
       const restore = harness.server.intercept((request) =>
@@ -349,7 +349,7 @@ describe('what stands in the way', () => {
     },
   )
 
-  test('is the right that is missing, not the one that would be needed next', async () => {
+  test('the problem names the missing permission, not the next one', async () => {
     const { controller } = await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '5s' })
     await harness.clock.advance(1_000)
@@ -358,7 +358,7 @@ describe('what stands in the way', () => {
     expect(controller.problem).toMatch(/^Not allowed to get /)
   })
 
-  test('is forgotten with the one object that it stood in the way of', async () => {
+  test('a missing permission is forgotten with the only object that needed it', async () => {
     const { controller } = await harness.start()
     harness.server.intercept(({ verb }) => (verb === 'delete' ? refuse(403, 'Forbidden', 'no') : undefined))
     harness.create('one', { [`${SEED}ttl`]: '5s' })
@@ -372,7 +372,7 @@ describe('what stands in the way', () => {
   test.each([
     'admission webhook "guard.example.dev" denied the request: not on a Monday',
     'configmaps "one" is forbidden: exceeded quota: small, requested: count/configmaps=1',
-  ])('is no missing right when only the object is refused: %s', async (message) => {
+  ])('a refusal of one object is not a missing permission: %s', async (message) => {
     const { controller } = await harness.start()
     const restore = harness.server.intercept(({ verb }) =>
       verb === 'delete' ? refuse(403, 'Forbidden', message) : undefined,
@@ -386,7 +386,7 @@ describe('what stands in the way', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('is told when the kind may not be watched', async () => {
+  test('a missing permission to watch is reported', async () => {
     const restore = harness.server.intercept(({ verb }) =>
       verb === 'watch' || verb === 'list' ? refuse(403, 'Forbidden', 'no') : undefined,
     )
@@ -400,7 +400,7 @@ describe('what stands in the way', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('is whatever keeps it from beginning, told and tried less and less often', async () => {
+  test('a failure to start is reported and retried with backoff', async () => {
     const errors: string[] = []
     const log: Logger = { ...silentLogger, error: (message) => void errors.push(message), child: () => log }
     const finder = { find: () => Promise.resolve(ConfigMap), invalidate: () => undefined }
@@ -410,7 +410,7 @@ describe('what stands in the way', () => {
     expect(errors.length).toBeLessThan(20)
   })
 
-  test('is a kind that is not there: it is waited for, and again after it went', async () => {
+  test('the controller waits for a kind that is not served, also after it is removed', async () => {
     let isThere = false
     let looks = 0
     harness.server.intercept(({ plural }) =>
@@ -445,7 +445,7 @@ describe('what stands in the way', () => {
   })
 })
 
-test('counts each fact once', async () => {
+test('metrics count each fact once', async () => {
   const metrics = await createMetrics()
   await harness.start({ metrics })
   let failures = 0
@@ -470,7 +470,7 @@ test('counts each fact once', async () => {
   }).toEqual({ started: '2', expired: '1', invalid: '1', errors: '1', active: '1', info: '1', late: '1' })
 })
 
-test('stops at once, however many events and announcements wait', async () => {
+test('the controller stops at once with many queued events and warnings', async () => {
   const process = await harness.start()
   for (let index = 0; index < 500; index++) harness.create(`n${index}`, { [`${SEED}ttl`]: '100s' })
   await harness.clock.advance(500)
@@ -484,7 +484,7 @@ test('stops at once, however many events and announcements wait', async () => {
   expect(harness.pendingTimers).toBe(0)
 })
 
-test('stops clean: no timer is left', async () => {
+test('a stopped controller leaves no timer and no watch', async () => {
   const process = await harness.start()
   harness.create('one', { [`${SEED}ttl`]: '10h' })
   await harness.clock.advance(1_000)

@@ -1,8 +1,8 @@
 import { metadataOf, type PartialObjectMetadata, TenureError } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
+import { labelValue, qualifiedName } from '@tenure/kube/model'
 import type { Informer, Informers } from '@tenure/runtime'
 import type { LeaseSettings } from '../../api/types.ts'
-import { isDnsName } from '../../dns-name.ts'
 
 /** Selects the namespaces whose objects are managed: all, or those with a label. Follows label changes. */
 export interface NamespaceFilter {
@@ -16,15 +16,10 @@ export interface NamespaceFilter {
   onChange(handler: (namespace: string) => void): () => void
 }
 
-const LABEL_WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-
-/** Why this is no label that a namespace can have; as a selector it might well mean others: `!protected`, `a,b`. */
+/** Why this is not a valid label. As a selector, `!protected` or `a,b` would match other namespaces. */
 export function optInLabelProblem({ key, value }: NonNullable<LeaseSettings['optIn']>): string | undefined {
-  const slash = key.indexOf('/')
-  const [domain, name] = slash < 0 ? [undefined, key] : [key.slice(0, slash), key.slice(slash + 1)]
-  if ((domain !== undefined && !isDnsName(domain)) || !LABEL_WORD.test(name))
-    return `${JSON.stringify(key)} is not a valid label name`
-  if (value && !LABEL_WORD.test(value)) return `${JSON.stringify(value)} is not a valid label value`
+  if (qualifiedName(key).length > 0) return `${JSON.stringify(key)} is not a valid label name`
+  if (value && labelValue(value).length > 0) return `${JSON.stringify(value)} is not a valid label value`
   return undefined
 }
 

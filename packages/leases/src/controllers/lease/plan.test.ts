@@ -39,7 +39,7 @@ function carriedOut(annotations: Readonly<Record<string, string>>, afterSeconds:
 const active = (expireAt: string): string => `Lease active. Expires at ${expireAt} UTC.`
 
 describe('a new object with a TTL', () => {
-  test('is dated from its creation, with one write', () => {
+  test('a new object gets a date from its creation in one write', () => {
     const { changes, lease, started, startsNow, events } = plan(seed({ ttl: '60s' }), 1)
     expect(changes).toEqual(seed({ 'expire-at': at(60), 'lease-status': active(at(60)) }))
     expect(lease).toMatchObject({ start: CREATED, expireAt: CREATED + 60_000, propagation: 'Background' })
@@ -47,20 +47,20 @@ describe('a new object with a TTL', () => {
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseStarted' }])
   })
 
-  test('needs no second write', () => {
+  test('an object with its date needs no second write', () => {
     const written = carriedOut(seed({ ttl: '60s' }), 1)
     expect(plan(written, 30)).toMatchObject({ changes: {}, started: false, events: [] })
     expect(plan(written, 90)).toMatchObject({ changes: {} })
   })
 
-  test('is rounded up to whole seconds', () => {
+  test('the expiry is rounded up to whole seconds', () => {
     expect(plan(seed({ ttl: '1500ms' }), 0).lease?.expireAt).toBe(CREATED + 2_000)
     expect(plan(seed({ ttl: '1s', 'extended-at': '2026-01-01T12:00:00.250Z' }), 0).lease?.expireAt).toBe(
       CREATED + 2_000,
     )
   })
 
-  test('gets lease-start in the newer family', () => {
+  test('the newer family gets lease-start', () => {
     const { changes, startsNow } = plan(newer({ ttl: '60s' }), 2)
     expect(changes).toEqual(newer({ 'lease-start': at(2), 'expire-at': at(62), 'lease-status': active(at(62)) }))
     expect(startsNow).toBe(true)
@@ -69,14 +69,14 @@ describe('a new object with a TTL', () => {
 })
 
 describe('the start of a lease', () => {
-  test('is now when the TTL was put on later', () => {
+  test('a TTL added later starts now', () => {
     const { changes, startsNow } = plan(seed({ ttl: '60s' }), 11)
     expect(startsNow).toBe(true)
     expect(changes).toMatchObject(seed({ 'extended-at': at(11), 'expire-at': at(71) }))
     expect(plan(carriedOut(seed({ ttl: '60s' }), 11), 20).changes).toEqual({})
   })
 
-  test('is the creation when the object is ten seconds old, or was dated before', () => {
+  test('a lease starts at the creation if the object is new or has a date', () => {
     expect(plan(seed({ ttl: '60s' }), 10)).toMatchObject({ startsNow: false, lease: { start: CREATED } })
     expect(plan(seed({ ttl: '90s', 'expire-at': at(60) }), 30)).toMatchObject({
       startsNow: false,
@@ -85,7 +85,7 @@ describe('the start of a lease', () => {
     })
   })
 
-  test('is extended-at', () => {
+  test('a lease starts at extended-at', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ 'extended-at': at(40) }) }
     const { changes, started, events } = plan(annotations, 41)
     expect(changes).toMatchObject(seed({ 'expire-at': at(100), 'lease-status': active(at(100)) }))
@@ -93,7 +93,7 @@ describe('the start of a lease', () => {
   })
 
   test.each(['yesterday', '2026-01-01', '2026-01-01T12:00:00', '2026-02-30T12:00:00Z', '', '1767268800'])(
-    'is reset when it is %j',
+    'an invalid start %j is reset',
     (text) => {
       for (const annotations of [
         seed({ ttl: '60s', 'extended-at': text }),
@@ -116,23 +116,23 @@ describe('the start of a lease', () => {
     ['2026-01-01T14:00:05+02:00', 5],
     ['2026-01-01T10:30:05-01:30', 5],
     ['2026-01-01T12:00:05.999999999Z', 6],
-  ])('reads %s', (text, seconds) => {
+  ])('extended-at %s is read with its zone', (text, seconds) => {
     expect(plan(seed({ ttl: '60s', 'extended-at': text }), 5).lease?.start).toBe(CREATED + seconds * 1_000)
   })
 
-  test('is now again when extended-at is taken away from a running lease, whether or not that was seen', () => {
+  test('removing extended-at restarts a running lease', () => {
     const { [`${SEED}extended-at`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(30) }), 31)
     expect(plan(rest, 50).changes).toMatchObject(seed({ 'extended-at': at(50), 'expire-at': at(110) }))
     const { [`${NEWER}lease-start`]: __, ...others } = carriedOut(newer({ ttl: '60s' }), 1)
     expect(plan(others, 50).changes).toMatchObject(newer({ 'lease-start': at(50), 'expire-at': at(110) }))
   })
 
-  test('stays the creation when the TTL of a lease that never had another changes', () => {
+  test('a changed TTL keeps the creation as the start', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ ttl: '2m' }) }
     expect(plan(annotations, 30).lease).toMatchObject({ start: CREATED, expireAt: CREATED + 120_000 })
   })
 
-  test('is the creation by the age of an object only until it is dated', () => {
+  test('the age of an object counts only until it has a date', () => {
     expect(plan(seed({ ttl: '60s' }), 1).isByAge).toBe(true)
     expect(plan(carriedOut(seed({ ttl: '60s' }), 1), 1).isByAge).toBe(false)
     expect(plan(seed({ ttl: '60s', 'extended-at': at(1) }), 1).isByAge).toBe(false)
@@ -141,13 +141,13 @@ describe('the start of a lease', () => {
     expect(plan(seed({ expires: '2027-01-01' }), 1).isByAge).toBe(false)
   })
 
-  test('is never before the creation', () => {
+  test('a lease never starts before the creation', () => {
     expect(plan(newer({ ttl: '60s' }), -3_600).lease?.start).toBe(CREATED)
   })
 })
 
 describe('an invalid TTL', () => {
-  test('is told, and leaves no stale date', () => {
+  test('an invalid TTL is reported and leaves no stale date', () => {
     const annotations = { ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ ttl: '1h30' }) }
     const { changes, lease, invalid, events } = plan(annotations, 5)
     expect(changes[`${SEED}expire-at`]).toBeNull()
@@ -158,7 +158,7 @@ describe('an invalid TTL', () => {
     expect(plan(written, 500)).toMatchObject({ changes: {}, invalid: false, events: [] })
   })
 
-  test('starts anew once it is mended', () => {
+  test('a corrected TTL starts the lease', () => {
     const annotations = { ...carriedOut(seed({ ttl: 'soon' }), 1), ...seed({ ttl: '60s' }) }
     expect(plan(annotations, 600).lease?.expireAt).toBe(CREATED + 660_000)
   })
@@ -172,7 +172,7 @@ describe('an invalid TTL', () => {
     [{ ttl: '300y' }, /290 years/],
     [{ expires: '9999-12-31T23:59:59.5Z' }, /after the year 9999/],
     [{ expires: '9999-12-31T23:59:59-01:00' }, /after the year 9999/],
-  ])('is %j', (annotations, reason) => {
+  ])('%j is invalid', (annotations, reason) => {
     const { changes, lease } = plan(seed(annotations), 1)
     expect(lease).toBeUndefined()
     expect(changes[`${SEED}lease-status`]).toMatch(reason)
@@ -184,17 +184,17 @@ describe('expires', () => {
     ['2026-06-11T20:48:11Z', '2026-06-11T20:48:11Z'],
     ['2026-06-11', '2026-06-11T00:00:00Z'],
     ['2026-06-11T20:48:11.001+02:00', '2026-06-11T18:48:12Z'],
-  ])('%s is a date', (text, expireAt) => {
+  ])('expires %s gives the date', (text, expireAt) => {
     const { changes } = plan(seed({ expires: text }), 100)
     expect(changes).toEqual(seed({ 'expire-at': expireAt, 'lease-status': active(expireAt) }))
   })
 
-  test('writes no start, in the newer family either', () => {
+  test('expires writes no start in either family', () => {
     expect(plan(newer({ expires: '2026-06-11' }), 1).changes).not.toHaveProperty(`${NEWER}lease-start`)
   })
 })
 
-test('forever has a status and no date', () => {
+test('a TTL of forever has a status and no date', () => {
   const { changes, lease } = plan({ ...carriedOut(seed({ ttl: '60s' }), 1), ...seed({ ttl: 'forever' }) }, 5)
   expect(lease).toBeUndefined()
   expect(changes).toEqual({
@@ -204,7 +204,7 @@ test('forever has a status and no date', () => {
 })
 
 describe('two families', () => {
-  test('are handled by the seed, with a warning and one date', () => {
+  test('the seed family wins over the newer one, with a warning', () => {
     const { changes, lease } = plan(
       { ...seed({ ttl: '60s' }), ...newer({ ttl: '1h', 'expire-at': at(3_600), 'lease-start': at(0) }) },
       1,
@@ -216,7 +216,7 @@ describe('two families', () => {
   })
 })
 
-describe('what stands in the family that does not count', () => {
+describe('annotations of the family that does not count', () => {
   test.each([
     [seed({ ttl: '60s' }), newer({ 'on-delete-job': 'a/b' }), `${NEWER}on-delete-job is ignored, ${SEED}ttl counts.`],
     [
@@ -225,7 +225,7 @@ describe('what stands in the family that does not count', () => {
       `${SEED}propagation and ${SEED}on-delete-job are ignored, ${NEWER}ttl counts.`,
     ],
     [seed({ expires: at(60) }), newer({ expires: at(70) }), `${NEWER}expires is ignored, ${SEED}expires counts.`],
-  ])('is said to be ignored: %j %j', (counts, ignored, warning) => {
+  ])('a warning names the ignored annotations: %j %j', (counts, ignored, warning) => {
     const { changes, lease } = plan({ ...counts, ...ignored }, 1)
     expect(lease?.expireAt).toBe(CREATED + 60_000)
     expect(Object.values(changes)).toContain(`${active(at(60))} Warning: ${warning}`)
@@ -235,15 +235,15 @@ describe('what stands in the family that does not count', () => {
 test.each([
   [{ propogation: 'Orphan' }, `${SEED}propogation is not known.`],
   [{ 'lease-start': at(0), 'on-delete-jobs': 'a/b' }, `${SEED}lease-start and ${SEED}on-delete-jobs are not known.`],
-])('a name that means nothing is said to, for who relies on it: %j', (more, warning) => {
+])('a warning names unknown annotations: %j', (more, warning) => {
   const annotations = seed({ ttl: '60s', ...more })
   const { changes } = plan(annotations, 1)
   expect(changes[`${SEED}lease-status`]).toBe(`${active(at(60))} Warning: ${warning}`)
   expect(plan(carriedOut(annotations, 1), 2).changes).toEqual({})
 })
 
-describe('taking the TTL away', () => {
-  test('cleans what we wrote, and the start', () => {
+describe('removing the TTL', () => {
+  test('removing the TTL removes the status annotations and the start', () => {
     const { [`${SEED}ttl`]: _, ...rest } = carriedOut(seed({ ttl: '60s', 'extended-at': at(2) }), 3)
     const { changes, events } = plan({ ...rest, other: 'stays' }, 5)
     expect(changes).toEqual({
@@ -255,20 +255,20 @@ describe('taking the TTL away', () => {
     expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseAnnotationsCleaned' }])
   })
 
-  test('cleans the start also when somebody took most of what we wrote: the next lease would end at once', () => {
+  test('the start is removed even if only some status annotations are left', () => {
     const ours = carriedOut(seed({ ttl: '60s' }), 11)
     const left = seed({ 'extended-at': at(11), 'lease-basis': ours[`${SEED}lease-basis`] ?? '' })
     expect(plan(left, 20).changes).toEqual({ [`${SEED}extended-at`]: null, [`${SEED}lease-basis`]: null })
   })
 
-  test('leaves alone what was never leased', () => {
+  test('an object that never had a lease is left alone', () => {
     expect(plan(seed({ 'extended-at': at(2) }), 5).changes).toEqual({})
     expect(plan({ other: 'x' }, 5).changes).toEqual({})
     expect(planLease(object({}), defaultLeaseSettings, true, CREATED).changes).toEqual({})
   })
 })
 
-test('an object that goes already is left alone', () => {
+test('a terminating object is left alone', () => {
   expect(plan(seed({ ttl: '60s' }), 1, { deletionTimestamp: at(1) })).toMatchObject({ changes: {}, lease: undefined })
 })
 
@@ -278,17 +278,14 @@ test.each([
   ['Pod', true, {}, 2],
   // It was orphaned.
   ['ReplicaSet', false, { 'deployment.kubernetes.io/revision': '1' }, 0],
-])(
-  'a %s that a Deployment controls: %s, with %j, gets %i answers: copies get none',
-  (kind, controller, more, count) => {
-    const annotated = object(
-      { ...seed({ ttl: '60s', 'expire-at': at(30) }), ...more },
-      { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller }] },
-    )
-    const { changes } = planLease({ ...annotated, kind }, defaultLeaseSettings, true, CREATED)
-    expect(Object.keys(changes)).toHaveLength(count)
-  },
-)
+])('a %s that a Deployment controls: %s, with %j, gets %i status annotations', (kind, controller, more, count) => {
+  const annotated = object(
+    { ...seed({ ttl: '60s', 'expire-at': at(30) }), ...more },
+    { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller }] },
+  )
+  const { changes } = planLease({ ...annotated, kind }, defaultLeaseSettings, true, CREATED)
+  expect(Object.keys(changes)).toHaveLength(count)
+})
 
 test.each([
   ['apps/v1', 'ControllerRevision', 'StatefulSet', 0],
@@ -298,7 +295,7 @@ test.each([
   ['discovery.k8s.io/v1', 'EndpointSlice', 'Endpoints', 0],
   ['discovery.k8s.io/v1', 'EndpointSlice', 'Service', 2],
   ['discovery.k8s.io/v1', 'EndpointSlice', undefined, 2],
-])('a %s %s of a %s gets %i answers: copies get none', (apiVersion, kind, owner, count) => {
+])('a %s %s of a %s gets %i status annotations', (apiVersion, kind, owner, count) => {
   const reference = { apiVersion: 'v1', kind: owner ?? '', name: 'web', uid: 'd', controller: true }
   const annotated = object(seed({ ttl: '60s' }), owner === undefined ? {} : { ownerReferences: [reference] })
   const { changes } = planLease({ ...annotated, apiVersion, kind }, defaultLeaseSettings, true, CREATED)
@@ -311,16 +308,16 @@ const isOver = (annotations: Readonly<Record<string, string>>, seconds: number):
   return isExpired(one, planLease(one, defaultLeaseSettings, true, now), now)
 }
 
-describe('the end', () => {
+describe('the expiry', () => {
   const dated = carriedOut(seed({ ttl: '60s' }), 1)
-  test('comes with the date and not before, and only if the date stands on the object', () => {
+  test('a lease expires at its date and only if the date is on the object', () => {
     expect([isOver(dated, 59.999), isOver(dated, 60)]).toEqual([false, true])
     expect(isOver(seed({ ttl: '60s' }), 60)).toBe(false)
     expect(isOver({ ...dated, ...seed({ 'expire-at': at(59) }) }, 70)).toBe(false)
     expect(isOver({ ...dated, ...seed({ 'extended-at': at(30) }) }, 70)).toBe(false)
   })
 
-  test('keeps what is told of it, until the lease is extended', () => {
+  test('the expired status stays until the lease is extended', () => {
     const told = { ...dated, ...seed({ 'lease-status': 'Lease expired. Deleting object.' }) }
     expect(plan(told, 60).changes).toEqual({})
     expect(plan({ ...told, ...seed({ 'extended-at': at(60) }) }, 61).changes).toMatchObject(
@@ -328,7 +325,7 @@ describe('the end', () => {
     )
   })
 
-  test('keeps the record of its cleanup when our clock is behind, so that nothing is cleaned up twice', () => {
+  test('the cleanup record stays when the local clock runs behind', () => {
     const record = JSON.stringify({ expireAt: at(60), attempt: 2, state: 'running', job: 'j' })
     const status = 'Lease expired. Waiting for cleanup job j.'
     const running = { ...dated, ...seed({ 'cleanup-job-record': record, 'lease-status': status }) }
@@ -339,7 +336,7 @@ describe('the end', () => {
     })
   })
 
-  test('waits for the cleanup of this end, not of another', () => {
+  test('an object is ready to delete after the cleanup of this expiry', () => {
     const withJob = { ...dated, ...seed({ 'on-delete-job': 'scripts/run' }) }
     const ready = (record?: object): boolean => {
       const one = object({ ...withJob, ...(record && seed({ 'cleanup-job-record': JSON.stringify(record) })) })
@@ -352,7 +349,7 @@ describe('the end', () => {
     expect(ready({ nonsense: true })).toBe(false)
   })
 
-  test('is announced a tenth of the TTL before, an hour at most', () => {
+  test('the warning comes a tenth of the TTL before the expiry, at most an hour', () => {
     const announced = (ttl: string): number | undefined => {
       const { lease } = plan(seed({ ttl }), 1)
       return lease && (expiryWarningAt(lease, defaultLeaseSettings.expiryWarning) ?? 0) - CREATED
@@ -364,7 +361,7 @@ describe('the end', () => {
   })
 })
 
-test('a job that cannot be run is told with the date', () => {
+test('an invalid job is reported together with the date', () => {
   const { changes, events } = plan(seed({ ttl: '60s', 'on-delete-job': 'nonsense' }), 1)
   expect(changes[`${SEED}lease-status`]).toMatch(
     /^Lease active\. .* Warning: The cleanup job cannot be run: on-delete-job/,

@@ -310,7 +310,7 @@ function outcomeOf(
   if (terms.state === 'forever') return { started: false, invalid: false, events }
   const expireAt = formatTime(terms.expireAt)
   if (terms.newStart === 'reset') {
-    const message = `${start} ${JSON.stringify(annotations[prefix + start])} is no RFC 3339 time; the lease starts now and ends at ${expireAt}.`
+    const message = `${start} ${JSON.stringify(annotations[prefix + start])} is not an RFC 3339 time; the lease starts now and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
   if (terms.newStart === 'rolled-back') {

@@ -28,7 +28,7 @@ function rollBackTo(annotations: Readonly<Record<string, string>> | undefined): 
 
 const annotationsNow = () => harness.object('web', Deployment)?.metadata.annotations
 
-test('a rollback does not end a lease that was extended since', async () => {
+test('a rollback does not expire a lease that was extended since', async () => {
   harness.create('web', { [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: timeIn(0) }, Deployment)
   await harness.clock.advance(1_000)
   const before = annotationsNow()
@@ -48,7 +48,7 @@ test('a rollback does not end a lease that was extended since', async () => {
   expect(harness.object('web', Deployment)).toBeUndefined()
 })
 
-test('a rollback that brings back a lease which somebody had taken off starts it anew', async () => {
+test('a rollback that restores a removed lease restarts it', async () => {
   harness.create('web', { [`${SEED}ttl`]: '1h' }, Deployment)
   await harness.clock.advance(1_000)
   const before = annotationsNow()
@@ -62,7 +62,7 @@ test('a rollback that brings back a lease which somebody had taken off starts it
   expect(harness.object('web', Deployment)).toBeUndefined()
 })
 
-test('a date that has passed and comes back is not taken for one that somebody wants', async () => {
+test('a restored expires in the past is invalid', async () => {
   harness.create('web', { [`${SEED}expires`]: timeIn(HOUR) }, Deployment)
   await harness.clock.advance(1_000)
   const before = annotationsNow()
@@ -77,7 +77,7 @@ test('a date that has passed and comes back is not taken for one that somebody w
   expect(harness.object('web', Deployment)).toBeUndefined()
 })
 
-test('a change of the annotations alone means what it says', async () => {
+test('a change of annotations alone takes effect as written', async () => {
   harness.create('web', { [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: timeIn(0) }, Deployment)
   await harness.clock.advance(2_000)
   harness.annotate('web', { [`${SEED}extended-at`]: timeIn(-2 * HOUR) }, Deployment)
@@ -85,7 +85,7 @@ test('a change of the annotations alone means what it says', async () => {
   expect(harness.object('web', Deployment)).toBeUndefined()
 })
 
-test('a rollback to a lease that still runs leaves it as it was then', async () => {
+test('a rollback to a lease that has not expired keeps it', async () => {
   harness.create('web', { [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: timeIn(0) }, Deployment)
   await harness.clock.advance(1_000)
   const before = annotationsNow()

@@ -2,7 +2,7 @@ import { VirtualClock } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
 import { WriteBackoff } from './write-backoff.ts'
 
-test('a few writes are free, and more wait longer each time, until there was peace for a minute', async () => {
+test('writes are delayed with backoff after the first eight, until a minute passes without one', async () => {
   const clock = new VirtualClock()
   const quarrels = new WriteBackoff(clock)
   const pauses: number[] = []
@@ -19,7 +19,7 @@ test('a few writes are free, and more wait longer each time, until there was pea
   expect(quarrels.delay('a')).toBe(0)
 })
 
-test('what is gone is forgotten, and so are the oldest of very many', () => {
+test('forgotten objects and the least recently written are not delayed', () => {
   const quarrels = new WriteBackoff(new VirtualClock())
   for (let count = 0; count < 9; count++) for (const key of ['a', 'b']) quarrels.written(key)
   quarrels.forget('a')

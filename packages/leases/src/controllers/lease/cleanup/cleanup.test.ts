@@ -20,7 +20,7 @@ function onlyJob(): Stored<Job> {
 }
 
 describe('a cleanup job', () => {
-  test('is made at the end of the lease, as the object asks, and not waited for', async () => {
+  test('a job is created at the expiry as the object asks, without waiting', async () => {
     await harness.start()
     harness.create(
       'one',
@@ -79,12 +79,12 @@ describe('a cleanup job', () => {
       LEASE_EXPIRED_AT: '2026-01-01T00:01:00Z',
       OBJECT_LABELS: '{}',
     })
-    // What looks like a reference to a variable is none.
+    // A text that looks like a variable reference stays literal.
     expect(environment['OBJECT_ANNOTATIONS']).toContain('$$(HOME) costs $$5')
     expect(harness.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated', 'LeaseExpired'])
   })
 
-  test('has defaults, and carries no copy of the object that kubectl left on it', async () => {
+  test('a job has defaults and does not contain the last applied configuration', async () => {
     await harness.start()
     const annotations = { ...withJob({}, NEWER), 'kubectl.kubernetes.io/last-applied-configuration': '{"secret":1}' }
     harness.create(`${'long.name-'.repeat(12)}x`, annotations)
@@ -100,7 +100,7 @@ describe('a cleanup job', () => {
     expect(JSON.stringify(spec)).not.toContain('secret\\"')
   })
 
-  test('is waited for without taking a worker', async () => {
+  test('waiting for a job blocks no worker', async () => {
     await harness.start({ concurrency: 1 })
     harness.create('slow', withJob({ 'job-wait': 'true', 'job-timeout': '1h' }))
     await harness.clock.advance(62_000)
@@ -124,7 +124,7 @@ describe('a cleanup job', () => {
     ])
   })
 
-  test('that is removed as soon as it has ended has ended all the same', async () => {
+  test('a job that is removed right after its end counts as finished', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-ttl': '0' }))
     await harness.clock.advance(62_000)
@@ -137,7 +137,7 @@ describe('a cleanup job', () => {
     expect(creates()).toHaveLength(1)
   })
 
-  test('that somebody removes before it has ended is made again', async () => {
+  test('a job that is deleted before its end is created again', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.clock.advance(62_000)
@@ -149,7 +149,7 @@ describe('a cleanup job', () => {
     expect(creates()).toHaveLength(2)
   })
 
-  test('is made once by a process whose clock is behind that of the one before it', async () => {
+  test('a process with a slow clock does not create the job again', async () => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     const before = await harness.start()
     await harness.clock.advance(62_000)
@@ -165,7 +165,7 @@ describe('a cleanup job', () => {
     expect(creates()).toEqual([])
   })
 
-  test('that fails keeps the object, says so, and is tried again later', async () => {
+  test('a failed job keeps the object, is reported and retried', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.clock.advance(62_000)
@@ -191,7 +191,7 @@ describe('a cleanup job', () => {
     ])
   })
 
-  test('that takes too long keeps the object', async () => {
+  test('a job that times out keeps the object', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
     await harness.clock.advance(62_000)
@@ -202,7 +202,7 @@ describe('a cleanup job', () => {
     expect(harness.reasons('one')).toContain('CleanupJobTimeout')
   })
 
-  test('that nobody ends is given up by our own clock', async () => {
+  test('a job without an end times out by the clock of the controller', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
     await harness.clock.advance(62_000)
@@ -211,21 +211,24 @@ describe('a cleanup job', () => {
     expect(harness.object('one')).toBeDefined()
   })
 
-  test.each(['keep', 'delete'])('is not given up by a clock that runs ahead, and then %s', async (onFailure) => {
-    harness.clockOffset = 3_600_000
-    await harness.start()
-    harness.create('one', withJob({ 'job-wait': 'true', 'job-on-failure': onFailure }))
-    await harness.clock.advance(62_000)
-    const job = onlyJob()
-    await harness.clock.advance(120_000)
-    expect(harness.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated'])
-    expect(harness.everyJob).toHaveLength(1)
-    harness.finishJob(job, 'Complete')
-    await harness.clock.advance(2_000)
-    expect(harness.object('one')).toBeUndefined()
-  })
+  test.each(['keep', 'delete'])(
+    'a clock that runs ahead does not time a job out; on failure: %s',
+    async (onFailure) => {
+      harness.clockOffset = 3_600_000
+      await harness.start()
+      harness.create('one', withJob({ 'job-wait': 'true', 'job-on-failure': onFailure }))
+      await harness.clock.advance(62_000)
+      const job = onlyJob()
+      await harness.clock.advance(120_000)
+      expect(harness.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated'])
+      expect(harness.everyJob).toHaveLength(1)
+      harness.finishJob(job, 'Complete')
+      await harness.clock.advance(2_000)
+      expect(harness.object('one')).toBeUndefined()
+    },
+  )
 
-  test('is tried again after as long as it says by a clock that runs ahead', async () => {
+  test('a clock that runs ahead does not shorten the retry delay', async () => {
     harness.clockOffset = 3_600_000
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true' }))
@@ -239,7 +242,7 @@ describe('a cleanup job', () => {
     expect(harness.everyJob).toHaveLength(2)
   })
 
-  test('that was given up and goes on is waited for: another beside it would do the same work twice', async () => {
+  test('a job that timed out but still runs blocks the retry', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
     await harness.clock.advance(62_000)
@@ -254,7 +257,7 @@ describe('a cleanup job', () => {
     expect(harness.reasons('one')).toContain('CleanupJobCompleted')
   })
 
-  test('that was given up and succeeds while nobody is there is not made again', async () => {
+  test('a job that timed out and then succeeded is not created again', async () => {
     const before = await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s', 'job-ttl': '0' }))
     await harness.clock.advance(62_000)
@@ -272,7 +275,7 @@ describe('a cleanup job', () => {
     expect(harness.jobs).toEqual([])
   })
 
-  test('that was given up and fails in the end is made again', async () => {
+  test('a job that timed out and then failed is created again', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-timeout': '30s' }))
     await harness.clock.advance(62_000)
@@ -284,7 +287,7 @@ describe('a cleanup job', () => {
     expect(harness.reasons('one').filter((reason) => reason === 'CleanupJobTimeout')).toHaveLength(1)
   })
 
-  test('that fails lets the object go if it says so', async () => {
+  test('a failed job with job-on-failure delete lets the object be deleted', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true', 'job-on-failure': 'delete' }))
     await harness.clock.advance(62_000)
@@ -294,7 +297,7 @@ describe('a cleanup job', () => {
     expect(harness.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobCreated', 'CleanupJobFailed', 'LeaseExpired'])
   })
 
-  test('whose object was extended meanwhile has run, and the object is kept; the next end has its own', async () => {
+  test('an object that is extended while its job runs is kept, and the next expiry has its own job', async () => {
     await harness.start()
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.clock.advance(62_000)
@@ -310,7 +313,7 @@ describe('a cleanup job', () => {
     expect(harness.jobs).toHaveLength(2)
   })
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('is made once, whatever write number %i a crash comes after', async (count) => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('a crash after write number %i does not create a second job', async (count) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     let process = await harness.start()
     let left = count
@@ -329,7 +332,7 @@ describe('a cleanup job', () => {
     expect(creates().filter(({ name }) => name !== onlyJob().metadata.name && name !== '')).toEqual([])
   })
 
-  test('that was made and whose answer was lost is not made again, even if it is long gone', async () => {
+  test('a job whose create response was lost is not created again', async () => {
     await harness.start()
     harness.server.intercept(({ plural, verb }) =>
       plural === 'configmaps' && verb === 'delete' ? refuse(500, 'InternalError', 'no') : undefined,
@@ -345,7 +348,7 @@ describe('a cleanup job', () => {
 })
 
 describe('a job that cannot be run', () => {
-  test('is told when the lease starts, keeps the object, and is run once it is mended', async () => {
+  test('an invalid job is reported at the start, keeps the object, and runs once it is corrected', async () => {
     await harness.start()
     harness.create('one', withJob({ 'on-delete-job': 'scripts' }))
     await harness.clock.advance(1_000)
@@ -363,7 +366,7 @@ describe('a job that cannot be run', () => {
   test.each([
     ['missing/run.sh', /there is no ConfigMap missing/],
     ['scripts/other.sh', /the ConfigMap scripts has no key other\.sh/],
-  ])('because of %s keeps the object, and is tried again', async (target, problem) => {
+  ])('a job with %s keeps the object and is retried', async (target, problem) => {
     await harness.start()
     harness.create('one', withJob({ 'on-delete-job': target }))
     await harness.clock.advance(63_000)
@@ -381,25 +384,22 @@ describe('a job that cannot be run', () => {
     [403, 'jobs.batch "x" is forbidden: exceeded quota: small, requested: count/jobs.batch=1'],
     [400, 'admission webhook "guard.example.dev" denied the request: no jobs on a Monday'],
     [422, 'Job.batch "x" is invalid: spec: no'],
-  ])(
-    'because the server will not have it, with %i, keeps the object, says so, and is tried again',
-    async (code, why) => {
-      const { controller } = await harness.start()
-      const restore = harness.server.intercept(({ plural, verb }) =>
-        plural === 'jobs' && verb === 'create' ? refuse(code, 'Refused', why) : undefined,
-      )
-      harness.create('one', withJob())
-      await harness.clock.advance(63_000)
-      expect(harness.annotations('one')['lease-status']).toContain(
-        `Lease expired. The cleanup job cannot be run: ${why}.`,
-      )
-      expect(controller.problem).toBeUndefined()
-      restore()
-      await harness.clock.advance(60_000)
-      expect(harness.object('one')).toBeUndefined()
-      expect(harness.jobs).toHaveLength(1)
-    },
-  )
+  ])('a job that the server refuses with %i keeps the object, is reported and retried', async (code, why) => {
+    const { controller } = await harness.start()
+    const restore = harness.server.intercept(({ plural, verb }) =>
+      plural === 'jobs' && verb === 'create' ? refuse(code, 'Refused', why) : undefined,
+    )
+    harness.create('one', withJob())
+    await harness.clock.advance(63_000)
+    expect(harness.annotations('one')['lease-status']).toContain(
+      `Lease expired. The cleanup job cannot be run: ${why}.`,
+    )
+    expect(controller.problem).toBeUndefined()
+    restore()
+    await harness.clock.advance(60_000)
+    expect(harness.object('one')).toBeUndefined()
+    expect(harness.jobs).toHaveLength(1)
+  })
 
   test.each([
     ['the script is gone', () => harness.server.unseed(ConfigMap, { name: 'scripts', namespace: 'shop' })],
@@ -412,7 +412,7 @@ describe('a job that cannot be run', () => {
             : undefined,
         ),
     ],
-  ])('has been run if it is there, although %s', async (_, change) => {
+  ])('an existing job counts as run although %s', async (_, change) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     const before = await harness.start()
     harness.onChange(() => {
@@ -428,7 +428,7 @@ describe('a job that cannot be run', () => {
     expect(harness.everyJob).toHaveLength(1)
   })
 
-  test('because we may not make jobs is a problem until we may', async () => {
+  test('a missing permission to create jobs is a problem until it is granted', async () => {
     const { controller } = await harness.start()
     const restore = harness.server.intercept(({ plural, verb }) =>
       plural === 'jobs' && verb === 'create' ? refuse(403, 'Forbidden', 'no') : undefined,
@@ -451,7 +451,7 @@ describe('a job that cannot be run', () => {
     expect(controller.problem).toBeUndefined()
   })
 
-  test('because the object is in no namespace is told', async () => {
+  test('a job on a cluster-scoped object is reported as invalid', async () => {
     await harness.start({ kind: Node })
     harness.create('one', withJob(), Node)
     await harness.clock.advance(63_000)
@@ -459,7 +459,7 @@ describe('a job that cannot be run', () => {
     expect(harness.object('one', Node)).toBeDefined()
   })
 
-  test('in a dry run is not run', async () => {
+  test('a dry run creates no job', async () => {
     await harness.start({ settings: { dryRun: true } })
     harness.create('one', withJob())
     await harness.clock.advance(70_000)
@@ -468,7 +468,7 @@ describe('a job that cannot be run', () => {
   })
 })
 
-test('counts jobs once', async () => {
+test('metrics count each job once', async () => {
   const metrics = await createMetrics()
   await harness.start({ metrics })
   harness.create('one', withJob({ 'job-wait': 'true' }))

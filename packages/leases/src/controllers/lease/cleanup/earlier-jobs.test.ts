@@ -51,8 +51,8 @@ function makeAsBefore(): void {
   }
 }
 
-describe('at the start', () => {
-  test('a job that is still waited for is left alone', async () => {
+describe('cleanup jobs of an earlier process', () => {
+  test('an awaited job stays held', async () => {
     const before = await harness.waiting()
     before.kill()
     await harness.start()
@@ -68,7 +68,7 @@ describe('at the start', () => {
   test.each([
     ['that the cache has not yet', undefined],
     ['whose lease the cache has as it was', '1h'],
-  ])('a job is judged by the object as it is, also one %s', async (_, ttl) => {
+  ])('the current object decides about a job, also one %s', async (_, ttl) => {
     if (ttl !== undefined) harness.create('one', withJob({ ttl }))
     const gate = Promise.withResolvers<undefined>()
     harness.server.intercept(({ plural, verb }) => (plural === 'jobs' && verb === 'list' ? gate.promise : undefined))
@@ -92,7 +92,7 @@ describe('at the start', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
-  test('jobs are listed once for each family of annotations, and never again', async () => {
+  test('jobs are listed once for each annotation family', async () => {
     await harness.start()
     await harness.clock.advance(HOUR)
     expect(harness.requestsOf('list').map(({ query }) => query['labelSelector'])).toEqual(
@@ -103,7 +103,7 @@ describe('at the start', () => {
     expect(harness.server.requests.filter(({ plural, verb }) => plural === 'jobs' && verb !== 'list')).toEqual([])
   })
 
-  test('many jobs are found in pages, and let go a few at once', async () => {
+  test('many jobs are listed in pages and released a few at a time', async () => {
     const many = 1_201
     for (let index = 0; index < many; index++) seedJob(`job-${index}`)
     let atOnce = 0
@@ -121,7 +121,7 @@ describe('at the start', () => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
-  test.each([403, 404])('a %i says that there is nothing to find', async (status) => {
+  test.each([403, 404])('a %i ends the search for jobs', async (status) => {
     harness.server.intercept(({ plural, verb }) =>
       plural === 'jobs' && verb === 'list' ? refuse(status, 'Refused', 'no') : undefined,
     )
@@ -134,26 +134,29 @@ describe('at the start', () => {
     expect(controller.problem).toBeUndefined()
   })
 
-  test.each([500, 410, 'drop'] as const)('%s is told once and tried again, less and less often', async (fault) => {
-    const restore = harness.server.intercept(({ plural, verb }) => {
-      if (plural !== 'jobs' || verb !== 'list') return undefined
-      return fault === 'drop' ? fault : refuse(fault, 'Refused', 'no')
-    })
-    seedJob('old')
-    harness.create('one', { [`${SEED}ttl`]: '60s' })
-    const { controller } = await harness.start({ log: harness.log })
-    await harness.clock.advance(61_000)
-    expect(harness.object('one')).toBeUndefined()
-    expect(controller.problem).toBeUndefined()
-    await harness.clock.advance(HOUR)
-    expect(harness.requestsOf('list').length).toBeLessThan(25)
-    expect(harness.warnings).toHaveLength(1)
-    restore()
-    await harness.clock.advance(400_000)
-    expect(isHeld(harness.firstJob)).toBe(false)
-  })
+  test.each([500, 410, 'drop'] as const)(
+    'a list that fails with %s is logged once and retried with backoff',
+    async (fault) => {
+      const restore = harness.server.intercept(({ plural, verb }) => {
+        if (plural !== 'jobs' || verb !== 'list') return undefined
+        return fault === 'drop' ? fault : refuse(fault, 'Refused', 'no')
+      })
+      seedJob('old')
+      harness.create('one', { [`${SEED}ttl`]: '60s' })
+      const { controller } = await harness.start({ log: harness.log })
+      await harness.clock.advance(61_000)
+      expect(harness.object('one')).toBeUndefined()
+      expect(controller.problem).toBeUndefined()
+      await harness.clock.advance(HOUR)
+      expect(harness.requestsOf('list').length).toBeLessThan(25)
+      expect(harness.warnings).toHaveLength(1)
+      restore()
+      await harness.clock.advance(400_000)
+      expect(isHeld(harness.firstJob)).toBe(false)
+    },
+  )
 
-  test('an object that cannot be read is asked for again', async () => {
+  test('a failed read of the object is retried', async () => {
     seedJob('old')
     const restore = harness.server.intercept(({ plural, verb }) =>
       plural === 'configmaps' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,
@@ -167,7 +170,7 @@ describe('at the start', () => {
     expect(isHeld(harness.firstJob)).toBe(false)
   })
 
-  test('a kind of the same name in another group has its own; another version has not', async () => {
+  test('jobs of a kind with the same name in another group are left alone', async () => {
     seedJob('other-group', { group: 'example.dev' })
     seedJob('other-version', { version: 'v1beta1' })
     await harness.start()
@@ -176,7 +179,7 @@ describe('at the start', () => {
     expect(held).toEqual(['other-group'])
   })
 
-  test('what is not ours is left alone', async () => {
+  test('jobs of other owners are left alone', async () => {
     seedJob('no-number', { ttl: -1 })
     seedJob('rubbish')
     const rubbish = harness.jobs.find(({ metadata }) => metadata.name === 'rubbish')
@@ -189,7 +192,7 @@ describe('at the start', () => {
     expect(harness.heldJobs).toHaveLength(2)
   })
 
-  test('kinds that are in no namespace have no jobs, and a dry run touches none', async () => {
+  test('a cluster-scoped kind and a dry run search for no jobs', async () => {
     seedJob('old')
     seedJob('node', { kind: 'Node' })
     await harness.start({ kind: Node })
@@ -198,7 +201,7 @@ describe('at the start', () => {
     expect(harness.server.requests.filter(({ plural }) => plural === 'jobs')).toEqual([])
   })
 
-  test('namespaces that are managed no more keep what their objects need, and nothing else', async () => {
+  test('namespaces that are no longer managed keep only the jobs that their objects need', async () => {
     const optIn = { key: 'leased', value: undefined }
     harness.server.seed(Namespace, { metadata: { name: 'shop', labels: { leased: '' } } })
     harness.create('one', withJob({ 'job-wait': 'true' }))
@@ -219,8 +222,8 @@ describe('at the start', () => {
   })
 })
 
-describe('a job made by a version that gave them a day', () => {
-  test('and not written down is found, and let go', async () => {
+describe('a job of an older version, with a TTL of a day', () => {
+  test('an unrecorded job of an older version is found and released', async () => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     const before = await harness.start()
     const end = harness.onChange(() => {
@@ -237,7 +240,7 @@ describe('a job made by a version that gave them a day', () => {
     expect(harness.reasons('one')).not.toContain('CleanupJobCreated')
   })
 
-  test('and waited for is let go when its end is written down', async () => {
+  test('an awaited job of an older version is released when its end is recorded', async () => {
     const before = await harness.waiting()
     before.kill()
     makeAsBefore()
@@ -250,7 +253,7 @@ describe('a job made by a version that gave them a day', () => {
     expect(harness.firstJob.spec?.ttlSecondsAfterFinished).toBe(300)
   })
 
-  test('and needed no more is left to go by itself', async () => {
+  test('an unneeded job of an older version keeps its TTL', async () => {
     const before = await harness.waiting()
     before.kill()
     makeAsBefore()

@@ -21,13 +21,13 @@ const onceMade = (change: () => void): void => {
   })
 }
 
-describe('a cleanup job stays until its outcome stands on the object, however long nobody looks:', () => {
+describe('a cleanup job is held until its result is recorded', () => {
   test.each([
     ['true', HOUR],
     ['false', HOUR],
     ['true', 30 * DAY],
     ['false', 30 * DAY],
-  ])('made and not written down, job-wait %s, %i ms', async (wait, away) => {
+  ])('a job that was created but not recorded is not repeated: job-wait %s, after %i ms', async (wait, away) => {
     harness.create('one', withJob({ 'job-wait': wait }))
     const before = await harness.start()
     harness.onChange(() => {
@@ -48,19 +48,22 @@ describe('a cleanup job stays until its outcome stands on the object, however lo
     expect(harness.jobs).toEqual([])
   })
 
-  test.each(['Complete', 'Failed'] as const)('waited for and ended meanwhile, %s', async (type) => {
-    const before = await harness.waiting()
-    before.kill()
-    harness.finishJob(harness.firstJob, type, 'x')
-    await harness.clock.advance(30 * DAY)
-    await harness.start()
-    await harness.clock.advance(2_000)
-    expect(harness.everyJob).toHaveLength(1)
-    expect(harness.object('one') === undefined).toBe(type === 'Complete')
-    expect(harness.reasons('one')).toContain(type === 'Complete' ? 'CleanupJobCompleted' : 'CleanupJobFailed')
-  })
+  test.each(['Complete', 'Failed'] as const)(
+    'an awaited job that ended while no controller ran is not repeated: %s',
+    async (type) => {
+      const before = await harness.waiting()
+      before.kill()
+      harness.finishJob(harness.firstJob, type, 'x')
+      await harness.clock.advance(30 * DAY)
+      await harness.start()
+      await harness.clock.advance(2_000)
+      expect(harness.everyJob).toHaveLength(1)
+      expect(harness.object('one') === undefined).toBe(type === 'Complete')
+      expect(harness.reasons('one')).toContain(type === 'Complete' ? 'CleanupJobCompleted' : 'CleanupJobFailed')
+    },
+  )
 
-  test('tried again, and not written down', async () => {
+  test('a retry that was not recorded is not repeated', async () => {
     const before = await harness.waiting()
     harness.finishJob(harness.firstJob, 'Failed', 'x')
     harness.onChange(() => {
@@ -86,7 +89,7 @@ const CHANGES: readonly (readonly [string, () => void])[] = [
   ['without a job', () => harness.annotate('one', { [`${SEED}on-delete-job`]: undefined })],
   ['deleted', () => harness.server.unseed(ConfigMap, { name: 'one', namespace: 'shop' })],
   [
-    'made anew under its name',
+    'recreated under its name',
     () => {
       harness.server.unseed(ConfigMap, { name: 'one', namespace: 'shop' })
       harness.create('one', withJob({ 'job-wait': 'true', ttl: '1h' }))
@@ -102,8 +105,8 @@ const CHANGES: readonly (readonly [string, () => void])[] = [
   ],
 ]
 
-describe('a cleanup job is let go, as it is needed no more, when its object is', () => {
-  test.each(CHANGES)('%s while it is waited for', async (_, change) => {
+describe('the release of a job whose object changes', () => {
+  test.each(CHANGES)('the job is released when its object is %s while waiting', async (_, change) => {
     await harness.waiting({ 'job-ttl': '7' })
     const { name } = harness.firstJob.metadata
     change()
@@ -111,7 +114,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     expect(harness.ttlOf(name)).toBe(7)
   })
 
-  test.each(CHANGES)('%s while nobody runs', async (_, change) => {
+  test.each(CHANGES)('the job is released when its object is %s while no controller runs', async (_, change) => {
     const before = await harness.waiting({ 'job-ttl': '7' })
     const { name } = harness.firstJob.metadata
     before.kill()
@@ -123,7 +126,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     expect(harness.warnings).toEqual([])
   })
 
-  test.each(CHANGES)('%s just when the job is made', async (_, change) => {
+  test.each(CHANGES)('the job is released when its object is %s as the job is created', async (_, change) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.start()
     onceMade(change)
@@ -132,7 +135,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     expect(harness.everyJob).toHaveLength(1)
   })
 
-  test.each(CHANGES)('%s just when the job is made, and the answer is lost', async (_, change) => {
+  test.each(CHANGES)('the job is released when its object is %s and the create response is lost', async (_, change) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.start()
     harness.server.intercept(({ plural, verb }) => (plural === 'jobs' && verb === 'create' ? 'drop-answer' : undefined))
@@ -142,7 +145,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     expect(harness.everyJob).toHaveLength(1)
   })
 
-  test.each(CHANGES)('%s just before the job is made', async (_, change) => {
+  test.each(CHANGES)('the job is released when its object is %s just before the create', async (_, change) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.start()
     await harness.clock.advance(58_000)
@@ -156,7 +159,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
     expect(harness.heldJobs).toEqual([])
   })
 
-  test('extended, with the watch behind', async () => {
+  test('the job is released when its object is extended and the watch lags', async () => {
     await harness.waiting({ 'job-ttl': '3600' })
     const { name } = harness.firstJob.metadata
     harness.server.holdWatches()
@@ -170,7 +173,7 @@ describe('a cleanup job is let go, as it is needed no more, when its object is',
 })
 
 describe('a cleanup job that failed', () => {
-  test('is let go as soon as that is written down, and the next one is not', async () => {
+  test('a failed job is released once its failure is recorded, and the next job is held', async () => {
     await harness.waiting()
     harness.finishJob(harness.firstJob, 'Failed', 'x')
     await harness.clock.advance(1_000)
@@ -180,7 +183,7 @@ describe('a cleanup job that failed', () => {
     expect(harness.heldJobs).toHaveLength(1)
   })
 
-  test('is let go by the next process, if this one does not get to it', async () => {
+  test('a failed job is released by the next process', async () => {
     const before = await harness.waiting()
     const isCut = harness.server.intercept(({ plural, verb }) =>
       plural === 'jobs' && verb === 'patch' ? 'drop' : undefined,
@@ -197,26 +200,29 @@ describe('a cleanup job that failed', () => {
   })
 })
 
-describe('letting a cleanup job go', () => {
-  test.each([500, 429, 'drop'] as const)('is tried again after %s, and the object does not wait', async (fault) => {
-    harness.create('one', withJob())
-    await harness.start({ log: harness.log })
-    const restore = harness.server.intercept(({ plural, verb }) => {
-      if (plural !== 'jobs' || verb !== 'patch') return undefined
-      return fault === 'drop' ? fault : refuse(fault, 'Refused', 'not now')
-    })
-    await harness.clock.advance(62_000)
-    expect(harness.object('one')).toBeUndefined()
-    expect(isHeld(harness.firstJob)).toBe(true)
-    await harness.clock.advance(60_000)
-    expect(harness.warnings.map(({ message }) => message)).toEqual(['release of cleanup job failed, retrying'])
-    expect(harness.requestsOf('patch').length).toBeLessThan(10)
-    restore()
-    await harness.clock.advance(120_000)
-    expect(isHeld(harness.firstJob)).toBe(false)
-  })
+describe('releasing a cleanup job', () => {
+  test.each([500, 429, 'drop'] as const)(
+    'a release that fails with %s is retried, and the object does not wait',
+    async (fault) => {
+      harness.create('one', withJob())
+      await harness.start({ log: harness.log })
+      const restore = harness.server.intercept(({ plural, verb }) => {
+        if (plural !== 'jobs' || verb !== 'patch') return undefined
+        return fault === 'drop' ? fault : refuse(fault, 'Refused', 'not now')
+      })
+      await harness.clock.advance(62_000)
+      expect(harness.object('one')).toBeUndefined()
+      expect(isHeld(harness.firstJob)).toBe(true)
+      await harness.clock.advance(60_000)
+      expect(harness.warnings.map(({ message }) => message)).toEqual(['release of cleanup job failed, retrying'])
+      expect(harness.requestsOf('patch').length).toBeLessThan(10)
+      restore()
+      await harness.clock.advance(120_000)
+      expect(isHeld(harness.firstJob)).toBe(false)
+    },
+  )
 
-  test('is not allowed: the job stays, that is told once, and the object goes all the same', async () => {
+  test('a release without permission is logged once, and the object is deleted', async () => {
     harness.create('one', withJob())
     const { controller } = await harness.start({ log: harness.log })
     harness.server.intercept(({ plural, verb }) =>
@@ -237,7 +243,7 @@ describe('letting a cleanup job go', () => {
     ])
   })
 
-  test('is left to the next process, if this one stops after the outcome was written down', async () => {
+  test('a release that the process did not reach is done by the next one', async () => {
     harness.create('one', withJob())
     const before = await harness.start()
     harness.server.intercept(({ plural, verb }) => {

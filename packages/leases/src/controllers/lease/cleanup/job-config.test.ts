@@ -11,12 +11,12 @@ const read = (annotations: Readonly<Record<string, string>>, namespaced = true) 
   )
 
 describe('readJobConfig', () => {
-  test('is nothing without a job', () => {
+  test('an object without a job has no config', () => {
     expect(read({ 'job-wait': 'nonsense' })).toBeUndefined()
     expect(read({ 'on-delete-job': '' })).toBeUndefined()
   })
 
-  test('has the defaults of the contract', () => {
+  test('the defaults are those of the contract', () => {
     expect(read({ 'on-delete-job': 'scripts/run.sh' })).toEqual({
       ok: true,
       config: {
@@ -65,13 +65,13 @@ describe('readJobConfig', () => {
     [{ 'on-delete-job': 'a/b', 'job-service-account': 'Not A Name' }, /job-service-account/],
     [{ 'on-delete-job': 'a/b', 'job-image': 'a b' }, /job-image/],
     [{ 'on-delete-job': 'a/b', 'job-on-failure': 'explode' }, /job-on-failure must be keep or delete/],
-  ])('refuses %j', (annotations, reason) => {
+  ])('the config %j is refused', (annotations, reason) => {
     const reading = read(annotations)
     expect(reading).toMatchObject({ ok: false, onFailure: 'keep' })
     expect(reading && !reading.ok && reading.reason).toMatch(reason)
   })
 
-  test('says all that is wrong at once, and what to do about it', () => {
+  test('the reason lists all problems at once', () => {
     expect(read({ 'on-delete-job': 'x', 'job-ttl': 'y', 'job-on-failure': 'Delete' }, false)).toMatchObject({
       ok: false,
       onFailure: 'delete',
@@ -83,7 +83,7 @@ describe('readJobConfig', () => {
 describe('a cleanup record', () => {
   const record = { job: 'j', expireAt: '2026-01-01T00:00:00Z', attempt: 2, state: 'failed', retryAt: 'z' } as const
 
-  test('is read back, for the end it is about', () => {
+  test('a record is read back for its own expiry only', () => {
     expect(readRecord(printRecord(record), record.expireAt)).toEqual(record)
     expect(readRecord(printRecord(record), '2026-01-01T00:00:01Z')).toBeUndefined()
   })
@@ -99,7 +99,7 @@ describe('a cleanup record', () => {
     JSON.stringify({ ...record, state: 'x' }),
     JSON.stringify({ ...record, attempt: 'x' }),
     JSON.stringify({ ...record, job: 1 }),
-  ])('is not %j', (text) => {
+  ])('the text %j is not a record', (text) => {
     expect(readRecord(text, record.expireAt)).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { USER_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
-import { isDnsName } from '../../../dns-name.ts'
+import { isDnsSubdomain } from '@tenure/kube/model'
 import { parseTtl } from '../../../api/ttl.ts'
 
 /** The cleanup job that an object asks for. */
@@ -16,7 +16,7 @@ export interface JobConfig {
   readonly ttl: number
   readonly backoffLimit: number
   readonly envSecrets: readonly string[]
-  /** What to do with the object when the job fails. */
+  /** Whether a failed job keeps the object. */
   readonly onFailure: 'keep' | 'delete'
 }
 
@@ -48,12 +48,12 @@ export function readJobConfig(
   const onFailure = get(USER_ANNOTATIONS.jobOnFailure).toLowerCase() === 'delete' ? 'delete' : 'keep'
   const problems: string[] = []
   const [configMap = '', scriptKey = ''] = target.split('/', 2)
-  if (!isDnsName(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
+  if (!isDnsSubdomain(configMap) || !KEY.test(scriptKey) || target.split('/').length !== 2) {
     problems.push(`${USER_ANNOTATIONS.job} must be <configmap>/<script-key>, not ${JSON.stringify(target)}`)
   }
   if (!namespaced) problems.push(`a cleanup job runs in the object's namespace, and this kind has none`)
   const serviceAccount = get(USER_ANNOTATIONS.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
-  if (!isDnsName(serviceAccount))
+  if (!isDnsSubdomain(serviceAccount))
     problems.push(`${USER_ANNOTATIONS.jobServiceAccount} is not the name of a ServiceAccount`)
   const image = get(USER_ANNOTATIONS.jobImage) || DEFAULT_IMAGE
   if (/\s/u.test(image)) problems.push(`${USER_ANNOTATIONS.jobImage} has white space inside`)
@@ -76,7 +76,7 @@ export function readJobConfig(
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  if (!envSecrets.every(isDnsName))
+  if (!envSecrets.every(isDnsSubdomain))
     problems.push(`${USER_ANNOTATIONS.jobEnvSecrets} must be names of Secrets with commas between`)
   if (!['', 'keep', 'delete'].includes(get(USER_ANNOTATIONS.jobOnFailure).toLowerCase())) {
     problems.push(`${USER_ANNOTATIONS.jobOnFailure} must be keep or delete`)

@@ -35,7 +35,7 @@ const lease: DatedLease = {
   job: badConfig,
 }
 
-describe('a job is needed', () => {
+describe('isNeeded', () => {
   const recorded = (state: CleanupRecord['state'], attempt: number, expireAt = END) =>
     objectWith({ [`${prefix}cleanup-job-record`]: printRecord({ expireAt, attempt, state }) })
 
@@ -49,7 +49,7 @@ describe('a job is needed', () => {
     ['while another is waited for', recorded('running', 3), false],
     ['after all is done', recorded('done', 2), false],
     ['by an object of another uid', objectWith({}, 'u2'), false],
-  ])('%s: %s', (_, object, expected) => {
+  ])('a job is needed: %s: %s', (_, object, expected) => {
     expect(isNeeded(job, object, { lease })).toBe(expected)
   })
 
@@ -58,15 +58,15 @@ describe('a job is needed', () => {
     ['that ends at another time', { ...lease, expireAt: lease.expireAt + 1_000 }],
     ['that ends without a job', { ...lease, job: undefined }],
     ['of another family', { ...lease, family: NEWER_FAMILY }],
-  ])('not for a lease %s', (_, other) => {
+  ])('a job is not needed for a lease %s', (_, other) => {
     expect(isNeeded(job, objectWith({}), { lease: other })).toBe(false)
   })
 })
 
 const said = (text: string) => readSource(objectWith({ [`${prefix}cleanup-job-source`]: text }), prefix)
 
-describe('what a job says it is for', () => {
-  test('is read as it was written', () => {
+describe('readSource', () => {
+  test('a source is read as it was written', () => {
     expect(said(printSource(source))).toEqual(source)
   })
 
@@ -80,11 +80,11 @@ describe('what a job says it is for', () => {
     JSON.stringify({ ...source, ttl: -1 }),
     JSON.stringify({ ...source, ttl: 0.5 }),
     JSON.stringify({ ...source, attempt: '1' }),
-  ])('is nothing of ours: %s', (text) => {
+  ])('the text %s is not a source', (text) => {
     expect(said(text)).toBeUndefined()
   })
 
-  test('is nothing in another family', () => {
+  test('a source of another family is not read', () => {
     const object = objectWith({ [`${prefix}cleanup-job-source`]: printSource(source) })
     expect(readSource(object, NEWER_FAMILY.prefix)).toBeUndefined()
   })
