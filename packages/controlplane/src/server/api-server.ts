@@ -15,21 +15,21 @@ import { ANONYMOUS } from './auth/authentication.ts'
 import type { Authenticator } from './auth/authentication.ts'
 import { accessDenied } from './auth/authorization.ts'
 import type { Authorizer } from './auth/authorization.ts'
-import { LARGEST_BODY, objectPurpose, parseBody, patchPurpose, tooLarge } from './encoding/request-body.ts'
+import { MAX_BODY_BYTES, objectPurpose, parseBody, patchPurpose, tooLarge } from './encoding/request-body.ts'
 import type { ParsedBody } from './encoding/request-body.ts'
 import { withDeprecation } from './http/deprecation-warning.ts'
 import { Discovery } from './discovery/discovery.ts'
 import { encodeList, encodeObject } from './encoding/encode.ts'
 import type { EncodeOptions } from './encoding/encode.ts'
 import { actingUser } from './auth/impersonation.ts'
-import { refuseWayIn } from './http/exec-unsupported.ts'
+import { refuseExec } from './http/exec-unsupported.ts'
 import { negotiate, WHOLE } from './encoding/negotiation.ts'
 import type { Representation } from './encoding/negotiation.ts'
 import { openApiV2 } from './discovery/openapi-v2.ts'
 import { OpenApi } from './discovery/openapi.ts'
 import { podLog } from './http/pod-log.ts'
 import { parseQuery } from './http/query.ts'
-import { requestToken, reviewDefinitions, reviewFor, withAsker } from './auth/reviews.ts'
+import { requestToken, reviewDefinitions, reviewFor, withRequester } from './auth/reviews.ts'
 import { asYaml, json, PLAIN_HEADERS, reply, text } from './http/response.ts'
 import type { ServerResponse } from './http/response.ts'
 import {
@@ -62,12 +62,12 @@ export interface ServerRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string | undefined
-  /** Why the bytes of the body are no text, where that matters. */
+  /** Why the bytes of the body are not valid text, for formats in which that is an error. */
   readonly unreadable?: string
-  /** Undefined: nobody said who he is. */
+  /** Undefined for an anonymous request. */
   readonly user: User | undefined
   readonly signal: AbortSignal
-  /** Reads show the state at this revision, for tests. Default: now. */
+  /** Reads return the state at this revision, for tests. Default: the newest. */
   readonly at?: number | undefined
 }
 
@@ -83,7 +83,7 @@ export interface ApiServerOptions {
   readonly log: Logger
 }
 
-/** The Kubernetes API: from a request to an answer, whatever brought it here. */
+/** The Kubernetes API, independent of the transport. */
 export class ApiServer {
   readonly #options: ApiServerOptions
   readonly #discovery: Discovery
@@ -110,7 +110,7 @@ export class ApiServer {
         return await this.#other(request, path)
       }
       representation = negotiate(request.headers['accept'], route.name === undefined)
-      const response = await this.#told({ ...request, user }, route, query, representation)
+      const response = await this.#withDeprecation({ ...request, user }, route, query, representation)
       return representation.format === 'yaml' ? await asYaml(response) : response
     } catch (error) {
       const response = this.#refusal(error)
@@ -118,8 +118,8 @@ export class ApiServer {
     }
   }
 
-  /** The answer of a resource, with what is to be said of its kind whatever the answer is. */
-  async #told(
+  /** The response of a resource, with the deprecation warning of its kind, also on errors. */
+  async #withDeprecation(
     request: ServerRequest & { readonly user: User },
     route: ResourceRoute,
     query: string,
@@ -138,12 +138,12 @@ export class ApiServer {
   #authorizePath(user: User, method: string, path: string): void {
     const verb = method.toLowerCase()
     if (isPublic(path) || this.#options.authorizer.authorize({ user, verb, path }).allowed) return
-    // Every known user may look around, as the roles of a real cluster have it.
+    // Every authenticated user may read discovery, as the roles of a real cluster allow.
     if (verb === 'get' && user.groups.includes('system:authenticated') && isDiscovery(path)) return
     throw new StatusError(403, 'Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`, {})
   }
 
-  /** Everything that is no resource. */
+  /** Serves all paths that are not resources. */
   async #other(request: ServerRequest, path: string): Promise<ServerResponse> {
     const { headers } = request
     const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
@@ -167,7 +167,7 @@ export class ApiServer {
       case '/openapi/v2':
         return openApiV2(headers['accept'])
       case '/openapi/v3':
-        // Though it is JSON: nobody tells the real server's file server so.
+        // The body is JSON, but kube-apiserver serves it as plain text.
         return text(200, this.#openApi.index())
       default:
     }
@@ -202,13 +202,13 @@ export class ApiServer {
     if (review && !route.name) return this.#review(review, request, route, verb, options)
     const definition = catalog.find(route.group, route.version, route.plural)
     if (!definition) {
-      // Groups of custom resources are served by other code of the real server's, which has no words for it.
+      // kube-apiserver serves groups of custom resources by other code, with a plain 404.
       const isServed = catalog.all().some(({ group, isBuiltIn }) => isBuiltIn && group === route.group)
       if (isServed) throw noSuchResource()
       return text(404, '404 page not found\n')
     }
     if (!verb) throw notAllowed()
-    refuseWayIn(this.#options.storage, definition, route)
+    refuseExec(this.#options.storage, definition, route)
     checkPlace(definition, route, verb)
     if (route.subresource === 'token' && definition.bucket === 'serviceaccounts') {
       const { value } = await parseObject(request.body ?? '', false, 'TokenRequest')
@@ -220,7 +220,7 @@ export class ApiServer {
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: log }
     }
     const parsed = await this.#body(request, verb, definition)
-    // A watch of one object by its path is one of the collection that selects it.
+    // A watch of one object by its path is a watch of the collection that selects it.
     const isNamedWatch = verb === 'watch' && route.name !== undefined
     const answer = await this.#options.registry.handle({
       verb,
@@ -254,20 +254,20 @@ export class ApiServer {
     const { value } = await parseObject(request.body ?? '', false, route.plural)
     const answer = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
     const manager = managerOf({ options, userAgent: request.headers['user-agent'] ?? '' })
-    return json(201, JSON.stringify(withAsker(answer, manager, this.#options.clock.now())))
+    return json(201, JSON.stringify(withRequester(answer, manager, this.#options.clock.now())))
   }
 
   #authorize(user: User, verb: string, route: ResourceRoute, fieldSelector: string | undefined): void {
     if (user.groups.includes('system:masters')) return
     const { group, plural, subresource, namespace } = route
     const selected = verb === 'list' || verb === 'watch' ? selectedName(fieldSelector ?? '') : undefined
-    // Who may only see an object of some name lists and watches it by that name.
+    // RBAC may allow only one name: a list or watch that selects that name is authorized for it.
     const name = route.name ?? (selected && checkPathSegment(selected).length === 0 ? selected : undefined)
     const resource = {
       group,
       plural,
       subresource,
-      // A namespace is its own place.
+      // A namespace is authorized in itself.
       namespace: namespace ?? (plural === 'namespaces' && group === '' ? route.name : undefined),
       name,
     }
@@ -279,7 +279,7 @@ export class ApiServer {
 
   async #body(request: ServerRequest, verb: ResourceVerb, definition: ResourceDefinition): Promise<ParsedBody> {
     const { body = '' } = request
-    if (body.length > LARGEST_BODY) throw tooLarge()
+    if (body.length > MAX_BODY_BYTES) throw tooLarge()
     const type = mediaType(request.headers['content-type'])
     switch (verb) {
       case 'create':
@@ -306,7 +306,7 @@ export class ApiServer {
     const { definition } = options
     switch (answer.type) {
       case 'object': {
-        // What is sent as it is stored need not be parsed for it.
+        // An object that is sent as stored need not be parsed.
         if (answer.stored && options.representation.form === 'whole') {
           return reply(answer.status, answer.stored.json, answer.warnings)
         }
@@ -336,7 +336,7 @@ export class ApiServer {
     if (thrown instanceof StatusError) error = thrown
     else {
       const cause = asError(thrown)
-      this.#options.log.error('A request failed in a way nobody foresaw', { error: cause })
+      this.#options.log.error('unhandled request error', { error: cause })
       error = new StatusError(500, 'InternalError', `Internal error occurred: ${cause.message}`, {
         causes: [{ message: cause.message }],
       })

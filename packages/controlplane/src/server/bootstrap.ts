@@ -67,7 +67,7 @@ const ROLES = { apiGroups: [RBAC], resources: ['roles', 'rolebindings'] }
 const all = (rules: readonly object[], verbs: readonly string[]): readonly object[] =>
   rules.map((rule) => ({ ...rule, verbs }))
 
-/** The API itself, as pods find it. */
+/** The Service of the API server, which pods use. */
 const SERVICE = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -75,7 +75,7 @@ const SERVICE = {
   spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }] },
 } as KubeObject
 
-/** What is there before anybody made anything, as in a real cluster. */
+/** The objects of a new cluster, as in kube-apiserver. */
 const OBJECTS: readonly (readonly [group: string, version: string, plural: string, object: KubeObject])[] = [
   ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(
     (name) => ['', 'v1', 'namespaces', namespace(name)] as const,
@@ -111,7 +111,7 @@ const OBJECTS: readonly (readonly [group: string, version: string, plural: strin
   ].map((object) => [RBAC, 'v1', 'clusterrolebindings', object] as const),
 ]
 
-/** Makes what is missing of it. */
+/** Creates the missing bootstrap objects. */
 export async function bootstrap(
   registry: ResourceRegistry,
   catalog: ResourceCatalog,
@@ -134,7 +134,7 @@ export async function bootstrap(
         signal,
       })
     } catch (error) {
-      // An address that is taken is one that the service already has.
+      // The address is allocated to the existing service.
       const isThere = error instanceof StatusError && (error.reason === 'AlreadyExists' || plural === 'services')
       if (!isThere) throw error
     }

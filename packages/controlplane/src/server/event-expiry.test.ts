@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openStorage } from '../storage/index.ts'
 import { expireEvents } from './event-expiry.ts'
 
-test('an event goes an hour after it was last written, and nothing else does', async () => {
+test('an event is removed an hour after its last write, and no other object is', async () => {
   const clock = new VirtualClock()
   const storage = await openStorage({ clock, log: silentLogger })
   const end = expireEvents(storage, clock, silentLogger)

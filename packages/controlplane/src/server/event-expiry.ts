@@ -3,9 +3,9 @@ import type { Logger } from '@tenure/runtime'
 import type { Storage, StoredObject } from '../storage/types.ts'
 
 const BUCKET = 'events'
-/** How long an event is kept after it was last written, as in the real server. */
-const LIFETIME = 3_600_000
-const INTERVAL = 300_000
+/** Milliseconds for which an event is kept after its last write, as in kube-apiserver. */
+const EVENT_LIFETIME_MS = 3_600_000
+const SWEEP_INTERVAL_MS = 300_000
 
 interface Dated {
   readonly lastTimestamp?: string | null
@@ -13,15 +13,15 @@ interface Dated {
   readonly series?: { readonly lastObservedTime?: string | null }
 }
 
-/** Forgets events after an hour: nobody deletes them, and they would fill any disk. Returns what ends that. */
+/** Removes events after an hour, because no other component deletes them. Returns a function that ends this. */
 export function expireEvents(storage: Storage, clock: Clock, log: Logger): () => void {
   let timer: Timer
   let isEnded = false
   const arm = (): void => {
-    timer = clock.setTimer(INTERVAL, () => {
+    timer = clock.setTimer(SWEEP_INTERVAL_MS, () => {
       if (isEnded) return
-      void sweep(storage, clock.now() - LIFETIME).catch((error: unknown) =>
-        log.error('Old events could not be removed', { error }),
+      void sweep(storage, clock.now() - EVENT_LIFETIME_MS).catch((error: unknown) =>
+        log.error('event expiry failed', { error }),
       )
       arm()
     })
@@ -40,7 +40,7 @@ async function sweep(storage: Storage, before: number): Promise<void> {
 
 class Changed extends Error {}
 
-/** One that was written or deleted meanwhile is left as it is. */
+/** Removes an event unless it was written or deleted meanwhile. */
 async function forget(storage: Storage, { key, revision }: StoredObject): Promise<void> {
   try {
     await storage.write(BUCKET, key, (current) => {

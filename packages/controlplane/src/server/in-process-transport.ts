@@ -9,17 +9,17 @@ import { ListBody } from './encoding/list-body.ts'
 import type { ServerResponse } from './http/response.ts'
 import { WatchFeed } from './watch/watch-feed.ts'
 
-/** What goes wrong with a request, for tests. Everything is optional, and may be combined. */
+/** A fault of one request, for tests. All parts are optional and can be combined. */
 export interface Fault {
   /** Milliseconds before the request is carried out. */
   readonly delay?: number
-  /** The request is answered with this instead of being carried out: a `conflict(…)`, a 500, a 429. */
+  /** The response, instead of carrying the request out: a `conflict(…)`, a 500, a 429. */
   readonly refusal?: StatusError
-  /** The request never arrives: nothing is carried out. */
+  /** The request never arrives and is not carried out. */
   readonly isLost?: boolean
-  /** The request is carried out, and its answer is lost. */
+  /** The request is carried out, and its response is lost. */
   readonly isAnswerLost?: boolean
-  /** Reads show the state at this revision. */
+  /** Reads return the state at this revision. */
   readonly staleAt?: number
   /** The watch breaks after this many chunks. */
   readonly breaksAfter?: number
@@ -27,19 +27,19 @@ export interface Fault {
 
 export interface InProcessTransportOptions {
   readonly server: ApiServer
-  /** Whose requests these are. */
+  /** The user of all requests. */
   readonly user: User
   readonly clock: Clock
-  /** Asked before every request what is to go wrong with it. Default: nothing. */
+  /** Called before every request for the fault to inject. Default: none. */
   readonly faults?: ((request: TransportRequest) => Fault | undefined) | undefined
 }
 
-/** After this many requests the event loop gets its turn: who answers each answer with a request must not starve it. */
+/** Requests between turns of the event loop: a client that answers each response with a request must not starve it. */
 const REQUESTS_PER_TURN = 32
-const CHUNK = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 const NEVER = new AbortController().signal
 
-/** Requests without sockets: the same server, the same answers. */
+/** Requests without sockets, to the same server and with the same responses. */
 export class InProcessTransport implements Transport {
   readonly #options: InProcessTransportOptions
   readonly #watches = new Set<FeedBody>()
@@ -86,12 +86,12 @@ export class InProcessTransport implements Transport {
     return { status: response.status, headers, body: feed }
   }
 
-  /** Breaks every watch that is open: the connections are gone, the server is not. */
+  /** Breaks every open watch as if its connection were lost. */
   dropWatches(): void {
     for (const watch of this.#watches) watch.break(lost())
   }
 
-  /** As if the server had died: watches break, and nothing gets through until `revive`. */
+  /** Imitates a crashed server: watches break, and requests fail until `revive`. */
   crash(): void {
     this.#isDown = true
     this.dropWatches()
@@ -106,7 +106,7 @@ export class InProcessTransport implements Transport {
   }
 
   #nextTurn(): Promise<void> {
-    // One turn for all who wait.
+    // All waiting requests share one turn.
     this.#turn ??= this.#takeTurn()
     return this.#turn
   }
@@ -136,9 +136,9 @@ function refused(error: StatusError): ServerResponse {
 }
 
 const unreachable = (): ConnectionError =>
-  new ConnectionError('TENURE_CONNECTION_REFUSED', 'The embedded control plane is not running: start it, or try again.')
+  new ConnectionError('TENURE_CONNECTION_REFUSED', 'The embedded control plane is not running. Start it, or try again.')
 const lost = (): ConnectionError =>
-  new ConnectionError('TENURE_CONNECTION_LOST', 'The connection to the embedded control plane broke: try again.')
+  new ConnectionError('TENURE_CONNECTION_LOST', 'The connection to the embedded control plane broke. Try again.')
 
 class TextBody implements ResponseBody {
   readonly #text: string
@@ -152,7 +152,7 @@ class TextBody implements ResponseBody {
   }
 
   cancel(): void {
-    // There is nothing to free.
+    // Nothing to free.
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
@@ -172,16 +172,16 @@ class LongBody implements ResponseBody {
   }
 
   cancel(): void {
-    // There is nothing to free.
+    // Nothing to free.
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    const buffer = Buffer.allocUnsafeSlow(CHUNK)
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
     for (let size = this.#list.fill(buffer); size > 0; size = this.#list.fill(buffer)) yield buffer.subarray(0, size)
   }
 }
 
-/** A watch's bytes, pulled. */
+/** The bytes of a watch, pulled by the reader. */
 class FeedBody implements ResponseBody {
   readonly #feed: WatchFeed
   readonly #onEnd: (body: FeedBody) => void
@@ -230,7 +230,7 @@ class FeedBody implements ResponseBody {
     for (;;) {
       if (this.#failure) throw this.#failure
       if (this.#isOver) return { done: true, value: undefined }
-      const chunk = this.#feed.take(CHUNK)
+      const chunk = this.#feed.take(CHUNK_BYTES)
       if (chunk) {
         if (this.#left-- > 0) return { done: false, value: chunk }
         this.break(lost())

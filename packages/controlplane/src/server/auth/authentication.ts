@@ -5,7 +5,7 @@ import type { ServiceAccountTokens } from './service-account-tokens.ts'
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 export const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 
-/** Who holds which token. */
+/** Finds the user of a token. */
 export class Authenticator {
   readonly #tokens: readonly { readonly digest: Buffer; readonly user: User }[]
   readonly #accounts: ServiceAccountTokens
@@ -17,12 +17,12 @@ export class Authenticator {
 
   byToken(token: string, audiences?: readonly string[]): User | undefined {
     const given = digest(token)
-    // Compared by digests, in the same time whatever they are.
+    // Digests are compared in constant time.
     const known = this.#tokens.find((candidate) => timingSafeEqual(candidate.digest, given))
     return known?.user ?? this.#accounts.check(token, audiences)
   }
 
-  /** The user of an Authorization header; `undefined` without one, `'refused'` for one that is no good. */
+  /** The user of an Authorization header; `undefined` without one, `'refused'` for an invalid one. */
   byHeader(authorization: string | undefined): User | 'refused' | undefined {
     if (!authorization) return undefined
     const [, token] = /^bearer +(\S+)$/i.exec(authorization) ?? []
@@ -30,7 +30,7 @@ export class Authenticator {
   }
 }
 
-/** The user of a client certificate that our authority signed. */
+/** The user of a client certificate signed by the control plane's authority. */
 export function certificateUser(
   subject: { readonly CN?: unknown; readonly O?: unknown },
   fingerprint: string,

@@ -4,11 +4,11 @@ import type { User } from '../../registry/types.ts'
 import { type Permission, ruleCovers, type StoredPolicyRule } from '../../rbac/policy-rule.ts'
 import type { Storage } from '../../storage/types.ts'
 
-/** Who wants to do what. */
+/** A user, a verb and a resource or path. */
 export interface AccessAttributes {
   readonly user: User
   readonly verb: string
-  /** Undefined: a request for a path that is no resource. */
+  /** Undefined for a path that is not a resource. */
   readonly resource?: {
     readonly group: string
     readonly plural: string
@@ -41,7 +41,7 @@ interface Binding extends KubeObject {
 
 const RBAC = 'rbac.authorization.k8s.io'
 
-/** 403, in the real server's words. */
+/** 403 with kube-apiserver's message. */
 export function accessDenied(
   user: User,
   verb: string,
@@ -57,7 +57,7 @@ export function accessDenied(
   )
 }
 
-/** Decides by RBAC: the Roles, ClusterRoles and bindings that are stored. `system:masters` may do all. */
+/** Decides by RBAC: the stored Roles, ClusterRoles and bindings. `system:masters` may do everything. */
 export class Authorizer {
   readonly #storage: Storage
 
@@ -87,7 +87,7 @@ export class Authorizer {
     return { allowed: false, reason: '' }
   }
 
-  /** The rules that hold for a user in a namespace: what `kubectl auth can-i --list` shows. */
+  /** The rules that apply to a user in a namespace, as `kubectl auth can-i --list` shows them. */
   rulesFor(user: User, namespace: string): readonly StoredPolicyRule[] {
     if (user.groups.includes('system:masters')) {
       return [

@@ -13,7 +13,7 @@ async function temporaryDirectory(): Promise<string> {
 
 const load = (directory: string): Credentials => loadCredentials(directory, ['127.0.0.1'], systemClock, systemRandom)
 
-test('credentials are made once, in files for nobody else', async () => {
+test('credentials are made once, in files that only the owner can read', async () => {
   const directory = path.join(await temporaryDirectory(), 'in', 'here')
   const first = load(directory)
   const second = load(directory)
@@ -31,7 +31,7 @@ test.each([
   ['ca.json', ''],
   ['ca.json', '{"certificate":"x","key":"y"}'],
   ['ca.json', '[]'],
-])('a damaged %s (%s) is reported by its name and left as it is', async (name, text) => {
+])('a damaged %s (%s) is reported by name and not changed', async (name, text) => {
   const directory = await temporaryDirectory()
   load(directory)
   const file = path.join(directory, name)

@@ -6,22 +6,22 @@ import { createAuthority, loadAuthority } from '@tenure/runtime'
 import type { Authority, CertificateWithKey } from '@tenure/runtime'
 import { makeDirectory, replaceFile } from '../../durable-files.ts'
 
-const YEAR = 365 * 86_400_000
+const YEAR_MS = 365 * 86_400_000
 
-/** What a control plane is known by. Kept, so that a kubeconfig outlives a restart. */
+/** The keys and certificates of a control plane. Stored, so that a kubeconfig stays valid after a restart. */
 export interface Credentials {
   readonly authority: Authority
   readonly server: CertificateWithKey
-  /** Of the admin, who may do all. */
+  /** Of the administrator, who may do everything. */
   readonly admin: CertificateWithKey
-  /** The admin's, for those who can not present a certificate. */
+  /** The administrator's token, for clients without a certificate. */
   readonly token: string
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host)
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** The credentials in a directory, made at the first start; without one new ones each time. */
+/** Loads the credentials from a directory and makes them at the first start; without a directory they are new each time. */
 export function loadCredentials(
   directory: string | undefined,
   hosts: readonly string[],
@@ -56,19 +56,19 @@ export function loadCredentials(
         ...hosts.filter((host) => !isAddress(host)),
       ],
       ipAddresses: [...new Set(['127.0.0.1', '::1', ...hosts.filter(isAddress)])],
-      validFor: YEAR,
+      validFor: YEAR_MS,
     }),
     admin: authority.issue({
       commonName: 'kubernetes-admin',
       organizations: ['system:masters'],
       usage: 'client',
-      validFor: YEAR,
+      validFor: YEAR_MS,
     }),
     token,
   }
 }
 
-/** What is in a file of the directory, made and kept there at the first start. `read` throws for what it can not use. */
+/** The contents of a file of the directory, made at the first start. `read` throws if they are unusable. */
 function kept<T>(directory: string | undefined, name: string, make: () => unknown, read: (kept: unknown) => T): T {
   if (directory === undefined) return read(make())
   const file = path.join(directory, name)
@@ -84,7 +84,7 @@ function kept<T>(directory: string | undefined, name: string, make: () => unknow
   } catch (cause) {
     throw new TenureError(
       'TENURE_CREDENTIALS_DAMAGED',
-      `the credentials in ${file} are damaged: ${(cause as Error).message}; restore the file from a copy, or move it away: new ones are made then, and whoever uses the old ones is refused`,
+      `The credentials in ${file} are damaged: ${(cause as Error).message}. Restore the file from a copy, or move it away: new credentials are made then, and clients with the old ones are refused.`,
       { cause },
     )
   }
@@ -99,14 +99,14 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** A text that must be there. */
+/** A required string. */
 function filled(kept: unknown, name: string): string {
   const value: unknown = typeof kept === 'object' && kept !== null ? Reflect.get(kept, name) : undefined
   if (typeof value === 'string' && value !== '') return value
-  throw new Error(`it has no ${name}`)
+  throw new Error(`${name} is missing`)
 }
 
-/** A kubeconfig for the admin: JSON, which is YAML. */
+/** The administrator's kubeconfig, as JSON, which is valid YAML. */
 export function kubeconfigFor(url: string, { authority, admin }: Credentials): string {
   return `${JSON.stringify(
     {

@@ -4,10 +4,10 @@ import { ADMIN, ANONYMOUS } from './authentication.ts'
 import type { AccessAttributes } from './authorization.ts'
 import { actingUser } from './impersonation.ts'
 
-const everybody = { authorize: () => ({ allowed: true, reason: '' }) }
+const allowAll = { authorize: () => ({ allowed: true, reason: '' }) }
 
-/** Allows what is listed: `group/resource/subresource name`. */
-function only(...allowed: readonly string[]): typeof everybody & { readonly asked: string[] } {
+/** Allows only the given permissions: `group/resource/subresource name`. */
+function allowOnly(...allowed: readonly string[]): typeof allowAll & { readonly asked: string[] } {
   const asked: string[] = []
   const authorize = ({ resource, verb }: AccessAttributes): { allowed: boolean; reason: string } => {
     const place = [resource?.group, resource?.plural, resource?.subresource].join('/')
@@ -15,34 +15,34 @@ function only(...allowed: readonly string[]): typeof everybody & { readonly aske
     asked.push(what)
     return { allowed: allowed.includes(what), reason: '' }
   }
-  return { authorize: authorize as typeof everybody.authorize, asked }
+  return { authorize: authorize as typeof allowAll.authorize, asked }
 }
 
 const alice: User = { name: 'alice', groups: ['system:authenticated'] }
 
-test('without a wish everybody is who he is', () => {
-  expect(actingUser(alice, { accept: '*/*' }, only())).toBe(alice)
+test('a request without impersonation headers keeps its user', () => {
+  expect(actingUser(alice, { accept: '*/*' }, allowOnly())).toBe(alice)
 })
 
-test('a service account has its groups, unless others are named', () => {
+test('an impersonated service account has its groups unless others are named', () => {
   const name = 'system:serviceaccount:team:robot'
-  expect(actingUser(ADMIN, { 'impersonate-user': name }, everybody).groups).toEqual([
+  expect(actingUser(ADMIN, { 'impersonate-user': name }, allowAll).groups).toEqual([
     'system:serviceaccounts',
     'system:serviceaccounts:team',
     'system:authenticated',
   ])
-  const grouped = actingUser(ADMIN, { 'impersonate-user': name, 'impersonate-group': 'a, b' }, everybody)
+  const grouped = actingUser(ADMIN, { 'impersonate-user': name, 'impersonate-group': 'a, b' }, allowAll)
   expect(grouped.groups).toEqual(['a', 'b', 'system:authenticated'])
 })
 
-test('who is unknown is not made known', () => {
-  const nobody = actingUser(ADMIN, { 'impersonate-user': ANONYMOUS.name }, everybody)
-  expect(nobody.groups).toEqual(ANONYMOUS.groups)
+test('an impersonated anonymous user is not authenticated', () => {
+  const anonymous = actingUser(ADMIN, { 'impersonate-user': ANONYMOUS.name }, allowAll)
+  expect(anonymous.groups).toEqual(ANONYMOUS.groups)
   const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'system:unauthenticated' }
-  expect(actingUser(ADMIN, headers, everybody).groups).toEqual(['system:unauthenticated'])
+  expect(actingUser(ADMIN, headers, allowAll).groups).toEqual(['system:unauthenticated'])
 })
 
-test('each part must be allowed by itself', () => {
+test('each part of an impersonation needs its own permission', () => {
   const headers = {
     'impersonate-user': 'system:serviceaccount:team:robot',
     'impersonate-group': 'ops',
@@ -55,7 +55,7 @@ test('each part must be allowed by itself', () => {
     'impersonate authentication.k8s.io/userextras/acme.com/scope  view',
     'impersonate authentication.k8s.io/uids/  u1',
   ]
-  const all = only(...rights)
+  const all = allowOnly(...rights)
   expect(actingUser(alice, headers, all)).toEqual({
     name: headers['impersonate-user'],
     uid: 'u1',
@@ -64,13 +64,13 @@ test('each part must be allowed by itself', () => {
   })
   expect(all.asked).toEqual(rights)
   for (const missing of rights) {
-    const fewer = only(...rights.filter((right) => right !== missing))
+    const fewer = allowOnly(...rights.filter((right) => right !== missing))
     expect(() => actingUser(alice, headers, fewer)).toThrow(/is forbidden: User "alice" cannot impersonate resource/)
   }
 })
 
-test('who names no user is refused', () => {
-  expect(() => actingUser(ADMIN, { 'impersonate-group': 'system:masters' }, everybody)).toThrow(
+test('an impersonation without a user name is refused', () => {
+  expect(() => actingUser(ADMIN, { 'impersonate-group': 'system:masters' }, allowAll)).toThrow(
     'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)} without impersonating a user name',
   )
 })

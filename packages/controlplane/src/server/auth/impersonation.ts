@@ -8,7 +8,7 @@ const AUTHENTICATED = 'system:authenticated'
 const EXTRA = 'impersonate-extra-'
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
-/** Whom a request asks to be taken for. */
+/** The user that a request asks to impersonate. */
 interface Requested {
   readonly name: string
   readonly uid: string
@@ -16,7 +16,7 @@ interface Requested {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** The user that a request acts as: whoever may impersonate acts as the one he names. Throws a 400 or 403. */
+/** The user that a request acts as, after impersonation. Throws a 400 or 403. */
 export function actingUser(
   user: User,
   headers: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ const accountGroups = (namespace: string): readonly string[] => [
   `system:serviceaccounts:${namespace}`,
 ]
 
-/** Everybody is known or not, and in the group of those; who asks for one of these groups has decided that himself. */
+/** Adds the group of authenticated or unauthenticated users, unless the request names one of them. */
 function withUsual(name: string, groups: readonly string[]): readonly string[] {
   const unknown = ANONYMOUS.groups[0] ?? ''
   if (name === ANONYMOUS.name) return groups.includes(unknown) ? groups : [...groups, unknown]
@@ -76,11 +76,11 @@ function requestedBy(headers: Readonly<Record<string, string | undefined>>): Req
   return { name, uid, groups, extra }
 }
 
-/** A header that came several times has its values joined by commas. */
+/** Repeated headers are joined by commas. */
 const list = (value: string | undefined): readonly string[] =>
   value ? value.split(',').map((part) => part.trim()) : []
 
-/** Keys may hold what headers may not, percent-encoded; what can not be decoded is meant as it is. */
+/** Keys are percent-encoded where headers require it; a key that cannot be decoded is used as it is. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -92,7 +92,7 @@ function unescaped(key: string): string {
 const goTexts = (values: readonly string[]): string =>
   `[]string${values.length > 0 ? `{${values.map((value) => JSON.stringify(value)).join(', ')}}` : '(nil)'}`
 
-/** As Go prints it. */
+/** Formats a user as Go does. */
 function goUser({ name, uid, groups, extra }: Requested): string {
   const keys = Object.keys(extra).toSorted()
   const pairs = keys.map((key) => `${JSON.stringify(key)}:${goTexts(extra[key] ?? [])}`)

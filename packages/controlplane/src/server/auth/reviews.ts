@@ -31,7 +31,7 @@ type Review = (context: ReviewContext, request: ReviewRequest) => KubeObject
 const AUTHENTICATION = 'authentication.k8s.io'
 const AUTHORIZATION = 'authorization.k8s.io'
 
-/** Questions that are answered and not stored: who somebody is, and what he may do. */
+/** Requests that are answered and not stored: who a user is, and what it may do. */
 const REVIEWS: readonly {
   readonly group: string
   readonly plural: string
@@ -77,7 +77,7 @@ const REVIEWS: readonly {
   },
 ]
 
-/** The reviews as resources, for discovery. */
+/** The reviews as resources of discovery. */
 export const reviewDefinitions: readonly ResourceDefinition[] = REVIEWS.map(({ group, plural, kind, namespaced }) => ({
   group,
   version: 'v1',
@@ -99,7 +99,7 @@ export const reviewDefinitions: readonly ResourceDefinition[] = REVIEWS.map(({ g
   bucket: `${plural}.${group}`,
 }))
 
-/** What answers a review; undefined for any other resource. */
+/** The handler of a review; undefined for any other resource. */
 export function reviewFor(group: string, version: string, plural: string): Review | undefined {
   if (version !== 'v1') return undefined
   return REVIEWS.find((review) => review.group === group && review.plural === plural)?.answer
@@ -227,8 +227,8 @@ function attributesFrom(spec: JsonObject, user: User): AccessAttributes {
   }
 }
 
-/** An answer with who asked in its managedFields: to the real server a review is an object that is created. */
-export function withAsker(answer: KubeObject, manager: string, now: number): KubeObject {
+/** A review with its manager in managedFields: kube-apiserver treats it as a created object. */
+export function withRequester(answer: KubeObject, manager: string, now: number): KubeObject {
   const { apiVersion = '', kind = '' } = answer
   const [group = '', version = ''] = apiVersion.split('/')
   const { status: _, ...next } = answer as KubeObject & JsonObject
@@ -246,15 +246,15 @@ export function withAsker(answer: KubeObject, manager: string, now: number): Kub
   return { ...answer, ...(metadata && { metadata }) }
 }
 
-const MOST_SECONDS = 2 ** 32
-const FEWEST_SECONDS = 600
+const MAX_TOKEN_SECONDS = 2 ** 32
+const MIN_TOKEN_SECONDS = 600
 
 function checkLifetime(seconds: unknown): void {
   if (typeof seconds !== 'number') return
   const why =
-    seconds < FEWEST_SECONDS
+    seconds < MIN_TOKEN_SECONDS
       ? 'may not specify a duration less than 10 minutes'
-      : seconds > MOST_SECONDS
+      : seconds > MAX_TOKEN_SECONDS
         ? 'may not specify a duration larger than 2^32 seconds'
         : undefined
   if (why === undefined) return
@@ -263,7 +263,7 @@ function checkLifetime(seconds: unknown): void {
   ])
 }
 
-/** A token for a service account, as pods and people order them. */
+/** Issues a token of a service account, for the `token` subresource. */
 export function requestToken(context: ReviewContext, namespace: string, name: string, body: unknown): KubeObject {
   const account = context.storage.get('serviceaccounts', `${namespace}/${name}`)
   if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)

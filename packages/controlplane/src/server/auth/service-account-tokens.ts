@@ -31,7 +31,7 @@ export interface TokenOrder {
   readonly pod?: { readonly name: string; readonly uid: string } | undefined
 }
 
-/** Makes and checks the tokens of service accounts: JSON Web Tokens, valid while their account exists. */
+/** Issues and verifies tokens of service accounts: JSON Web Tokens, valid while the account exists. */
 export class ServiceAccountTokens {
   readonly #privateKey: KeyObject
   readonly #publicKey: KeyObject
@@ -79,13 +79,13 @@ export class ServiceAccountTokens {
     return { token: `${head}.${claims}.${signature.toString('base64url')}`, audiences, expires: expires * 1000 }
   }
 
-  /** Whose token it is; undefined if it is not valid, or not for these audiences. */
+  /** The user of a token; undefined if it is invalid or not for these audiences. */
   check(token: string, audiences: readonly string[] = []): User | undefined {
     const [head, body, signature, ...more] = token.split('.')
     if (!head || !body || !signature || more.length > 0) return undefined
     const key = { key: this.#publicKey, dsaEncoding: 'ieee-p1363' } as const
     if (!verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))) return undefined
-    // Ours, as the signature says: there is nothing in it that we did not put there.
+    // The signature proves that the claims were written here.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
     const wanted = audiences.length > 0 ? audiences : [ISSUER]
     if (!claims.aud?.some((audience) => wanted.includes(audience))) return undefined

@@ -3,11 +3,11 @@ import type { ResourceCatalog, ResourceDefinition, Subresource } from '../../reg
 
 interface Served {
   readonly group: string
-  /** The preferred one first. */
+  /** The preferred version first. */
   readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceDefinition[] }[]
 }
 
-/** Groups in the order in which the real server names them; others follow, by name. */
+/** Groups in the order of kube-apiserver; others follow by name. */
 const ORDER = [
   'apiregistration.k8s.io',
   'apps',
@@ -31,14 +31,14 @@ const ORDER = [
   'flowcontrol.apiserver.k8s.io',
 ]
 
-/** What is served, for clients that ask: per group and version, or all at once. Made anew when the catalog changes. */
+/** Discovery documents per group and version, or aggregated. Rebuilt when the catalog changes. */
 export class Discovery {
   readonly #catalog: ResourceCatalog
   readonly #extra: readonly ResourceDefinition[]
   readonly #documents = new Map<string, string>()
   #groups: readonly Served[] | undefined
 
-  /** `extra` are resources that nobody stores: reviews. */
+  /** `extra` are resources that are not stored: reviews. */
   constructor(catalog: ResourceCatalog, extra: readonly ResourceDefinition[]) {
     this.#catalog = catalog
     this.#extra = extra
@@ -52,7 +52,7 @@ export class Discovery {
     return (this.#groups ??= collect([...this.#catalog.all(), ...this.#extra]))
   }
 
-  /** A document of legacy discovery, by path; undefined if there is none such. */
+  /** A document of legacy discovery by path; undefined if there is none. */
   legacy(path: string): string | undefined {
     return this.#remember(path, () => this.#legacy(path))
   }
@@ -117,7 +117,7 @@ export class Discovery {
   }
 }
 
-/** Where a group stands among the others. */
+/** The position of a group among the others. */
 function rank(group: string): number {
   return group === '' ? -1 : ORDER.includes(group) ? ORDER.indexOf(group) : ORDER.length
 }
@@ -189,7 +189,7 @@ function legacyResources(definition: ResourceDefinition): readonly object[] {
   return [own, ...below]
 }
 
-/** Of a kind of another group, which is then named. */
+/** Whether the kind is of another group or version, which discovery then names. */
 function isForeign({ group, version }: Subresource, definition: ResourceDefinition): boolean {
   return group !== definition.group || version !== definition.version
 }

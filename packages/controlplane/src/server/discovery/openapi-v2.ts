@@ -6,8 +6,8 @@ const TITLE = 'Kubernetes'
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
 /**
- * OpenAPI v2 with nothing in it: all kinds are described in v3. kubectl asks for v2 where v3 has no answer, as for the kind
- * `List`, insists on getting one, and takes a kind that it does not find there as one that is not to be checked.
+ * An empty OpenAPI v2 document: all kinds are described in v3. kubectl asks for v2 for kinds that v3 does not have, such
+ * as `List`, requires a document, and does not validate kinds that are missing from it.
  */
 export function openApiV2(accept: string | undefined): ServerResponse {
   if (!accept?.includes('proto-openapi')) {

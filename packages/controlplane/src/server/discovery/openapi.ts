@@ -7,7 +7,7 @@ import type { Schema } from '../../schema/types.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** OpenAPI v3, a document per group and version, each made when somebody asks: kubectl wants it to validate and explain. */
+/** OpenAPI v3, one document per group and version, made on demand: kubectl uses it to validate and explain. */
 export class OpenApi {
   readonly #catalog: ResourceCatalog
   readonly #documents = new Map<string, string>()
@@ -29,15 +29,15 @@ export class OpenApi {
     })
   }
 
-  /** The document of `apis/apps/v1`; undefined if that is not served. */
+  /** The document of `apis/apps/v1`; undefined if it is not served. */
   async document(path: string): Promise<string | undefined> {
-    // The texts are longer than all else that is known of the kinds.
+    // Loaded on demand: the descriptions are larger than everything else about the kinds.
     const { described } = await import('../../schema/openapi/descriptions.ts')
     const definitions = this.#catalog.all().filter((definition) => pathOf(definition) === path)
     return definitions.length === 0 ? undefined : this.#remember(path, () => document(definitions, described))
   }
 
-  /** Of what is served, not of the document, which would have to be made for it. */
+  /** Hashes the served resources, because hashing the document would require making it. */
   #hashOf(path: string): string {
     const served = this.#catalog.all().filter((definition) => pathOf(definition) === path)
     const hash = createHash('sha256')
@@ -58,7 +58,7 @@ function pathOf({ group, version }: ResourceDefinition): string {
   return group ? `apis/${group}/${version}` : `api/${version}`
 }
 
-/** Built-in kinds go under the names by which others refer to them, custom ones under reversed domain names. */
+/** Built-in kinds have their Go names, custom ones reversed domain names. */
 function schemaName({ group, version, kind, schema }: ResourceDefinition): string {
   if (schema?.ref) return schema.ref
   const domain = group ? group.split('.').toReversed().join('.') : 'io.k8s.api.core'
@@ -132,7 +132,7 @@ const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-archite
 const CONFIG_MAP = 'io.k8s.api.core.v1.ConfigMap'
 const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
 
-/** What every object has, whatever a custom schema says of it; it is said of all kinds in the same words. */
+/** The fields of every object, whatever a custom schema says about them. */
 function ofEveryObject(known: string, metadata: string, describe: Describe): Json {
   const properties = {
     apiVersion: { type: 'string' },
@@ -205,7 +205,7 @@ function operation(definition: ResourceDefinition, verb: string, parameters: rea
   }
 }
 
-/** kubectl applies only where this one declares that fields are validated here. */
+/** kubectl uses server-side validation only where this operation declares it. */
 function patchOperation(definition: ResourceDefinition): Json {
   const types = [
     'application/apply-patch+yaml',

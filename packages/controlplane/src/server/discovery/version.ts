@@ -1,4 +1,4 @@
-/** What `/version` says: the Kubernetes whose behaviour this is. */
+/** The response of `/version`: the Kubernetes release whose behaviour this is. */
 export const KUBERNETES_VERSION = 'v1.36.3+tenure'
 
 export const VERSION_DOCUMENT = JSON.stringify(

@@ -15,16 +15,16 @@ export interface ListMetadata {
 export interface EncodeOptions {
   readonly definition: ResourceDefinition
   readonly representation: Representation
-  /** What table rows carry: `Metadata`, `Object` or `None`. Default `Metadata`. */
+  /** The contents of table rows: `Metadata`, `Object` or `None`. Default `Metadata`. */
   readonly includeObject: string | undefined
-  /** Milliseconds, for ages. */
+  /** Wall time in milliseconds, for ages. */
   readonly now: number
 }
 
-/** A single object in the form that was asked for. */
+/** A single object in the requested representation. */
 export function encodeObject(object: KubeObject, stored: StoredObject | undefined, options: EncodeOptions): string {
   const { representation, definition } = options
-  // What is no object of the resource, such as a Status or a Scale, is always shown whole.
+  // An object of another kind, such as a Status or a Scale, is always sent whole.
   const isOwn = object.kind === definition.kind
   switch (isOwn ? representation.form : 'whole') {
     case 'table':
@@ -41,8 +41,8 @@ export function encodeObject(object: KubeObject, stored: StoredObject | undefine
   }
 }
 
-/** Longer lists are not made into one text. */
-const LONGEST_TEXT = 64 * 1024
+/** Longer lists are not joined into one string. */
+const MAX_TEXT_LENGTH = 64 * 1024
 
 export function encodeList(
   items: readonly StoredObject[],
@@ -61,7 +61,7 @@ export function encodeList(
       return listOf(head, items, ({ object }) => partial(object, version).slice(1))
     }
     default: {
-      // A list of custom resources says that it does not go on, where others say nothing.
+      // A list of custom resources has an empty continue token, where others have none.
       const metadata = listMetadata(definition.isBuiltIn ? list : { ...list, continue: list.continue ?? '' })
       const head = `{"kind":"${definition.listKind}","apiVersion":"${apiVersionOf(definition)}","metadata":${metadata},"items":[`
       return listOf(head, items, itemBody(definition))
@@ -76,12 +76,12 @@ function listOf(
 ): string | ListBody {
   let length = 0
   for (const { json } of items) length += json.length
-  const isLong = length > LONGEST_TEXT
+  const isLong = length > MAX_TEXT_LENGTH
   const list = new ListBody(head, items, bodyOf, isLong ? ']}\n' : ']}')
   return isLong ? list : list.text()
 }
 
-/** A single object was asked for as if it were a list, or the other way round. */
+/** A single object was requested as a list, or a list as a single object. */
 function wrongForm(asked: string, what: string, definition: ResourceDefinition, suffix: string): StatusError {
   const { group, kind, isBuiltIn } = definition
   const type = isBuiltIn ? `${group.split('.')[0] || 'core'}.${kind}` : 'unstructured.Unstructured'
@@ -92,7 +92,7 @@ function wrongForm(asked: string, what: string, definition: ResourceDefinition, 
   )
 }
 
-/** Without the first brace. Items of built-in kinds come without kind and apiVersion, which are cut off what is kept of each. */
+/** The JSON of an item without its first brace. Items of built-in kinds are sent without kind and apiVersion. */
 function itemBody(definition: ResourceDefinition): (item: StoredObject) => string {
   if (!definition.isBuiltIn) return ({ json }) => json.slice(1)
   const start = `{"kind":"${definition.kind}","apiVersion":"${apiVersionOf(definition)}",`
@@ -112,7 +112,7 @@ function listMetadata({ revision, continue: next, remaining }: ListMetadata): st
   })
 }
 
-/** An object's metadata alone. */
+/** The metadata of an object as PartialObjectMetadata. */
 export function partial(object: KubeObject, version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(object.metadata ?? {})}}`
 }
@@ -125,13 +125,13 @@ interface Row {
 function table(rows: readonly Row[], list: ListMetadata, options: EncodeOptions): string {
   const { version } = options.representation
   checkIncludeObject(options)
-  // Kinds without columns of their own are printed by other code of the real server's, which has no empty list.
+  // kube-apiserver prints kinds without own columns by other code, which omits an empty list.
   const isPlain = options.definition.printer.columns[1]?.name === 'Created At'
   const lines = rows.length === 0 && isPlain ? 'null' : `[${rows.map((row) => tableRow(row, options)).join(',')}]`
   return `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${listMetadata(list)},"columnDefinitions":${columns(options)},"rows":${lines}}`
 }
 
-/** What a watch shows as a table: one row, the columns the first time only. */
+/** A watch event as a table: one row, with columns only in the first event. */
 export function tableEvent(row: Row, isFirst: boolean, options: EncodeOptions): string {
   const { version } = options.representation
   const metadata = JSON.stringify({ resourceVersion: row.object.metadata?.resourceVersion ?? '' })

@@ -18,7 +18,7 @@ function bytesOf(list: ListBody, size: number): Buffer {
   return Buffer.concat(chunks)
 }
 
-test('however small the pieces, they are the bytes of the whole text', () => {
+test('pieces of any size join to the bytes of the whole text', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'binary', maxLength: 100 }), { maxLength: 12 }),
@@ -34,7 +34,7 @@ test('however small the pieces, they are the bytes of the whole text', () => {
   )
 })
 
-test('an item that is larger than a piece goes in parts', () => {
+test('an item larger than a piece is split', () => {
   const list = new ListBody('[', [item('large', 'ü'.repeat(5000)), item('small', '')], ({ json }) => json.slice(1), ']')
   expect(bytesOf(list, 1000).toString()).toBe(list.text())
 })

@@ -2,24 +2,24 @@ import type { StoredObject } from '../../storage/types.ts'
 
 const COMMA = 44
 const BRACE = 123
-/** UTF-8 takes at most so many bytes for a unit of a string. */
-const MOST_BYTES = 3
+/** Maximum UTF-8 bytes of a UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3
 
 /**
- * A large list on its way out: it becomes bytes piece by piece, as its reader takes them. Written as one text it would
- * keep everybody else waiting, and be in memory three times.
+ * A large list that is encoded piece by piece as its reader takes them. Encoding it as one string would block other
+ * requests and hold it in memory three times.
  */
 export class ListBody {
   readonly #head: string
   readonly #items: readonly StoredObject[]
   readonly #bodyOf: (item: StoredObject) => string
   readonly #tail: string
-  /** The next item; −1 before the head. */
+  /** Index of the next item; −1 before the head. */
   #next = -1
-  /** What did not fit. */
+  /** Bytes that did not fit. */
   #rest: Buffer | undefined
 
-  /** `bodyOf`: an item's JSON without the brace that it begins with. So it can be a part of a text, which costs no copy. */
+  /** `bodyOf` returns an item's JSON without its first brace, which is a slice of the stored text and costs no copy. */
   constructor(head: string, items: readonly StoredObject[], bodyOf: (item: StoredObject) => string, tail: string) {
     this.#head = head
     this.#items = items
@@ -27,20 +27,20 @@ export class ListBody {
     this.#tail = tail
   }
 
-  /** The whole of it. */
+  /** The whole list as text. */
   text(): string {
     return `${this.#head}${this.#items.map((item) => `{${this.#bodyOf(item)}`).join(',')}${this.#tail}`
   }
 
-  /** Puts the next bytes into a buffer. Returns how many; 0 at the end. */
+  /** Fills a buffer with the next bytes. Returns their number; 0 at the end. */
   fill(buffer: Buffer): number {
     let at = this.#fillRest(buffer)
     while (!this.#rest && this.#next <= this.#items.length) {
       const text = this.#part(this.#next)
       const isItem = this.#next >= 0 && this.#next < this.#items.length
       const isSeparated = isItem && this.#next > 0
-      if (at + 2 + text.length * MOST_BYTES > buffer.length) {
-        // It may need more room than is left. Only what is larger than a whole buffer goes in parts.
+      if (at + 2 + text.length * MAX_BYTES_PER_UNIT > buffer.length) {
+        // It may not fit. Only an item larger than a whole buffer is split.
         if (at > 0) return at
         this.#rest = Buffer.from(`${isSeparated ? ',' : ''}${isItem ? '{' : ''}${text}`)
         this.#next++

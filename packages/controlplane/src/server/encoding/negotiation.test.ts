@@ -4,7 +4,7 @@ import { negotiate } from './negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import { parseRoute } from '../http/route.ts'
 
-describe('representations', () => {
+describe('negotiate', () => {
   test.each([
     [undefined, 'json', 'whole'],
     ['*/*', 'json', 'whole'],
@@ -17,17 +17,17 @@ describe('representations', () => {
     ],
     ['application/json;as=Nonsense;v=v1;g=meta.k8s.io, application/yaml', 'yaml', 'whole'],
     ['application/yaml;q=0.5, application/json;q=0.9', 'json', 'whole'],
-  ])('%s is %s, %s', (accept, format, form) => {
+  ])('%s is answered with %s, %s', (accept, format, form) => {
     expect(negotiate(accept)).toMatchObject({ format, form })
   })
 
-  test('what we do not have is 406', () => {
+  test('an unsupported representation gets 406', () => {
     expect(() => negotiate('text/html')).toThrow(expect.objectContaining({ code: 406 }))
     expect(() => negotiate('application/vnd.kubernetes.protobuf')).toThrow(/^only the following media types/)
   })
 })
 
-describe('routes', () => {
+describe('parseRoute', () => {
   test.each([
     ['/api/v1/pods', { group: '', plural: 'pods', namespace: undefined, name: undefined }],
     ['/api/v1/namespaces/a', { plural: 'namespaces', namespace: undefined, name: 'a' }],
@@ -44,14 +44,14 @@ describe('routes', () => {
   })
 
   test.each(['/', '/version', '/api', '/api/v1', '/apis/apps', '/apis/apps/v1', '/apis//v1/'])(
-    '%s is no resource',
+    '%s is not a resource',
     (path) => {
       expect(parseRoute(path)).toBeUndefined()
     },
   )
 })
 
-test('queries are read as the real server does', () => {
+test('queries are read as kube-apiserver reads them', () => {
   expect(parseQuery('watch=true&timeoutSeconds=5&allowWatchBookmarks=false&dryRun=All&labelSelector=a%3Db')).toEqual({
     isWatch: true,
     includeObject: undefined,

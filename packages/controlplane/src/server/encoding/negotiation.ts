@@ -1,13 +1,13 @@
 import { StatusError } from '../../errors.ts'
 
-/** How an answer is written. */
+/** The representation of a response. */
 export interface Representation {
   readonly format: 'json' | 'yaml'
-  /** What of an object is shown. Discovery has a form of its own. */
+  /** Which part of an object is sent. `aggregated` is for discovery. */
   readonly form: 'whole' | 'table' | 'metadata' | 'aggregated'
   /** `v1` of meta.k8s.io, or the version of apidiscovery.k8s.io. */
   readonly version: string
-  /** It was asked for as the form of a list. */
+  /** Set if it was requested as a list. */
   readonly isList?: true
 }
 
@@ -19,22 +19,22 @@ interface Clause {
   readonly quality: number
 }
 
-type Refusal = 'unknown type' | 'unknown form' | 'protobuf'
+type NegotiationError = 'unknown type' | 'unknown form' | 'protobuf'
 
-const remembered = new Map<string, Representation | Refusal>()
-/** Programs send one of a handful of Accept headers; a limit keeps others from filling the memory. */
-const MOST_REMEMBERED = 200
+const cached = new Map<string, Representation | NegotiationError>()
+/** Cached Accept headers. Clients send only a few different ones; the limit bounds memory. */
+const MAX_CACHED_HEADERS = 200
 
-/** The first representation in an Accept header that we have. Protobuf is none: clients then take JSON. */
+/** The first supported representation in an Accept header. Protobuf is not supported: clients then use JSON. */
 export function negotiate(accept: string | undefined, isCollection = false): Representation {
   if (!accept || accept === 'application/json' || accept === '*/*') return WHOLE
-  let chosen = remembered.get(accept)
+  let chosen = cached.get(accept)
   if (!chosen) {
     chosen = choose(accept)
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(accept, chosen)
+    if (cached.size >= MAX_CACHED_HEADERS) cached.clear()
+    cached.set(accept, chosen)
   }
-  if (typeof chosen === 'string') throw refused(chosen, isCollection)
+  if (typeof chosen === 'string') throw notAcceptable(chosen, isCollection)
   return chosen
 }
 
@@ -42,8 +42,8 @@ const JSON_TYPES = 'application/json, application/yaml'
 const TYPES = `${JSON_TYPES}, application/vnd.kubernetes.protobuf`
 const WATCHED = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
-/** In the words of the real server, except that who asks for protobuf and nothing else is not sent in circles. */
-function refused(why: Refusal, isCollection: boolean): StatusError {
+/** kube-apiserver's error, except that a client that accepts only protobuf is not told to use protobuf. */
+function notAcceptable(why: NegotiationError, isCollection: boolean): StatusError {
   if (why !== 'unknown type') {
     const types = why === 'protobuf' ? JSON_TYPES : TYPES
     return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
@@ -52,11 +52,11 @@ function refused(why: Refusal, isCollection: boolean): StatusError {
   return new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available}`, {})
 }
 
-/** What is named as it is; a type with a star for a half of it does not count as that. */
+/** Types that count as named; a type with a wildcard for one part does not. */
 const NAMED = new Set(['application/json', 'application/yaml', '*/*'])
 const BINARY = new Set(['application/vnd.kubernetes.protobuf', 'application/cbor'])
 
-function choose(accept: string): Representation | Refusal {
+function choose(accept: string): Representation | NegotiationError {
   const clauses = accept
     .split(',')
     .map(parseClause)

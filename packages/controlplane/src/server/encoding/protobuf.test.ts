@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { jsonFromProtobuf } from './protobuf.ts'
 
-// Writes the wire format by hand: the other side of what is tested.
+// Writes the wire format by hand, as the counterpart of the reader under test.
 const varint = (value: number): Buffer => {
   const bytes: number[] = []
   for (let rest = value; ; rest = Math.floor(rest / 128)) {
@@ -22,7 +22,7 @@ const envelope = (apiVersion: string, kind: string, ...raw: readonly Buffer[]): 
   ])
 const entry = (key: string, value: string): Buffer => Buffer.concat([bytes(1, key), bytes(2, value)])
 
-test('maps, metadata and times', () => {
+test('maps, metadata and times are decoded', () => {
   const metadata = Buffer.concat([
     bytes(1, 'a'),
     bytes(3, ''),
@@ -41,7 +41,7 @@ test('maps, metadata and times', () => {
   )
 })
 
-test('a zero that was set stays, one that stands for nothing goes', () => {
+test('a zero that was set is kept, and a zero that means absent is dropped', () => {
   const spec = Buffer.concat([integer(1, 0), integer(5, 0)])
   expect(JSON.parse(jsonFromProtobuf(envelope('apps/v1', 'Deployment', bytes(2, spec))))).toMatchObject({
     spec: { replicas: 0 },
@@ -49,7 +49,7 @@ test('a zero that was set stays, one that stands for nothing goes', () => {
   expect(jsonFromProtobuf(envelope('apps/v1', 'Deployment', bytes(2, spec)))).not.toContain('minReadySeconds')
 })
 
-test('inlined, quantities and numbers-or-names', () => {
+test('inlined messages, quantities and int-or-strings are decoded', () => {
   const volume = Buffer.concat([bytes(1, 'v'), bytes(2, bytes(2, Buffer.alloc(0)))])
   const limits = bytes(8, bytes(1, Buffer.concat([bytes(1, 'cpu'), bytes(2, bytes(1, '100m'))])))
   const probe = bytes(10, bytes(1, bytes(2, bytes(2, Buffer.concat([integer(1, 1), bytes(3, 'http')])))))
@@ -66,10 +66,10 @@ test('inlined, quantities and numbers-or-names', () => {
 })
 
 test.each([
-  ['no magic', Buffer.from('{"a":1}')],
+  ['a body without the magic', Buffer.from('{"a":1}')],
   ['an unknown kind', envelope('v1', 'Nonsense')],
-  ['cut off', envelope('v1', 'ConfigMap', bytes(1, 'xyz')).subarray(0, -2)],
+  ['a truncated body', envelope('v1', 'ConfigMap', bytes(1, 'xyz')).subarray(0, -2)],
   ['a length beyond the end', Buffer.concat([Buffer.from('k8s\u0000'), Buffer.from([0x12, 0xff, 0xff, 0xff, 0x7f])])],
-])('%s is 400', (_, body) => {
+])('%s gets 400', (_, body) => {
   expect(() => jsonFromProtobuf(body)).toThrow(expect.objectContaining({ code: 400 }))
 })

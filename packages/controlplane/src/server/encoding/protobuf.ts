@@ -2,13 +2,13 @@ import { badRequest } from '../../errors.ts'
 import { MESSAGES } from './generated/protobuf.ts'
 
 /**
- * Bodies as Protocol Buffers, which kubectl and client-go send of built-in kinds whatever they were answered before.
- * They become the JSON that they stand for; answers are always JSON, which these clients take as well.
+ * Request bodies as Protocol Buffers, which kubectl and client-go send for built-in kinds whatever the server accepts.
+ * They are converted to JSON; responses are always JSON, which these clients accept as well.
  */
 
 interface Field {
   readonly name: string
-  /** Sent even if it is zero, or only there if it was set: either way zero means something. */
+  /** Zero is meaningful: the field is always sent, or only if it was set. */
   readonly keepsZero: boolean
   readonly type: string
 }
@@ -20,7 +20,7 @@ const MAX_MESSAGE_DEPTH = 200
 let lines: ReadonlyMap<string, string> | undefined
 const messages = new Map<string, Message>()
 
-/** The JSON of a body. Throws a 400 if it is not one of ours. */
+/** The JSON of a body. Throws a 400 if it cannot be decoded. */
 export function jsonFromProtobuf(body: Buffer): string {
   try {
     if (body.toString('latin1', 0, 4) !== MAGIC)
@@ -53,7 +53,7 @@ function typeMeta(bytes: Buffer): { apiVersion: string; kind: string } {
   return result
 }
 
-/** `rbac.authorization.k8s.io/v1` is of the package `rbac/v1`, `v1` of `core/v1`. */
+/** `rbac.authorization.k8s.io/v1` is in the package `rbac/v1`, `v1` in `core/v1`. */
 function nameOf(apiVersion: string, kind: string): string {
   if (kind === 'DeleteOptions') return 'meta/v1.DeleteOptions'
   const slash = apiVersion.indexOf('/')
@@ -83,7 +83,7 @@ type Json = Record<string, unknown>
 
 function readMessage(reader: Reader, message: Message, depth: number): Json {
   if (depth > MAX_MESSAGE_DEPTH) throw new Error('exceeded max depth')
-  // Without a prototype, so that a map's key may be `__proto__`.
+  // Without a prototype, so that `__proto__` can be a key of a map.
   const result = Object.create(null) as Json
   for (let tag = reader.tag(); tag; tag = reader.tag()) {
     const field = message.get(tag.number)
@@ -111,7 +111,7 @@ function readField(reader: Reader, field: Field, wire: number, into: Json, depth
   else if (value !== undefined && (keepsZero || !isZero(value))) into[name] = value
 }
 
-/** Numbers may come packed. */
+/** Numbers may be packed. */
 function readItems(reader: Reader, type: string, wire: number, depth: number): readonly unknown[] {
   if ((type === 'i' || type === 'b') && wire === 2) {
     const packed = new Reader(reader.bytes())
@@ -201,7 +201,7 @@ function isZero(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** The wire format. Throws where it is cut off. */
+/** Reads the wire format. Throws if it is truncated. */
 class Reader {
   readonly #bytes: Buffer
   #at = 0

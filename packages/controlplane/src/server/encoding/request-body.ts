@@ -3,25 +3,25 @@ import { JsonSyntaxError, parseJson } from '../../registry/decode/json-text.ts'
 import type { DuplicateKeys } from '../../registry/request.ts'
 import { goQuote } from '../../schema/go-text.ts'
 
-/** Larger bodies are refused. */
-export const LARGEST_BODY = 3 * 1024 * 1024
+/** Larger bodies are refused, as in kube-apiserver. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 export const tooLarge = (): StatusError =>
-  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LARGEST_BODY}`)
+  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`)
 
 export interface ParsedBody {
   readonly value: unknown
-  /** Undefined if no key is there twice. */
+  /** Undefined without duplicate keys. */
   readonly duplicateKeys?: DuplicateKeys
 }
 
-/** How a refusal words what is wrong with a body, which depends on what it was to be. */
+/** The wording of errors in a body, which depends on its purpose. */
 export interface BodyPurpose {
   readonly json: (why: string) => string
   readonly yaml: (why: string) => string
 }
 
-/** For a whole object of this kind. */
+/** For an object of this kind. */
 export function objectPurpose(kind: string, text: string): BodyPurpose {
   const summary = summarize(text)
   const unrecognized = (why: string) =>
@@ -46,49 +46,49 @@ export function patchPurpose(type: string): BodyPurpose {
       }
 }
 
-const LONGEST_SUMMARY = 30
+const MAX_SUMMARY_BYTES = 30
 
 function summarize(text: string): string {
   if (text === '') return '<empty>'
-  // Cut by bytes, as Go does; no more of them than are needed are looked at.
-  const bytes = Buffer.from(text.slice(0, LONGEST_SUMMARY + 1))
-  const start = bytes.subarray(0, LONGEST_SUMMARY)
+  // Cut by bytes, as in Go; no more than needed are encoded.
+  const bytes = Buffer.from(text.slice(0, MAX_SUMMARY_BYTES + 1))
+  const start = bytes.subarray(0, MAX_SUMMARY_BYTES)
   const shown = start.toString(text.startsWith('{') ? 'utf8' : 'hex')
-  return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown
+  return bytes.length > MAX_SUMMARY_BYTES ? `${shown} ...` : shown
 }
 
 /** Escapes that only JSON has. */
 const JSON_ESCAPE = /\\(?:\/|u[dD][89a-fA-F])/
-/** Characters that JSON lets pass as they are, and YAML does not or takes for the ends of lines. */
-// eslint-disable-next-line no-control-regex -- it is these that are looked for
+/** Characters that JSON accepts unescaped and YAML refuses or treats as line ends. */
+// eslint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
 const SPECIAL = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/
-/** A key that is longer, from quote to colon, is none in YAML. Of those that come near, the reader of YAML decides. */
-const LONGEST_SURE_KEY = 1000
+/** YAML limits keys to 1024 characters from quote to colon. The YAML reader decides about keys near the limit. */
+const MAX_SAFE_KEY_LENGTH = 1000
 
-/** Most that is sent as YAML is JSON, and that is YAML but for a little. */
+/** Most YAML bodies are JSON, and nearly all JSON is YAML: then JSON.parse is enough. */
 function isSurelyBoth(text: string): boolean {
   return /^\s*[{[]/.test(text) && !JSON_ESCAPE.test(text) && !SPECIAL.test(text) && !hasLongKey(text)
 }
 
-/** True of some texts that have none, too. */
+/** May be true for text without a long key. */
 function hasLongKey(text: string): boolean {
   for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
     let end = colon - 1
     while (end > 0 && text.charCodeAt(end) <= SPACE) end--
-    if (text.charCodeAt(end) === QUOTE && colon - text.lastIndexOf('"', end - 1) > LONGEST_SURE_KEY) return true
+    if (text.charCodeAt(end) === QUOTE && colon - text.lastIndexOf('"', end - 1) > MAX_SAFE_KEY_LENGTH) return true
   }
   return false
 }
 const SPACE = 0x20
 const QUOTE = 0x22
 
-/** A body in JSON or YAML. Throws a 400 with the real server's words. */
+/** Parses a body in JSON or YAML. Throws a 400 with kube-apiserver's message. */
 export async function parseBody(text: string, isYaml: boolean, purpose: BodyPurpose): Promise<ParsedBody> {
   if (isYaml && !isSurelyBoth(text)) return parseYaml(text, purpose)
   try {
     const { value, duplicates } = parseJson(text)
     if (duplicates.length === 0) return { value }
-    // As which of the two it was sent decides what is said of a key that is there twice.
+    // The messages for duplicate keys depend on the format of the request.
     return isYaml ? await parseYaml(text, purpose) : { value, duplicateKeys: duplicateFields(duplicates) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error

@@ -1,4 +1,4 @@
-/** Kinds that are no longer to be used, which every answer about them says. */
+/** The warning in every response for a deprecated kind. */
 import type { ServerResponse } from './response.ts'
 import { warningLine } from './response.ts'
 

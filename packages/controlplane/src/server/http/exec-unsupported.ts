@@ -3,15 +3,15 @@ import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import type { ResourceRoute } from './route.ts'
 
-/** What would reach into a container, or through the network to one. */
+/** Subresources that need a running container or its network. */
 const SUBRESOURCES: Readonly<Record<string, readonly string[]>> = {
   pods: ['exec', 'attach', 'portforward', 'proxy'],
   services: ['proxy'],
   nodes: ['proxy'],
 }
 
-/** Says why there is no way into a container, to whom asks for one: "not found" would send them looking. */
-export function refuseWayIn(storage: Storage, definition: ResourceDefinition, route: ResourceRoute): void {
+/** Explains that simulated containers cannot be entered: a "not found" would mislead the user. */
+export function refuseExec(storage: Storage, definition: ResourceDefinition, route: ResourceRoute): void {
   const [wanted = ''] = route.subresource.split('/')
   const { namespace, name = '' } = route
   if (wanted === '' || !(SUBRESOURCES[definition.bucket] ?? []).includes(wanted)) return
@@ -20,6 +20,6 @@ export function refuseWayIn(storage: Storage, definition: ResourceDefinition, ro
   throw new StatusError(
     501,
     'NotImplemented',
-    `${definition.plural} "${name}": there is no ${wanted} here. Nodes are simulated: no container runs, and nothing listens in one.`,
+    `${definition.plural} "${name}": ${wanted} is not supported. Nodes are simulated: no container runs.`,
   )
 }

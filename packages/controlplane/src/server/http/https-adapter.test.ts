@@ -14,7 +14,7 @@ let plane: ControlPlane
 beforeAll(async () => {
   plane = await startControlPlane({ port: 0, controllers: false })
   const api = new Client({ transport: plane.transport })
-  // Not ASCII alone: pieces are cut between bytes, not characters.
+  // With non-ASCII characters: pieces are cut between bytes, not characters.
   const data = { payload: `${'x'.repeat(1000)}ü€🎈` }
   for (let index = 0; index < COUNT; index++) {
     await api.create(ConfigMap, { metadata: { name: `map-${index}`, namespace: 'default' }, data })
@@ -54,7 +54,7 @@ function http1(path: string, headers: Record<string, string> = {}, method = 'GET
   })
 }
 
-/** Leaves after `most` bytes. */
+/** Disconnects after `most` bytes. */
 function http2(path: string, most = Infinity): Promise<string> {
   return new Promise((resolve, reject) => {
     const session = connect(plane.url ?? '', { rejectUnauthorized: false })
@@ -86,7 +86,7 @@ test('a long list is the same in process and over both protocols', async () => {
   expect(Buffer.concat(chunks).toString()).toBe(whole)
 })
 
-test('a long list comes in every form', async () => {
+test('a long list is served in every representation', async () => {
   for (const accept of [
     'application/yaml',
     'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
@@ -100,7 +100,7 @@ test('a long list comes in every form', async () => {
   }
 })
 
-test('readers that leave in the middle of a list do not disturb others', async () => {
+test('readers that disconnect in the middle of a list do not disturb others', async () => {
   const whole = await inProcess(PATH)
   await Promise.all(Array.from({ length: 5 }, () => http2(PATH, 1)))
   const answers = await Promise.all([http2(PATH), http2(PATH, 100_000), http1(PATH).then(({ text }) => text)])
@@ -109,18 +109,18 @@ test('readers that leave in the middle of a list do not disturb others', async (
   expect(answers[2]).toBe(whole)
 })
 
-test('a short answer says its length in bytes, and HEAD has no body', async () => {
+test('a short response has its length in bytes, and HEAD has no body', async () => {
   const { length, text } = await http1(`${PATH}/map-1`)
   expect(Number(length)).toBe(Buffer.byteLength(text))
   expect(text).toContain('ü€🎈')
   expect(await http1('/healthz', {}, 'HEAD')).toMatchObject({ status: 200, length: '2', text: '' })
-  // Of resources the real server gives no heads.
+  // kube-apiserver does not support HEAD for resources.
   for (const path of [PATH, `${PATH}/map-1`]) {
     expect(await http1(path, {}, 'HEAD')).toMatchObject({ status: 405, text: '' })
   }
 })
 
-test('a body that never comes to its end is no request', async () => {
+test('a request whose body never ends is not carried out', async () => {
   const before = plane.storage.revision
   await new Promise<void>((resolve) => {
     const headers = { authorization: `Bearer ${plane.token}`, 'content-length': '1000' }

@@ -21,7 +21,7 @@ import type { ApiServer, ServerRequest } from '../api-server.ts'
 import type { ServerResponse } from './response.ts'
 import { certificateUser } from '../auth/authentication.ts'
 import type { Authenticator } from '../auth/authentication.ts'
-import { LARGEST_BODY, tooLarge } from '../encoding/request-body.ts'
+import { MAX_BODY_BYTES, tooLarge } from '../encoding/request-body.ts'
 import { ListBody } from '../encoding/list-body.ts'
 import { sendList, sendWatch } from './stream-writer.ts'
 import { WatchFeed } from '../watch/watch-feed.ts'
@@ -29,22 +29,22 @@ import { WatchFeed } from '../watch/watch-feed.ts'
 export interface HttpsAdapterOptions {
   readonly server: ApiServer
   readonly authenticator: Authenticator
-  /** The certificate and key to serve with, PEM. */
+  /** Server certificate and key, PEM. */
   readonly certificate: string
   readonly key: string
-  /** Client certificates of this authority are believed, PEM. */
+  /** Client certificates of this authority are accepted, PEM. */
   readonly clientAuthority: string
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
-/** One for all: making one for each request that ends costs more than many a request. */
-const GONE = new Error('the client is gone')
+/** One error for all: making one per closed request costs more than many requests. */
+const GONE = new Error('The client has disconnected.')
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The API over HTTPS: HTTP/2, and HTTP/1.1 for those who know no better. */
+/** Serves the API over HTTPS, with HTTP/2 and HTTP/1.1. */
 export class HttpsAdapter {
   readonly #options: HttpsAdapterOptions
   readonly #http: Http2SecureServer
@@ -59,33 +59,33 @@ export class HttpsAdapter {
       key: options.key,
       ca: options.clientAuthority,
       requestCert: true,
-      // Who has none, or one of somebody else's, may still have a token.
+      // A client without a valid certificate may have a token.
       rejectUnauthorized: false,
       settings: { maxConcurrentStreams: 1000, initialWindowSize: 1024 * 1024 },
     })
     this.#http.on('request', (request, response) => {
       if (request.httpVersionMajor < 2) this.#onHttp1(request, response)
     })
-    // Listening to requests made Node answer HTTP/2 streams through a slower layer, too: this takes its place.
+    // A request listener makes Node handle HTTP/2 streams in a slower layer as well; this one replaces it.
     this.#http.removeAllListeners('stream')
     this.#http.on('stream', (stream, headers) => this.#onStream(stream, headers))
-    this.#http.on('sessionError', (error: Error) => options.log.debug('A connection failed', { error }))
-    this.#http.on('tlsClientError', (error: Error) => options.log.debug('A connection was not established', { error }))
+    this.#http.on('sessionError', (error: Error) => options.log.debug('connection failed', { error }))
+    this.#http.on('tlsClientError', (error: Error) => options.log.debug('TLS handshake failed', { error }))
     this.#http.on('secureConnection', (socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
-      socket.on('error', (error: Error) => options.log.debug('A connection failed', { error }))
+      socket.on('error', (error: Error) => options.log.debug('connection failed', { error }))
     })
     this.#http.setTimeout(0)
   }
 
-  /** Resolves with the port; rejects if it can not be had. */
+  /** Resolves with the port; rejects if it cannot be bound. */
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#http.once('error', reject)
       this.#http.listen({ port, host }, () => {
         this.#http.off('error', reject)
-        this.#http.on('error', (error) => this.#options.log.error('The HTTPS server failed', { error }))
+        this.#http.on('error', (error) => this.#options.log.error('HTTPS server failed', { error }))
         resolve((this.#http.address() as AddressInfo).port)
       })
     })
@@ -103,7 +103,7 @@ export class HttpsAdapter {
     stream.on('close', () => {
       if (!stream.writableFinished) abort.abort(GONE)
     })
-    stream.on('error', (error) => this.#options.log.debug('A request was cut off', { error }))
+    stream.on('error', (error) => this.#options.log.debug('request aborted', { error }))
     const { ':method': method = 'GET', ':path': path = '/' } = headers
     const user = this.#userOf(stream.session ?? stream, stream.session?.socket as TLSSocket | undefined, headers)
     const send = (response: ServerResponse): void => {
@@ -127,7 +127,7 @@ export class HttpsAdapter {
     response.on('close', () => {
       if (!response.writableFinished) abort.abort(GONE)
     })
-    request.on('error', (error) => this.#options.log.debug('A request was cut off', { error }))
+    request.on('error', (error) => this.#options.log.debug('request aborted', { error }))
     const { method = 'GET', url = '/', headers } = request as IncomingMessage
     const user = this.#userOf(request.socket, request.socket as TLSSocket, headers)
     const send = (answer: ServerResponse): void => {
@@ -177,14 +177,14 @@ export class HttpsAdapter {
     }
     run().catch((thrown: unknown) => {
       const error = asError(thrown)
-      if (!(error instanceof StatusError)) this.#options.log.debug('A request could not be answered', { error })
+      if (!(error instanceof StatusError)) this.#options.log.debug('response failed', { error })
       if (!(error instanceof StatusError)) return
       send(refusal(error))
       body.resume()
     })
   }
 
-  /** A token counts before the certificate of the connection, as it is of the request itself. */
+  /** A token of the request takes precedence over the certificate of the connection. */
   #userOf(connection: object, socket: TLSSocket | undefined, headers: Headers): User | 'refused' | undefined {
     const { authorization } = headers
     const byToken = this.#options.authenticator.byHeader(typeof authorization === 'string' ? authorization : undefined)
@@ -209,7 +209,7 @@ function refusal(error: StatusError): ServerResponse {
 }
 
 function single(headers: Headers): Readonly<Record<string, string | undefined>> {
-  // Only Set-Cookie comes as a list, and a repeated Impersonate-Group joined by commas.
+  // Only Set-Cookie is a list; a repeated Impersonate-Group is joined by commas.
   return headers as Readonly<Record<string, string | undefined>>
 }
 
@@ -220,7 +220,7 @@ async function fromProtobuf(bytes: Buffer): Promise<string> {
   return jsonFromProtobuf(bytes)
 }
 
-/** JSON is UTF-8, with signs in place of what is none; YAML may be something else, and must be what it is. */
+/** JSON is decoded as UTF-8 with replacement characters; YAML may have another encoding and must be valid. */
 async function textOf(
   bytes: Buffer | undefined,
   type: string | undefined,
@@ -236,22 +236,22 @@ interface TextResponse extends ServerResponse {
 
 function sendText(response: Http1Response, { status, headers, body }: TextResponse, method: string): void {
   const { warning = '' } = headers
-  // A header holds bytes, and a text that goes out in one piece with the head would have them encoded once more.
+  // Node would encode non-ASCII header bytes a second time when it sends the header together with the body.
   const isPlain = /^[\x20-\x7E]*$/.test(warning)
   const head = isPlain ? headers : { ...headers, warning: Buffer.from(warning).toString('latin1') }
   response.writeHead(status, { ...head, 'content-length': Buffer.byteLength(body) })
   response.end(method === 'HEAD' ? undefined : isPlain ? body : Buffer.from(body))
 }
 
-/** Listens, rather than iterating: that costs several times as much. */
+/** Uses listeners: iterating costs several times as much. */
 function read(body: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     body.on('data', (chunk: Buffer) => {
       size += chunk.length
-      // Not destroyed when it is too large: the refusal goes the same way. What else comes is thrown away.
-      if (size <= LARGEST_BODY) chunks.push(chunk)
+      // Not destroyed when too large, because the error is sent on the same stream. The remaining bytes are discarded.
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk)
       else {
         chunks.length = 0
         reject(tooLarge())

@@ -10,7 +10,7 @@ import { parseRoute } from './route.ts'
 const WEB = { name: 'web', image: 'nginx' }
 const RUNNING = { containerStatuses: [{ name: 'web', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }] }
 
-/** The log of a pod that is like this. */
+/** The log of a pod with these fields. */
 async function logOf(pod: object, query = ''): Promise<string | undefined> {
   const storage = await openStorage({ clock: new VirtualClock(), log: silentLogger })
   const object = { metadata: { name: 'a', namespace: 'default', uid: 'u' }, ...pod } as KubeObject
@@ -23,7 +23,7 @@ async function logOf(pod: object, query = ''): Promise<string | undefined> {
   }
 }
 
-test('a simulated container says that it is one', async () => {
+test('the log of a simulated container says that it is simulated', async () => {
   const pod = { spec: { nodeName: 'n', containers: [WEB] }, status: RUNNING }
   expect(await logOf(pod)).toBe(
     'This container is simulated since 2026-01-01T00:00:00Z: nginx does not run, and prints nothing.\n',
@@ -32,14 +32,14 @@ test('a simulated container says that it is one', async () => {
   expect(await logOf(pod, 'tailLines=0')).toBe('')
 })
 
-test('there is no log where there is no node, and none before it has started', async () => {
+test('a pod without a node has no log, and neither has a container that has not started', async () => {
   expect(await logOf({ spec: { containers: [WEB] } })).toBeUndefined()
   await expect(logOf({ spec: { nodeName: 'n', containers: [WEB] } })).rejects.toThrow(
     'container "web" in pod "a" is waiting to start: ContainerCreating',
   )
 })
 
-test('of several containers one must be named, unless the pod says which', async () => {
+test('a pod with several containers needs a name, unless an annotation chooses one', async () => {
   const spec = { nodeName: 'n', containers: [WEB, { name: 'side', image: 'envoy' }] }
   await expect(logOf({ spec, status: RUNNING })).rejects.toThrow('choose one of: [web side]')
   await expect(logOf({ spec, status: RUNNING }, 'container=none')).rejects.toThrow('container none is not valid')

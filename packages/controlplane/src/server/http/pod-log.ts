@@ -13,8 +13,8 @@ const objectsAt = (object: unknown, path: string): readonly JsonObject[] => {
 }
 
 /**
- * What a container printed; undefined while its pod is on no node. Ours print nothing, as nothing runs in them; whoever reads the log is told so, instead of
- * looking for what is missing.
+ * The log of a container; undefined while its pod has no node. Simulated containers print nothing, and the log says so
+ * instead of being empty.
  */
 export function podLog(
   storage: Storage,
@@ -43,7 +43,7 @@ export function podLog(
 
 const names = (list: readonly JsonObject[]): string => list.map((one) => String(one['name'])).join(' ')
 
-/** The container that is asked for; without a name the only one, or the one that an annotation names. */
+/** The requested container; without a name the only one, or the one that an annotation names. */
 function chosen(pod: { readonly metadata: object }, name: string, asked: string): JsonObject {
   const containers = objectsAt(pod, 'spec.containers')
   const wanted = asked || defaultContainer(pod)

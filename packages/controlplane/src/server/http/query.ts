@@ -23,7 +23,7 @@ export interface Query {
   readonly includeObject: string | undefined
 }
 
-/** The query of a request, as far as the resource API knows it. Throws a 400 for what can not be read. */
+/** The query parameters of the resource API. Throws a 400 for malformed ones. */
 export function parseQuery(text: string): Query {
   if (text === '') return { options: NONE, isWatch: false, includeObject: undefined }
   const parameters = new URLSearchParams(text)
@@ -55,7 +55,7 @@ function readInteger(value: string): number {
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
-/** Anything but these two is true, as the real server has it. */
+/** Every value but these two is true, as in kube-apiserver. */
 function readFlag(value: string): boolean {
   return value.toLowerCase() !== 'false' && value !== '0'
 }

@@ -17,12 +17,12 @@ export const noSuchResource = (): StatusError =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 export const notAllowed = (): StatusError => new StatusError(405, 'MethodNotAllowed', METHOD_NOT_ALLOWED, {})
 
-/** Throws a 400 if the bytes of the body are no text. */
+/** Throws a 400 if the bytes of the body are not valid text. */
 export function checkLegible({ unreadable }: { readonly unreadable?: string }, purpose: () => BodyPurpose): void {
   if (unreadable !== undefined) throw badRequest(purpose().yaml(`yaml: ${unreadable}`))
 }
 
-/** A body that must be an object. */
+/** Parses a body that must be an object. */
 export async function parseObject(
   body: string,
   yaml: boolean,
@@ -36,7 +36,7 @@ export async function parseObject(
   return { ...parsed, value }
 }
 
-/** The body of a delete. Throws a 400 for one that does not say exactly what is to be deleted how. */
+/** Parses the body of a delete. Throws a 400 for malformed options. */
 export async function parseDeleteOptions(body: string, yaml: boolean): Promise<DeleteOptions> {
   const parsed = await parseBody(body, yaml, OPTIONS_PURPOSE)
   const value = namedObject(parsed.value ?? {}, OPTIONS_PURPOSE)
@@ -53,7 +53,7 @@ export async function parseDeleteOptions(body: string, yaml: boolean): Promise<D
   }
 }
 
-/** A value that must be an object whose kind and version, if it says them, can be read. */
+/** A value that must be an object with well-formed kind and apiVersion, if it has them. */
 function namedObject(value: unknown, purpose: BodyPurpose): Readonly<Record<string, unknown>> {
   if (isObject(value)) {
     const { apiVersion = '', kind = '' } = value
@@ -73,7 +73,7 @@ function namedObject(value: unknown, purpose: BodyPurpose): Readonly<Record<stri
   )
 }
 
-/** What is applied: an object, as JSON or YAML. */
+/** Parses an applied configuration, in JSON or YAML. */
 export async function parseApplied(body: string): Promise<ParsedBody> {
   const parsed = await parseBody(body, true, patchPurpose(APPLY_PATCH))
   if (isObject(parsed.value)) return parsed
@@ -93,7 +93,7 @@ export function verbOf(
 ): ResourceVerb | undefined {
   switch (method) {
     case 'GET':
-      // Of a single object by its name, the real server does not look whether it is to be watched.
+      // For a single object by name, kube-apiserver ignores the watch parameter.
       if (isWatch || (asksToWatch && name === undefined)) return 'watch'
       return name === undefined ? 'list' : 'get'
     case 'POST':
@@ -109,13 +109,13 @@ export function verbOf(
   }
 }
 
-/** Whether the verb can be asked for at this place: refuses as a router that has no such path. */
+/** Checks that the route supports the verb; otherwise the error is that of a router without such a path. */
 export function checkPlace(definition: ResourceDefinition, route: ResourceRoute, verb: ResourceVerb): void {
   const { namespace, name, subresource } = route
   if (namespace !== undefined && !definition.namespaced) throw noSuchResource()
   if (subresource) {
     const found = subresourcesOf(definition).find((candidate) => candidate.name === subresource)
-    // What is below custom resources is looked for by other code of the real server's, which says what it did not find.
+    // kube-apiserver looks up subresources of custom resources by other code, with another error.
     if (!found && !definition.isBuiltIn) throw notFound(definition, name ?? '')
     if (!found || (definition.namespaced && namespace === undefined)) throw noSuchResource()
     if (!found.verbs.includes(verb)) throw notAllowed()
@@ -158,7 +158,7 @@ export function checkPatchType(type: string, definition: ResourceDefinition): vo
   )
 }
 
-/** Open to everybody, as a real cluster has it: programs that watch over it have no credentials. */
+/** Health checks are open to anonymous users, as in a real cluster. */
 export function isPublic(path: string): boolean {
   return /^\/(?:healthz|livez|readyz|version)(?:\/|$)/.test(path)
 }

@@ -1,7 +1,7 @@
 import { ListBody } from '../encoding/list-body.ts'
 import type { WatchFeed } from '../watch/watch-feed.ts'
 
-/** An answer: its text, a list that is long, or the feed of a watch. */
+/** A response: a text, a long list, or the feed of a watch. */
 export interface ServerResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -23,18 +23,18 @@ export function reply(status: number, body: string | ListBody, warnings: readonl
   return { status, headers, body: typeof body === 'string' ? `${body}\n` : body }
 }
 
-/** So many letters of warnings go into an answer; if there are more, each is cut short. */
-const MOST_LETTERS = 4096
+/** Maximum characters of warnings in a response; beyond that, each is truncated. */
+const MAX_WARNING_LENGTH = 4096
 const LETTERS_OF_ONE = 256
 
-/** Each warning once, in order, and no more of them than a header may hold. */
+/** Distinct warnings in order, as many as the header may hold. */
 function warningHeader(warnings: readonly string[]): string {
   const all = [...new Set(warnings)]
-  const isTooMuch = all.reduce((sum, warning) => sum + warning.length, 0) > MOST_LETTERS
+  const isTooMuch = all.reduce((sum, warning) => sum + warning.length, 0) > MAX_WARNING_LENGTH
   const lines: string[] = []
   let written = 0
   for (const warning of all) {
-    if (written >= MOST_LETTERS) break
+    if (written >= MAX_WARNING_LENGTH) break
     const shown = isTooMuch ? Array.from(warning).slice(0, LETTERS_OF_ONE).join('') : warning
     written += shown.length
     lines.push(warningLine(shown))
@@ -46,7 +46,7 @@ export function warningLine(warning: string): string {
   return `299 - "${warning.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll(/\p{Cc}/gu, '?')}"`
 }
 
-/** For who asks to read it as YAML. Loaded then: hardly anybody does. */
+/** Converts a response to YAML. The writer is loaded on demand, because it is rarely used. */
 export async function asYaml(response: ServerResponse): Promise<ServerResponse> {
   const body = response.body instanceof ListBody ? response.body.text() : response.body
   if (typeof body !== 'string' || !response.headers['content-type']?.startsWith('application/json')) return response

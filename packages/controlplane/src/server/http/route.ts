@@ -1,4 +1,4 @@
-/** Where a path of the resource API leads. */
+/** The parts of a resource path. */
 export interface ResourceRoute {
   readonly group: string
   readonly version: string
@@ -6,14 +6,14 @@ export interface ResourceRoute {
   readonly plural: string
   readonly name: string | undefined
   readonly subresource: string
-  /** Below `/watch/`, the old way to ask for a watch. */
+  /** Below `/watch/`, the deprecated form of a watch. */
   readonly isWatch: boolean
 }
 
-/** Subresources of namespaces, which look like resources in one. */
+/** Subresources of namespaces, whose paths look like resources in a namespace. */
 const OF_NAMESPACES = new Set(['status', 'finalize'])
 
-/** The route of `/api/v1/namespaces/default/pods/web/status`; undefined if the path is no resource's. */
+/** The route of `/api/v1/namespaces/default/pods/web/status`; undefined for other paths. */
 export function parseRoute(path: string): ResourceRoute | undefined {
   const segments = path.split('/')
   const isCore = segments[1] === 'api'

@@ -15,7 +15,7 @@ function stored(name: string, size = 0): StoredObject {
   return unstored(name, { kind: 'ConfigMap', apiVersion: 'v1', metadata, data } as StoredObject['object'])
 }
 
-/** Takes a piece each time it is told to. */
+/** Accepts a piece each time the test says so. */
 class Reader extends Writable {
   readonly pieces: string[] = []
   #taken: (() => void) | undefined
@@ -41,14 +41,14 @@ const list = (name: string): ListBody => {
   return new ListBody('{"items":[', items, ({ json }) => json, ']}\n')
 }
 
-test('lists that are sent at the same time do not get into each other, however fast they are read', async () => {
+test('concurrent lists are not mixed, however fast they are read', async () => {
   const [first, second] = [list('first'), list('second')]
   const [slow, fast] = [new Reader(), new Reader()]
   sendList(first, slow)
   sendList(second, fast)
   await slow.read()
   while (!fast.writableEnded) await fast.read()
-  // The buffer of the one that is done is used for the next.
+  // The next list reuses the buffer of the finished one.
   const third = list('third')
   const next = new Reader()
   sendList(third, next)
@@ -61,7 +61,7 @@ test('lists that are sent at the same time do not get into each other, however f
   expect(slow.pieces.length).toBeGreaterThan(2)
 })
 
-test('a reader that leaves in the middle of a list harms no other', async () => {
+test('a reader that disconnects in the middle of a list does not affect others', async () => {
   const gone = new Reader()
   sendList(list('gone'), gone)
   await gone.read()
@@ -94,7 +94,7 @@ class Changes implements WatchSession {
   }
 }
 
-test('what comes for a watch while others are written to goes along, in order and once', async () => {
+test('events that arrive while other watches are written are sent once and in order', async () => {
   const options = { definition: KINDS.configMap, representation: WHOLE, includeObject: undefined, now: 0 }
   const watches = Array.from({ length: 600 }, () => {
     const session = new Changes()
@@ -120,11 +120,11 @@ test('what comes for a watch while others are written to goes along, in order an
       lines.map((line) => (JSON.parse(line) as { object: { metadata: { name: string } } }).object.metadata.name),
     ).toEqual(expected)
   }
-  // The same bytes for all of them, in one piece.
+  // All watches receive the same bytes in one piece.
   expect(new Set(watches.flatMap(({ seen }) => seen)).size).toBe(1)
 })
 
-test('a watch whose reader is slow waits for it', async () => {
+test('a watch waits for its slow reader', async () => {
   const session = new Changes()
   const options = { definition: KINDS.configMap, representation: WHOLE, includeObject: undefined, now: 0 }
   const out = new Reader({ highWaterMark: 1 })

@@ -1,11 +1,11 @@
 import type { WatchItem } from '../../registry/request.ts'
 import type { StoredObject } from '../../storage/types.ts'
 
-/** Few are enough: all watches send an event at about the same time. */
-const MOST_EVENTS = 64
-const MOST_BATCHES = 8
-/** Larger ones are what a watch begins with, which is nobody else's. */
-const LARGEST_BATCH = 64 * 1024
+/** Cached events. A few are enough, because all watches send an event at about the same time. */
+const MAX_CACHED_EVENTS = 64
+const MAX_CACHED_BATCHES = 8
+/** Bytes of a cached batch. Larger ones are initial states, which watches do not share. */
+const MAX_BATCH_BYTES = 64 * 1024
 
 interface Batch {
   readonly last: WatchItem
@@ -13,7 +13,7 @@ interface Batch {
   readonly bytes: Buffer
 }
 
-/** The bytes of the last events in one form, made once for all watches that send them. */
+/** The bytes of the last events in one representation, encoded once for all watches. */
 export class SharedBytes {
   readonly #events = {
     ADDED: new Map<StoredObject, Buffer>(),
@@ -26,15 +26,15 @@ export class SharedBytes {
     const known = this.#events[type]
     let bytes = known.get(stored)
     if (!bytes) {
-      makeRoom(known, MOST_EVENTS)
+      evictOldest(known, MAX_CACHED_EVENTS)
       known.set(stored, (bytes = Buffer.from(text())))
     }
     return bytes
   }
 
   /**
-   * The events from `index` on that another watch has sent in one piece. Watches of the same selection are told of the
-   * same items, each of all of them: between the same first and last there are the same others, if they are as many.
+   * The events from `index` on, if another watch has sent them in one piece. Watches of the same selection receive the same
+   * items in order: batches with the same first and last item and the same length are equal.
    */
   batch(waiting: readonly WatchItem[], index: number): Batch | undefined {
     const first = waiting[index]
@@ -43,14 +43,14 @@ export class SharedBytes {
   }
 
   keepBatch(first: WatchItem, batch: Batch): void {
-    if (batch.bytes.length > LARGEST_BATCH) return
-    makeRoom(this.#batches, MOST_BATCHES)
+    if (batch.bytes.length > MAX_BATCH_BYTES) return
+    evictOldest(this.#batches, MAX_CACHED_BATCHES)
     this.#batches.delete(first)
     this.#batches.set(first, batch)
   }
 }
 
-function makeRoom(map: Map<unknown, unknown>, most: number): void {
+function evictOldest(map: Map<unknown, unknown>, most: number): void {
   if (map.size < most) return
   const oldest = map.keys().next()
   if (!oldest.done) map.delete(oldest.value)
@@ -58,7 +58,7 @@ function makeRoom(map: Map<unknown, unknown>, most: number): void {
 
 const forms = new Map<string, SharedBytes>()
 
-/** One for each form that there is, of which there are a handful. */
+/** One cache for each representation, of which there are few. */
 export function sharedBytes(form: string): SharedBytes {
   let bytes = forms.get(form)
   if (!bytes) forms.set(form, (bytes = new SharedBytes()))

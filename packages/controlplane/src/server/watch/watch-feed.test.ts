@@ -37,7 +37,7 @@ function stored(name: string): StoredObject {
   return unstored(name, { kind: 'ConfigMap', apiVersion: 'v1', metadata })
 }
 
-test('events go out in order, a line each, and no more than there is room for', () => {
+test('events are sent in order, one line each, within the size limit', () => {
   const session = new FakeSession()
   const feed = new WatchFeed(session, OPTIONS)
   feed.open(() => undefined)
@@ -53,7 +53,7 @@ test('events go out in order, a line each, and no more than there is room for', 
   expect(feed.isOver).toBe(true)
 })
 
-test('the bytes of an event are made once for all who watch', () => {
+test('the bytes of an event are made once for all watches', () => {
   const object = stored('a')
   const take = (): Buffer | undefined => {
     const session = new FakeSession([{ type: 'ADDED', stored: object }])
@@ -72,13 +72,13 @@ function taken(told: readonly WatchItem[], representation: Representation = WHOL
   return feed.take(10_000)
 }
 
-test('several events in a row become bytes once for all who watch the same, and only for them', () => {
+test('a batch of events is encoded once for all watches of the same selection', () => {
   const [first, second, third] = [added('a'), added('b'), added('c')]
   const bytes = taken([first, second, third])
   expect(taken([first, second, third])).toBe(bytes)
   const lines = bytes?.toString().trimEnd().split('\n') ?? []
   expect(lines).toHaveLength(3)
-  // Who was told of fewer, or of something in between, gets his own.
+  // A watch with fewer or other events gets its own bytes.
   expect(taken([first, second])?.toString()).toBe(`${lines.slice(0, 2).join('\n')}\n`)
   const bookmark: WatchItem = { type: 'BOOKMARK', revision: 8, initialEventsEnd: false }
   expect(taken([first, bookmark, second, third])?.toString().trimEnd().split('\n')).toHaveLength(4)
@@ -86,7 +86,7 @@ test('several events in a row become bytes once for all who watch the same, and 
   expect(metadata?.toString()).toContain('PartialObjectMetadata')
 })
 
-test('who does not read is cut off, and holds nothing any more', () => {
+test('a reader that does not read is cut off and releases its events', () => {
   const initial = Array.from({ length: 30_000 }, (): WatchItem => ({ type: 'ADDED', stored: stored('a') }))
   const session = new FakeSession(initial)
   const feed = new WatchFeed(session, OPTIONS)
@@ -105,7 +105,7 @@ function large(name: string): WatchItem {
   return { type: 'MODIFIED', stored: unstored(name, object) }
 }
 
-test('who does not read is cut off sooner if what waits is large, but not for what was there at first', () => {
+test('a reader that does not read is cut off earlier if its events are large, not counting the initial state', () => {
   const one = large('a')
   const session = new FakeSession(Array.from({ length: 200 }, () => one))
   const feed = new WatchFeed(session, OPTIONS)
@@ -117,7 +117,7 @@ test('who does not read is cut off sooner if what waits is large, but not for wh
   expect(feed.wasCut).toBe(true)
 })
 
-test('who reads all that waits may have any amount of it in time', () => {
+test('a reader that keeps up may receive any amount over time', () => {
   const session = new FakeSession()
   const feed = new WatchFeed(session, OPTIONS)
   feed.open(() => undefined)

@@ -9,26 +9,26 @@ import type { EncodeOptions } from '../encoding/encode.ts'
 import { sharedBytes } from './shared-bytes.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 
-/** A reader this many events behind is cut off: it lists and watches again, as after any broken connection. */
-const MOST_WAITING = 20_000
-/** As many characters of JSON that wait for a reader are enough, too: it would keep in memory what history has let go of. */
-const LARGEST_WAITING = 64_000_000
-/** The size is looked at when so many wait, and whenever they have doubled: who keeps up costs nothing, and who does not little. */
-const FIRST_LOOK = 16
+/** Pending events above which a slow reader is cut off; it lists and watches again. */
+const MAX_PENDING_EVENTS = 20_000
+/** Characters of JSON in pending events above which a slow reader is cut off, because they outlive the history. */
+const MAX_PENDING_CHARACTERS = 64_000_000
+/** The size of pending events is computed at this number and at each doubling: readers that keep up cost nothing. */
+const FIRST_SIZE_CHECK = 16
 
 /**
- * One watch's events on their way out. They wait as references to shared objects and become bytes when there is room for
- * them; the bytes of an event are made once for all watches that send it.
+ * The pending events of one watch. They are references to shared objects and are encoded when the reader takes them; the
+ * bytes of an event are made once for all watches.
  */
 export class WatchFeed {
   readonly #session: WatchSession
   readonly #options: EncodeOptions
-  /** Undefined: a table is written for one reader. */
+  /** Undefined for tables, which are encoded for each watch. */
   readonly #shared: SharedBytes | undefined
   #waiting: WatchItem[] = []
   #next = 0
   #limit = Infinity
-  /** How many of those that wait were there at first. */
+  /** How many of the pending events belong to the initial state. */
   #initial = 0
   #isOver = false
   #isFirst = true
@@ -42,7 +42,7 @@ export class WatchFeed {
     this.#shared = form === 'table' ? undefined : sharedBytes(`${form}/${version}`)
   }
 
-  /** Begins; `onReadable` is called whenever there may be something to take, or the end was reached. */
+  /** Starts the watch; `onReadable` is called when events may be pending or the watch has ended. */
   open(onReadable: () => void): void {
     this.#onReadable = onReadable
     this.#session.open(
@@ -52,17 +52,17 @@ export class WatchFeed {
         this.#onReadable()
       },
     )
-    // What was there at first is no reader's fault.
+    // The initial state does not count against the reader.
     this.#initial = this.#waiting.length - this.#next
-    this.#limit = this.#waiting.length + MOST_WAITING
+    this.#limit = this.#waiting.length + MAX_PENDING_EVENTS
   }
 
-  /** True if nothing more will come. */
+  /** True if no more events follow. */
   get isOver(): boolean {
     return this.#isOver && this.#next >= this.#waiting.length
   }
 
-  /** True if the reader was too slow: what it has not read is not worth waiting for. */
+  /** True if the reader was too slow; its pending events are dropped. */
   get wasCut(): boolean {
     return this.#wasCut
   }
@@ -74,14 +74,14 @@ export class WatchFeed {
     this.#session.close()
   }
 
-  /** The next events, about `most` bytes of them; undefined if there are none now. */
+  /** The next events, about `most` bytes; undefined if none are pending. */
   take(most: number): Buffer | undefined {
     const first = this.#waiting[this.#next]
     if (!first) return undefined
     const sent = this.#shared?.batch(this.#waiting, this.#next)
     if (sent) {
       this.#next += sent.count
-      this.#letGo(sent.count)
+      this.#release(sent.count)
       return sent.bytes
     }
     const start = this.#next
@@ -95,15 +95,15 @@ export class WatchFeed {
       size += chunk.length
     }
     const count = this.#next - start
-    this.#letGo(count)
+    this.#release(count)
     if (count === 1) return chunks[0]
     const bytes = Buffer.concat(chunks, size)
     this.#shared?.keepBatch(first, { last, count, bytes })
     return bytes
   }
 
-  /** What has been taken is not held on to. */
-  #letGo(count: number): void {
+  /** Releases the events that were taken. */
+  #release(count: number): void {
     this.#initial = Math.max(this.#initial - count, 0)
     if (this.#next >= this.#waiting.length) {
       this.#waiting = []
@@ -128,14 +128,14 @@ export class WatchFeed {
   }
 
   #isTooLarge(behind: number): boolean {
-    const isDoubled = behind >= FIRST_LOOK && (behind & (behind - 1)) === 0
+    const isDoubled = behind >= FIRST_SIZE_CHECK && (behind & (behind - 1)) === 0
     if (!isDoubled || this.#limit === Infinity) return false
     let size = 0
     for (let index = this.#next + this.#initial; index < this.#waiting.length; index++) {
       const item = this.#waiting[index]
       if (item && 'stored' in item) size += item.stored.json.length
     }
-    return size > LARGEST_WAITING
+    return size > MAX_PENDING_CHARACTERS
   }
 
   #encode(item: WatchItem): Buffer {
@@ -180,7 +180,7 @@ export class WatchFeed {
 
 const empties = new WeakMap<ResourceDefinition, string>()
 
-/** What a bookmark of a built-in kind carries besides its metadata: a Go object writes some fields though nothing is in them. */
+/** Fields of a bookmark besides its metadata: Go writes some fields of built-in kinds even when they are empty. */
 function emptyFields(definition: ResourceDefinition): string {
   let text = empties.get(definition)
   if (text === undefined) {

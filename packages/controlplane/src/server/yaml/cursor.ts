@@ -1,6 +1,6 @@
-/** A place in a YAML text that moves on, and what is there. */
+/** A position in a YAML text. */
 
-/** What can not be read, and on which line: undefined on the first, as the real server has it. */
+/** A syntax error and its line, which is undefined for the first line, as in kube-apiserver. */
 export class YamlError extends Error {
   constructor(problem: string, line: number | undefined) {
     super(`yaml: ${line === undefined || line === 0 ? '' : `line ${line}: `}${problem}`)
@@ -26,7 +26,7 @@ export class Cursor {
 
   constructor(text: string) {
     this.text = text
-    // It says how the bytes were to be read.
+    // The byte order mark was used to decode the text.
     if (text.startsWith('\uFEFF')) this.#lineStart = this.at = 1
   }
 
@@ -86,7 +86,7 @@ export class Cursor {
     while (!this.isBreakOrEnd()) this.at++
   }
 
-  /** Over a line break, if there is one, and what it is in a text. */
+  /** Skips a line break, if there is one, and returns its text. */
   readBreak(): string {
     if (!this.isBreak()) return ''
     const code = this.text.charCodeAt(this.at)
@@ -96,7 +96,7 @@ export class Cursor {
     return code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR ? String.fromCharCode(code) : '\n'
   }
 
-  /** The end of the text is the beginning of a line. */
+  /** The end of the text counts as the beginning of a line. */
   endLine(): void {
     if (this.column === 0) return
     this.line++

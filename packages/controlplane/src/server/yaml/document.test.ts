@@ -2,15 +2,15 @@ import { expect, test } from 'vitest'
 import { readDocument } from './document.ts'
 import type { YamlNode } from './document.ts'
 
-/** A tree in short: `{a: [b, c]}`. */
-function shortly(node: YamlNode | undefined): string {
+/** A tree in short form: `{a: [b, c]}`. */
+function shortForm(node: YamlNode | undefined): string {
   switch (node?.kind) {
     case 'scalar':
       return node.text
     case 'sequence':
-      return `[${node.items.map(shortly).join(', ')}]`
+      return `[${node.items.map(shortForm).join(', ')}]`
     case 'mapping':
-      return `{${node.entries.map(([key, value]) => `${shortly(key)}: ${shortly(value)}`).join(', ')}}`
+      return `{${node.entries.map(([key, value]) => `${shortForm(key)}: ${shortForm(value)}`).join(', ')}}`
     case 'alias':
       return `*${node.name}`
     default:
@@ -30,8 +30,8 @@ test.each([
   ['a: "b\\\n  c\n\n  d"\n', '{a: bc\nd}'],
   ['a: &x b\nc: *x\n', '{a: b, c: *x}'],
   ['a:\r\n  b: c\r\nd: e\r', '{a: {b: c}, d: e}'],
-])('%j is a tree', (text, tree) => {
-  expect(shortly(readDocument(text))).toBe(tree)
+])('%j is parsed', (text, tree) => {
+  expect(shortForm(readDocument(text))).toBe(tree)
 })
 
 test.each([
@@ -47,11 +47,11 @@ test.each([
   ['a: "b', 'yaml: found unexpected end of stream'],
   ['%YAML 1.2\n---\na\n', 'yaml: found incompatible YAML document'],
   ['a: |x\n', 'yaml: did not find expected comment or line break'],
-])('%j can not be read', (text, why) => {
+])('%j is refused', (text, why) => {
   expect(() => readDocument(text)).toThrow(why)
 })
 
-test('what is nested too deep is refused', () => {
+test('a document that is nested too deeply is refused', () => {
   expect(() => readDocument('['.repeat(100_000))).toThrow('exceeded max depth')
   expect(() => readDocument('- '.repeat(100_000))).toThrow('exceeded max depth')
 })

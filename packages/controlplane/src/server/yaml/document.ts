@@ -1,4 +1,4 @@
-/** The first document of a YAML text as a tree. What its scalars mean and whether keys repeat is not decided here. */
+/** Parses the first document of a YAML text as a tree. Scalars and repeated keys are resolved later. */
 import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
 import { YamlError } from './cursor.ts'
 import type { Mark } from './cursor.ts'
@@ -6,14 +6,14 @@ import { Scanner } from './scanner.ts'
 import type { Token } from './tokens.ts'
 
 interface Placed {
-  /** On which it begins with its anchor and tag, as people count. */
+  /** First line, including anchor and tag, counted from 1. */
   readonly line: number
 }
 
 export interface YamlScalar extends Placed {
   readonly kind: 'scalar'
   readonly text: string
-  /** In full, as in `tag:yaml.org,2002:int`; empty without one. */
+  /** The full tag, as `tag:yaml.org,2002:int`; empty without one. */
   readonly tag: string
   readonly isPlain: boolean
 }
@@ -40,7 +40,7 @@ export const STANDARD_TAG = 'tag:yaml.org,2002:'
 
 const CONTROL = /[^\t\n\r -~\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 
-/** Undefined if there is nothing but comments. Throws an Error that says what can not be read. */
+/** Undefined if the text has only comments. Throws an Error with the reason if it is malformed. */
 export function readDocument(text: string): YamlNode | undefined {
   if (CONTROL.test(text)) throw new YamlError('control characters are not allowed', undefined)
   return new Parser(new Scanner(text)).document()
@@ -66,7 +66,7 @@ class Parser {
     this.#scanner = scanner
   }
 
-  /** The real server reads one document, and does not look whether what follows it is YAML. */
+  /** kube-apiserver reads one document and ignores the rest, valid or not. */
   document(): YamlNode | undefined {
     const { type } = this.#peek()
     if (type === 'stream end') return undefined
@@ -84,7 +84,7 @@ class Parser {
       if (this.#is(AFTER_DOCUMENT)) return absent(start)
     }
     const root = this.#node({ isBlock: true, isIndentless: false })
-    // Only here is it found that what was taken for the root is the key of something.
+    // Only the next token shows whether the root is the key of a mapping.
     this.#peek()
     return root
   }
@@ -171,7 +171,7 @@ class Parser {
     const isIndentless = place.isIndentless && token.type === 'block entry'
     if (isIndentless || token.type === 'flow sequence' || (place.isBlock && token.type === 'block sequence')) {
       const items: YamlNode[] = []
-      // ResourceNames before it is filled: what is in it may refer to it, which is found when it is read.
+      // Registered before its items are parsed, because they may refer to it; reading detects that.
       const node = this.#named(anchor, { kind: 'sequence', items, line })
       if (isIndentless) this.#indentless(items)
       else if (token.type === 'flow sequence') this.#flowSequence(items)
@@ -194,7 +194,7 @@ class Parser {
     return node
   }
 
-  /** A node, unless one of these follows: then nothing is there. */
+  /** A node, or an absent one if one of these tokens follows. */
   #orAbsent(before: readonly TokenType[], mark: Mark, isIndentless: boolean): YamlNode {
     return this.#is(before) ? absent(mark) : this.#node({ isBlock: true, isIndentless })
   }
@@ -208,7 +208,7 @@ class Parser {
     this.#expect('block end', "did not find expected '-' indicator", start)
   }
 
-  /** The items of a key may be as little indented as it. */
+  /** The items of a key may have the same indentation as the key. */
   #indentless(items: YamlNode[]): void {
     for (let entry = this.#takeIf('block entry'); entry; entry = this.#takeIf('block entry')) {
       items.push(this.#orAbsent(['block entry', ...AFTER_KEY], entry.end, false))
@@ -239,12 +239,12 @@ class Parser {
     }
   }
 
-  /** `[a: b]` is a list of a mapping. */
+  /** `[a: b]` is a list with a mapping. */
   #pair({ line }: Mark): YamlMapping {
     const ends: readonly TokenType[] = ['flow entry', 'flow sequence end']
     const isThere = !this.#is(['value', ...ends])
     const key = isThere ? this.#flowNode() : absent(this.#peek().end)
-    // The real server's reader loses the sign that follows a key that is not there.
+    // The YAML reader of kube-apiserver drops the token after a missing key.
     if (!isThere) this.#scanner.skip()
     return { kind: 'mapping', entries: [[key, this.#flowValue(ends)]], line: line + 1 }
   }
@@ -280,7 +280,7 @@ class Parser {
 
 const absent = ({ line }: Mark): YamlScalar => ({ kind: 'scalar', text: '', tag: '', isPlain: true, line: line + 1 })
 
-/** The lines of these are counted from 0, there too. */
+/** These errors count lines from 0, as in kube-apiserver. */
 function unexpected(problem: string, at: Mark, context?: Mark): YamlError {
   return new YamlError(problem, at.line > 0 ? at.line : context?.line)
 }

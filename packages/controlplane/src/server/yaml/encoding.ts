@@ -1,8 +1,8 @@
-/** The bytes of a YAML text, which is UTF-8, or UTF-16 if it begins with a byte order mark that says so. */
+/** Decodes the bytes of a YAML text: UTF-8, or UTF-16 with a byte order mark. */
 
 export interface DecodedYaml {
   readonly body: string
-  /** Why it is no text, in the real server's words. */
+  /** Why it is not valid text, in kube-apiserver's words. */
   readonly unreadable?: string
 }
 
@@ -14,7 +14,7 @@ export function decodeYaml(bytes: Buffer): DecodedYaml {
   return { body: bytes.toString(), ...(unreadable !== undefined && { unreadable }) }
 }
 
-/** For how many bytes a letter begins with this one; 0 if none does. */
+/** The number of bytes of a character with this first byte; 0 if it is invalid. */
 function widthOf(first: number): number {
   if (first < 0x80) return 1
   if (first >= 0xc0 && first < 0xe0) return 2
@@ -22,8 +22,8 @@ function widthOf(first: number): number {
   return first >= 0xf0 && first < 0xf8 ? 4 : 0
 }
 
-/** The least letter that needs so many bytes. */
-const LEAST = [0, 0, 0x80, 0x8_00, 0x1_00_00]
+/** The smallest code point that needs this many bytes. */
+const MIN_CODE_POINT = [0, 0, 0x80, 0x8_00, 0x1_00_00]
 
 function firstFlaw(bytes: Buffer): string | undefined {
   for (let at = 0; at < bytes.length;) {
@@ -36,7 +36,7 @@ function firstFlaw(bytes: Buffer): string | undefined {
       if ((next & 0xc0) !== 0x80) return 'invalid trailing UTF-8 octet'
       letter = (letter << 6) | (next & 0x3f)
     }
-    if (letter < (LEAST[width] ?? 0)) return 'invalid length of a UTF-8 sequence'
+    if (letter < (MIN_CODE_POINT[width] ?? 0)) return 'invalid length of a UTF-8 sequence'
     if ((letter >= 0xd8_00 && letter <= 0xdf_ff) || letter > 0x10_ff_ff) return 'invalid Unicode character'
     at += width
   }

@@ -1,14 +1,14 @@
-/** Keys of YAML mappings: which are the same, and what they are called in messages and in JSON. */
+/** Keys of YAML mappings: their identity, and their form in messages and in JSON. */
 import { goQuote } from '../../schema/go-text.ts'
 import type { ScalarValue } from './scalars.ts'
 
-/** The same for equal keys. The number 1 and the text "1" are not: only in JSON do they have the same name. */
+/** Equal for equal keys. The number 1 and the text "1" differ: only JSON gives them the same name. */
 export function keyIdentity(key: ScalarValue): unknown {
-  // Two of them are different numbers, as everywhere; and in a Map they are not.
+  // NaN never equals NaN, but a Map would treat them as equal.
   return Number.isNaN(key) ? Symbol('NaN') : key
 }
 
-/** As Go's `%#v` has it. */
+/** As Go's `%#v` prints it. */
 export function shownKey(key: ScalarValue): string {
   if (typeof key === 'string') return goQuote(key)
   if (typeof key === 'number') return goFloat(key)
@@ -16,7 +16,7 @@ export function shownKey(key: ScalarValue): string {
   return key === null ? '<nil>' : String(key)
 }
 
-/** What it is called in JSON. Undefined for what can not be a name there. */
+/** The key in JSON. Undefined if it cannot be one. */
 export function jsonName(key: ScalarValue): string | undefined {
   if (key === null || (typeof key === 'bigint' && key >= 2n ** 63n)) return undefined
   if (typeof key !== 'number') return String(key)
@@ -24,7 +24,7 @@ export function jsonName(key: ScalarValue): string | undefined {
   return Number.isNaN(key) ? '.nan' : key > 0 ? '.inf' : '-.inf'
 }
 
-/** The shortest text that is this number again, as Go's `%g` writes it. */
+/** The shortest text that reads back as this number, as Go's `%g` writes it. */
 function goFloat(value: number, bits: 32 | 64 = 64): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
   const [digits = '', power = ''] = (bits === 64 ? value.toExponential() : shortSingle(value)).split('e')

@@ -7,7 +7,7 @@ const bomb = (levels: number): string =>
     return `a${level}: &a${level} [${Array.from({ length: 9 }, () => of).join(',')}]\n`
   }).join('')
 
-test('aliases are written out', () => {
+test('aliases are expanded', () => {
   expect(readYaml('a: &one {b: [1]}\nc: *one\nd: {<<: *one, e: 2}\n').value).toEqual({
     a: { b: [1] },
     c: { b: [1] },
@@ -15,13 +15,13 @@ test('aliases are written out', () => {
   })
 })
 
-test('the same anchor may be used often', () => {
+test('an anchor may be used many times', () => {
   const uses = Array.from({ length: 300 }, (_, index) => `k${index}: *one\n`).join('')
   const { value } = readYaml(`one: &one {a: 1, b: 2, c: 3}\n${uses}`)
   expect((value as Record<string, unknown>)['k299']).toEqual({ a: 1, b: 2, c: 3 })
 })
 
-test('aliases of aliases of aliases are refused before they are written out', () => {
+test('nested aliases are refused before they are expanded', () => {
   expect(() => readYaml(bomb(9))).toThrow('yaml: document contains excessive aliasing')
   expect(() => readYaml(bomb(40))).toThrow('yaml: document contains excessive aliasing')
 })
@@ -31,15 +31,15 @@ test('an anchor that contains itself is refused', () => {
   expect(() => readYaml('a: &a {b: {c: *a}}\n')).toThrow('contains itself')
 })
 
-test('a key that would change a prototype is a key', () => {
+test('a key that would change a prototype is an ordinary key', () => {
   const { value } = readYaml('__proto__: {polluted: yes}\n')
   expect(Object.keys(value as object)).toEqual(['__proto__'])
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
 
-const told = (text: string): readonly string[] => readYaml(text).duplicateKeys?.warnings ?? []
+const warnings = (text: string): readonly string[] => readYaml(text).duplicateKeys?.warnings ?? []
 
-test('a key that is there twice counts the last time, and is told of with the line of its value', () => {
+test('the last of duplicate keys wins and is reported with the line of its value', () => {
   const { value, duplicateKeys } = readYaml('a: 1\nb: {c: 1, c: 2}\na:\n  3\n')
   expect(value).toEqual({ a: 3, b: { c: 2 } })
   expect(duplicateKeys).toEqual({
@@ -49,26 +49,26 @@ test('a key that is there twice counts the last time, and is told of with the li
   expect(readYaml('a: 1\nb: 2\n').duplicateKeys).toBeUndefined()
 })
 
-test('keys are the same by what they mean, not by how they are written', () => {
-  expect(told('1: a\n0x1: b\n')).toEqual(['line 2: key 1 already set in map'])
-  expect(told('yes: a\nOn: b\n')).toEqual(['line 2: key true already set in map'])
-  expect(told('"a": a\na: b\n')).toEqual(['line 2: key "a" already set in map'])
-  expect(told('1: a\n"1": b\n')).toEqual([])
-  expect(told('.nan: a\n.nan: b\n')).toEqual([])
+test('keys are compared by value, not by spelling', () => {
+  expect(warnings('1: a\n0x1: b\n')).toEqual(['line 2: key 1 already set in map'])
+  expect(warnings('yes: a\nOn: b\n')).toEqual(['line 2: key true already set in map'])
+  expect(warnings('"a": a\na: b\n')).toEqual(['line 2: key "a" already set in map'])
+  expect(warnings('1: a\n"1": b\n')).toEqual([])
+  expect(warnings('.nan: a\n.nan: b\n')).toEqual([])
 })
 
-test('what is merged counts as if it were written there', () => {
+test('merged keys count as if they were written in place', () => {
   const bases = 'one: &one {a: 1}\ntwo: &two {a: 2, b: 3}\n'
   expect(readYaml(`${bases}x: {<<: [*one, *two]}\n`).value).toHaveProperty('x', { a: 1, b: 3 })
   expect(readYaml(`${bases}x: {a: 4, <<: *one}\n`).value).toHaveProperty('x', { a: 1 })
-  expect(told(`${bases}x: {a: 4, <<: *one}\n`)).toEqual(['line 1: key "a" already set in map'])
+  expect(warnings(`${bases}x: {a: 4, <<: *one}\n`)).toEqual(['line 1: key "a" already set in map'])
   expect(() => readYaml('<<: 3\n')).toThrow('map merge requires map or sequence of maps as the value')
 })
 
-test('a value that is not there is where its colon is, or in braces what follows it', () => {
-  expect(told('a:\na:\n\n\nb: 1\n')).toEqual(['line 2: key "a" already set in map'])
-  expect(told('{a: 1, a:\n\n}')).toEqual(['line 3: key "a" already set in map'])
-  expect(told('a: 1\na: |\n  b\n')).toEqual(['line 2: key "a" already set in map'])
+test('a missing value has the line of its colon or, in braces, of the next token', () => {
+  expect(warnings('a:\na:\n\n\nb: 1\n')).toEqual(['line 2: key "a" already set in map'])
+  expect(warnings('{a: 1, a:\n\n}')).toEqual(['line 3: key "a" already set in map'])
+  expect(warnings('a: 1\na: |\n  b\n')).toEqual(['line 2: key "a" already set in map'])
 })
 
 test('only the first document is read', () => {
@@ -97,7 +97,7 @@ test.each([
   ['!!float 3', 3],
   ['!!binary aGk=', 'hi'],
   ['!mine text', 'text'],
-])('%s is %j', (text, value) => {
+])('%s is read as %j', (text, value) => {
   expect(readYaml(`a: ${text}\n`).value).toEqual({ a: value })
 })
 
@@ -114,7 +114,7 @@ test.each([
   expect(() => readYaml(`a: ${text}\n`)).toThrow(why)
 })
 
-test('numbers as keys have names', () => {
+test('numeric keys become names', () => {
   const { value } = readYaml('{1.50: a, 1e30: b, .inf: c, 0x10: d, 1e6: e}\n')
   expect(value).toEqual({ '1.5': 'a', '1e+30': 'b', '.inf': 'c', '16': 'd', '1e+06': 'e' })
 })

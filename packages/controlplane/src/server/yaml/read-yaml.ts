@@ -8,13 +8,13 @@ import { scalarValue } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
 /**
- * YAML as the real server reads it. A key that is there twice counts the last time, and is told of. Throws an Error that
- * says what can not be read.
+ * Reads YAML as kube-apiserver does. The last of duplicate keys wins, and duplicates are reported. Throws an Error with
+ * the reason if the text is malformed.
  */
 export function readYaml(text: string): { readonly value: unknown; readonly duplicateKeys?: DuplicateKeys } {
   const document = readDocument(text)
   if (!document) return { value: {} }
-  const reading = new Reading()
+  const reading = new DocumentReader()
   const value = reading.jsonOf(document, 0) ?? {}
   return reading.duplicateKeys.length > 0 ? { value, duplicateKeys: toDuplicateKeys(reading.duplicateKeys) } : { value }
 }
@@ -24,9 +24,9 @@ const toDuplicateKeys = (lines: readonly string[]): DuplicateKeys => ({
   warnings: lines,
 })
 
-// The real server's measure: the more there is to read, the less of it may come from aliases.
-const FEW_NODES = 1000
-const FEW_ALIASED = 100
+// The limits of kube-apiserver: the larger the document, the smaller the allowed share of aliases.
+const MIN_CHECKED_NODES = 1000
+const MIN_CHECKED_ALIASED_NODES = 100
 const LOW_NODES = 400_000
 const HIGH_NODES = 4_000_000
 const HIGHEST_RATIO = 0.99
@@ -34,14 +34,14 @@ const LOWEST_RATIO = 0.1
 
 const UNMERGEABLE = 'yaml: map merge requires map or sequence of maps as the value'
 
-/** What a mapping holds while it is read, by what makes keys the same. */
+/** The contents of a mapping while it is read, by key identity. */
 type Held = Map<unknown, { readonly key: ScalarValue; readonly value: unknown }>
 
 /**
- * Makes JSON of a document. JSON has no aliases: each is written out, and a few hundred bytes of aliases of aliases would
- * become more than there is memory for.
+ * Converts a document to JSON. JSON has no aliases, so each is expanded; a few hundred bytes of nested aliases would
+ * otherwise exhaust memory.
  */
-class Reading {
+class DocumentReader {
   readonly duplicateKeys: string[] = []
   readonly #open = new Set<YamlAlias>()
   #nodes = 0
@@ -90,7 +90,7 @@ class Reading {
     return scalarValue(node)
   }
 
-  /** What is merged counts as if it were written there. Of a list the first counts most, so that it comes last. */
+  /** Merged keys count as if they were written in place. The first of a list takes precedence, so it is merged last. */
   #merge(held: Held, from: YamlNode, depth: number): void {
     if (from.kind === 'sequence') {
       for (const item of from.items.toReversed()) this.#mergeOne(held, item, depth)
@@ -117,7 +117,7 @@ class Reading {
     if (depth > MAX_JSON_DEPTH) throw new Error('yaml: exceeded max depth')
     this.#nodes++
     if (this.#open.size > 0) this.#aliased++
-    if (this.#aliased <= FEW_ALIASED || this.#nodes <= FEW_NODES) return
+    if (this.#aliased <= MIN_CHECKED_ALIASED_NODES || this.#nodes <= MIN_CHECKED_NODES) return
     const excess = Math.min(Math.max(this.#nodes - LOW_NODES, 0) / (HIGH_NODES - LOW_NODES), 1)
     const allowed = HIGHEST_RATIO - (HIGHEST_RATIO - LOWEST_RATIO) * excess
     if (this.#aliased / this.#nodes > allowed) throw new Error('yaml: document contains excessive aliasing')
@@ -135,7 +135,7 @@ function jsonScalar(value: ScalarValue): unknown {
   throw new Error(`json: unsupported value: ${shownKey(value)}`)
 }
 
-/** By name, as the real server puts it: that is the order of its messages. */
+/** Sorted by name, as in kube-apiserver: the order of its messages. */
 function jsonObject(held: Held): Readonly<Record<string, unknown>> {
   const entries = [...held.values()].map(({ key, value }): [string, unknown] => {
     const name = jsonName(key)
@@ -143,10 +143,10 @@ function jsonObject(held: Held): Readonly<Record<string, unknown>> {
     const type = key === null ? '%!s(<nil>)' : 'uint64'
     throw new Error(`unsupported map key of type: ${type}, key: ${shownKey(key)}, value: ${shown(value)}`)
   })
-  // Defined, not assigned: `__proto__` is a key like any other.
+  // fromEntries defines keys instead of assigning them: `__proto__` is an ordinary key.
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
 }
 
-/** A mapping of Go's YAML has keys of any type. */
+/** Formats a mapping, whose keys may have any type in Go's YAML. */
 const shown = (value: unknown): string =>
   value === null ? '<nil>' : goSyntax(value).replaceAll('map[string]', 'map[interface {}]')

@@ -1,11 +1,11 @@
 /**
- * What a scalar means, as the real server's YAML has it: `yes` is true, 0777 is octal and 1_000 a number; a date is text,
- * and so is what other readers take for a number in base 60.
+ * The value of a scalar as kube-apiserver reads it: `yes` is true, 0777 is octal and 1_000 a number; dates and base-60
+ * numbers are text.
  */
 import { STANDARD_TAG } from './document.ts'
 import type { YamlScalar } from './document.ts'
 
-/** A whole number is a bigint and any other a number, as the two are different keys. */
+/** An integer is a bigint and any other number a number, because they are different keys. */
 export type ScalarValue = string | bigint | number | boolean | null
 
 const WORDS: ReadonlyMap<string, ScalarValue> = new Map<string, ScalarValue>([
@@ -29,7 +29,7 @@ function spellings(words: readonly string[], value: ScalarValue): readonly (read
   )
 }
 
-/** Throws an Error if it is not what its tag says it is. */
+/** Throws an Error if the text does not fit its tag. */
 export function scalarValue({ text, tag, isPlain }: YamlScalar): ScalarValue {
   if (tag === '') return isPlain ? plainValue(text) : text
   switch (tag.startsWith(STANDARD_TAG) ? tag.slice(STANDARD_TAG.length) : undefined) {
@@ -53,19 +53,19 @@ export function scalarValue({ text, tag, isPlain }: YamlScalar): ScalarValue {
 
 const WHOLE = /^(?<sign>[-+]?)(?<digits>0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9]\d*)$/
 const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
-const LEAST = -(2n ** 63n)
-const MOST = 2n ** 64n
+const MIN_SIGNED = -(2n ** 63n)
+const MAX_UNSIGNED = 2n ** 64n
 
 function plainValue(text: string): ScalarValue {
   const word = WORDS.get(text)
   if (word !== undefined) return word
   if (!/^[-+.\d]/.test(text)) return text
-  // Digits may be set off by an underscore, anywhere if it does not begin with a point.
+  // Underscores may separate digits, and may be anywhere unless the text begins with a point.
   if (text.startsWith('.') && /_(?!\d)|(?<!\d)_/.test(text)) return text
   const plain = text.replaceAll('_', '')
   const whole = wholeNumber(plain)
   if (whole !== undefined) return whole
-  // What has no room in a number is text.
+  // A number that overflows is text.
   return FRACTION.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : text
 }
 
@@ -74,8 +74,8 @@ function wholeNumber(text: string): bigint | undefined {
   if (digits === undefined) return undefined
   const size = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits.toLowerCase())
   const value = sign === '-' ? -size : size
-  // Without a sign it may be twice as large.
-  return value >= LEAST && value < (sign === '' ? MOST : -LEAST) ? value : undefined
+  // Unsigned numbers may be twice as large.
+  return value >= MIN_SIGNED && value < (sign === '' ? MAX_UNSIGNED : -MIN_SIGNED) ? value : undefined
 }
 
 function binaryText(text: string): string {

@@ -1,7 +1,7 @@
-/** What stands before a node or a document: anchors, aliases, tags and directives. */
+/** Scans what precedes a node or a document: anchors, aliases, tags and directives. */
 import type { Cursor, Mark } from './cursor.ts'
 
-/** The name of an anchor or alias, behind its sign. */
+/** The name of an anchor or alias after its indicator. */
 export function scanName(cursor: Cursor): string {
   const start = cursor.mark
   cursor.skip()
@@ -13,7 +13,7 @@ export function scanName(cursor: Cursor): string {
 }
 
 export interface Tag {
-  /** Empty for a tag that is written in full. */
+  /** Empty for a verbatim tag. */
   readonly handle: string
   readonly suffix: string
 }
@@ -40,7 +40,7 @@ function shorthand(cursor: Cursor, start: Mark): Tag {
   if (handle !== '') return { handle, suffix: uri(cursor, start) }
   cursor.skip()
   const suffix = takeUri(cursor, start)
-  // A sign alone is a tag: the scalar is text.
+  // A lone indicator is a tag: the scalar is text.
   return suffix === '' ? { handle: '', suffix: '!' } : { handle: '!', suffix }
 }
 

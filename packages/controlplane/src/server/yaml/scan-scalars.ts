@@ -1,20 +1,20 @@
-/** The text of scalars: plain, in quotes, and as blocks. */
+/** Scans the text of scalars: plain, quoted and block. */
 import type { Cursor, Mark } from './cursor.ts'
 
-/** Where a scalar is: in which indentation, and whether between braces or brackets. */
+/** The context of a scalar: its indentation, and whether it is in a flow collection. */
 export interface ScalarPlace {
   readonly indent: number
   readonly isFlow: boolean
 }
 
-/** White space inside of a text: on one line it stays, and a line break becomes a space. */
+/** White space inside a scalar: on one line it is kept, and a line break becomes a space. */
 class Gap {
   #spaces = ''
   #first = ''
   #more = ''
   isBroken = false
 
-  /** Takes what is white at the cursor. */
+  /** Consumes white space at the cursor. */
   take(cursor: Cursor, check?: () => void): void {
     while (cursor.isBlank() || cursor.isBreak()) {
       if (cursor.isBreak()) this.#break(cursor.readBreak())
@@ -41,7 +41,7 @@ class Gap {
     return this.#more === '' ? ' ' : this.#more
   }
 
-  /** A break that was escaped: what is white after it does not count. */
+  /** An escaped line break: the white space after it is ignored. */
   static escaped(): Gap {
     const gap = new Gap()
     gap.isBroken = true
@@ -52,7 +52,7 @@ class Gap {
 
 export interface PlainScalar {
   readonly text: string
-  /** What follows is on another line. */
+  /** The text continues on another line. */
   readonly endsLine: boolean
 }
 
@@ -168,7 +168,7 @@ function scanEscape(cursor: Cursor, start: Mark): string {
   return String.fromCodePoint(code)
 }
 
-/** A text in lines of its own, below `|` or `>`. */
+/** A block scalar, below `|` or `>`. */
 export function scanBlock(cursor: Cursor, parentIndent: number): string {
   const start = cursor.mark
   const isLiteral = cursor.peek() === '|'
@@ -215,9 +215,9 @@ function scanBlockHeader(cursor: Cursor, start: Mark): BlockHeader {
   return { keeps, increment: Number(digit ?? 0) }
 }
 
-/** Where the lines of a block begin, which its first line decides unless it was said. */
+/** The indentation of a block scalar, given by its first line unless it is explicit. */
 class BlockLines {
-  /** 0 until it is known. */
+  /** 0 until known. */
   indent = 0
   readonly #cursor: Cursor
   readonly #start: Mark
@@ -229,7 +229,7 @@ class BlockLines {
     this.#parentIndent = parentIndent
   }
 
-  /** Over lines with nothing on them, to where a line has something. */
+  /** Skips empty lines up to the next line with text. */
   skipEmpty(): string {
     const cursor = this.#cursor
     let breaks = ''

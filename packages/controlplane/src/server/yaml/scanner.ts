@@ -1,6 +1,6 @@
 /**
- * Cuts a YAML text into tokens, by the rules of YAML 1.1 as the real server's reader has them: a key is on one line and
- * not too long, tabs do not indent, and between braces indentation does not count.
+ * Splits a YAML text into tokens by the rules of YAML 1.1 as kube-apiserver's reader implements them: a key is on one
+ * line and limited in length, tabs do not indent, and indentation does not count in flow collections.
  */
 import { Cursor } from './cursor.ts'
 import type { Mark } from './cursor.ts'
@@ -8,31 +8,31 @@ import { scanDirective, scanName, scanTag } from './scan-properties.ts'
 import { scanBlock, scanPlain, scanQuoted } from './scan-scalars.ts'
 import type { Plain, Token } from './tokens.ts'
 
-/** What may turn out to be a key: only the colon behind it will tell. */
+/** A token that becomes a key if a colon follows. */
 interface PossibleKey {
   readonly mark: Mark
-  /** How many tokens there are before it. */
+  /** Number of tokens before it. */
   readonly number: number
-  /** Nothing else can be here. */
+  /** No other token is allowed here. */
   readonly isRequired: boolean
 }
 
-const LONGEST_KEY = 1024
-/** Of the tokens that have been taken, so many are kept: to forget each by itself costs more. */
-const MOST_TAKEN = 256
+const MAX_KEY_LENGTH = 1024
+/** Consumed tokens are removed in batches of this size, which costs less than removing each. */
+const CONSUMED_BATCH = 256
 const INDICATORS = '-?:,[]{}#&*!|>\'"%@`'
 
 export class Scanner {
   readonly #cursor: Cursor
-  /** Those that wait to be taken, and a few that have been. */
+  /** Pending tokens, and some that are consumed. */
   #tokens: Token[] = []
-  /** How many there were before these. */
+  /** Number of tokens removed before these. */
   #forgotten = 0
-  /** How many of these have been taken. */
+  /** Number of consumed tokens among these. */
   #taken = 0
   #indent = -1
   readonly #indents: number[] = []
-  /** One for what is around, and one more for each pair of brackets. */
+  /** One for the block context, and one for each open flow collection. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined]
   #allowsKey = true
   #hasEnded = false
@@ -45,7 +45,7 @@ export class Scanner {
     while (this.#needsMore()) this.#fetch()
     const token = this.#tokens[this.#taken]
     if (token) return token
-    // After the end there is only the end.
+    // After the end, every token is the end.
     const { mark } = this.#cursor
     return { type: 'stream end', start: mark, end: mark }
   }
@@ -53,13 +53,13 @@ export class Scanner {
   skip(): void {
     this.peek()
     this.#taken++
-    if (this.#taken < MOST_TAKEN) return
+    if (this.#taken < CONSUMED_BATCH) return
     this.#tokens = this.#tokens.slice(this.#taken)
     this.#forgotten += this.#taken
     this.#taken = 0
   }
 
-  /** The next token is not known as long as a key may still begin before it. */
+  /** The next token is unknown while a key may still start before it. */
   #needsMore(): boolean {
     const isPending =
       this.#taken === this.#tokens.length ||
@@ -106,7 +106,7 @@ export class Scanner {
     }
   }
 
-  /** What begins with a sign that only sometimes means something. */
+  /** Indicators whose meaning depends on the context. */
   #fetchOther(letter: string): void {
     const cursor = this.#cursor
     const isApart = cursor.isSpaceOrEnd(1)
@@ -114,7 +114,7 @@ export class Scanner {
     if (letter === '?' && (this.#isFlow || isApart)) return this.#fetchKey()
     if (letter === ':' && (this.#isFlow || isApart)) return this.#fetchValue()
     if ((letter === '|' || letter === '>') && !this.#isFlow) return this.#fetchBlock()
-    // A tab that is not skipped would indent.
+    // A tab here would indent.
     const isPlain = letter !== '\t' && (!INDICATORS.includes(letter) || '-?:'.includes(letter))
     if (!isPlain) throw cursor.error('found character that cannot start any token')
     this.#fetchPlain()
@@ -137,7 +137,7 @@ export class Scanner {
     this.#tokens.push({ type, start, end: this.#cursor.mark })
   }
 
-  /** A deeper column begins a collection. */
+  /** A deeper column starts a collection. */
   #roll(type: 'block sequence' | 'block mapping', mark: Mark, at = this.#tokens.length): void {
     if (this.#isFlow || this.#indent >= mark.column) return
     this.#indents.push(this.#indent)
@@ -145,7 +145,7 @@ export class Scanner {
     this.#tokens.splice(at, 0, { type, start: mark, end: mark })
   }
 
-  /** A column less deep ends collections. */
+  /** A shallower column ends collections. */
   #unroll(column: number): void {
     if (this.#isFlow) return
     while (this.#indent > column) {
@@ -173,7 +173,7 @@ export class Scanner {
     const key = this.#keys.at(level)
     if (!key) return false
     const { line, at } = this.#cursor
-    if (key.mark.line === line && key.mark.at + LONGEST_KEY >= at) return true
+    if (key.mark.line === line && key.mark.at + MAX_KEY_LENGTH >= at) return true
     if (key.isRequired) throw this.#cursor.error("could not find expected ':'", key.mark)
     this.#keys[level < 0 ? this.#keys.length + level : level] = undefined
     return false

@@ -1,4 +1,4 @@
-/** What a YAML text is made of, once its indentation has been turned into beginnings and ends. */
+/** The tokens of a YAML text; indentation is expressed as start and end tokens. */
 import type { Mark } from './cursor.ts'
 
 export type Token = { readonly start: Mark; readonly end: Mark } & (
@@ -10,7 +10,7 @@ export type Token = { readonly start: Mark; readonly end: Mark } & (
   | { readonly type: 'handle'; readonly handle: string; readonly prefix: string }
 )
 
-/** Tokens that say nothing but what they are. */
+/** Tokens without a value. */
 export type Plain =
   | 'stream end'
   | 'document start'
