@@ -41,7 +41,7 @@ async function syncOnce(
   end.abort()
   const times = { wallMs, cpuMs, syncWallMs, syncCpuMs }
   const memory = { rssKb, anonKb, peakRssKb, jsonBytesEach: jsonBytes / count }
-  const figures = { metadata: kind.form === 'metadata', count, ...times, ...memory }
+  const figures = { metadata: kind.representation === 'metadata', count, ...times, ...memory }
   return { figures, full }
 }
 

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type ConnectionConfig, RestMapper, Secret } from '@tenure/kube'
+import { type ConnectionConfig, RestMapper, SecretValue } from '@tenure/kube'
 import {
   dedicatedLeasesOperator,
   defaultLeaseSettings,
@@ -75,7 +75,7 @@ async function configOf(account: string): Promise<ConnectionConfig> {
   return {
     ...config,
     tls: { ...config.tls, certificate: undefined },
-    credential: { kind: 'token', token: new Secret(token) },
+    credential: { kind: 'token', token: new SecretValue(token) },
   }
 }
 

@@ -122,7 +122,7 @@ describe('a kubeconfig', () => {
   test('an invalid certificate authority is reported', async () => {
     const file = await kubeconfig('garbage', { cluster: { 'certificate-authority-data': base64('garbage') } })
     expect(await sentenceOf(file)).toBe(
-      `The kubeconfig ${file} can not be used: clusters[0].cluster.certificate-authority-data must be PEM in base64.`,
+      `The kubeconfig ${file} cannot be used: clusters[0].cluster.certificate-authority-data must be PEM in base64.`,
     )
   })
 })
@@ -142,7 +142,7 @@ describe('a server', () => {
     await once(silent, 'listening')
     const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
     expect(await sentenceOf(await kubeconfig('silent', { cluster: { server: address } }))).toBe(
-      `The API server ${address} (${origin('silent')}) can not be reached (time-out): check the network, VPN and firewall.`,
+      `The API server ${address} (${origin('silent')}) cannot be reached (time-out): check the network, VPN and firewall.`,
     )
     silent.close()
   })

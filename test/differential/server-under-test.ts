@@ -3,7 +3,7 @@ import {
   type ConnectionConfig,
   HttpTransport,
   loadConfig,
-  Secret,
+  SecretValue,
   type Transport,
   type TransportRequest,
 } from '@tenure/kube'
@@ -33,7 +33,7 @@ export class ServerUnderTest {
     const anonymous: ConnectionConfig = { ...config, tls, credential: { kind: 'none' } }
     const invalidToken: ConnectionConfig = {
       ...anonymous,
-      credential: { kind: 'token', token: new Secret('stranger') },
+      credential: { kind: 'token', token: new SecretValue('stranger') },
     }
     this.#transports = { admin: open(config), anonymous: open(anonymous), 'invalid-token': open(invalidToken) }
   }

@@ -1,25 +1,22 @@
-/** A timer that can be called off. Cancelling twice, or after it fired, does nothing. */
+/** A timer that can be cancelled. Cancelling twice, or after it fired, has no effect. */
 export interface Timer {
   cancel(): void
 }
 
-/**
- * Time, injected. Everything that waits or dates something takes a Clock, so that a test can run an hour in a
- * millisecond and can make the wall clock jump.
- */
+/** Injected time: tests use a virtual clock, on which an hour takes a millisecond and the wall clock can jump. */
 export interface Clock {
-  /** Wall time in milliseconds since 1970. It may jump, both ways. */
+  /** Wall time in milliseconds since 1970. It may jump in both directions. */
   now(): number
-  /** Milliseconds on a clock that only goes forward, from an arbitrary start. Durations are measured with it. */
+  /** Milliseconds since an arbitrary start, on a clock that never goes back. For durations. */
   monotonic(): number
-  /** Calls back once, `delay` milliseconds from now on the monotonic clock, never early. */
+  /** Calls `callback` once, `delay` milliseconds from now on the monotonic clock, never earlier. */
   setTimer(delay: number, callback: () => void): Timer
 }
 
-/** setTimeout takes a 32-bit delay; anything longer fires at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+/** setTimeout takes a 32-bit delay in milliseconds; a longer one fires immediately. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** The machine's own clock. Its timers keep the process alive, as every wait of a running operator must. */
+/** The clock of this machine. Its timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -27,11 +24,11 @@ export const systemClock: Clock = {
     const due = performance.now() + delay
     let handle: NodeJS.Timeout
     const arm = (): void => {
-      // setTimeout may fire up to a millisecond early against performance.now, and is cut at 24.8 days.
+      // setTimeout may fire up to a millisecond before performance.now reaches the due time.
       const left = due - performance.now()
-      handle = setTimeout(left <= 0 ? callback : arm, Math.min(Math.max(Math.ceil(left), 0), LONGEST_TIMEOUT))
+      handle = setTimeout(left <= 0 ? callback : arm, Math.min(Math.max(Math.ceil(left), 0), MAX_TIMEOUT_MS))
     }
-    handle = setTimeout(delay <= 0 ? callback : onFirst, Math.min(Math.max(Math.ceil(delay), 0), LONGEST_TIMEOUT))
+    handle = setTimeout(delay <= 0 ? callback : onFirst, Math.min(Math.max(Math.ceil(delay), 0), MAX_TIMEOUT_MS))
     function onFirst(): void {
       if (performance.now() >= due) callback()
       else arm()
@@ -59,12 +56,12 @@ export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promis
   })
 }
 
-/** A signal's reason as an Error, whatever was given to `abort()`. */
+/** The reason of a signal as an Error, also if `abort()` got another value. */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason ?? 'aborted'))
 }
 
-/** A signal that aborts when its parent does, or when `delay` passes. Dispose of it when the work is done. */
+/** A signal that aborts with its parent or after `delay` milliseconds. Dispose of it when the work is done. */
 export function withTimeout(
   clock: Clock,
   delay: number,

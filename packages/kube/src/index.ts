@@ -12,7 +12,7 @@ export {
 } from './config/connection-config.ts'
 export { explainStartupFailure } from './config/startup-failure.ts'
 export { loadConfig, type LoadConfigOptions } from './config/load-config.ts'
-export { Secret } from './config/secret-value.ts'
+export { SecretValue } from './config/secret-value.ts'
 export {
   discover,
   type ApiGroup,
@@ -28,7 +28,7 @@ export * from './model/object.ts'
 export * from './model/patch.ts'
 export * from './random.ts'
 export { type RateLimitOptions } from './client/rate-limit.ts'
-export { type Answer, type ApiRequest, type Requester, type ResponseInfo, type Verb } from './client/requester.ts'
+export { type ApiResponse, type ApiRequest, type Requester, type ResponseInfo, type Verb } from './client/requester.ts'
 export { RestMapper, type KindQuery, type RestMapperOptions } from './discovery/rest-mapper.ts'
 export { type RetryOptions } from './client/retry.ts'
 export {

@@ -14,7 +14,7 @@ describe('the generated kinds', () => {
       kind: 'Deployment',
       plural: 'deployments',
       namespaced: true,
-      form: 'full',
+      representation: 'full',
     })
     expect(Node.namespaced).toBe(false)
     expect(HorizontalPodAutoscaler.version).toBe('v2')

@@ -1,4 +1,4 @@
-import type { HttpRequest, Answer } from '@tenure/http'
+import type { HttpRequest, HttpResponse } from '@tenure/http'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
 import type { AdmissionReviewResponse } from '@tenure/runtime'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
@@ -36,5 +36,5 @@ export interface ApplicationRoutesOptions {
   /** `/readyz` is 503 on replicas that are not the leader. Default false. */
   readonly readyzLeaderOnly?: boolean | undefined
   /** Page for browsers at `/`; if it returns undefined, they get the JSON. Default: none. */
-  readonly page?: ((request: HttpRequest) => Answer | undefined) | undefined
+  readonly page?: ((request: HttpRequest) => HttpResponse | undefined) | undefined
 }

@@ -20,7 +20,7 @@ export interface PathAccess {
 export type Access = 'public' | ResourceAccess | PathAccess
 
 /** Who calls, as the API server knows them. */
-export interface User {
+export interface AuthenticatedUser {
   readonly name: string
   readonly uid?: string | undefined
   readonly groups: readonly string[]

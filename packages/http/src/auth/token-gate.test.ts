@@ -96,7 +96,7 @@ describe('TokenGate', () => {
     expect(asked.map(({ spec }) => spec.token)).toEqual(['a', 'b', 'c', 'a'])
   })
 
-  it('says that it can not know while the API server is away, and asks again', async () => {
+  it('says that it cannot know while the API server is away, and asks again', async () => {
     const gate = new TokenGate({ api: judge(), clock })
     isDown = true
     const refused = gate.authenticate('Bearer anna-token').catch((error: unknown) => error)

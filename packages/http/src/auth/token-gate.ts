@@ -3,16 +3,16 @@ import type { Clock, KubeApi } from '@tenure/kube'
 import { withTimeout } from '@tenure/kube'
 import { SubjectAccessReview, TokenReview } from '@tenure/kube/kinds'
 import { describeAccess } from './access.ts'
-import type { Access, PathAccess, ResourceAccess, User } from './access.ts'
+import type { Access, PathAccess, ResourceAccess, AuthenticatedUser } from './access.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 import { HttpError, unavailable } from '../errors/http-error.ts'
 
 /** Decides who calls, and whether they may. */
 export interface Gate {
   /** Who sent this `Authorization` header. Rejects with a 401. */
-  authenticate(authorization: string | undefined): Promise<User | undefined>
+  authenticate(authorization: string | undefined): Promise<AuthenticatedUser | undefined>
   /** Rejects with a 403 unless this user may. */
-  authorize(user: User | undefined, access: Access): Promise<void>
+  authorize(user: AuthenticatedUser | undefined, access: Access): Promise<void>
 }
 
 /** Everybody may do everything. */
@@ -39,7 +39,7 @@ const LONGEST_TOKEN = 16_384
 /** Bearer tokens, judged by the API server: TokenReview says who it is, SubjectAccessReview whether RBAC lets them. */
 export class TokenGate implements Gate {
   readonly #options: TokenGateOptions
-  readonly #users: ExpiringCache<User | undefined>
+  readonly #users: ExpiringCache<AuthenticatedUser | undefined>
   readonly #rights: ExpiringCache<boolean>
 
   constructor(options: TokenGateOptions) {
@@ -49,7 +49,7 @@ export class TokenGate implements Gate {
     this.#rights = new ExpiringCache({ clock, lifetime, maxEntries: maxRights })
   }
 
-  async authenticate(authorization: string | undefined): Promise<User> {
+  async authenticate(authorization: string | undefined): Promise<AuthenticatedUser> {
     const token = /^bearer +([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthenticated('A bearer token is needed')
     if (token.length > LONGEST_TOKEN) throw unauthenticated('The bearer token is too long')
@@ -60,7 +60,7 @@ export class TokenGate implements Gate {
     return user
   }
 
-  async authorize(user: User | undefined, access: Access): Promise<void> {
+  async authorize(user: AuthenticatedUser | undefined, access: Access): Promise<void> {
     if (access === 'public') return
     if (!user) throw unauthenticated('A bearer token is needed')
     const allowed = await this.#rights.get(keyOf(user, access), () => this.#ask(user, access))
@@ -69,7 +69,7 @@ export class TokenGate implements Gate {
     }
   }
 
-  async #review(token: string): Promise<User | undefined> {
+  async #review(token: string): Promise<AuthenticatedUser | undefined> {
     const { audiences } = this.#options
     const { status } = await this.#asking((signal) =>
       this.#options.api.create(TokenReview, { spec: { token, ...(audiences && { audiences }) } }, { signal }),
@@ -82,7 +82,7 @@ export class TokenGate implements Gate {
     return { name, uid, groups, extra }
   }
 
-  async #ask(user: User, access: ResourceAccess | PathAccess): Promise<boolean> {
+  async #ask(user: AuthenticatedUser, access: ResourceAccess | PathAccess): Promise<boolean> {
     const { uid, extra } = user
     const spec = {
       user: user.name,
@@ -102,7 +102,7 @@ export class TokenGate implements Gate {
     try {
       return await ask(limit.signal)
     } catch (cause) {
-      throw unavailable('Who you are and what you may do can not be checked now', cause)
+      throw unavailable('Who you are and what you may do cannot be checked now', cause)
     } finally {
       limit.dispose()
     }
@@ -113,7 +113,7 @@ function attributesOf({ group, resource, verb, namespace, name }: ResourceAccess
   return { group, resource, verb, ...(namespace && { namespace }), ...(name && { name }) }
 }
 
-function keyOf(user: User, access: ResourceAccess | PathAccess): string {
+function keyOf(user: AuthenticatedUser, access: ResourceAccess | PathAccess): string {
   const what =
     'path' in access
       ? [access.path, access.verb]

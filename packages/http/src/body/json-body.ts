@@ -20,7 +20,7 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw invalidJson('it can not be parsed', cause)
+    throw invalidJson('it cannot be parsed', cause)
   }
   // An escaped letter may hide the key from a search in the text.
   if (text.includes('__proto__') || text.includes(String.raw`\u`)) refusePrototype(value)

@@ -1,12 +1,12 @@
 import { ApiError, asError, ConnectionError } from '@tenure/kube'
-import type { Answer } from '../routes/response.ts'
+import type { HttpResponse } from '../routes/response.ts'
 import { json } from '../routes/response.ts'
 import { HttpError, invalidRequest, unavailable } from './http-error.ts'
 
 /** Any failure as one that can be answered: what the caller did wrong, what is not there now, or a 500 that tells nothing. */
 export function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown
-  if (thrown instanceof ConnectionError) return unavailable('The Kubernetes API can not be reached now', thrown)
+  if (thrown instanceof ConnectionError) return unavailable('The Kubernetes API cannot be reached now', thrown)
   if (thrown instanceof ApiError) return fromApi(thrown)
   const { code, statusCode } = asError(thrown) as Error & { code?: unknown; statusCode?: unknown }
   switch (code) {
@@ -17,7 +17,7 @@ export function toHttpError(thrown: unknown): HttpError {
       return new HttpError('TENURE_HTTP_INCOMPLETE', 400, 'The body is not as long as its Content-Length says')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return invalidRequest([{ field: 'path', message: 'The path can not be read' }], thrown)
+      return invalidRequest([{ field: 'path', message: 'The path cannot be read' }], thrown)
     default:
       break
   }
@@ -28,13 +28,13 @@ export function toHttpError(thrown: unknown): HttpError {
 }
 
 /** `{"error": …, "details": […]}`, the one shape. */
-export function failureAnswer({ status, message, details, headers }: HttpError): Answer {
+export function errorResponse({ status, message, details, headers }: HttpError): HttpResponse {
   return json(status, { error: message, ...(details && { details }) }, { indent: 0, headers })
 }
 
 function fromApi(error: ApiError): HttpError {
   if (error.status === 429 || error.status >= 500) {
-    return unavailable('The Kubernetes API can not do this now; try again', error)
+    return unavailable('The Kubernetes API cannot do this now; try again', error)
   }
   // What the API server tells us in this tongue no route had foreseen. Its words may be about us, not about the caller.
   return new HttpError('TENURE_HTTP_UPSTREAM', 502, `The Kubernetes API refused: ${error.reason}`, { cause: error })

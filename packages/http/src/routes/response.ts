@@ -18,17 +18,17 @@ export interface StreamSink {
  */
 export type OpenStream = (sink: StreamSink) => () => void
 
-export type AnswerBody =
+export type HttpResponseBody =
   | { readonly type: 'json'; readonly value: unknown; readonly indent?: number | undefined }
   | { readonly type: 'text'; readonly text: string; readonly contentType: string }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string }
   | { readonly type: 'stream'; readonly open: OpenStream; readonly contentType: string }
 
 /** What a route answers, as data. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
-  readonly body: AnswerBody
+  readonly body: HttpResponseBody
 }
 
 export interface JsonOptions {
@@ -37,20 +37,20 @@ export interface JsonOptions {
   readonly headers?: Headers
 }
 
-export function json(status: number, value: unknown, { indent, headers = {} }: JsonOptions = {}): Answer {
+export function json(status: number, value: unknown, { indent, headers = {} }: JsonOptions = {}): HttpResponse {
   return { status, headers, body: { type: 'json', value, indent } }
 }
 
 /** `contentType` default `text/plain; charset=utf-8`. */
-export function text(status: number, text: string, contentType = 'text/plain; charset=utf-8'): Answer {
+export function text(status: number, text: string, contentType = 'text/plain; charset=utf-8'): HttpResponse {
   return { status, headers: {}, body: { type: 'text', text, contentType } }
 }
 
-export function bytes(status: number, bytes: Uint8Array, contentType: string): Answer {
+export function bytes(status: number, bytes: Uint8Array, contentType: string): HttpResponse {
   return { status, headers: {}, body: { type: 'bytes', bytes, contentType } }
 }
 
 /** An answer that goes on until the reader leaves or the server closes. */
-export function stream(open: OpenStream, contentType: string, headers: Headers = {}): Answer {
+export function stream(open: OpenStream, contentType: string, headers: Headers = {}): HttpResponse {
   return { status: 200, headers, body: { type: 'stream', open, contentType } }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@tenure/runtime'
 import type { z } from 'zod'
-import type { Access, User } from '../auth/access.ts'
-import type { Answer } from './response.ts'
+import type { Access, AuthenticatedUser } from '../auth/access.ts'
+import type { HttpResponse } from './response.ts'
 import type { HttpError } from '../errors/http-error.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -20,7 +20,7 @@ export interface RequestHead<P = unknown, Q = unknown> {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Who calls; undefined where nobody has to say. */
-  readonly user: User | undefined
+  readonly user: AuthenticatedUser | undefined
   /** Aborts when the caller is gone, when the route takes too long, and when the server cuts it off. */
   readonly signal: AbortSignal
   readonly log: Logger
@@ -71,10 +71,12 @@ export interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B ext
   /** Who may call. Default: who has the right to the method, in lower case, on the path. */
   readonly access?: Access | ((request: RequestHead<z.output<P>, z.output<Q>>) => Access)
   /** Called before the body is read; an answer ends it there. Default: nothing. */
-  readonly before?: (request: RequestHead<z.output<P>, z.output<Q>>) => Answer | undefined | Promise<Answer | undefined>
-  readonly handle: (request: HttpRequest<z.output<P>, z.output<Q>, z.output<B>>) => Answer | Promise<Answer>
+  readonly before?: (
+    request: RequestHead<z.output<P>, z.output<Q>>,
+  ) => HttpResponse | undefined | Promise<HttpResponse | undefined>
+  readonly handle: (request: HttpRequest<z.output<P>, z.output<Q>, z.output<B>>) => HttpResponse | Promise<HttpResponse>
   /** Shapes the answer to a failure, the server's own included. Default, and for undefined: `{"error", "details"?}`. */
-  readonly shapeFailure?: (failure: HttpError) => Answer | undefined
+  readonly shapeFailure?: (failure: HttpError) => HttpResponse | undefined
 }
 
 /** A route, whatever the types of its request. Made by `route`. */
@@ -83,9 +85,9 @@ export interface Route extends Described {
   readonly query: z.ZodType | undefined
   readonly body: z.ZodType | undefined
   accessOf(request: RequestHead): Access
-  before(request: RequestHead): Promise<Answer | undefined>
-  handle(request: HttpRequest): Promise<Answer>
-  shapeFailure(failure: HttpError): Answer | undefined
+  before(request: RequestHead): Promise<HttpResponse | undefined>
+  handle(request: HttpRequest): Promise<HttpResponse>
+  shapeFailure(failure: HttpError): HttpResponse | undefined
 }
 
 /** Declares a route. Its handler gets what its schemas let through. */

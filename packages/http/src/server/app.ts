@@ -3,9 +3,9 @@ import type { Clock } from '@tenure/kube'
 import type { Logger, Metrics } from '@tenure/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
-import type { Answer } from '../routes/response.ts'
+import type { HttpResponse } from '../routes/response.ts'
 import { Exchange } from './exchange.ts'
-import { failureAnswer, toHttpError } from '../errors/failure.ts'
+import { errorResponse, toHttpError } from '../errors/failure.ts'
 import { HttpError, notFound } from '../errors/http-error.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import { httpMetrics } from './http-metrics.ts'
@@ -201,12 +201,12 @@ export class App {
     const facts = { requestId: reply.request.id, method: reply.request.method, route: route?.path, error: failure }
     if (failure.code === 'TENURE_HTTP_INTERNAL') log.error('request failed', facts)
     else if (failure.status >= 500) log.warn('request not served', facts)
-    this.#send(reply, route?.shapeFailure(failure) ?? failureAnswer(failure), route)
+    this.#send(reply, route?.shapeFailure(failure) ?? errorResponse(failure), route)
   }
 
-  #send(reply: FastifyReply, answer: Answer, route: Route | undefined): void {
+  #send(reply: FastifyReply, answer: HttpResponse, route: Route | undefined): void {
     const { raw, request } = reply
-    // What a caller was not told to send can not be told from the next request.
+    // What a caller was not told to send cannot be told from the next request.
     const isLast = this.#isClosing || this.#waiting.has(request.raw)
     const headers = { ...COMMON_HEADERS, ...answer.headers, ...(isLast && { connection: 'close' }) }
     if (answer.body.type === 'stream' && request.method !== 'HEAD') {

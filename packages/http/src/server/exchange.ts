@@ -3,8 +3,8 @@ import type { Clock } from '@tenure/kube'
 import { abortReason, withTimeout } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import type { z } from 'zod'
-import type { Access, User } from '../auth/access.ts'
-import type { Answer } from '../routes/response.ts'
+import type { Access, AuthenticatedUser } from '../auth/access.ts'
+import type { HttpResponse } from '../routes/response.ts'
 import type { Detail } from '../errors/http-error.ts'
 import { HttpError, invalidRequest, notFound } from '../errors/http-error.ts'
 import type { HttpRequest, RequestHead, Route } from '../routes/route.ts'
@@ -29,7 +29,7 @@ export interface ExchangeFacts {
 export class Exchange {
   readonly #facts: ExchangeFacts
   readonly #gone = new AbortController()
-  #user: User | undefined
+  #user: AuthenticatedUser | undefined
   #head: RequestHead | undefined
   #budget: Budget | undefined
 
@@ -46,7 +46,7 @@ export class Exchange {
   }
 
   /** All that can be done without the body. An answer ends it here. */
-  open(): Promise<Answer | undefined> {
+  open(): Promise<HttpResponse | undefined> {
     return this.#within(async (signal) => {
       const { gate, raw, route, query, params } = this.#facts
       // The router takes nothing for a name, and a list for its first object.
@@ -66,7 +66,7 @@ export class Exchange {
   }
 
   /** The answer of the route. */
-  answer(body: unknown): Promise<Answer> {
+  answer(body: unknown): Promise<HttpResponse> {
     return this.#within((signal) => {
       const head = this.#head
       if (!head) throw new HttpError('TENURE_HTTP_INTERNAL', 500, 'Internal Server Error')

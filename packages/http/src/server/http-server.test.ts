@@ -196,7 +196,7 @@ describe('bodies', () => {
     })
   })
 
-  it('of other types are refused, so that a form on a page elsewhere can not send any', async () => {
+  it('of other types are refused, so that a form on a page elsewhere cannot send any', async () => {
     const { url } = (await serving(routes)).listening
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'x']) {
       const got = await call(`${url}/echo`, { method: 'POST', body: '{}', headers: { 'content-type': type } })
@@ -268,7 +268,7 @@ describe('bodies', () => {
     })
   })
 
-  it('can not reach a prototype, nor hide its name', async () => {
+  it('cannot reach a prototype, nor hide its name', async () => {
     const { url } = (await serving(routes)).listening
     for (const body of ['{"a":{"__proto__":{"x":1}}}', String.raw`{"\u005f_proto__":1}`, '[{"__proto__":null}]']) {
       expect(await call(`${url}/echo`, { method: 'POST', body })).toMatchObject({

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer, OpenStream, StreamSink } from '../routes/response.ts'
+import type { HttpResponse, OpenStream, StreamSink } from '../routes/response.ts'
 
 /** Streams that are open, to be ended when the server closes. */
 export class OpenStreams {
@@ -12,7 +12,7 @@ export class OpenStreams {
   /** Runs a stream on a response whose head is not out yet. `over` is called when it has ended, however. */
   run(
     response: ServerResponse,
-    { status, headers, body }: Answer & { body: { type: 'stream' } },
+    { status, headers, body }: HttpResponse & { body: { type: 'stream' } },
     over: () => void,
   ): void {
     const sink = new ResponseSink(response)
@@ -66,7 +66,7 @@ class ResponseSink implements StreamSink {
 
 /** The bytes of an answer that is no stream. */
 export function encode(
-  { body }: Answer,
+  { body }: HttpResponse,
   indent: number,
 ): { readonly contentType: string; readonly bytes: Uint8Array | string } {
   switch (body.type) {

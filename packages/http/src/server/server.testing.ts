@@ -64,21 +64,24 @@ export async function serving(
   return { server, listening, metrics: context.metrics }
 }
 
-export interface Called {
+export interface TestResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly json: unknown
 }
 
-export interface CallOptions {
+export interface TestRequestOptions {
   readonly method?: string
   readonly body?: string | Buffer | object
   readonly headers?: Readonly<Record<string, string>>
   readonly ca?: string
 }
 
-export function call(url: string, { method = 'GET', body, headers = {}, ca }: CallOptions = {}): Promise<Called> {
+export function call(
+  url: string,
+  { method = 'GET', body, headers = {}, ca }: TestRequestOptions = {},
+): Promise<TestResponse> {
   const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest

@@ -87,6 +87,6 @@ it('says what is wrong with a certificate at the start', async () => {
   const missing = { certificateFile: path.join(directory, 'none.crt'), keyFile: path.join(directory, 'none.key') }
   await expect(serving(routes, { tls: missing })).rejects.toMatchObject({
     code: 'TENURE_HTTP_CERTIFICATE',
-    message: expect.stringContaining('none.crt can not be read'),
+    message: expect.stringContaining('none.crt cannot be read'),
   })
 })

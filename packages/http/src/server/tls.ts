@@ -89,7 +89,7 @@ class FileKeeper implements TlsKeeper {
       if (isNew && !this.#isClosed) onChange(pair)
     } catch (error) {
       // Both files are rarely replaced in the same moment, and the old pair still works.
-      log.warn('certificate files can not be used; the old ones go on', { certificateFile, error: asError(error) })
+      log.warn('certificate files cannot be used; the old ones go on', { certificateFile, error: asError(error) })
     }
     if (!this.#isClosed) this.watch(onChange)
   }
@@ -104,7 +104,7 @@ async function readPair(certificateFile: string, keyFile: string): Promise<Pair>
 
 function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new TenureError('TENURE_HTTP_CERTIFICATE', `${file} can not be read.`, { cause })
+    throw new TenureError('TENURE_HTTP_CERTIFICATE', `${file} cannot be read.`, { cause })
   })
 }
 
@@ -116,7 +116,7 @@ function checked({ certificate, key }: Pair, where = ''): Pair {
   } catch (cause) {
     throw new TenureError(
       'TENURE_HTTP_CERTIFICATE',
-      `The certificate and the key${where} can not be used together: ${asError(cause).message}.`,
+      `The certificate and the key${where} cannot be used together: ${asError(cause).message}.`,
       { cause },
     )
   }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@tenure/kube'
 import type { Counter, Metrics } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
-import type { Answer, StreamSink } from '../routes/response.ts'
+import type { HttpResponse, StreamSink } from '../routes/response.ts'
 import { stream } from '../routes/response.ts'
 import { HttpError } from '../errors/http-error.ts'
 import type { Frame } from './ring.ts'
@@ -122,7 +122,7 @@ export class SseHub<T> {
   }
 
   /** The answer that streams to one reader. Rejects with a 410 if what it has missed is no longer known. */
-  async open({ filter = EVERYTHING, lastEventId, signal }: SseOpenOptions<T>): Promise<Answer> {
+  async open({ filter = EVERYTHING, lastEventId, signal }: SseOpenOptions<T>): Promise<HttpResponse> {
     const missed = lastEventId === undefined ? undefined : await this.#missed(lastEventId, signal)
     // Nothing can happen between here and the call below but the writing of the head.
     const from = missed?.end ?? this.#ring.end

@@ -24,31 +24,31 @@ export interface Selection {
 export interface ListOptions extends Selection, CallOptions {
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** At most this many items in one answer. */
+  /** Maximum number of items in one response. */
   readonly limit?: number
-  /** From the previous page's `metadata.continue`. */
+  /** The `metadata.continue` of the previous page. */
   readonly continue?: string
 }
 
 export interface WriteOptions extends CallOptions {
-  /** Who writes, in managedFields. Default: the client's. */
+  /** The manager in managedFields. Default: the client's. */
   readonly fieldManager?: string
-  /** Validate and admit, store nothing. Default false. */
+  /** Validates and admits, but stores nothing. Default false. */
   readonly dryRun?: boolean
-  /** What the server does with unknown and duplicate fields. Default: the server's, `Warn`. */
+  /** How the server handles unknown and duplicate fields. Default: the server's, `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   readonly subresource?: 'status' | 'scale'
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Take over fields that others own. Default false: a conflict is a 409. */
+  /** Takes over fields that other managers own. Default false: a conflict is a 409. */
   readonly force?: boolean
 }
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
 export interface DeleteOptions extends CallOptions {
-  /** Refuse (409) unless the stored object is exactly this one. */
+  /** The server answers 409 unless the stored object is exactly this one. */
   readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
   /** Default: the kind's own, Background for most. */
   readonly propagation?: Propagation
@@ -57,15 +57,15 @@ export interface DeleteOptions extends CallOptions {
 }
 
 export interface WatchOptions extends Selection, CallOptions {
-  /** Events after this one. Unset: whatever is there first, as ADDED, then changes. */
+  /** Watches for events after this version. Unset: existing objects come first, as ADDED. */
   readonly resourceVersion?: string
-  /** Stream the whole state first, then a bookmark annotated `k8s.io/initial-events-end`. Default false. */
+  /** Streams the whole state first, then a bookmark annotated `k8s.io/initial-events-end`. Default false. */
   readonly sendInitialEvents?: boolean
-  /** Ask for BOOKMARK events. Default true. */
+  /** Asks for BOOKMARK events. Default true. */
   readonly bookmarks?: boolean
-  /** The server ends the watch after this time. */
+  /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds?: number
-  /** Give up when nothing at all arrives for this long, in milliseconds. Default: never. */
+  /** The watch fails if no byte arrives for this many milliseconds. Default: no limit. */
   readonly idleTimeout?: number
   /** Called when the server has accepted the watch, which may be long before its first event. */
   readonly onOpen?: () => void
@@ -75,34 +75,34 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<T> }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
 
-/** What a delete did: the object is gone, or it is on its way (finalizers, a grace period) and this is its state. */
+/** The result of a delete: the object is gone, or it remains for now (finalizers, a grace period) in this state. */
 export type Deleted<T extends KubeObject> =
   | { readonly gone: true; readonly uid: string | undefined }
   | { readonly gone: false; readonly object: Stored<T> }
 
-/** A live read, with the time the server put on its answer: a clock that is not ours. */
+/** A live read, with the server's time: a second clock beside that of this machine. */
 export interface LiveRead<T extends KubeObject> {
   readonly object: Stored<T>
-  /** Milliseconds since 1970, in whole seconds as the `Date` header has them; undefined without that header. */
+  /** Milliseconds since 1970, from the `Date` header (whole seconds). Undefined without that header. */
   readonly serverTime: number | undefined
 }
 
-/** Told of every write that succeeded, before its caller is. Caches use it to show a writer its own writes. */
+/** Called after each successful write, before the write returns. Caches use it to show a writer its own writes. */
 export interface WriteObserver {
   written(kind: Kind, object: Stored<KubeObject>): void
   deleted(kind: Kind, ref: ObjectRef, uid: string | undefined): void
 }
 
-/** A list as it comes: batches of its items. */
+/** A list in batches of items, as they arrive. */
 export interface ListStream<T extends KubeObject> extends AsyncIterable<readonly Stored<T>[]> {
-  /** The list's own. Undefined until the last item was handed out. */
+  /** The metadata of the list. Undefined until the last item was returned. */
   readonly metadata: ListMeta | undefined
 }
 
 export interface StreamListOptions extends ListOptions {
-  /** Give up when nothing at all arrives for this long, in milliseconds. Default 60,000. */
+  /** The list fails if no byte arrives for this many milliseconds. Default 60,000. */
   readonly idleTimeout?: number
-  /** Whose managedFields entries are wanted: those of others may be left out of the items. Default everybody's. */
+  /** The managers whose managedFields entries are needed; other entries may be missing from the items. Default: all. */
   readonly managedFieldsOf?: readonly string[] | undefined
 }
 
@@ -115,14 +115,14 @@ export interface KubeApi {
   /** Every page, `limit` (default 500) items at a time, as one consistent snapshot. */
   pages<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): AsyncIterable<KubeList<T>>
   /**
-   * One answer, read as it comes: neither its text nor all of its items are ever in memory at once, but for those that
-   * the reader keeps. Tried once.
+   * One response, decoded as it arrives, so that memory never holds its whole text or all of its items at once. It is
+   * not retried.
    */
   streamList<T extends KubeObject>(kind: Kind<T>, options?: StreamListOptions): ListStream<T>
   create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   /**
-   * Replaces the object. With a `metadata.resourceVersion` that is not the stored one: 409. Whole numbers beyond 2^53
-   * are rounded, as everywhere in JavaScript: of an object that may hold some, change what you mean with a patch.
+   * Replaces the object. With a `metadata.resourceVersion` that is not the stored one: 409. JavaScript rounds integers
+   * beyond 2^53: use a patch for objects that may contain some.
    */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   patch<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, patch: Patch, options?: WriteOptions): Promise<Stored<T>>
@@ -130,8 +130,8 @@ export interface KubeApi {
   apply<T extends KubeObject>(kind: Kind<T>, object: T, options?: ApplyOptions): Promise<Stored<T>>
   delete<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options?: DeleteOptions): Promise<Deleted<T>>
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options: Selection & DeleteOptions): Promise<void>
-  /** Batches of events in the order the server sent them. An in-stream ERROR throws an ApiError; a server that closes ends it. */
+  /** Batches of events in the server's order. An in-stream ERROR throws an ApiError; if the server closes, the watch ends. */
   watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>
-  /** Calls `observer` after every successful write; returns what ends that. */
+  /** Calls `observer` after every successful write, until the returned function is called. */
   observeWrites(observer: WriteObserver): () => void
 }

@@ -15,34 +15,43 @@ import type {
   WriteObserver,
   WriteOptions,
 } from './api.ts'
-import { deleteBody, deletedFrom, nameOf, notAnObject, objectIn, refuseMetadataForm, withKind } from './request-body.ts'
+import {
+  deleteBody,
+  deletedFrom,
+  nameOf,
+  notAnObject,
+  objectIn,
+  requireFullRepresentation,
+  withKind,
+} from './request-body.ts'
 import { isStillThere } from './deletion.ts'
 import { isNotFound } from '../errors/errors.ts'
 import { acceptList, acceptOne, acceptStreamedList, fitItem, JSON_TYPE } from '../model/representation.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KubeList, KubeObject, ListMeta, ObjectRef, Stored } from '../model/object.ts'
 import type { Patch } from '../model/patch.ts'
-import { AnsweredList } from './list-stream.ts'
+import { StreamedList } from './list-stream.ts'
 import { Requester } from './requester.ts'
-import type { Answer, ApiRequest, RequesterOptions } from './requester.ts'
+import type { ApiResponse, ApiRequest, RequesterOptions } from './requester.ts'
 import { collectionPath, objectPath, requireNamespace, withQuery } from './resource-path.ts'
 import type { QueryValue } from './resource-path.ts'
 import { serverTimeOf } from '../errors/status-error.ts'
 import { WatchStream } from './watch-stream.ts'
 
 export interface ClientOptions extends RequesterOptions {
-  /** Who writes, in managedFields, unless a call says otherwise. Default `tenure`. */
+  /** The manager in managedFields, unless a call names another. Default `tenure`. */
   readonly fieldManager?: string | undefined
-  /** The namespace of namespaced objects that name none. Lists and watches do not use it. Default none: that is an error. */
+  /** The namespace of objects that name none. Lists and watches do not use it. Default none: such objects are an error. */
   readonly defaultNamespace?: string | undefined
 }
 
-const DEFAULT_PAGE = 500
-const LIST_IDLE_TIMEOUT = 60_000
+/** Items per page. */
+const DEFAULT_PAGE_SIZE = 500
+const LIST_IDLE_TIMEOUT_MS = 60_000
 
 /** The verbs of a Kubernetes API over a Transport. */
 export class Client implements KubeApi {
-  /** For paths that are no resource, such as discovery. */
+  /** For paths other than resources, such as discovery. */
   readonly requester: Requester
   readonly fieldManager: string
   readonly defaultNamespace: string | undefined
@@ -67,17 +76,17 @@ export class Client implements KubeApi {
   async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const { value } = await this.requester.json(listRequest(kind, options))
     const list = value as { readonly items?: readonly KubeObject[] | null; readonly metadata?: ListMeta } | undefined
-    // An empty list of some servers has `items: null`; what has none at all is something else.
+    // Some servers send `items: null` for an empty list. A response without `items` is not a list.
     const items = list?.items === null ? [] : list?.items
     if (!list?.metadata || !Array.isArray(items)) throw notAnObject(kind)
     return { items: items.map((item: KubeObject) => fitItem(kind, item) as Stored<T>), metadata: list.metadata }
   }
 
   async *pages<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<KubeList<T>, void> {
-    const limit = options.limit ?? DEFAULT_PAGE
+    const limit = options.limit ?? DEFAULT_PAGE_SIZE
     let page = await this.list(kind, { ...options, limit })
     yield page
-    // A continue token carries its own resourceVersion; the server refuses another beside it.
+    // A continue token contains a resourceVersion; the server rejects a second one.
     const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options
     while (page.metadata.continue) {
       page = await this.list(kind, { ...rest, limit, continue: page.metadata.continue })
@@ -86,11 +95,11 @@ export class Client implements KubeApi {
   }
 
   streamList<T extends KubeObject>(kind: Kind<T>, options: StreamListOptions = {}): ListStream<T> {
-    return new AnsweredList<T>({
+    return new StreamedList<T>({
       kind,
       clock: this.requester.clock,
       signal: options.signal,
-      idleTimeout: options.idleTimeout ?? LIST_IDLE_TIMEOUT,
+      idleTimeout: options.idleTimeout ?? LIST_IDLE_TIMEOUT_MS,
       managedFieldsOf: options.managedFieldsOf,
       open: (signal) => {
         const headers = { accept: acceptStreamedList(kind) }
@@ -100,7 +109,7 @@ export class Client implements KubeApi {
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Stored<T>> {
-    refuseMetadataForm(kind, 'create')
+    requireFullRepresentation(kind, 'create')
     const namespace = this.#namespaceOf(kind, object.metadata?.namespace, object.metadata?.name)
     const { subresource } = options
     const path =
@@ -121,12 +130,12 @@ export class Client implements KubeApi {
   }
 
   async update<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Stored<T>> {
-    refuseMetadataForm(kind, 'update')
+    requireFullRepresentation(kind, 'update')
     const ref = { name: nameOf(kind, object), namespace: object.metadata?.namespace }
     const answer = await this.requester.json({
       verb: 'update',
       kind,
-      // Repeated after it was carried out, it would meet its own resourceVersion and report a conflict that is none.
+      // A retry after a lost response would conflict with the resourceVersion of the first attempt.
       idempotent: false,
       method: 'PUT',
       path: this.#writePath(kind, ref, options),
@@ -146,7 +155,7 @@ export class Client implements KubeApi {
     const answer = await this.requester.json({
       verb: 'patch',
       kind,
-      // Between two runs of it somebody else may have written, and the second would undo that.
+      // A retry after a lost response could undo another client's write between the two.
       idempotent: false,
       method: 'PATCH',
       path: this.#writePath(kind, ref, options),
@@ -159,8 +168,7 @@ export class Client implements KubeApi {
 
   async apply<T extends KubeObject>(kind: Kind<T>, object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
     const ref = { name: nameOf(kind, object), namespace: object.metadata?.namespace }
-    // The server refuses an apply with managedFields, which are its own account. A resourceVersion or uid stays: with
-    // it the caller asks that just that object be changed.
+    // The server rejects managedFields in an apply. A resourceVersion or uid is a precondition of the caller and stays.
     const { managedFields: _, ...metadata } = object.metadata ?? {}
     const answer = await this.requester.json({
       verb: 'apply',
@@ -168,7 +176,7 @@ export class Client implements KubeApi {
       idempotent: metadata.resourceVersion === undefined,
       method: 'PATCH',
       path: this.#writePath(kind, ref, options, { force: options.force ? true : undefined }),
-      // JSON is YAML; every server since server-side apply knows this name.
+      // JSON is valid YAML, and every server with server-side apply accepts this media type.
       headers: { accept: acceptOne(kind), 'content-type': 'application/apply-patch+yaml' },
       body: JSON.stringify({ ...withKind(kind, object, options), metadata }),
       signal: options.signal,
@@ -182,7 +190,7 @@ export class Client implements KubeApi {
     const { value } = await this.requester.json({
       verb: 'delete',
       kind,
-      // By name alone a second try could hit an object that was made after the first.
+      // Without a uid, a retry could delete an object that was created after the first attempt.
       idempotent: uid !== undefined,
       carriedOut: isNotFound,
       method: 'DELETE',
@@ -193,13 +201,13 @@ export class Client implements KubeApi {
     })
     const deleted = deletedFrom(kind, value, uid)
     if (!options.dryRun) {
-      if (deleted.gone) this.#tell((observer) => observer.deleted(kind, target, deleted.uid))
-      else this.#tell((observer) => observer.written(kind, deleted.object))
+      if (deleted.gone) this.#notify((observer) => observer.deleted(kind, target, deleted.uid))
+      else this.#notify((observer) => observer.written(kind, deleted.object))
     }
     return deleted
   }
 
-  /** Observers are not told: the answer shows the objects as they were, not which are gone. */
+  /** Observers are not called: the response does not say which objects are gone. */
   async deleteCollection<T extends KubeObject>(kind: Kind<T>, options: Selection & DeleteOptions): Promise<void> {
     await this.requester.json({
       verb: 'deletecollection',
@@ -207,9 +215,9 @@ export class Client implements KubeApi {
       idempotent: false,
       method: 'DELETE',
       path: withQuery(collectionPath(kind, requireNamespace(kind, options.namespace)), selectionQuery(options)),
-      // The answer would otherwise be every object, whole.
+      // Metadata only: by default the response contains every deleted object in full.
       headers: {
-        accept: acceptList({ ...kind, form: 'metadata' }),
+        accept: acceptList({ ...kind, representation: 'metadata' }),
         'content-type': JSON_TYPE,
       },
       body: JSON.stringify(deleteBody(options)),
@@ -223,7 +231,7 @@ export class Client implements KubeApi {
       watch: true,
       ...selectionQuery(options),
       resourceVersion: options.resourceVersion,
-      // The server demands the latter with the former.
+      // The server requires resourceVersionMatch with sendInitialEvents.
       sendInitialEvents: sendInitialEvents ? true : undefined,
       resourceVersionMatch: sendInitialEvents ? 'NotOlderThan' : undefined,
       allowWatchBookmarks: (options.bookmarks ?? true) ? true : undefined,
@@ -250,7 +258,7 @@ export class Client implements KubeApi {
   }
 
   observeWrites(observer: WriteObserver): () => void {
-    // A wrapper, so that an observer added twice is told twice and each end ends its own.
+    // A wrapper object: an observer that is added twice is called twice, and each removal removes one.
     const entry: WriteObserver = {
       written: (kind, object) => observer.written(kind, object),
       deleted: (kind, ref, uid) => observer.deleted(kind, ref, uid),
@@ -259,7 +267,7 @@ export class Client implements KubeApi {
     return () => void this.#observers.delete(entry)
   }
 
-  async #get(kind: Kind, ref: ObjectRef, options: GetOptions): Promise<Answer> {
+  async #get(kind: Kind, ref: ObjectRef, options: GetOptions): Promise<ApiResponse> {
     const target = { name: ref.name, namespace: this.#namespaceOf(kind, ref.namespace, ref.name) }
     return this.requester.json({
       verb: 'get',
@@ -289,21 +297,21 @@ export class Client implements KubeApi {
     }
   }
 
-  #written<T extends KubeObject>(kind: Kind<T>, answer: Answer, options: WriteOptions): Stored<T> {
+  #written<T extends KubeObject>(kind: Kind<T>, answer: ApiResponse, options: WriteOptions): Stored<T> {
     const object = objectIn(kind, answer, options.subresource)
-    // A dry run stored nothing, a Scale is not the object it scales, and a review (no uid) is never stored.
+    // A dry run stores nothing, a Scale is not the scaled object, and a review (without uid) is never stored.
     const isStored = !options.dryRun && options.subresource !== 'scale' && Boolean(object.metadata.uid)
     if (isStored && this.#observers.size > 0) {
-      if (isStillThere(kind, object)) this.#tell((observer) => observer.written(kind, object))
+      if (isStillThere(kind, object)) this.#notify((observer) => observer.written(kind, object))
       else {
         const { name, namespace, uid } = object.metadata
-        this.#tell((observer) => observer.deleted(kind, { name, namespace }, uid))
+        this.#notify((observer) => observer.deleted(kind, { name, namespace }, uid))
       }
     }
     return object
   }
 
-  #tell(call: (observer: WriteObserver) => void): void {
+  #notify(call: (observer: WriteObserver) => void): void {
     for (const observer of this.#observers) call(observer)
   }
 }
@@ -327,7 +335,7 @@ function listRequest(kind: Kind, options: ListOptions): ApiRequest {
 }
 
 function selectionQuery(selection: Selection): Record<string, QueryValue> {
-  // An empty selector selects everything, as none does.
+  // An empty selector selects everything, like no selector.
   return {
     labelSelector: selection.labelSelector || undefined,
     fieldSelector: selection.fieldSelector || undefined,

@@ -6,14 +6,14 @@ interface WithSpecFinalizers extends KubeObject {
 }
 
 /**
- * Whether an object, as a write's answer shows it, is still stored. One that is being deleted stays while it has
- * finalizers or a grace period; without either, the write that answered with it was its last.
+ * Whether an object in the response to a write is still stored. A deleted object remains while it has finalizers or a
+ * grace period; otherwise this write removed it.
  */
 export function isStillThere(kind: Kind, object: KubeObject): boolean {
   const { metadata } = object
   if (!metadata?.deletionTimestamp) return true
   if ((metadata.finalizers?.length ?? 0) > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0) return true
-  // A namespace keeps its finalizers in its spec, which a metadata read does not show.
+  // A namespace has its finalizers in its spec, which a metadata-only read does not show.
   if (kind.group !== '' || kind.plural !== 'namespaces') return false
-  return kind.form === 'metadata' || ((object as WithSpecFinalizers).spec?.finalizers?.length ?? 0) > 0
+  return kind.representation === 'metadata' || ((object as WithSpecFinalizers).spec?.finalizers?.length ?? 0) > 0
 }

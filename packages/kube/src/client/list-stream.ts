@@ -1,5 +1,5 @@
-import { type AnswerDecoder, AnswerStream } from '../transport/response-stream.ts'
-import type { AnswerStreamOptions } from '../transport/response-stream.ts'
+import { type ResponseDecoder, ResponseStream } from '../transport/response-stream.ts'
+import type { ResponseStreamOptions } from '../transport/response-stream.ts'
 import type { ListStream } from './api.ts'
 import { ConnectionError } from '../errors/errors.ts'
 import { isProtobuf } from '../model/representation.ts'
@@ -9,24 +9,24 @@ import { MetadataListDecoder } from '../decode/metadata-list-decoder.ts'
 import type { KubeObject, ListMeta, Stored } from '../model/object.ts'
 import type { TransportResponse } from '../transport/transport.ts'
 
-export interface AnsweredListOptions<T extends KubeObject> extends Omit<
-  AnswerStreamOptions<Stored<T>>,
+export interface StreamedListOptions<T extends KubeObject> extends Omit<
+  ResponseStreamOptions<Stored<T>>,
   'decoderFor' | 'quiet'
 > {
   readonly kind: Kind<T>
-  /** Whose managedFields entries are wanted. Default everybody's. */
+  /** The managers whose managedFields entries are needed. Default: all. */
   readonly managedFieldsOf?: readonly string[] | undefined
 }
 
-interface AnyListDecoder<T extends KubeObject> extends AnswerDecoder<Stored<T>> {
+interface AnyListDecoder<T extends KubeObject> extends ResponseDecoder<Stored<T>> {
   readonly metadata: ListMeta | undefined
 }
 
-/** One list, as batches of items. */
-export class AnsweredList<T extends KubeObject> extends AnswerStream<Stored<T>> implements ListStream<T> {
+/** A list response, in batches of items. */
+export class StreamedList<T extends KubeObject> extends ResponseStream<Stored<T>> implements ListStream<T> {
   readonly #metadata: () => ListMeta | undefined
 
-  constructor(options: AnsweredListOptions<T>) {
+  constructor(options: StreamedListOptions<T>) {
     let decoder: AnyListDecoder<T> | undefined
     super({ ...options, decoderFor: (response) => (decoder = decoderFor(response, options)), quiet })
     this.#metadata = () => decoder?.metadata
@@ -37,10 +37,10 @@ export class AnsweredList<T extends KubeObject> extends AnswerStream<Stored<T>> 
   }
 }
 
-/** A server may answer with any of the types that it was asked for. */
+/** The server may answer with any of the accepted media types. */
 function decoderFor<T extends KubeObject>(
   { headers }: TransportResponse,
-  { kind, managedFieldsOf }: AnsweredListOptions<T>,
+  { kind, managedFieldsOf }: StreamedListOptions<T>,
 ): AnyListDecoder<T> {
   return isProtobuf(headers) ? new MetadataListDecoder(kind, managedFieldsOf) : new ListDecoder(kind, managedFieldsOf)
 }
@@ -48,6 +48,6 @@ function decoderFor<T extends KubeObject>(
 function quiet(milliseconds: number): ConnectionError {
   return new ConnectionError(
     'TENURE_LIST_QUIET',
-    `The list stopped in the middle and brought nothing for ${milliseconds / 1000} seconds: the connection is taken for dead.`,
+    `The list stalled: no data for ${milliseconds / 1000} seconds. Check the connection to the API server.`,
   )
 }

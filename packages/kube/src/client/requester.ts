@@ -7,7 +7,7 @@ import type { RateLimitOptions } from './rate-limit.ts'
 import type { TokenBucket } from '../token-bucket.ts'
 import { systemRandom } from '../random.ts'
 import type { Random } from '../random.ts'
-import { RetryPolicy, wasTurnedAway } from './retry.ts'
+import { RetryPolicy, wasNotProcessed } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 import { apiErrorFrom } from '../errors/status-error.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts'
@@ -22,31 +22,31 @@ export type Verb =
   | 'apply'
   | 'delete'
   | 'deletecollection'
-  /** Paths that are no resource: discovery, `/version`. */
+  /** Paths other than resources: discovery, `/version`. */
   | 'raw'
 
 export interface ApiRequest extends TransportRequest {
   readonly verb: Verb
   readonly kind?: Kind
-  /** Carried out twice it does the same as once, so that it may be repeated when its answer was lost. */
+  /** The request has the same effect if it runs twice, so it may be retried after a lost response. */
   readonly idempotent: boolean
-  /** Of a repeated request whose earlier answer was lost: does this error say that it had been carried out? Default no. */
+  /** Whether this error of a retry shows that an earlier attempt, whose response was lost, succeeded. Default: never. */
   readonly carriedOut?: (error: unknown) => boolean
 }
 
-/** One attempt at a request, once its answer (or that there is none) is known. */
+/** A finished attempt of a request, with or without a response. */
 export interface ResponseInfo {
   readonly verb: Verb
   readonly method: TransportRequest['method']
   readonly path: string
   readonly kind: Kind | undefined
-  /** From 1. */
+  /** Counts from 1. */
   readonly attempt: number
-  /** Undefined: no answer. */
+  /** Undefined: no response. */
   readonly status: number | undefined
-  /** With the server's `warning` header, if it has something to say about the request. */
+  /** Includes the server's `warning` header, if any. */
   readonly headers: TransportResponse['headers']
-  /** Milliseconds until the whole answer was there; for a watch, until its head was. */
+  /** Milliseconds until the end of the response; for a watch, until its headers. */
   readonly duration: number
   readonly error: unknown
 }
@@ -57,21 +57,21 @@ export interface RequesterOptions {
   readonly clock?: Clock | undefined
   /** Default: the machine's. */
   readonly random?: Random | undefined
-  /** How failed requests are repeated. Default: up to 5 attempts within 10 seconds. */
+  /** Retries of failed requests. Default: up to 5 attempts within 10 seconds. */
   readonly retry?: RetryOptions | undefined
-  /** A limit on our side. Default none: the server's own fairness decides. */
+  /** A client-side limit. Default none: the server's priority and fairness decides. */
   readonly rateLimit?: RateLimitOptions | undefined
-  /** Called after every attempt, for metrics and logs. It must not throw. Default: nobody. */
+  /** Called after every attempt, for metrics and logs. It must not throw. Default: none. */
   readonly onResponse?: ((info: ResponseInfo) => void) | undefined
 }
 
-export interface Answer {
+export interface ApiResponse {
   /** Undefined: an empty body. */
   readonly value: unknown
   readonly headers: TransportResponse['headers']
 }
 
-/** Requests with JSON answers over a Transport: errors read, failures repeated where that is safe, limits kept. */
+/** Sends requests with JSON responses over a Transport. Decodes errors, retries where that is safe, and keeps the rate limit. */
 export class Requester {
   readonly clock: Clock
   readonly #transport: Transport
@@ -87,25 +87,22 @@ export class Requester {
     this.#onResponse = options.onResponse
   }
 
-  /** The parsed answer to a request. Throws an ApiError for any but a 2xx. */
-  json(request: ApiRequest): Promise<Answer> {
+  /** The parsed response. Throws an ApiError unless the status is 2xx. */
+  json(request: ApiRequest): Promise<ApiResponse> {
     let lost = false
-    const attempt = async (number: number): Promise<Answer> => {
+    const attempt = async (number: number): Promise<ApiResponse> => {
       try {
         return await this.#attempt(request, number)
       } catch (error) {
         if (lost && request.carriedOut?.(error)) return { value: undefined, headers: {} }
-        lost ||= !wasTurnedAway(error)
+        lost ||= !wasNotProcessed(error)
         throw error
       }
     }
     return this.#retry.run(attempt, request, request.signal)
   }
 
-  /**
-   * A long answer, unread. Tried once: who reads a stream must be able to begin again anyway, and knows better from
-   * where and when.
-   */
+  /** A streamed response, not read yet. It is not retried: the reader of the stream knows where and when to resume. */
   async stream(request: ApiRequest): Promise<TransportResponse> {
     await this.#admit(request)
     const start = this.clock.monotonic()
@@ -121,7 +118,7 @@ export class Requester {
     return response
   }
 
-  async #attempt(request: ApiRequest, attempt: number): Promise<Answer> {
+  async #attempt(request: ApiRequest, attempt: number): Promise<ApiResponse> {
     await this.#admit(request)
     const start = this.clock.monotonic()
     let response: TransportResponse | undefined
@@ -175,7 +172,7 @@ function parse(request: ApiRequest, text: string): unknown {
   } catch (cause) {
     throw new ConnectionError(
       'TENURE_ANSWER_UNREADABLE',
-      `The answer to ${request.method} ${request.path.split('?', 1)[0]} is not JSON (${text.length} characters): something between here and the API server changed or cut it.`,
+      `The response to ${request.method} ${request.path.split('?', 1)[0]} is not JSON (${text.length} characters): check for a proxy that changes responses.`,
       { cause },
     )
   }

@@ -23,8 +23,8 @@ describe('paths', () => {
   })
 
   it.each(['..', '.', 'a/b', '../secrets/x', '%2e%2e', 'a%2fb'])('refuses %j as name and as namespace', (value) => {
-    expect(() => objectPath(Pod, { name: value, namespace: 'a' })).toThrow(/can not be the name of a Pod/)
-    expect(() => objectPath(Pod, { name: 'a', namespace: value })).toThrow(/can not be the namespace of a Pod/)
+    expect(() => objectPath(Pod, { name: value, namespace: 'a' })).toThrow(/cannot be the name of a Pod/)
+    expect(() => objectPath(Pod, { name: 'a', namespace: value })).toThrow(/cannot be the namespace of a Pod/)
   })
 
   it('asks for what is missing', () => {

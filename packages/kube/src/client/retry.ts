@@ -4,17 +4,17 @@ import { ApiError, ConnectionError } from '../errors/errors.ts'
 import type { Random } from '../random.ts'
 
 export interface RetryOptions {
-  /** How often a request is tried in all; 1 never repeats. Default 5. */
+  /** Maximum number of attempts; 1 disables retries. Default 5. */
   readonly attempts?: number
-  /** The first wait in milliseconds; it doubles each time, and each is cut by up to half at random. Default 200. */
+  /** The first delay in milliseconds. It doubles each time; jitter shortens each delay by up to half. Default 200. */
   readonly initialDelay?: number
-  /** The longest such wait in milliseconds. Default 3000. */
+  /** Maximum delay in milliseconds. Default 3000. */
   readonly maxDelay?: number
-  /** No attempt begins later than this after the first, in milliseconds. Default 10,000. */
+  /** Milliseconds after the first attempt after which no attempt starts. Default 10,000. */
   readonly budget?: number
 }
 
-/** Which requests may be repeated after a failure that leaves open whether they were carried out. */
+/** Whether a request may be retried if it is unknown whether it was processed. */
 export interface Repeatable {
   readonly idempotent: boolean
 }
@@ -36,7 +36,7 @@ export class RetryPolicy {
     this.#budget = options.budget ?? 10_000
   }
 
-  /** Runs `attempt` (given its number, from 1) until it succeeds or may not be repeated; then its last error is thrown. */
+  /** Runs `attempt` (with its number, from 1) until it succeeds or may not be retried; then throws its last error. */
   async run<R>(attempt: (number: number) => Promise<R>, request: Repeatable, signal?: AbortSignal): Promise<R> {
     const start = this.#clock.monotonic()
     for (let number = 1; ; number++) {
@@ -55,16 +55,16 @@ export class RetryPolicy {
     const backoff = Math.min(this.#initialDelay * 2 ** (number - 1), this.#maxDelay)
     const jittered = backoff * (1 - this.#random.fraction() / 2)
     if (error instanceof ApiError) {
-      if (!wasTurnedAway(error) && !(idempotent && isTransient(error.status))) return undefined
-      // Never early, and not all at once.
+      if (!wasNotProcessed(error) && !(idempotent && isTransient(error.status))) return undefined
+      // Never earlier than the server asked, and spread over time.
       return error.retryAfter === undefined ? jittered : error.retryAfter + this.#random.fraction() * backoff
     }
     return idempotent && error instanceof ConnectionError && error.fate === 'retry' ? jittered : undefined
   }
 }
 
-/** 429, and a 503 that names a time, are given at the door: nothing has happened, so any method may come again. */
-export function wasTurnedAway(error: unknown): boolean {
+/** Whether the server rejected the request before processing it (429, or 503 with Retry-After): any method may be retried. */
+export function wasNotProcessed(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false
   return error.status === 429 || (error.status === 503 && error.retryAfter !== undefined)
 }

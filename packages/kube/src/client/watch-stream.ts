@@ -1,5 +1,5 @@
-import { AnswerStream } from '../transport/response-stream.ts'
-import type { AnswerStreamOptions } from '../transport/response-stream.ts'
+import { ResponseStream } from '../transport/response-stream.ts'
+import type { ResponseStreamOptions } from '../transport/response-stream.ts'
 import type { WatchEvent } from './api.ts'
 import { ConnectionError } from '../errors/errors.ts'
 import type { Kind } from '../model/kind.ts'
@@ -7,16 +7,16 @@ import type { KubeObject } from '../model/object.ts'
 import { WatchDecoder } from '../decode/watch-decoder.ts'
 
 export interface WatchStreamOptions<T extends KubeObject> extends Omit<
-  AnswerStreamOptions<WatchEvent<T>>,
+  ResponseStreamOptions<WatchEvent<T>>,
   'decoderFor' | 'quiet'
 > {
   readonly kind: Kind<T>
-  /** Bytes. Default 64 MiB. */
+  /** Maximum length of an event in bytes. Default 64 MiB. */
   readonly maxLine?: number | undefined
 }
 
-/** One watch, as batches of events. */
-export class WatchStream<T extends KubeObject> extends AnswerStream<WatchEvent<T>> {
+/** A watch response, in batches of events. */
+export class WatchStream<T extends KubeObject> extends ResponseStream<WatchEvent<T>> {
   constructor(options: WatchStreamOptions<T>) {
     super({ ...options, decoderFor: () => new WatchDecoder(options.kind, options.maxLine), quiet })
   }
@@ -25,6 +25,6 @@ export class WatchStream<T extends KubeObject> extends AnswerStream<WatchEvent<T
 function quiet(milliseconds: number): ConnectionError {
   return new ConnectionError(
     'TENURE_WATCH_QUIET',
-    `The watch brought nothing at all for ${milliseconds / 1000} seconds, not even a bookmark: the connection is taken for dead.`,
+    `The watch stalled: no data for ${milliseconds / 1000} seconds, not even a bookmark. Check the connection to the API server.`,
   )
 }

@@ -1,7 +1,7 @@
-import { Secret } from './secret-value.ts'
+import { SecretValue } from './secret-value.ts'
 
 /** PEM text, at hand or in a file that is read again when it changes. */
-export type PemSource = { readonly file: string } | { readonly pem: Secret }
+export type PemSource = { readonly file: string } | { readonly pem: SecretValue }
 
 export interface TlsConfig {
   /** Whom to trust. Default: the authorities Node trusts. */
@@ -19,7 +19,7 @@ export interface ExecCluster {
   readonly tlsServerName?: string | undefined
   readonly insecure?: boolean | undefined
   readonly ca?: PemSource | undefined
-  readonly proxyUrl?: Secret | undefined
+  readonly proxyUrl?: SecretValue | undefined
   readonly disableCompression?: boolean | undefined
   /** The cluster's extension `client.authentication.k8s.io/exec`, as it stands. */
   readonly config?: unknown
@@ -32,7 +32,7 @@ export interface ExecConfig {
   readonly command: string
   readonly args: readonly string[]
   /** The plugin's whole environment. */
-  readonly env: Secret<Readonly<Record<string, string>>>
+  readonly env: SecretValue<Readonly<Record<string, string>>>
   readonly interactiveMode: InteractiveMode
   readonly installHint?: string | undefined
   /** Set if the plugin asked for it (`provideClusterInfo`). */
@@ -41,10 +41,10 @@ export interface ExecConfig {
 
 export type CredentialConfig =
   | { readonly kind: 'none' }
-  | { readonly kind: 'token'; readonly token: Secret }
-  /** The file wins; `fallback` is used as long as it can not be read. */
-  | { readonly kind: 'token-file'; readonly path: string; readonly fallback?: Secret | undefined }
-  | { readonly kind: 'basic'; readonly username: string; readonly password: Secret }
+  | { readonly kind: 'token'; readonly token: SecretValue }
+  /** The file wins; `fallback` is used as long as it cannot be read. */
+  | { readonly kind: 'token-file'; readonly path: string; readonly fallback?: SecretValue | undefined }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: SecretValue }
   | { readonly kind: 'exec'; readonly exec: ExecConfig }
 
 /** Act as somebody else; the API server checks that one may. */
@@ -63,7 +63,7 @@ export interface ConnectionConfig {
   readonly credential: CredentialConfig
   readonly impersonate?: Impersonation | undefined
   /** `http:`, `https:` or `socks5:`. Default: a direct connection. */
-  readonly proxyUrl?: Secret | undefined
+  readonly proxyUrl?: SecretValue | undefined
   /** Where namespaced things go if nothing else is said. */
   readonly namespace: string
   /** Where this came from, to stand in a sentence: `context "dev" of /home/me/.kube/config`. */
@@ -92,14 +92,14 @@ export function connectTo(connection: DirectConnection): ConnectionConfig {
   return {
     server: connection.server.replace(/\/+$/, ''),
     tls: {
-      ca: ca === undefined ? undefined : { pem: new Secret(ca) },
+      ca: ca === undefined ? undefined : { pem: new SecretValue(ca) },
       certificate: certificate && {
-        cert: { pem: new Secret(certificate.cert) },
-        key: { pem: new Secret(certificate.key) },
+        cert: { pem: new SecretValue(certificate.cert) },
+        key: { pem: new SecretValue(certificate.key) },
       },
       insecure: connection.insecure ?? false,
     },
-    credential: token === undefined ? { kind: 'none' } : { kind: 'token', token: new Secret(token) },
+    credential: token === undefined ? { kind: 'none' } : { kind: 'token', token: new SecretValue(token) },
     namespace: connection.namespace ?? 'default',
     origin: connection.origin ?? "the program's own configuration",
   }

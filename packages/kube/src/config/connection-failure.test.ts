@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ConnectionError } from '../errors/errors.ts'
 import { connectTo } from './connection-config.ts'
 import { connectionFailure } from './connection-failure.ts'
-import { Secret } from './secret-value.ts'
+import { SecretValue } from './secret-value.ts'
 
 const config = connectTo({ server: 'https://api.example:6443', origin: 'context "dev" of /k' })
 const withCode = (code: string, message = 'no'): Error => Object.assign(new Error(message), { code })
@@ -31,7 +31,7 @@ test.each([
 test('behind a proxy, an aborted tunnel is the proxy’s doing', () => {
   const error = connectionFailure(
     withCode('UND_ERR_ABORTED'),
-    { ...config, proxyUrl: new Secret('http://p') },
+    { ...config, proxyUrl: new SecretValue('http://p') },
     'GET /x',
   )
   expect(error).toMatchObject({ code: 'TENURE_CONNECTION_PROXY' })

@@ -32,7 +32,7 @@ function describe(code: string, error: Error, config: ConnectionConfig, doing: s
     case 'EAI_AGAIN':
       return {
         code: 'TENURE_CONNECTION_UNKNOWN_HOST',
-        sentence: `The name of the API server ${named} can not be resolved (${code}): correct the address or check DNS.`,
+        sentence: `The name of the API server ${named} cannot be resolved (${code}): correct the address or check DNS.`,
       }
     case 'UND_ERR_CONNECT_TIMEOUT':
     case 'ETIMEDOUT':
@@ -40,7 +40,7 @@ function describe(code: string, error: Error, config: ConnectionConfig, doing: s
     case 'ENETUNREACH':
       return {
         code: 'TENURE_CONNECTION_UNREACHABLE',
-        sentence: `The API server ${named} can not be reached${through} (${code === 'UND_ERR_CONNECT_TIMEOUT' ? 'time-out' : code}): check the network, VPN and firewall.`,
+        sentence: `The API server ${named} cannot be reached${through} (${code === 'UND_ERR_CONNECT_TIMEOUT' ? 'time-out' : code}): check the network, VPN and firewall.`,
       }
     case 'UND_ERR_HEADERS_TIMEOUT':
     case 'UND_ERR_BODY_TIMEOUT':
@@ -85,7 +85,7 @@ function describe(code: string, error: Error, config: ConnectionConfig, doing: s
     case 'UND_ERR_INVALID_ARG':
       return {
         code: 'TENURE_REQUEST_INVALID',
-        sentence: `The request ${doing} to the API server ${named} can not be sent (${error.message}): correct its path or headers.`,
+        sentence: `The request ${doing} to the API server ${named} cannot be sent (${error.message}): correct its path or headers.`,
         fate: 'terminal',
       }
     default:

@@ -5,7 +5,7 @@ import { inClusterConfig, isInCluster } from './in-cluster.ts'
 import { kubeconfigPaths, readKubeconfigs } from './kubeconfig/kubeconfig.ts'
 import { kubeconfigError } from './kubeconfig/kubeconfig-error.ts'
 import { proxyFromEnvironment } from './proxy-url.ts'
-import { Secret } from './secret-value.ts'
+import { SecretValue } from './secret-value.ts'
 import type { ConnectionConfig } from './connection-config.ts'
 import type { Files } from './files.ts'
 
@@ -48,5 +48,5 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Conne
   const chosen = await chooseContext(config, { files, env, context: options.context, paths: where.paths })
   if (chosen.proxyUrl) return chosen
   const proxy = proxyFromEnvironment(env, chosen.server)
-  return proxy === undefined ? chosen : { ...chosen, proxyUrl: new Secret(proxy) }
+  return proxy === undefined ? chosen : { ...chosen, proxyUrl: new SecretValue(proxy) }
 }

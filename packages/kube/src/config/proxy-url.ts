@@ -7,7 +7,7 @@ export function parseProxyUrl(url: string, whose: string): string {
   if (URL.canParse(url) && SCHEMES.has(new URL(url).protocol)) return url
   throw kubeconfigError(
     'INVALID',
-    `${whose} can not be used: the proxy-url must begin with http://, https:// or socks5://.`,
+    `${whose} cannot be used: the proxy-url must begin with http://, https:// or socks5://.`,
   )
 }
 

@@ -1,5 +1,5 @@
 /** A value that must not reach a log: printing, inspecting or serialising it shows `[secret]`. */
-export class Secret<T = string> {
+export class SecretValue<T = string> {
   readonly #value: T
 
   constructor(value: T) {

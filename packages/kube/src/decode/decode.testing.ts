@@ -1,7 +1,7 @@
-import type { AnswerDecoder } from '../transport/response-stream.ts'
+import type { ResponseDecoder } from '../transport/response-stream.ts'
 
-/** Pushes the bytes in chunks of `size`, each in memory that is overwritten afterwards, as transports do. */
-export function decode<V>(decoder: AnswerDecoder<V>, bytes: Buffer, size = Infinity): V[] {
+/** Pushes the bytes in chunks of `size`. Like a transport, it overwrites the memory of each chunk afterwards. */
+export function decode<V>(decoder: ResponseDecoder<V>, bytes: Buffer, size = Infinity): V[] {
   const values: V[] = []
   for (let at = 0; at < bytes.length; at += size) {
     const chunk = Buffer.from(bytes.subarray(at, Math.min(bytes.length, at + size)))

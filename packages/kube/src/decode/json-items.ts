@@ -2,8 +2,8 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Of the content of a JSON array, cut anywhere: where its last comma between two elements is; -1 if there is none. What
- * comes after the array's own end does not count.
+ * The index of the last comma between two elements in the content of a JSON array, which may be cut anywhere; -1 if there
+ * is none. Bytes after the end of the array are ignored.
  */
 export function lastElementComma(bytes: Uint8Array): number {
   let found = -1
@@ -36,14 +36,14 @@ function closingQuote(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** As first in an element, a name or a text that is longer than this tells nothing. */
-const LONGEST_OPENING = 256
+/** Bytes of an element that are searched for its opening. */
+const MAX_OPENING_BYTES = 256
 
 /**
- * What an object begins with that its like in the same array begin with too: its first name, with the value if that
- * is a text. Undefined if that has not come yet or is no such thing.
+ * The opening that an object shares with the other objects of its array: its first key, with the value if that is a
+ * string. Undefined if these bytes have not arrived, or are something else.
  */
 export function openingOf(bytes: Buffer): Buffer | undefined {
-  const opening = /^\{"[^"\\]*":(?:"[^"\\]*"|[[{\d])/.exec(bytes.toString('latin1', 0, LONGEST_OPENING))
+  const opening = /^\{"[^"\\]*":(?:"[^"\\]*"|[[{\d])/.exec(bytes.toString('latin1', 0, MAX_OPENING_BYTES))
   return opening ? Buffer.from(opening[0], 'latin1') : undefined
 }

@@ -1,4 +1,4 @@
-import type { AnswerDecoder } from '../transport/response-stream.ts'
+import type { ResponseDecoder } from '../transport/response-stream.ts'
 import { ConnectionError } from '../errors/errors.ts'
 import { itemFitterFor } from '../model/representation.ts'
 import { lastElementComma, openingOf } from './json-items.ts'
@@ -7,13 +7,13 @@ import type { Kind } from '../model/kind.ts'
 import { ManagedFieldsCutter, parseJson } from './managed-fields-cutter.ts'
 import type { KubeObject, ListMeta, Stored } from '../model/object.ts'
 
-/** Bytes of items per JSON.parse. Longer texts were no faster, and took more memory: 64 KB about 4 MB of RSS. */
-const ENOUGH = 32 * 1024
-/** Where the items begin. A list that is written otherwise is read when it is whole. */
+/** Bytes of items per JSON.parse. Longer texts are not faster and take more memory: 64 KB takes about 4 MB of RSS. */
+const PARSE_BYTES = 32 * 1024
+/** The start of the items. A list that is formatted differently is parsed when it is complete. */
 const ITEMS = Buffer.from('"items":[')
 const BETWEEN = Buffer.from('},')
 const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d]
-/** Where the bytes begin: before them there is room for a bracket. */
+/** The offset of the first byte: the place before it is for a bracket. */
 const START = 1
 
 interface Envelope {
@@ -22,30 +22,30 @@ interface Envelope {
 }
 
 /**
- * The bytes of a list as items, long before the list is whole. It is cut where an item seems to begin, by the bytes
- * that the first one began with, and JSON.parse tells whether that was right: nothing but whole items is the content of
- * an array. If it was not, brackets are counted, which takes longer.
+ * Decodes the items of a JSON list while it arrives. The decoder cuts the text where the opening of the first item occurs
+ * again, and JSON.parse verifies the cut: only complete items parse as an array. If the cut is wrong, the decoder counts
+ * brackets, which is slower.
  */
-export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T>> {
+export class ListDecoder<T extends KubeObject> implements ResponseDecoder<Stored<T>> {
   readonly #kind: Kind<T>
   readonly #fit: (item: KubeObject) => KubeObject
-  /** Undefined: all managedFields are wanted. */
+  /** Undefined: all managedFields are needed. */
   readonly #cutter: ManagedFieldsCutter | undefined
-  #bytes: Buffer = Buffer.allocUnsafeSlow(4 * ENOUGH)
-  /** Where they end. */
+  #bytes: Buffer = Buffer.allocUnsafeSlow(4 * PARSE_BYTES)
+  /** The end of the bytes. */
   #length = START
-  /** What came before the items; undefined until they begin. */
+  /** The bytes before the items; undefined until the items start. */
   #head: Buffer | undefined
-  /** How far the items' beginning was looked for. */
+  /** How far the start of the items was searched for. */
   #searched = 0
-  /** The end of an item and the beginning of the next; undefined until the first has come. */
+  /** The end of an item and the opening of the next; undefined until the first item has arrived. */
   #seam: Buffer | undefined
-  /** How many bytes there must be before items are looked for. */
-  #enough = ENOUGH
+  /** The number of bytes that must have arrived before the next parse. */
+  #parseBytes = PARSE_BYTES
   #failure: Error | undefined
   #metadata: ListMeta | undefined
 
-  /** `managedFieldsOf` are those whose entries are wanted. Default everybody. */
+  /** `managedFieldsOf` are the managers whose entries are needed. Default: all. */
   constructor(kind: Kind<T>, managedFieldsOf?: readonly string[]) {
     this.#kind = kind
     this.#fit = itemFitterFor(kind)
@@ -56,7 +56,7 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
     return this.#failure
   }
 
-  /** The list's own metadata, once the list has ended well. */
+  /** The metadata of the list, after its successful end. */
   get metadata(): ListMeta | undefined {
     return this.#metadata
   }
@@ -65,18 +65,18 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
     if (this.#failure) return []
     this.#add(chunk)
     if (!this.#head && !this.#findItems()) return []
-    return this.#length - START >= this.#enough ? this.#takeItems() : []
+    return this.#length - START >= this.#parseBytes ? this.#takeItems() : []
   }
 
-  /** What is left, with what came before the items, is a list too: that of the last ones. */
+  /** The remaining bytes, after the bytes before the items, form a list of the last items. */
   end(): readonly Stored<T>[] {
     if (this.#failure) return []
     const left = this.#bytes.subarray(START, this.#length)
     const list = parseJson((this.#head ? Buffer.concat([this.#head, left]) : left).toString('utf8')) as
       | Envelope
       | undefined
-    // An empty list of some servers has `items: null`. What has no items at all is something else, and to take it for an
-    // empty list would be to take everything for deleted.
+    // Some servers send `items: null` for an empty list. A response without `items` is not a list: treated as an empty
+    // one, it would make every object look deleted.
     const items = list?.items === null ? [] : list?.items
     if (!list?.metadata || !Array.isArray(items)) return this.#fail()
     this.#bytes = Buffer.alloc(0)
@@ -104,7 +104,7 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
     const bytes = this.#bytes.subarray(START, this.#length)
     for (let at = bytes.indexOf(ITEMS, this.#searched); at >= 0; at = bytes.indexOf(ITEMS, this.#searched)) {
       const end = at + ITEMS.length
-      // The list's own, and not those of something in it.
+      // The items of the list, not of an object in it.
       if (parseJson(`${bytes.toString('utf8', 0, end)}]}`)) {
         this.#head = Buffer.from(bytes.subarray(0, end))
         this.#drop(end)
@@ -116,43 +116,43 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
     return false
   }
 
-  /** By the piece, so that a text is never much longer than it: 512 KB at a time took 19,000 page faults, 64 KB 12,000. */
+  /** In pieces, to keep texts short: 512 KB at a time took 19,000 page faults, 64 KB 12,000. */
   #takeItems(): readonly Stored<T>[] {
     const taken: KubeObject[] = []
     let start = START
-    for (let size = this.#enough; this.#length - start >= size; size = ENOUGH) {
+    for (let size = this.#parseBytes; this.#length - start >= size; size = PARSE_BYTES) {
       const found = this.#cut(start, start + size)
       if (!found) return this.#fail()
       if (found.comma < 0) {
-        // A very long item: it is not looked through again for every chunk of it.
+        // A very long item: it is not searched again for every chunk.
         this.#drop(start - START)
-        this.#enough = 2 * size
+        this.#parseBytes = 2 * size
         return this.#fitted(taken)
       }
       for (const item of found.items) taken.push(item)
       start = found.comma + 1
     }
     this.#drop(start - START)
-    this.#enough = ENOUGH
+    this.#parseBytes = PARSE_BYTES
     return this.#fitted(taken)
   }
 
-  /** The items from `start` to the last comma between two before `end`; −1 if there is none. Undefined if they are not JSON. */
+  /** The items from `start` to the last comma between two items before `end`; −1 if there is none. Undefined if not JSON. */
   #cut(start: number, end: number): { readonly items: readonly KubeObject[]; readonly comma: number } | undefined {
     const piece = this.#bytes.subarray(start, end)
     this.#seam ??= seamBefore(piece)
     const seam = this.#seam ? piece.lastIndexOf(this.#seam) : -1
     const items = seam < 0 ? undefined : this.#parse(start, start + seam + 1)
     if (items) return { items, comma: start + seam + 1 }
-    // The seam was not between two items but within one, or there is none.
+    // The seam was inside an item, or there is none.
     const comma = lastElementComma(piece)
     const counted = comma < 0 ? [] : this.#parse(start, start + comma)
     return counted && { items: counted, comma: comma < 0 ? comma : start + comma }
   }
 
   /**
-   * The items between two commas, in whose places brackets are put while the bytes become a text: brackets around the
-   * text would be a second text, and as much garbage again.
+   * Parses the items between two commas. Brackets replace the commas while the bytes are converted to a string: adding
+   * them to the string would double the garbage.
    */
   #parse(start: number, comma: number): readonly KubeObject[] | undefined {
     const bytes = this.#bytes
@@ -179,12 +179,12 @@ export class ListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T
 export function unreadableList(kind: Kind, cause?: unknown): ConnectionError {
   return new ConnectionError(
     'TENURE_LIST_UNREADABLE',
-    `The list of ${kindKey(kind)} is not one, or was cut short: something between here and the API server changed it.`,
+    `The response is not a complete list of ${kindKey(kind)}: check for a proxy that changes or cuts responses.`,
     { cause },
   )
 }
 
-/** Undefined if the first item has no beginning to know the others by. */
+/** Undefined if the first item has no opening that identifies the others. */
 function seamBefore(items: Buffer): Buffer | undefined {
   const opening = openingOf(items)
   return opening && Buffer.concat([BETWEEN, opening])

@@ -1,37 +1,37 @@
 import type { KubeObject } from '../model/object.ts'
 
 const BEGIN = ',"managedFields":['
-/** Ends the metadata in place of what was cut, and marks the item. Who reads a list sets the kind of its items anyway. */
+/** Ends the metadata after a cut and marks the item. The list decoder overwrites the kind of items. */
 const MARK = '},"kind":0'
 
 /**
- * Parses items without the managedFields that nobody wants: often a quarter of the text, to be dropped next. Only of
- * lists that are written as Go servers write those of their own kinds: items begin with their metadata, which ends with
- * the managedFields, and do not name their kind. What is parsed first shows whether they are.
+ * Parses items without managedFields entries that no caller needs: often a quarter of the text. It applies only to lists
+ * as Go servers write them for built-in kinds: an item starts with its metadata, which ends with the managedFields, and
+ * has no kind. The first parse shows whether a list has that format.
  *
- * What is cut begins at `,"managedFields":[`, which its quotes keep from being part of a string, and ends with the next
- * `]`, if that is the last of its object. Was it within a string, then all strings that follow are inside out, up to
- * another mark, which does not fit in there, or up to the end: that is no JSON. Nor is it if another array ended there,
- * because one bracket is left over. And if it was not the item's own metadata, then the mark is not behind that.
- * Whenever it was not right, the text is parsed as it is.
+ * A cut starts at `,"managedFields":[`, whose quotes cannot occur inside a string, and ends at the next `]` that is
+ * followed by the end of its object. A wrong cut is always detected. If the `]` was inside a string, all later strings are
+ * inverted up to the next mark or the end, which is not valid JSON. If another array ended there, one bracket remains. If
+ * the cut was not in the metadata of an item, the mark is not directly after the metadata. After a wrong cut the text is
+ * parsed without cuts.
  */
 export class ManagedFieldsCutter {
-  /** As it stands in an entry. */
+  /** The text of a needed manager in an entry. */
   readonly #wanted: readonly string[]
   #state: 'looking' | 'cutting' | 'off'
 
-  /** `managedFieldsOf` are those whose entries are wanted: objects that have such keep all of theirs. */
+  /** `managedFieldsOf` are the managers whose entries are needed: objects with such entries keep all of theirs. */
   constructor(managedFieldsOf: readonly string[]) {
     this.#wanted = managedFieldsOf.map((manager) => `"manager":"${manager}"`)
-    this.#state = managedFieldsOf.every(isWrittenAsItIs) ? 'looking' : 'off'
+    this.#state = managedFieldsOf.every(isNeverEscaped) ? 'looking' : 'off'
   }
 
-  /** The items in the text of an array. Undefined if it is not JSON. */
+  /** The items of a JSON array. Undefined if the text is not JSON. */
   parse(text: string): readonly KubeObject[] | undefined {
     const cut = this.#state === 'cutting' ? this.#parseCut(text) : undefined
     if (cut) return cut
     const items = parseJson(text) as readonly KubeObject[] | undefined
-    if (items) this.#state = this.#state === 'looking' && items.every(isWrittenInGo) ? 'cutting' : 'off'
+    if (items) this.#state = this.#state === 'looking' && items.every(hasGoFormat) ? 'cutting' : 'off'
     return items
   }
 
@@ -62,7 +62,7 @@ export class ManagedFieldsCutter {
   }
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -71,7 +71,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether all marks are in items, each behind the metadata. */
+/** Whether all marks are in items, each directly after the metadata. */
 function areMarked(items: readonly KubeObject[], marks: number): boolean {
   let left = marks
   for (const item of items) {
@@ -88,11 +88,11 @@ function areMarked(items: readonly KubeObject[], marks: number): boolean {
   return left === 0
 }
 
-function isWrittenInGo(item: KubeObject): boolean {
+function hasGoFormat(item: KubeObject): boolean {
   return Object.keys(item)[0] === 'metadata' && item.kind === undefined
 }
 
-/** In a name of other characters, JSON may write some in more than one way. */
-function isWrittenAsItIs(manager: string): boolean {
+/** JSON can escape other characters in more than one way. */
+function isNeverEscaped(manager: string): boolean {
   return /^[\w ./:@-]+$/.test(manager)
 }

@@ -1,21 +1,21 @@
-import type { AnswerDecoder } from '../transport/response-stream.ts'
+import type { ResponseDecoder } from '../transport/response-stream.ts'
 import type { Kind } from '../model/kind.ts'
 import { unreadableList } from './list-decoder.ts'
 import type { KubeObject, ListMeta, ObjectMeta, Stored } from '../model/object.ts'
 import { givenInteger, message, readMessage, text } from './protobuf/message.ts'
 import { ObjectMetaReader } from './protobuf/object-meta.ts'
-import { type Bytes, delimited, LONGEST_IN_PLACE, MAGIC, MalformedProtobuf, ProtobufReader } from './protobuf/reader.ts'
+import { type Bytes, delimited, MAX_IN_PLACE, MAGIC, MalformedProtobuf, ProtobufReader } from './protobuf/reader.ts'
 
-/** Bytes that are decoded at a time, so that their memory is small and used again. */
-const STEP = 32 * 1024
-/** No field's tag and length are longer together. */
-const LONGEST_HEADER = 20
-/** 64 MiB, as for an event of a watch: no stored object is nearly as large, and none without an end fills the memory. */
-const LONGEST_FIELD = 64 * 1024 * 1024
+/** Bytes that are decoded at a time, so that the buffer stays small and is reused. */
+const STEP_BYTES = 32 * 1024
+/** Maximum length of a field's tag and length together. */
+const MAX_HEADER_BYTES = 20
+/** 64 MiB, as for a watch event: far above any stored object, and a bound for an endless response. */
+const MAX_FIELD_BYTES = 64 * 1024 * 1024
 
 const NO_BYTES = Buffer.alloc(0) as Bytes
 
-/** Of the `runtime.Unknown` around it: the list. */
+/** The list in its `runtime.Unknown` envelope. */
 const RAW = delimited(2)
 const LIST_METADATA = delimited(1)
 const ITEM = delimited(2)
@@ -27,21 +27,21 @@ const LIST_META = message(
   givenInteger(4, 'remainingItemCount'),
 )
 
-/** The bytes of a PartialObjectMetadataList in protobuf as items, long before the list is whole. */
-export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<Stored<T>> {
+/** Decodes the items of a PartialObjectMetadataList in protobuf while it arrives. */
+export class MetadataListDecoder<T extends KubeObject> implements ResponseDecoder<Stored<T>> {
   readonly #kind: Kind<T>
   readonly #objectMeta: ObjectMetaReader
-  readonly #reader = new ProtobufReader(Buffer.allocUnsafeSlow(2 * STEP))
-  /** How many of the reader's bytes are there. It stands at the first that is not decoded. */
+  readonly #reader = new ProtobufReader(Buffer.allocUnsafeSlow(2 * STEP_BYTES))
+  /** The number of bytes in the reader's buffer. The reader is at the first byte that is not decoded. */
   #length = 0
   #stage: 'magic' | 'envelope' | 'list' | 'rest' = 'magic'
-  /** Of a list that has begun: where it ends, counted as the reader's bytes are, and perhaps far beyond them. */
+  /** The end of the list as an offset in the reader's buffer, often far beyond the bytes that have arrived. */
   #listEnd = Infinity
   #listMeta: ListMeta | undefined
   #metadata: ListMeta | undefined
   #failure: Error | undefined
 
-  /** `managedFieldsOf` are those whose entries are wanted. Default everybody. */
+  /** `managedFieldsOf` are the managers whose entries are needed. Default: all. */
   constructor(kind: Kind<T>, managedFieldsOf?: readonly string[]) {
     this.#kind = kind
     this.#objectMeta = new ObjectMetaReader(managedFieldsOf)
@@ -51,15 +51,15 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
     return this.#failure
   }
 
-  /** The list's own metadata, once the list has ended well. */
+  /** The metadata of the list, after its successful end. */
   get metadata(): ListMeta | undefined {
     return this.#metadata
   }
 
   push(chunk: Uint8Array): readonly Stored<T>[] {
     const items: Stored<T>[] = []
-    for (let at = 0; at < chunk.length && !this.#failure; at += STEP) {
-      this.#add(chunk.subarray(at, at + STEP))
+    for (let at = 0; at < chunk.length && !this.#failure; at += STEP_BYTES) {
+      this.#add(chunk.subarray(at, at + STEP_BYTES))
       this.#decode(items, false)
     }
     return this.#failure ? [] : items
@@ -87,7 +87,7 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
     this.#length = needed
   }
 
-  /** Takes the items that are there, and keeps what comes after them. */
+  /** Decodes the complete items and keeps the rest. */
   #decode(items: Stored<T>[], isWhole: boolean): void {
     const reader = this.#reader
     try {
@@ -104,8 +104,8 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
   }
 
   /**
-   * Items that are there whole and have nothing but metadata, with lengths of up to two bytes: nearly all of them.
-   * What else there is, is left to `#readField`.
+   * Reads complete items that contain only metadata, with lengths of at most two bytes: nearly all items. `#readField`
+   * reads the others.
    */
   #readItems(items: Stored<T>[]): void {
     if (this.#stage !== 'list') return
@@ -121,15 +121,14 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
       let metadataFrom = from + 2
       let metadataLength = bytes[from + 1] ?? 0
       if (metadataLength > 127) metadataLength += ((bytes[metadataFrom++] ?? 0) - 1) * 128
-      const isPlain =
-        length <= LONGEST_IN_PLACE && bytes[from] === ITEM_METADATA && metadataFrom + metadataLength === to
+      const isPlain = length <= MAX_IN_PLACE && bytes[from] === ITEM_METADATA && metadataFrom + metadataLength === to
       if (to > end || !isPlain) return
       reader.at = metadataFrom
       items.push({ apiVersion, kind, metadata: this.#objectMeta.read(reader, to) } as Stored<T>)
     }
   }
 
-  /** False if the next field is not there, or not all of it. */
+  /** False if the next field has not arrived completely. */
   #readField(items: Stored<T>[], isWhole: boolean): boolean {
     const reader = this.#reader
     if (this.#stage === 'magic' && !this.#readMagic()) return false
@@ -137,7 +136,7 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
     if (at === this.#listEnd) this.#stage = 'rest'
     const limit = this.#stage === 'list' ? this.#listEnd : Infinity
     const there = this.#length - at
-    if (there <= 0 || (there < LONGEST_HEADER && this.#length < limit && !isWhole)) return false
+    if (there <= 0 || (there < MAX_HEADER_BYTES && this.#length < limit && !isWhole)) return false
     reader.look()
     const { tag, to } = reader
     if (tag === RAW && this.#stage === 'envelope') {
@@ -146,7 +145,7 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
       reader.enter()
       return true
     }
-    if (to > limit || to - at > LONGEST_FIELD) throw new MalformedProtobuf('a field is too long')
+    if (to > limit || to - at > MAX_FIELD_BYTES) throw new MalformedProtobuf('A field is too long')
     if (to > this.#length) return false
     if (this.#stage === 'list') {
       if (tag === ITEM) items.push(this.#readItem(reader.enter()))
@@ -159,7 +158,8 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
 
   #readMagic(): boolean {
     if (this.#length < MAGIC.length) return false
-    if (!this.#reader.bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new MalformedProtobuf('it is something else')
+    if (!this.#reader.bytes.subarray(0, MAGIC.length).equals(MAGIC))
+      throw new MalformedProtobuf('The response is not Kubernetes protobuf')
     this.#reader.at = MAGIC.length
     this.#stage = 'envelope'
     return true
@@ -169,7 +169,7 @@ export class MetadataListDecoder<T extends KubeObject> implements AnswerDecoder<
     const reader = this.#reader
     let metadata: ObjectMeta | undefined
     while (reader.next(end)) if (reader.tag === ITEM_METADATA) metadata = this.#objectMeta.read(reader, reader.enter())
-    if (!metadata) throw new MalformedProtobuf('an item has no metadata')
+    if (!metadata) throw new MalformedProtobuf('An item has no metadata')
     return { apiVersion: this.#kind.apiVersion, kind: this.#kind.kind, metadata } as Stored<T>
   }
 

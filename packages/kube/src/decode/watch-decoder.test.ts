@@ -63,7 +63,7 @@ describe('WatchDecoder', () => {
             bytes,
             cuts.map((cut) => cut % (bytes.length + 1)),
           )
-          // JSON can not carry half a surrogate pair as it is; JSON.stringify escapes it.
+          // JSON cannot carry half a surrogate pair as it is; JSON.stringify escapes it.
           expect(events).toEqual(sent)
           expect(failure).toBeUndefined()
         },

@@ -8,8 +8,8 @@ import { errorFromStatus } from '../errors/status-error.ts'
 const NEWLINE = 10
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
-/** 64 MiB: forty times what etcd stores of one object, yet no endless line can fill the memory. */
-export const DEFAULT_MAX_LINE = 64 * 1024 * 1024
+/** 64 MiB, forty times the etcd limit for an object: a bound for an endless line. */
+export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024
 
 interface RawEvent {
   readonly type: string
@@ -17,28 +17,28 @@ interface RawEvent {
 }
 
 /**
- * The bytes of a watch as events: JSON, one per line, in chunks that may end anywhere. Lines are found in the bytes, so
- * that a character split between two chunks is never decoded in halves.
+ * Decodes the bytes of a watch: one JSON event per line, in chunks that may end anywhere. Lines are split as bytes, so
+ * that a character may be split between two chunks.
  */
 export class WatchDecoder<T extends KubeObject> {
   readonly #fit: ((object: KubeObject) => KubeObject) | undefined
   readonly #maxLine: number
-  /** The beginning of a line whose end has not come yet. */
+  /** The start of a line whose end has not arrived. */
   #rest: Uint8Array[] = []
   #restLength = 0
   #failure: Error | undefined
 
-  constructor(kind: Kind<T>, maxLine = DEFAULT_MAX_LINE) {
+  constructor(kind: Kind<T>, maxLine = DEFAULT_MAX_LINE_BYTES) {
     this.#fit = fitterFor(kind)
     this.#maxLine = maxLine
   }
 
-  /** Why nothing more will be decoded. What came before it was returned by `push`. */
+  /** The reason why decoding stopped. `push` has returned the events before it. */
   get failure(): Error | undefined {
     return this.#failure
   }
 
-  /** The events that this chunk completes, in order; perhaps none. */
+  /** The events that this chunk completes, in order. */
   push(chunk: Uint8Array): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = []
     if (this.#failure) return events
@@ -62,7 +62,7 @@ export class WatchDecoder<T extends KubeObject> {
     return events
   }
 
-  /** The stream has ended: what is left of a line must be a whole event, else the connection broke in the middle of it. */
+  /** The end of the stream: an incomplete last line means that the connection broke. */
   end(): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = []
     if (this.#failure || this.#restLength === 0) return events
@@ -77,8 +77,7 @@ export class WatchDecoder<T extends KubeObject> {
   }
 
   #keep(bytes: Buffer, start: number): void {
-    // A copy, because the transport may hand out views of one buffer that it fills again, and a short rest should not
-    // hold a whole chunk.
+    // A copy: the transport may reuse the chunk's memory, and a short rest should not retain a whole chunk.
     const rest = Buffer.from(start === 0 ? bytes : bytes.subarray(start))
     this.#rest.push(rest)
     this.#restLength += rest.length
@@ -93,22 +92,22 @@ export class WatchDecoder<T extends KubeObject> {
     try {
       event = JSON.parse(text) as RawEvent
     } catch (cause) {
-      // Blank lines are no events and no harm.
-      return text.trim() === '' || this.#fail(garbage(cause))
+      // Blank lines are ignored.
+      return text.trim() === '' || this.#fail(unreadable(cause))
     }
-    if (typeof event?.object !== 'object' || event.object === null) return this.#fail(garbage())
+    if (typeof event?.object !== 'object' || event.object === null) return this.#fail(unreadable())
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
-        // Without one it could not be told from an older state, nor could a watch go on from it.
-        if (!event.object.metadata?.resourceVersion) return this.#fail(garbage())
+        // Without a resourceVersion the object's age is unknown, and the watch could not resume after it.
+        if (!event.object.metadata?.resourceVersion) return this.#fail(unreadable())
         events.push((this.#fit ? { type: event.type, object: this.#fit(event.object) } : event) as WatchEvent<T>)
         return true
       case 'BOOKMARK': {
         const { metadata } = event.object
         const resourceVersion = metadata?.resourceVersion
-        if (!resourceVersion) return this.#fail(garbage())
+        if (!resourceVersion) return this.#fail(unreadable())
         const initialEventsEnd = metadata.annotations?.[INITIAL_EVENTS_END] === 'true'
         events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd })
         return true
@@ -116,7 +115,7 @@ export class WatchDecoder<T extends KubeObject> {
       case 'ERROR':
         return this.#fail(errorFromStatus(event.object, 500))
       default:
-        return this.#fail(garbage())
+        return this.#fail(unreadable())
     }
   }
 
@@ -128,15 +127,15 @@ export class WatchDecoder<T extends KubeObject> {
   }
 }
 
-/** A view, not a copy: Buffer's own search and decoding are faster than Uint8Array's and TextDecoder's. */
+/** A view, not a copy: Buffer searches and decodes faster than Uint8Array and TextDecoder. */
 function asBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
 
-function garbage(cause?: unknown): ConnectionError {
+function unreadable(cause?: unknown): ConnectionError {
   return new ConnectionError(
     'TENURE_WATCH_UNREADABLE',
-    'The watch sent something that is not a watch event: something between here and the API server changed it.',
+    'The watch sent data that is not a watch event: check for a proxy that changes responses.',
     { cause },
   )
 }
@@ -144,6 +143,6 @@ function garbage(cause?: unknown): ConnectionError {
 function lineTooLong(limit: number): ConnectionError {
   return new ConnectionError(
     'TENURE_WATCH_LINE_TOO_LONG',
-    `A watch event is longer than ${limit} bytes, which no stored object is: is this really a Kubernetes API server?`,
+    `A watch event is longer than ${limit} bytes, more than any stored object: check that the address is that of an API server.`,
   )
 }

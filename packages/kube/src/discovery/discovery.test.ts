@@ -143,7 +143,7 @@ describe('discover', () => {
     expect(metrics?.versions).toEqual([{ version: 'v1', resources: [], failure: undefined }])
   })
 
-  it('fails when the server itself can not be asked', async () => {
+  it('fails when the server itself cannot be asked', async () => {
     await expect(discover(requester({}, { status: 403 }).requester)).rejects.toMatchObject({ status: 403 })
     await expect(discover(requester({}, { body: 'null' }).requester)).rejects.toMatchObject({
       code: 'TENURE_ANSWER_UNREADABLE',

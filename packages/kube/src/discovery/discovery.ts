@@ -137,7 +137,7 @@ function fromAggregatedResource(
 function staleGroup(group: string, version: string): Error {
   return new ConnectionError(
     'TENURE_DISCOVERY_STALE',
-    `The API server can not reach the server behind ${group}/${version}: see the status of its APIService.`,
+    `The API server cannot reach the server behind ${group}/${version}: see the status of its APIService.`,
   )
 }
 

@@ -80,7 +80,7 @@ describe('RestMapper', () => {
     [{ name: 'po' }, 'example.dev/v1', 'policies', true],
     [{ name: 'po', group: '' }, 'v1', 'pods', true],
   ])('finds %j', async (query, apiVersion, plural, namespaced) => {
-    expect(await mapper.kind(query)).toMatchObject({ apiVersion, plural, namespaced, form: 'full' })
+    expect(await mapper.kind(query)).toMatchObject({ apiVersion, plural, namespaced, representation: 'full' })
   })
 
   it('finds the kind of an object or owner', async () => {
@@ -119,7 +119,7 @@ describe('RestMapper', () => {
     await expect(mapper.kind({ name: 'Website' })).rejects.toThrow(/CRD is installed/)
   })
 
-  it('names the group that can not be read as the likely reason', async () => {
+  it('names the group that cannot be read as the likely reason', async () => {
     await expect(mapper.kind({ name: 'PodMetrics', group: 'metrics.k8s.io' })).rejects.toThrow(
       /metrics\.k8s\.io\/v1.*APIService/,
     )

@@ -99,6 +99,6 @@ function escape(value: string): string {
 function invalid(selector: string, why: string): TenureError {
   return new TenureError(
     'TENURE_SELECTOR_INVALID',
-    `The field selector "${selector}" can not be read: ${why}. Write it like "metadata.name=web,status.phase!=Running".`,
+    `The field selector "${selector}" cannot be read: ${why}. Write it like "metadata.name=web,status.phase!=Running".`,
   )
 }

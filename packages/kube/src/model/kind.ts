@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from './object.ts'
 
 /** How objects of a kind are read: whole, or their metadata only. */
-export type Form = 'full' | 'metadata'
+export type ObjectRepresentation = 'full' | 'metadata'
 
 /**
  * A kind of object, as a value: what the client needs to build URLs, and the type of what comes back. The built-in
@@ -17,7 +17,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly plural: string
   readonly namespaced: boolean
   /** `metadata` makes every read of this kind a PartialObjectMetadata. */
-  readonly form: Form
+  readonly representation: ObjectRepresentation
   /** Never set: carries the type. */
   readonly type?: T
 }
@@ -46,7 +46,7 @@ export function defineKind<T extends KubeObject = KubeObject>(definition: KindDe
     kind,
     plural: definition.plural ?? `${kind.toLowerCase()}s`,
     namespaced: definition.namespaced ?? true,
-    form: 'full',
+    representation: 'full',
   } as const)
 }
 
@@ -57,7 +57,7 @@ export interface PartialObjectMetadata extends KubeObject {
 
 /** The same kind, read as metadata only: lists, watches and caches of it never hold a spec. */
 export function metadataOf(kind: Kind): Kind<PartialObjectMetadata> {
-  return Object.freeze({ ...kind, form: 'metadata' as const })
+  return Object.freeze({ ...kind, representation: 'metadata' as const })
 }
 
 /** `deployments.apps/v1`: names a kind and version in messages and as a key. */

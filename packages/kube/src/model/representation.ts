@@ -3,15 +3,15 @@ import type { KubeObject } from './object.ts'
 import { header } from '../errors/status-error.ts'
 import type { TransportResponse } from '../transport/transport.ts'
 
-/** What to ask for, by the kind's form. Servers that can not do it send the whole object, which `fitterFor` cuts. */
+/** What to ask for, by the kind's form. Servers that cannot do it send the whole object, which `fitterFor` cuts. */
 export function acceptOne(kind: Kind): string {
-  return kind.form === 'metadata'
+  return kind.representation === 'metadata'
     ? 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
     : JSON_TYPE
 }
 
 export function acceptList(kind: Kind): string {
-  return kind.form === 'metadata'
+  return kind.representation === 'metadata'
     ? 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
     : JSON_TYPE
 }
@@ -19,7 +19,7 @@ export function acceptList(kind: Kind): string {
 /** For a list that is read as it comes: its metadata as protobuf, if the server can, which is sooner written and sent. */
 export function acceptStreamedList(kind: Kind): string {
   const accepted = acceptList(kind)
-  return kind.form === 'metadata'
+  return kind.representation === 'metadata'
     ? `${PROTOBUF_TYPE};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,${accepted}`
     : accepted
 }
@@ -37,14 +37,15 @@ export function isProtobuf(headers: TransportResponse['headers']): boolean {
  * whoever holds it can say what it is.
  */
 export function fitterFor(kind: Kind): ((object: KubeObject) => KubeObject) | undefined {
-  if (kind.form !== 'metadata') return undefined
+  if (kind.representation !== 'metadata') return undefined
   const { apiVersion, kind: name } = kind
   return (object) => ({ apiVersion, kind: name, metadata: object.metadata ?? {} })
 }
 
 /** The same for an item of a list, where the server leaves out apiVersion and kind. */
 export function fitItem(kind: Kind, item: KubeObject): KubeObject {
-  if (kind.form === 'metadata') return { apiVersion: kind.apiVersion, kind: kind.kind, metadata: item.metadata ?? {} }
+  if (kind.representation === 'metadata')
+    return { apiVersion: kind.apiVersion, kind: kind.kind, metadata: item.metadata ?? {} }
   return item.kind && item.apiVersion ? item : { apiVersion: kind.apiVersion, kind: kind.kind, ...item }
 }
 
@@ -52,9 +53,9 @@ export function fitItem(kind: Kind, item: KubeObject): KubeObject {
  * The same for many items of one list that nobody else holds: they are changed in place, at a fifth of the cost.
  */
 export function itemFitterFor(kind: Kind): (item: KubeObject) => KubeObject {
-  const { apiVersion, kind: name, form } = kind
+  const { apiVersion, kind: name, representation } = kind
   return (item: { -readonly [K in keyof KubeObject]: KubeObject[K] }) => {
-    if (form === 'metadata' && item.kind !== 'PartialObjectMetadata') return fitItem(kind, item)
+    if (representation === 'metadata' && item.kind !== 'PartialObjectMetadata') return fitItem(kind, item)
     item.apiVersion = apiVersion
     item.kind = name
     return item

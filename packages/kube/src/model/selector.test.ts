@@ -142,7 +142,7 @@ describe('FieldMatcher', () => {
   })
 
   it.each(['a', 'a=b=c', String.raw`a=\x`, 'a=\\', '=b'])('refuses %j', (selector) => {
-    expect(() => FieldMatcher.parse(selector)).toThrow(/can not be read.*Write it like/)
+    expect(() => FieldMatcher.parse(selector)).toThrow(/cannot be read.*Write it like/)
   })
 
   it('prints what it reads back', () => {

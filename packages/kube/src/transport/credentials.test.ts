@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Secret } from '../config/secret-value.ts'
+import { SecretValue } from '../config/secret-value.ts'
 import { MemoryFiles } from '../config/testdata/memory-files.ts'
 import { configFor, open, serve, text, watch } from './testdata/harness.ts'
 import { pem } from './testdata/servers.ts'
@@ -16,7 +16,7 @@ const plugin: ExecConfig = {
   apiVersion: 'client.authentication.k8s.io/v1',
   command: 'plugin',
   args: [],
-  env: new Secret({}),
+  env: new SecretValue({}),
   interactiveMode: 'Never',
 }
 
@@ -138,7 +138,7 @@ describe('credentials that change', () => {
     const server = await serveCertificates(allowed)
     const files = new MemoryFiles({ '/cert': pem('client-a.pem'), '/key': pem('client-a.key') })
     const tls = {
-      ca: { pem: new Secret(pem('ca.pem')) },
+      ca: { pem: new SecretValue(pem('ca.pem')) },
       certificate: { cert: { file: '/cert' }, key: { file: '/key' } },
     }
     const transport = open(configFor(server, { tls, credential: { kind: 'none' } }), { files })

@@ -119,7 +119,7 @@ describe('TLS', () => {
     expect((await open(config(server.port, { certificate })).request(get)).status).toBe(200)
   })
 
-  test('certificates that can not be used', async () => {
+  test('certificates that cannot be used', async () => {
     const certificate = { cert: pem('client-a.pem'), key: pem('client-b.key') }
     expect(await failure(config(1, { certificate }))).toMatchObject({
       code: 'TENURE_KUBECONFIG_CERTIFICATE',
@@ -166,7 +166,7 @@ describe('no answer', () => {
     })
   })
 
-  test('a request that can not be sent is not worth another try', async () => {
+  test('a request that cannot be sent is not worth another try', async () => {
     const server = keep(await ok())
     const transport = open(config(server.port))
     await expect(transport.request({ ...get, path: '/a b' })).rejects.toMatchObject({

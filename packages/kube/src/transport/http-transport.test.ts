@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
-import { Secret } from '../config/secret-value.ts'
+import { SecretValue } from '../config/secret-value.ts'
 import { caught, configFor, get, open, serve, text, watch } from './testdata/harness.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 import type { ServerResponse } from 'node:http'
@@ -78,7 +78,7 @@ describe('requests', () => {
   test('basic auth', async () => {
     const server = await serve((request, response) => response.end(request.headers.authorization))
     const transport = open(
-      configFor(server, { credential: { kind: 'basic', username: 'u', password: new Secret('p:ä') } }),
+      configFor(server, { credential: { kind: 'basic', username: 'u', password: new SecretValue('p:ä') } }),
     )
     expect(await text(transport)).toBe(`200 Basic ${Buffer.from('u:p:ä').toString('base64')}`)
   })

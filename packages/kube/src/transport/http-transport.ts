@@ -4,7 +4,7 @@ import { connectionFailure } from '../config/connection-failure.ts'
 import { credentialSource } from '../config/credentials/credentials.ts'
 import { systemFiles } from '../config/files.ts'
 import { runCommand } from '../config/credentials/run-command.ts'
-import { Exchange } from './exchange.ts'
+import { PooledRequest } from './pooled-request.ts'
 import { impersonationHeaders } from './impersonation-headers.ts'
 import { openConnections } from './connections.ts'
 import { HttpStreams } from './stream/http-streams.ts'
@@ -155,7 +155,7 @@ export class HttpTransport implements Transport {
       }
       try {
         const dispatcher = streams ?? connections.requests()
-        dispatcher.dispatch(options, new Exchange(resolve, reject, explain, signal))
+        dispatcher.dispatch(options, new PooledRequest(resolve, reject, explain, signal))
       } catch (error) {
         reject(explain(asError(error)))
       }

@@ -11,7 +11,7 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
   return headers
 }
 
-/** Percent-encodes what a header name can not hold; the server decodes it. */
+/** Percent-encodes what a header name cannot hold; the server decodes it. */
 function encodeKey(key: string): string {
   return encodeURIComponent(key.toLowerCase()).replaceAll(
     /[()]/g,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Secret } from '../config/secret-value.ts'
+import { SecretValue } from '../config/secret-value.ts'
 import { configFor, get, keep, open, serve, text, watch } from './testdata/harness.ts'
 import { startProxy, startSocks } from './testdata/servers.ts'
 
@@ -13,7 +13,7 @@ describe('through a proxy', () => {
         return 200
       }),
     )
-    const transport = open(configFor(server, { proxyUrl: new Secret(`http://u:p@127.0.0.1:${proxy.port}`) }))
+    const transport = open(configFor(server, { proxyUrl: new SecretValue(`http://u:p@127.0.0.1:${proxy.port}`) }))
     expect(await text(transport)).toBe('200 undefined')
     const stream = await transport.request({ ...watch })
     expect(await stream.body.text()).toBe('undefined')
@@ -27,7 +27,7 @@ describe('through a proxy', () => {
     const server = await serve((_request, response) => response.end('ok'))
     const proxy = keep(await startSocks())
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
-    const transport = open(configFor(server, { proxyUrl: new Secret(`socks5://127.0.0.1:${proxy.port}`) }))
+    const transport = open(configFor(server, { proxyUrl: new SecretValue(`socks5://127.0.0.1:${proxy.port}`) }))
     expect(await text(transport)).toBe('200 ok')
     expect(proxy.requests).toEqual([`SOCKS 127.0.0.1:${server.port}`])
     warn.mockRestore()
@@ -38,7 +38,7 @@ describe('through a proxy', () => {
   test('a proxy that refuses is a sentence without its password', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const proxy = keep(await startProxy(() => 407))
-    const transport = open(configFor(server, { proxyUrl: new Secret(`http://u:hunter2@127.0.0.1:${proxy.port}`) }))
+    const transport = open(configFor(server, { proxyUrl: new SecretValue(`http://u:hunter2@127.0.0.1:${proxy.port}`) }))
     const error: unknown = await transport.request(get).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({
       code: 'TENURE_CONNECTION_PROXY',

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../clock.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** What makes values out of the bytes of an answer, as they come. */
-export interface AnswerDecoder<V> {
+export interface ResponseDecoder<V> {
   /** Why nothing more will be decoded. What came before it was returned by `push`. */
   readonly failure: Error | undefined
   /** The values that this chunk completes, in order; perhaps none. The chunk's memory may be used again afterwards. */
@@ -12,9 +12,9 @@ export interface AnswerDecoder<V> {
   end(): readonly V[]
 }
 
-export interface AnswerStreamOptions<V> {
+export interface ResponseStreamOptions<V> {
   /** Called once, when the head of the answer is there. */
-  readonly decoderFor: (response: TransportResponse) => AnswerDecoder<V>
+  readonly decoderFor: (response: TransportResponse) => ResponseDecoder<V>
   readonly clock: Clock
   /** Opens the stream. The signal aborts when the stream is over, whoever ends it. */
   readonly open: (signal: AbortSignal) => Promise<TransportResponse>
@@ -31,13 +31,13 @@ export interface AnswerStreamOptions<V> {
  * One long answer, as batches: a batch is what one chunk of bytes completed. The next chunk is pulled only when the next
  * batch is asked for. Not an async generator, because `return()` must end a `next()` that is waiting on a quiet server.
  */
-export class AnswerStream<V> implements AsyncIterableIterator<readonly V[]> {
-  readonly #options: AnswerStreamOptions<V>
+export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
+  readonly #options: ResponseStreamOptions<V>
   readonly #abort = new AbortController()
   readonly #onAbort: () => void
   #response: TransportResponse | undefined
   /** Undefined before the answer begins. */
-  #answer: { readonly chunks: AsyncIterator<Uint8Array>; readonly decoder: AnswerDecoder<V> } | undefined
+  #answer: { readonly chunks: AsyncIterator<Uint8Array>; readonly decoder: ResponseDecoder<V> } | undefined
   #started = false
   #over = false
   /** Why the stream was stopped, until somebody has been told. */
@@ -49,7 +49,7 @@ export class AnswerStream<V> implements AsyncIterableIterator<readonly V[]> {
   /** Calls of `next` are answered one after the other. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: AnswerStreamOptions<V>) {
+  constructor(options: ResponseStreamOptions<V>) {
     this.#options = options
     const { signal } = options
     this.#onAbort = () => this.#stop(signal && abortReason(signal))

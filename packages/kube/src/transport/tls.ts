@@ -91,7 +91,7 @@ export class TlsFiles {
     if (error instanceof ConnectionError) return error
     return new ConnectionError(
       'TENURE_KUBECONFIG_FILE',
-      `A certificate file of ${this.#config.origin} can not be read (${asError(error).message}): restore it or correct its path.`,
+      `A certificate file of ${this.#config.origin} cannot be read (${asError(error).message}): restore it or correct its path.`,
       { cause: error },
     )
   }
@@ -108,7 +108,7 @@ export async function validate(material: TlsMaterial, origin: string): Promise<v
   } catch (error) {
     throw new ConnectionError(
       'TENURE_KUBECONFIG_CERTIFICATE',
-      `The certificates of ${origin} can not be used (${asError(error).message}): they must be PEM, and the client key must belong to the client certificate.`,
+      `The certificates of ${origin} cannot be used (${asError(error).message}): they must be PEM, and the client key must belong to the client certificate.`,
       { cause: error },
     )
   }

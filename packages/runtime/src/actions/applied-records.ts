@@ -83,7 +83,7 @@ export class AppliedRecords {
   #look(kind: Kind, live: Stored<KubeObject>, subresource: string): string {
     const fields = this.#fields(kind, live, subresource)
     if (fields === undefined) return ''
-    if (kind.form === 'full') return digest(projection(fields, live))
+    if (kind.representation === 'full') return digest(projection(fields, live))
     // Of an object read as metadata only, the generation is all that tells of a change to its spec.
     const { metadata } = live
     return digest(`${String(metadata.generation)} ${projection(fields, { metadata })}`)

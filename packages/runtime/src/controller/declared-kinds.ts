@@ -53,7 +53,7 @@ export class DeclaredKinds {
   /** For a read: of a kind that is cached, and cached whole if whole objects are expected. */
   readable(kind: Kind): DeclaredKind {
     const declared = this.find(kind)
-    if (declared && (kind.form === 'metadata' || declared.kind.form === 'full')) return declared
+    if (declared && (kind.representation === 'metadata' || declared.kind.representation === 'full')) return declared
     throw new TenureError(
       'TENURE_KIND_UNDECLARED',
       declared

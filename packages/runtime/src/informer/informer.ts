@@ -78,7 +78,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     this.kind = kind
     this.selection = selection
     this.#clock = clock
-    this.#log = options.log.child({ kind: kindKey(kind), form: kind.form, ...selection })
+    this.#log = options.log.child({ kind: kindKey(kind), representation: kind.representation, ...selection })
     this.#metrics = informerMetrics(options.metrics, kind)
     this.#store = new ObjectStore((index, error) => this.#log.error('index function failed', { index, error }))
     this.#broadcaster = new Broadcaster((error) => this.#log.error('event handler failed', { error }))

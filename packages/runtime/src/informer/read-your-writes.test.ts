@@ -2,7 +2,7 @@ import {
   Client,
   compareResourceVersions,
   defineKind,
-  type Form,
+  type ObjectRepresentation,
   type KubeObject,
   mergePatch,
   metadataOf,
@@ -66,7 +66,7 @@ type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
 
 const scenario = fc.record({
   filtered: fc.constantFrom('no' as const, 'by label' as const, 'by field' as const),
-  form: fc.constantFrom('full' as const, 'metadata' as const),
+  representation: fc.constantFrom('full' as const, 'metadata' as const),
   // If streaming is refused, the informer lists in pages.
   initialEvents: fc.constantFrom('not asked for' as const, 'serve' as const, 'refuse' as const),
   seed: fc.integer({ min: 1, max: 1_000_000 }),
@@ -142,7 +142,7 @@ class Truth {
 
 async function play(run: {
   readonly filtered: Filter
-  readonly form: Form
+  readonly representation: ObjectRepresentation
   readonly initialEvents: 'not asked for' | 'serve' | 'refuse'
   readonly seed: number
   readonly actions: readonly Action[]
@@ -153,7 +153,7 @@ async function play(run: {
   const random = seededRandom(run.seed)
   const client = new Client({ transport: api, clock, random, retry: { attempts: 1 } })
   const informers = new SharedInformers({ api: client, clock, random, freeze: true, pageSize: 1, initialEvents: asked })
-  const kind = run.form === 'full' ? ConfigMap : metadataOf(ConfigMap)
+  const kind = run.representation === 'full' ? ConfigMap : metadataOf(ConfigMap)
   const informer = informers.informer(kind, SELECTIONS[run.filtered]) as WatchingInformer<Map>
   const truth = new Truth(api, run.filtered)
   const model = new EventModel(informer)
@@ -287,7 +287,7 @@ async function play(run: {
   const expected = api
     .objects(ConfigMap)
     .filter((object) => truth.selects(object))
-    .map((object) => (run.form === 'full' ? object : { ...object, data: undefined }))
+    .map((object) => (run.representation === 'full' ? object : { ...object, data: undefined }))
   expect(informer.cache.list().toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
   expect([...model.objects.values()].toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
   expect(model.complaints).toEqual([])

@@ -54,7 +54,13 @@ export class SharedInformers implements Informers {
 
   informer<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): Informer<T> {
     const wanted = normalize(kind, selection)
-    const key = JSON.stringify([kindKey(kind), kind.form, wanted.namespace, wanted.labelSelector, wanted.fieldSelector])
+    const key = JSON.stringify([
+      kindKey(kind),
+      kind.representation,
+      wanted.namespace,
+      wanted.labelSelector,
+      wanted.fieldSelector,
+    ])
     const known = this.#informers.get(key)
     if (known) return known as unknown as Informer<T>
     const { clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = this.#options

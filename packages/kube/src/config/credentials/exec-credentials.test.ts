@@ -7,7 +7,7 @@ import { VirtualClock } from '../../testing/virtual-clock.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import { systemFiles } from '../files.ts'
 import { runCommand } from './run-command.ts'
-import { Secret } from '../secret-value.ts'
+import { SecretValue } from '../secret-value.ts'
 import type { ExecConfig } from '../connection-config.ts'
 import type { CredentialSourceOptions } from './credential-source.ts'
 
@@ -36,7 +36,7 @@ function open(
     apiVersion: 'client.authentication.k8s.io/v1',
     command: process.execPath,
     args: [PLUGIN],
-    env: new Secret({ COUNT: join(directory, 'count'), PLUGIN: plugin, ...env }),
+    env: new SecretValue({ COUNT: join(directory, 'count'), PLUGIN: plugin, ...env }),
     interactiveMode: 'Never',
     ...exec,
   }
@@ -92,7 +92,7 @@ test('KUBERNETES_EXEC_INFO tells of the cluster if asked for', async () => {
     cluster: {
       server: 'https://a',
       tlsServerName: 'name',
-      ca: { pem: new Secret('PEM') },
+      ca: { pem: new SecretValue('PEM') },
       insecure: false,
       config: { audience: 'x' },
     },
@@ -155,7 +155,7 @@ test.each([
     /plugin ".*" of context "c" of \/k ended with 3, saying "the session has ended": run ".*" yourself/,
   ],
   ['prints something else', 'garbage', {}, /not an ExecCredential/],
-  ['must ask but can not', 'token', { interactiveMode: 'Always' }, /standard input is not a terminal/],
+  ['must ask but cannot', 'token', { interactiveMode: 'Always' }, /standard input is not a terminal/],
   [
     'is not installed',
     'token',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../testing/virtual-clock.ts'
 import { credentialSource } from './credentials.ts'
 import { connectTo } from '../connection-config.ts'
-import { Secret } from '../secret-value.ts'
+import { SecretValue } from '../secret-value.ts'
 import { MemoryFiles } from '../testdata/memory-files.ts'
 import type { CredentialSource } from './credential-source.ts'
 
@@ -14,7 +14,7 @@ function open(fallback?: string): { files: MemoryFiles; clock: VirtualClock; sou
   const credential = {
     kind: 'token-file',
     path: '/token',
-    fallback: fallback === undefined ? undefined : new Secret(fallback),
+    fallback: fallback === undefined ? undefined : new SecretValue(fallback),
   } as const
   const source = credentialSource(
     { ...connectTo({ server: 'https://a' }), credential },

@@ -2,7 +2,7 @@ import { asError, ConnectionError } from '../../errors/errors.ts'
 import type { Clock } from '../../clock.ts'
 import type { Credential, CredentialSource, CredentialSourceOptions } from './credential-source.ts'
 import type { Files } from '../files.ts'
-import type { Secret } from '../secret-value.ts'
+import type { SecretValue } from '../secret-value.ts'
 
 /** How long a token file's content is trusted, in milliseconds. The kubelet rotates it long before it expires. */
 const TOKEN_FILE_MAX_AGE = 60_000
@@ -17,7 +17,7 @@ export class TokenFile implements CredentialSource {
   #staleAt = -Infinity
   #reading: Promise<Credential> | undefined
 
-  constructor(path: string, fallback: Secret | undefined, origin: string, options: CredentialSourceOptions) {
+  constructor(path: string, fallback: SecretValue | undefined, origin: string, options: CredentialSourceOptions) {
     this.#path = path
     this.#origin = origin
     this.#clock = options.clock
@@ -55,7 +55,7 @@ export class TokenFile implements CredentialSource {
       if (!this.#current) {
         throw new ConnectionError(
           'TENURE_KUBECONFIG_TOKEN_FILE',
-          `The token file ${this.#path} of ${this.#origin} can not be used (${asError(error).message}): restore it or log in again.`,
+          `The token file ${this.#path} of ${this.#origin} cannot be used (${asError(error).message}): restore it or log in again.`,
           { cause: error },
         )
       }

@@ -1,6 +1,6 @@
 import { asError } from '../../errors/errors.ts'
 import { kubeconfigError } from './kubeconfig-error.ts'
-import { Secret } from '../secret-value.ts'
+import { SecretValue } from '../secret-value.ts'
 import type { ConnectionConfig, CredentialConfig, ExecCluster, Impersonation, PemSource } from '../connection-config.ts'
 import type { Files } from '../files.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from './kubeconfig-file.ts'
@@ -56,7 +56,7 @@ export async function chooseContext(config: Kubeconfig, choice: ContextChoice): 
   const proxyUrl =
     cluster.proxyUrl === undefined
       ? undefined
-      : new Secret(parseProxyUrl(cluster.proxyUrl, `The kubeconfig ${cluster.file}`))
+      : new SecretValue(parseProxyUrl(cluster.proxyUrl, `The kubeconfig ${cluster.file}`))
   const tls = tlsOf(cluster, user, context.user ?? '')
   const execCluster: ExecCluster = {
     server,
@@ -144,10 +144,10 @@ function credentialOf(
   if (hasToken && hasBasic) throw invalid(user.file, `user "${name}" has both a token and a password; remove one`)
   // A token beside a plugin wins, as in kubectl.
   if (tokenFile !== undefined) {
-    return { kind: 'token-file', path: tokenFile, fallback: token === undefined ? undefined : new Secret(token) }
+    return { kind: 'token-file', path: tokenFile, fallback: token === undefined ? undefined : new SecretValue(token) }
   }
-  if (token !== undefined) return { kind: 'token', token: new Secret(token) }
-  if (hasBasic) return { kind: 'basic', username: username ?? '', password: new Secret(password ?? '') }
+  if (token !== undefined) return { kind: 'token', token: new SecretValue(token) }
+  if (hasBasic) return { kind: 'basic', username: username ?? '', password: new SecretValue(password ?? '') }
   if (!exec) return { kind: 'none' }
   const inherited = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
@@ -156,7 +156,7 @@ function credentialOf(
       apiVersion: exec.apiVersion,
       command: exec.command,
       args: exec.args,
-      env: new Secret({ ...Object.fromEntries(inherited), ...exec.env }),
+      env: new SecretValue({ ...Object.fromEntries(inherited), ...exec.env }),
       interactiveMode: exec.interactiveMode,
       installHint: exec.installHint,
       cluster: exec.provideClusterInfo ? cluster : undefined,
@@ -185,7 +185,7 @@ async function checkFiles(
     } catch (error) {
       throw kubeconfigError(
         'FILE',
-        `The ${what} file ${source.file} of ${origin} can not be read (${asError(error).message}): restore the file or correct its path in the kubeconfig.`,
+        `The ${what} file ${source.file} of ${origin} cannot be read (${asError(error).message}): restore the file or correct its path in the kubeconfig.`,
         error,
       )
     }
@@ -193,5 +193,5 @@ async function checkFiles(
 }
 
 function invalid(file: string, what: string): Error {
-  return kubeconfigError('INVALID', `The kubeconfig ${file} can not be used: ${what}.`)
+  return kubeconfigError('INVALID', `The kubeconfig ${file} cannot be used: ${what}.`)
 }

@@ -13,7 +13,7 @@ export type KubeconfigProblem =
   | 'AUTH_PROVIDER'
   | 'IN_CLUSTER'
 
-/** A configuration that can not work until somebody changes it. */
+/** A configuration that cannot work until somebody changes it. */
 export function kubeconfigError(problem: KubeconfigProblem, sentence: string, cause?: unknown): TenureError {
   return new TenureError(`TENURE_KUBECONFIG_${problem}`, sentence, { cause })
 }

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, resolve, sep } from 'node:path'
-import { Fields } from './fields.ts'
+import { KubeconfigFields } from './kubeconfig-fields.ts'
 import { kubeconfigError } from './kubeconfig-error.ts'
 import type { ExecConfig, InteractiveMode, PemSource } from '../connection-config.ts'
 
@@ -61,7 +61,7 @@ export interface Kubeconfig {
 
 /** Reads one kubeconfig's text. `file` is its absolute path: relative paths in it start there. */
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
-  const top = new Fields(await parseYaml(text, file), file, '')
+  const top = new KubeconfigFields(await parseYaml(text, file), file, '')
   const kind = top.text('kind')
   if (kind !== undefined && kind !== 'Config') {
     throw kubeconfigError(
@@ -106,7 +106,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function entries<T>(top: Fields, list: string, inner: string, read: (fields: Fields) => T): Map<string, T> {
+function entries<T>(
+  top: KubeconfigFields,
+  list: string,
+  inner: string,
+  read: (fields: KubeconfigFields) => T,
+): Map<string, T> {
   const found = new Map<string, T>()
   for (const item of top.list(list)) {
     const name = item.required('name')
@@ -121,7 +126,7 @@ function entries<T>(top: Fields, list: string, inner: string, read: (fields: Fie
   return found
 }
 
-function clusterEntry(fields: Fields): ClusterEntry {
+function clusterEntry(fields: KubeconfigFields): ClusterEntry {
   const extension = fields.list('extensions').find((item) => item.text('name') === 'client.authentication.k8s.io/exec')
   return {
     file: fields.file,
@@ -135,7 +140,7 @@ function clusterEntry(fields: Fields): ClusterEntry {
   }
 }
 
-function userEntry(fields: Fields): UserEntry {
+function userEntry(fields: KubeconfigFields): UserEntry {
   const tokenFile = fields.text('tokenFile')
   return {
     file: fields.file,
@@ -154,7 +159,7 @@ function userEntry(fields: Fields): UserEntry {
   }
 }
 
-function contextEntry(fields: Fields): ContextEntry {
+function contextEntry(fields: KubeconfigFields): ContextEntry {
   return {
     file: fields.file,
     cluster: fields.text('cluster'),
@@ -163,12 +168,12 @@ function contextEntry(fields: Fields): ContextEntry {
   }
 }
 
-function execEntry(fields: Fields): ExecEntry {
+function execEntry(fields: KubeconfigFields): ExecEntry {
   const apiVersion = fields.required('apiVersion')
   if (apiVersion !== 'client.authentication.k8s.io/v1' && apiVersion !== 'client.authentication.k8s.io/v1beta1') {
     throw kubeconfigError(
       'INVALID',
-      `The kubeconfig ${fields.file} can not be used: ${fields.place}.apiVersion is ${apiVersion}, but a plugin must speak client.authentication.k8s.io/v1 or v1beta1: update the plugin and its entry.`,
+      `The kubeconfig ${fields.file} cannot be used: ${fields.place}.apiVersion is ${apiVersion}, but a plugin must speak client.authentication.k8s.io/v1 or v1beta1: update the plugin and its entry.`,
     )
   }
   const command = fields.required('command')
@@ -184,14 +189,14 @@ function execEntry(fields: Fields): ExecEntry {
   }
 }
 
-function interactiveMode(fields: Fields, apiVersion: ExecConfig['apiVersion']): InteractiveMode {
+function interactiveMode(fields: KubeconfigFields, apiVersion: ExecConfig['apiVersion']): InteractiveMode {
   // v1beta1 came before the field and has a default; v1 demands it.
   const mode = apiVersion.endsWith('/v1') ? fields.required('interactiveMode') : fields.text('interactiveMode')
   if (mode === undefined) return 'IfAvailable'
   if (mode === 'Never' || mode === 'IfAvailable' || mode === 'Always') return mode
   throw kubeconfigError(
     'INVALID',
-    `The kubeconfig ${fields.file} can not be used: ${fields.place}.interactiveMode must be Never, IfAvailable or Always.`,
+    `The kubeconfig ${fields.file} cannot be used: ${fields.place}.interactiveMode must be Never, IfAvailable or Always.`,
   )
 }
 

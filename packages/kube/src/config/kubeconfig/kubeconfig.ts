@@ -60,7 +60,7 @@ async function readOne(files: Files, path: string, required: boolean): Promise<s
     if (!isMissing(error)) {
       throw kubeconfigError(
         'UNREADABLE',
-        `The kubeconfig ${path} can not be read (${asError(error).message}): give this user the right to read it or point KUBECONFIG at another file.`,
+        `The kubeconfig ${path} cannot be read (${asError(error).message}): give this user the right to read it or point KUBECONFIG at another file.`,
         error,
       )
     }

@@ -1,6 +1,6 @@
 import type { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../model/object.ts'
 
-/** Writes messages as a Go API server does: fields in order, texts even if they are empty. */
+/** Encodes messages like a Go API server: fields in order, strings even if they are empty. */
 
 export function encodeVarint(value: number | bigint): Buffer {
   const bytes: number[] = []
@@ -88,7 +88,7 @@ export function encodeMetadataList(metadata: ListMeta, items: readonly ObjectMet
   return encodeEnvelope('meta.k8s.io/v1', 'PartialObjectMetadataList', list)
 }
 
-/** `runtime.Unknown`, behind the four bytes that every message begins with. */
+/** `runtime.Unknown` after the four bytes that start every message. */
 export function encodeEnvelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
   const typeMeta = Buffer.concat([encodeBytes(1, apiVersion), encodeBytes(2, kind)])
   return Buffer.concat([

@@ -1,6 +1,6 @@
 import { delimited, type ProtobufReader, varint } from './reader.ts'
 
-/** Reads the value that the reader is at. Undefined: JSON would leave it out. */
+/** Reads the value at the reader's position. Undefined if JSON would omit it. */
 type ReadValue = (reader: ProtobufReader) => unknown
 
 interface Field {
@@ -9,14 +9,14 @@ interface Field {
   readonly read: ReadValue
 }
 
-/** The fields of a message that are wanted, by their tags. */
+/** The needed fields of a message, by tag. */
 export type Message = ReadonlyMap<number, Field>
 
 export function message(...fields: readonly Field[]): Message {
   return new Map(fields.map((field) => [field.tag, field]))
 }
 
-/** Reads a message from a description of it. For what is read now and then: a program of its own is faster. */
+/** Reads a message by its description. For rare messages: handwritten code is faster. */
 export function readMessage(reader: ProtobufReader, end: number, message: Message): Record<string, unknown> {
   const object: Record<string, unknown> = {}
   while (reader.next(end)) {
@@ -27,16 +27,16 @@ export function readMessage(reader: ProtobufReader, end: number, message: Messag
   return object
 }
 
-/** A text, left out if it is empty. */
+/** A string, omitted if it is empty. */
 export const text = (field: number, name: string): Field => own(field, name, (reader) => reader.text() || undefined)
 
-/** A number that may be given as zero. */
+/** An integer that is kept if it is zero. */
 export const givenInteger = (field: number, name: string): Field => ({
   ...own(field, name, (reader) => reader.integer()),
   tag: varint(field),
 })
 
-/** A value that is read in a way of its own. */
+/** A value with its own read function. */
 export const own = (field: number, name: string, read: ReadValue): Field => ({
   tag: delimited(field),
   name,

@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../model/object.ts'
 import { type Message, message, own, readMessage, text } from './message.ts'
-import { type Bytes, delimited, LONGEST_IN_PLACE, type ProtobufReader, varint } from './reader.ts'
+import { type Bytes, delimited, MAX_IN_PLACE, type ProtobufReader, varint } from './reader.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Texts = Record<string, string>
@@ -30,24 +30,21 @@ const OWNER_BLOCKS_DELETION = varint(7)
 
 const [KEY, VALUE] = [delimited(1), delimited(2)]
 const SECONDS = varint(1)
-/** The places of texts that are often those of the last object too. From the last one on, keys and values in turn. */
+/** Slots for strings that often repeat from one object to the next. From the last slot on, keys and values alternate. */
 const [GENERATE_NAME_PLACE, NAMESPACE_PLACE, OWNER_KIND_PLACE, OWNER_API_VERSION_PLACE, MAP_PLACE] = [0, 1, 2, 3, 4]
 const OWN_PROPERTY = { configurable: true, enumerable: true, writable: true }
 
-/**
- * Reads metav1.ObjectMeta, and makes of it what its JSON would have been: what is empty is not there. For many
- * objects, one after the other, which have much in common.
- */
+/** Reads metav1.ObjectMeta into the value that its JSON would give, without empty fields. Made for long lists of similar objects. */
 export class ObjectMetaReader {
-  /** Undefined: everybody. */
+  /** Undefined: all managers. */
   readonly #managers: readonly string[] | undefined
   readonly #managedFields: Message
-  /** The last text in each place. Often the next is the same, and then shares its memory. */
+  /** The last string in each slot. Equal strings share memory. */
   readonly #last: string[] = []
   #second = Number.NaN
   #time = ''
 
-  /** `managedFieldsOf` are those whose entries are read; undefined: everybody. */
+  /** `managedFieldsOf` are the managers whose entries are read; undefined: all. */
   constructor(managedFieldsOf: readonly string[] | undefined) {
     this.#managers = managedFieldsOf
     this.#managedFields = message(
@@ -62,9 +59,8 @@ export class ObjectMetaReader {
   }
 
   /**
-   * One long function that reads tags and lengths itself. It runs for milliseconds when a program starts, and every
-   * function that is called for each field costs V8 more time to compile than it takes to run: of 10,000 objects, a
-   * tidy one took 57 ms of CPU, this one 37.
+   * One long function that reads tags and lengths inline. It runs for milliseconds at startup, when V8 spends more time on
+   * compiling each function than on running it: for 10,000 objects, smaller functions took 57 ms of CPU, this one 37.
    */
   read(reader: ProtobufReader, end: number): ObjectMeta {
     const { bytes } = reader
@@ -88,7 +84,7 @@ export class ObjectMetaReader {
       let length = bytes[from++] ?? 0
       if (length > 127) length += ((bytes[from++] ?? 0) - 1) * 128
       let to = from + length
-      if (tag > LONGEST_IN_PLACE || length > LONGEST_IN_PLACE || to > end) {
+      if (tag > MAX_IN_PLACE || length > MAX_IN_PLACE || to > end) {
         reader.at = at
         reader.next(end)
         ;({ tag, from, to } = reader)
@@ -148,7 +144,7 @@ export class ObjectMetaReader {
     return name && namespace && uid && resourceVersion && creationTimestamp ? metadata : withoutEmpty(metadata)
   }
 
-  /** What few objects have. */
+  /** Fields that few objects have. */
   #readOther(reader: ProtobufReader, others: Writable<ObjectMeta> = {}): Writable<ObjectMeta> {
     switch (reader.tag) {
       case SELF_LINK:
@@ -192,7 +188,7 @@ export class ObjectMetaReader {
       else if (tag === OWNER_CONTROLS) controller = reader.integer() !== 0
       else if (tag === OWNER_BLOCKS_DELETION) blockOwnerDeletion = reader.integer() !== 0
     }
-    // What nearly all have; field by field it would take more memory.
+    // Nearly all entries have these fields; adding them one by one takes more memory.
     if (controller !== undefined && blockOwnerDeletion !== undefined) {
       return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
     }
@@ -219,7 +215,7 @@ export class ObjectMetaReader {
         else if (reader.tag === VALUE) value = reader.text()
       }
     }
-    // Set as the others are, this one would be lost.
+    // Plain assignment of `__proto__` would set the prototype.
     if (key === '__proto__') Object.defineProperty(map, key, { ...OWN_PROPERTY, value })
     else map[key] = value
   }
@@ -228,7 +224,7 @@ export class ObjectMetaReader {
     const last = this.#last[place]
     if (last?.length === to - from) {
       let at = from
-      // Only in ASCII is a byte the character that has its number.
+      // Only in ASCII does a byte equal its character code.
       for (let byte = 0; at < to; at++) {
         byte = bytes[at] ?? 0
         if (byte > 127 || byte !== last.charCodeAt(at - from)) break
@@ -242,7 +238,7 @@ export class ObjectMetaReader {
     return this.#timeAt(reader, reader.from, reader.to)
   }
 
-  /** In RFC 3339, in whole seconds; empty for none. Objects that are listed together were often made together. */
+  /** RFC 3339 in whole seconds, empty for none. Cached, because listed objects are often created together. */
   #timeAt(reader: ProtobufReader, from: number, to: number): string {
     if (from === to) return ''
     const second = secondAt(reader, from, to)
@@ -253,7 +249,7 @@ export class ObjectMetaReader {
     return this.#time
   }
 
-  /** Undefined: nobody wants it. */
+  /** Undefined if the entry is not needed. */
   #readManagedFields(reader: ProtobufReader): ManagedFieldsEntry | undefined {
     const { from } = reader
     const end = reader.enter()
@@ -269,13 +265,13 @@ export class ObjectMetaReader {
 const MANAGER = message(text(1, 'manager'))
 const FIELDS_V1 = message(text(1, 'raw'))
 
-/** JSON within protobuf. */
+/** JSON inside protobuf. */
 function readFields(reader: ProtobufReader): unknown {
   const { raw } = readMessage(reader, reader.enter(), FIELDS_V1)
   return typeof raw === 'string' ? JSON.parse(raw) : undefined
 }
 
-/** Of a time, the seconds since 1970. */
+/** The seconds since 1970 of a metav1.Time. */
 function secondAt(reader: ProtobufReader, from: number, to: number): number {
   const { bytes } = reader
   let second = 0
@@ -285,7 +281,7 @@ function secondAt(reader: ProtobufReader, from: number, to: number): number {
     second += ((bytes[at] ?? 0) - 128) * scale
     scale *= 128
   }
-  // That was a positive number, and exact: seconds, and perhaps more behind them that does not count.
+  // A positive, exact number of seconds; any fields after it are ignored.
   if (bytes[from] === SECONDS && at < to && at - from < 7) return second + (bytes[at] ?? 0) * scale
   second = 0
   reader.at = from
@@ -293,7 +289,7 @@ function secondAt(reader: ProtobufReader, from: number, to: number): number {
   return second
 }
 
-/** `concat`, as an array that grows makes room for many more. */
+/** `concat` keeps the array small: an array that grows by `push` reserves space for many more elements. */
 function withOneMore<E>(list: readonly E[] | undefined, element: E): readonly E[] {
   return list ? list.concat([element]) : [element]
 }

@@ -1,54 +1,51 @@
-/** How a value is written: the lowest three bits of its field's tag. */
+/** The wire type of a value: the lowest three bits of its field's tag. */
 const [VARINT, FIXED_64, DELIMITED, FIXED_32] = [0, 1, 2, 5]
 
-/** The tag of a field that holds a number or a truth value. */
+/** The tag of a field with an integer or boolean. */
 export const varint = (field: number): number => field * 8 + VARINT
-/** The tag of a field that holds a text, bytes or a message. */
+/** The tag of a field with a string, bytes or a message. */
 export const delimited = (field: number): number => field * 8 + DELIMITED
 
-/** The bytes are not what they should be. Whoever reads them makes a failure of its own out of it. */
+/** The bytes are not valid protobuf. The caller wraps this error. */
 export class MalformedProtobuf extends Error {}
 
-/** A Buffer with what its `toString` calls in the end, which spares short texts most of their time. */
+/** A Buffer with the internal method behind `toString`: calling it directly makes short strings much faster. */
 export interface Bytes extends Buffer {
   utf8Slice(from: number, to: number): string
 }
 
-/** The largest number in two bytes: what runs for every item reads tags and lengths up to it in place. */
-export const LONGEST_IN_PLACE = 128 * 128 - 1
-/** In bytes, of which each has seven bits of a number. */
-const LONGEST_VARINT = 10
-/** Numbers up to this long are exact, and have no sign. */
-const LONGEST_EXACT = 7
+/** The largest varint of two bytes: the code that runs for every item reads tags and lengths up to it inline. */
+export const MAX_IN_PLACE = 128 * 128 - 1
+/** Each byte carries seven bits. */
+const MAX_VARINT_BYTES = 10
+/** Varints up to this length are exact as a JavaScript number, and not negative. */
+const MAX_EXACT_BYTES = 7
 
-/**
- * Reads the wire format of protobuf, in which a message is fields, each a tag and a value: `while (reader.next(end))`
- * look at the tag, and take the value or leave it.
- */
+/** Reads the protobuf wire format field by field: `while (reader.next(end))` check the tag and read or skip the value. */
 export class ProtobufReader {
   bytes: Bytes
-  /** Where the next field begins. */
+  /** The start of the next field. */
   at = 0
   tag = 0
-  /** Where the field's value begins. */
+  /** The start of the field's value. */
   from = 0
-  /** Where it ends. */
+  /** The end of the field's value. */
   to = 0
 
   constructor(bytes: Buffer) {
     this.bytes = bytes as Bytes
   }
 
-  /** On to the next field of a message that ends at `end`. False: it has no more. */
+  /** Moves to the next field of a message that ends at `end`. False: there are no more. */
   next(end: number): boolean {
     if (this.at >= end) return false
     this.look()
-    if (this.to > end) throw new MalformedProtobuf('a field is longer than what it is in')
+    if (this.to > end) throw new MalformedProtobuf('A field is longer than its message')
     this.at = this.to
     return true
   }
 
-  /** What the next field is, without going on to it: it may end beyond the bytes that are there. */
+  /** Reads the tag and bounds of the next field without moving to it. The field may end beyond the bytes that have arrived. */
   look(): void {
     this.from = this.at
     this.tag = this.#varint()
@@ -72,11 +69,11 @@ export class ProtobufReader {
         this.to = this.from + 4
         break
       default:
-        throw new MalformedProtobuf('a field is of no known type')
+        throw new MalformedProtobuf('A field has an unknown type')
     }
   }
 
-  /** Into the field, which is a message. Says where it ends. */
+  /** Enters a field that is a message, and returns its end. */
   enter(): number {
     this.at = this.from
     return this.to
@@ -87,31 +84,31 @@ export class ProtobufReader {
   }
 
   integer(): number {
-    if (this.to - this.from <= LONGEST_EXACT) {
+    if (this.to - this.from <= MAX_EXACT_BYTES) {
       let value = 0
       for (let at = this.to - 1; at >= this.from; at--) value = value * 128 + ((this.bytes[at] ?? 0) % 128)
       return value
     }
     let value = 0n
     for (let at = this.to - 1; at >= this.from; at--) value = value * 128n + BigInt((this.bytes[at] ?? 0) % 128)
-    // The sign is the first of 64 bits.
+    // The sign is the first of the 64 bits.
     return Number(BigInt.asIntN(64, value))
   }
 
-  /** A tag or a length. One that is too large to be exact is too large for anything. */
+  /** Reads a tag or a length. Values beyond 2^53 are invalid anyway, so precision does not matter. */
   #varint(): number {
     let value = 0
     let scale = 1
-    for (let count = 0; count < LONGEST_VARINT; count++) {
+    for (let count = 0; count < MAX_VARINT_BYTES; count++) {
       const byte = this.bytes[this.from++]
       if (byte === undefined) break
       value += (byte % 128) * scale
       if (byte < 128) return value
       scale *= 128
     }
-    throw new MalformedProtobuf('a number has no end')
+    throw new MalformedProtobuf('A varint has no end')
   }
 }
 
-/** What every message of a Kubernetes API begins with. The rest is a `runtime.Unknown`, with the object in it. */
+/** The prefix of every Kubernetes protobuf message. A `runtime.Unknown` with the object follows. */
 export const MAGIC = Buffer.from('k8s\0')

@@ -23,7 +23,7 @@ type State =
 const [TAB, NEWLINE, RETURN, SPACE, SEMICOLON] = [9, 10, 13, 32, 59]
 /** Bytes of a head, or of a trailer: far more than an API server sends, yet no endless one can fill the memory. */
 const LONGEST_HEAD = 256 * 1024
-/** A chunk size with more digits is a number that can not be counted to. */
+/** A chunk size with more digits is a number that cannot be counted to. */
 const MOST_DIGITS = 12
 
 /**

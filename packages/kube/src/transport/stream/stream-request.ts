@@ -22,7 +22,7 @@ export function requestHead({ method, path, headers }: StreamRequest, host: stri
     }
   }
   if (isSound) return `${head}\r\n`
-  throw coded('UND_ERR_INVALID_ARG', 'its path or a header has characters that can not be sent')
+  throw coded('UND_ERR_INVALID_ARG', 'its path or a header has characters that cannot be sent')
 }
 
 /** An error with one of undici's codes, so that one table of sentences does for both. */

@@ -131,7 +131,7 @@ export function withReads(
   reads: BatchedReads,
 ): KubeApi {
   const getLive = <T extends KubeObject>(of: Kind<T>, ref: ObjectRef, options: CallOptions = {}) =>
-    isSameResource(of, kind) && of.form === 'metadata'
+    isSameResource(of, kind) && of.representation === 'metadata'
       ? // Metadata of the kind asked for, by the comparison above.
         (reads.read(ref, options) as Promise<LiveRead<T>>)
       : api.getLive(of, ref, options)

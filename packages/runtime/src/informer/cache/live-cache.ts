@@ -217,10 +217,10 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     const known = shown?.metadata.resourceVersion ?? this.#lastSyncResourceVersion
     const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known)
     // States up to the watch's version have been delivered; if they are not shown, so has their deletion.
-    const isPartial = kind.form === 'metadata' || kind.version !== this.#options.kind.version
+    const isPartial = kind.representation === 'metadata' || kind.version !== this.#options.kind.version
     const completes = order === 0 && shown !== undefined && !isPartial && this.#own.isProvisional(uid)
     if (order <= 0 && !completes) return
-    const isProvisional = isPartial && this.#options.kind.form === 'full'
+    const isProvisional = isPartial && this.#options.kind.representation === 'full'
     const isSelected = !(isPartial && this.#selectsByBody) && this.#isSelected(object)
     // The metadata alone is not enough to show an object that was not shown before.
     if (!isSelected || (isProvisional && shown?.metadata.uid !== uid)) {

@@ -40,10 +40,12 @@ export class ObjectTransform<T extends KubeObject> {
 
   /** Transforms a copy of an object that has other holders, copying only the changed parts. */
   copy(object: Stored<KubeObject>): Stored<T> {
-    const { apiVersion, kind, form } = this.#kind
+    const { apiVersion, kind, representation } = this.#kind
     const { labels } = object.metadata
     const metadata = this.#transformMetadata({ ...object.metadata, ...(labels && { labels: { ...labels } }) })
-    return this.#done(form === 'metadata' ? { apiVersion, kind, metadata } : { ...object, apiVersion, kind, metadata })
+    return this.#done(
+      representation === 'metadata' ? { apiVersion, kind, metadata } : { ...object, apiVersion, kind, metadata },
+    )
   }
 
   #done(object: Stored<KubeObject>): Stored<T> {

@@ -15,7 +15,7 @@ interface Waiter {
  * Readable in between costs: 16 concurrent PATCHes over loopback TLS took 36–55 µs of CPU each and 109–127 MB this way,
  * 49–90 µs and 250–259 MB with undici's `request` (node:https: 97–141 µs).
  */
-export class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
+export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
   readonly #resolve: (response: TransportResponse) => void
   readonly #reject: (error: Error) => void
   /** Words an error of undici for a person. */

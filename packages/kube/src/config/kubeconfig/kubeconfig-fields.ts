@@ -1,12 +1,12 @@
 import { kubeconfigError } from './kubeconfig-error.ts'
-import { Secret } from '../secret-value.ts'
+import { SecretValue } from '../secret-value.ts'
 import type { PemSource } from '../connection-config.ts'
 
 /**
  * Reads typed fields out of parsed YAML. Every complaint names the file and the place in it. Unknown fields are
  * ignored, as kubectl does; null and empty strings count as not set.
  */
-export class Fields {
+export class KubeconfigFields {
   readonly #value: Readonly<Record<string, unknown>>
   readonly file: string
   readonly place: string
@@ -29,13 +29,13 @@ export class Fields {
     return this.#value[name] ?? undefined
   }
 
-  fields(name: string): Fields {
-    return new Fields(this.#value[name], this.file, this.#at(name))
+  fields(name: string): KubeconfigFields {
+    return new KubeconfigFields(this.#value[name], this.file, this.#at(name))
   }
 
   /** A list of mappings; empty if not set. */
-  list(name: string): Fields[] {
-    return this.#array(name).map((item, index) => new Fields(item, this.file, `${this.#at(name)}[${index}]`))
+  list(name: string): KubeconfigFields[] {
+    return this.#array(name).map((item, index) => new KubeconfigFields(item, this.file, `${this.#at(name)}[${index}]`))
   }
 
   text(name: string): string | undefined {
@@ -79,7 +79,7 @@ export class Fields {
     if (data !== undefined) {
       const pem = Buffer.from(data, 'base64').toString('utf8')
       if (!pem.includes('-----BEGIN ')) throw this.#wrong(`${name}-data`, 'must be PEM in base64')
-      return { pem: new Secret(pem) }
+      return { pem: new SecretValue(pem) }
     }
     const path = this.text(name)
     return path === undefined ? undefined : { file: resolve(path) }
@@ -98,6 +98,6 @@ export class Fields {
 
   #wrong(name: string | undefined, what: string): Error {
     const place = name === undefined ? this.place : this.#at(name)
-    return kubeconfigError('INVALID', `The kubeconfig ${this.file} can not be used: ${place || 'the file'} ${what}.`)
+    return kubeconfigError('INVALID', `The kubeconfig ${this.file} cannot be used: ${place || 'the file'} ${what}.`)
   }
 }
