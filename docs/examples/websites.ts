@@ -1,6 +1,6 @@
 import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
 import { Deployment } from '@tenure/kube/kinds'
-import { apply, call, controller, createLogger, manager, setCondition, status } from '@tenure/runtime'
+import { apply, call, controller, createLogger, manager, setCondition } from '@tenure/runtime'
 
 export interface Website extends KubeObject {
   readonly spec: { readonly image: string; readonly replicas?: number }
@@ -10,25 +10,15 @@ export const Website = defineKind<Website>({ apiVersion: 'example.dev/v1', kind:
 
 export const websites = controller(Website, {
   owns: [Deployment],
-  finalizer: 'example.dev/goodbye',
-  plan({ object, owned, now }) {
-    const { name, generation = 0 } = object.metadata
-    const isUp = (owned(Deployment, name)?.status?.readyReplicas ?? 0) >= (object.spec.replicas ?? 1)
-    const ready = {
-      type: 'Ready',
-      reason: isUp ? 'Available' : 'Starting',
-      message: `${name} serves ${object.spec.image}`,
-    }
-    const condition = { ...ready, status: isUp ? 'True' : 'False', observedGeneration: generation } as const
-    return [
-      apply(Deployment, deploymentFor(object)),
-      status({
-        phase: isUp ? 'Running' : 'Pending',
-        conditions: setCondition(object.status?.conditions, condition, now),
-      }),
-    ]
+  finalizer: 'example.dev/cleanup',
+  plan: ({ object }) => [apply(Deployment, deploymentFor(object))],
+  status({ object: { metadata, spec, status }, owned, now }): Website['status'] {
+    const isUp = (owned(Deployment, metadata.name)?.status?.readyReplicas ?? 0) >= (spec.replicas ?? 1)
+    const ready = { type: 'Ready', status: isUp ? 'True' : 'False', reason: isUp ? 'Available' : 'Starting' } as const
+    const condition = { ...ready, message: `Serves ${spec.image}`, observedGeneration: metadata.generation ?? 0 }
+    return { phase: isUp ? 'Running' : 'Pending', conditions: setCondition(status?.conditions, condition, now) }
   },
-  cleanup: ({ object }) => [call('say goodbye', ({ log }) => log.info('goodbye', { website: object.metadata.name }))],
+  cleanup: ({ object }) => [call('clean up', ({ log }) => log.info('cleaning up', { website: object.metadata.name }))],
 })
 
 function deploymentFor({ metadata, spec }: Website): Deployment {

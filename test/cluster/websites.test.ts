@@ -10,7 +10,7 @@ import { Child, monotonic, startProgram } from './programs-under-test/child.ts'
 const NAMESPACE = `websites-${randomBytes(3).toString('hex')}`
 const POLL_OPTIONS = { timeout: 90_000, interval: 50 }
 const CRD = 'docs/examples/website-crd.yaml'
-const FINALIZER = 'example.dev/goodbye'
+const FINALIZER = 'example.dev/cleanup'
 const SHORT = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500 }
 
 interface Json {
@@ -101,7 +101,7 @@ describe('the example run with the commands of the guide', () => {
     expect([ready.status, await ready.text()]).toEqual([200, 'ok'])
 
     await cluster.kubectl(['delete', 'website', 'blog'])
-    await expectOutput(child, 'goodbye')
+    await expectOutput(child, 'cleaning up')
     child.signal('SIGINT')
     await child.ended
     await expectOutput(child, 'manager stopped')
@@ -143,7 +143,7 @@ describe('the replicas of the example', () => {
     await expect.poll(() => inNamespace('get', ...seen), POLL_OPTIONS).toBe('2 2')
 
     await inNamespace('delete', 'website', 'shop')
-    expect(replica.output).toContain('goodbye')
+    expect(replica.output).toContain('cleaning up')
 
     replica.signal('SIGTERM')
     expect(await replica.ended).toMatchObject({ code: 0, signal: null })
@@ -172,7 +172,7 @@ describe('the replicas of the example', () => {
     await expectOutput(second, 'became leader')
     expect(monotonic() - killed).toBeLessThan(SHORT.leaseDuration + SHORT.retryPeriod + 1_000)
     await expect.poll(() => read('website', 'deleted'), POLL_OPTIONS).toBeUndefined()
-    expect(second.output).toContain('goodbye')
+    expect(second.output).toContain('cleaning up')
     const columns = 'custom-columns=:metadata.name,:spec.template.spec.containers[0].image,:status.readyReplicas'
     const deployments = ['deployments', '-l', 'website in (kept, made)', '--no-headers', '-o', columns]
     await expect

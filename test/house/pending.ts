@@ -1,7 +1,6 @@
 /** Paths and names that do not follow a rule yet. The lists only get shorter; when they are empty, this file goes. */
 export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames', readonly string[]>> = {
   words: [
-    'docs/guides/first-operator.md',
     'docs/reference/configuration.md',
     'packages/applications/src/config.ts',
     'packages/controlplane/src/apply',
@@ -19,7 +18,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/http/src/sse',
     'packages/kube/src/client',
     'packages/kube/src/clock.test.ts',
-    'packages/kube/src/clock.ts',
     'packages/kube/src/config',
     'packages/kube/src/decode',
     'packages/kube/src/discovery',
@@ -27,7 +25,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/kube/src/kinds.test.ts',
     'packages/kube/src/model',
     'packages/kube/src/random.test.ts',
-    'packages/kube/src/random.ts',
     'packages/kube/src/transport',
     'packages/leases/src/controllers',
     'packages/leases/src/operator.ts',
@@ -45,8 +42,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/tenure/src/start.test.ts',
     'packages/tenure/src/start.ts',
     'packages/tenure/src/switching-transport.ts',
-    'test/cluster/lease-controllers.test.ts',
-    'test/cluster/start-up-errors.test.ts',
   ],
   layout: [],
   model: [
@@ -56,7 +51,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   ],
   typeNames: [
     'BatchedReads',
-    'Expirer',
     'Change',
     'Command',
     'Condition',
@@ -64,19 +58,17 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'Decoded',
     'DeleteOptions',
     'Discovery',
+    'Expirer',
     'Fields',
     'GroupVersionKind',
     'Json',
     'JsonObject',
-    'NameRule',
     'Node',
     'Process',
-    'Step',
     'Target',
     'Verb',
     'WatchStream',
     'WatchStreamOptions',
-    'World',
   ],
 }
 
