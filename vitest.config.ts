@@ -25,7 +25,7 @@ export default defineConfig({
             'test/kubectl/**/*.test.ts',
             'test/operators/**/*.test.ts',
           ],
-          // Of the floors that need no cluster only.
+          // These tests run only on floors without a cluster.
           exclude: ['test/operators/**/*.embedded.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 180_000,
