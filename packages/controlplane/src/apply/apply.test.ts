@@ -1,9 +1,10 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { StatusError } from '../errors.ts'
-import { isEmptyObject, isList, isObject } from '../patch/json.ts'
+import { isEmptyObject, isList } from '../patch/json.ts'
 import { compare } from './merge/compare.ts'
 import type { Schema } from '../schema/types.ts'
 import { fieldManagement, ownsField } from './field-management.ts'
@@ -236,11 +237,11 @@ describe('unlessOnlyTimesDiffer', () => {
 /** Without nulls and empty values: kube-apiserver, too, leaves a null where an apply removed the last member. */
 function substance(value: unknown): unknown {
   if (isList(value)) return value.map(substance)
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const members = Object.entries(value).map(([key, member]) => [key, substance(member)] as const)
   return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
 }
 
 function isNothing(value: unknown): boolean {
-  return value === null || (isList(value) ? value.length === 0 : isObject(value) && isEmptyObject(value))
+  return value === null || (isList(value) ? value.length === 0 : isJsonObject(value) && isEmptyObject(value))
 }

@@ -1,10 +1,11 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { describe, expect, test } from 'vitest'
 
 import type { StatusBody } from '../errors.ts'
 import { StatusError, statusBody } from '../errors.ts'
 import { patches } from '../patch/index.ts'
-import { isList, isObject } from '../patch/json.ts'
+import { isList } from '../patch/json.ts'
 import { decodeBuiltIn } from '../schema/decode/decode.ts'
 import type { Schema } from '../schema/types.ts'
 import { fieldManagement } from './field-management.ts'
@@ -45,7 +46,7 @@ const SET_BY_REGISTRY = new Set(['resourceVersion', 'generation', 'managedFields
 
 function without(value: unknown, names: ReadonlySet<string>): unknown {
   if (isList(value)) return value.map((item) => without(item, names))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const kept = Object.entries(value).filter(([key]) => !names.has(key))
   return Object.fromEntries(kept.map(([key, member]) => [key, without(member, names)]))
 }
@@ -61,7 +62,7 @@ const outcome = (object: KubeObject, schema: Schema): Outcome => ({
   managedFields: JSON.stringify(
     object.metadata?.managedFields?.map((entry) => ({ ...EMPTY_ENTRY, ...entry })),
     // Custom kinds are written with keys sorted as text, which is not always the order of fields.
-    isBuiltIn(schema) ? undefined : (_key, member: unknown) => (isObject(member) ? inOrderOfText(member) : member),
+    isBuiltIn(schema) ? undefined : (_key, member: unknown) => (isJsonObject(member) ? inOrderOfText(member) : member),
     1,
   ),
 })

@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { goSyntax, goType, goValue } from '../patch/go-format.ts'
-import { isList, isObject } from '../patch/json.ts'
-import type { JsonObject } from '../patch/json.ts'
+import { isList } from '../patch/json.ts'
 import { ItemError, itemElement, valueTypeFor } from './fields/value-type.ts'
 import { compareText, fieldElement, printElement } from './fields/path-element.ts'
 import type { ListType, MapType, ScalarType, Structure } from './fields/structure.ts'
@@ -32,7 +32,7 @@ function check(value: unknown, structure: Structure): FieldProblems {
   const kind = valueTypeFor(structure, value)
   if (value === null) return undefined
   if (kind === 'map') {
-    if (!isObject(value) || !structure.map) return problem(`expected map, got ${goPointer(value)}`)
+    if (!isJsonObject(value) || !structure.map) return problem(`expected map, got ${goPointer(value)}`)
     return checkMap(value, structure.map)
   }
   if (kind === 'list') {

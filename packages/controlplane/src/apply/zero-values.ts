@@ -1,6 +1,7 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 
-import { isEmptyObject, isObject } from '../patch/json.ts'
+import { isEmptyObject } from '../patch/json.ts'
 import { refOf } from '../patch/patch-schema.ts'
 import type { Schema } from '../schema/types.ts'
 import { isBuiltIn } from './fields/structure.ts'
@@ -26,7 +27,7 @@ function zeroStruct(schema: Schema, resolve: (ref: string) => Schema): Readonly<
     const { default: initial, omitEmpty } = property
     if (initial === undefined || omitEmpty) continue
     const ref = refOf(property)
-    const isStruct = ref !== undefined && isObject(initial) && isEmptyObject(initial)
+    const isStruct = ref !== undefined && isJsonObject(initial) && isEmptyObject(initial)
     zero[name] = isStruct ? zeroStruct(resolve(ref), resolve) : initial
   }
   return zero

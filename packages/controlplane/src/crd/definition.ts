@@ -5,7 +5,7 @@ import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@ten
 import { hasCondition } from '../model/conditions.ts'
 import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import { asJsonObjects } from '../model/json.ts'
-import { valueAt } from '../registry/json.ts'
+import { valueAt } from '../registry/dotted-path.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
 import { schemaFromOpenApi } from '../schema/openapi/convert.ts'

@@ -1,10 +1,11 @@
-import { isList, isObject } from './json.ts'
+import { isJsonObject } from '@tenure/kube/model'
+import { isList } from './json.ts'
 
 /** The name of a JSON type in Go's messages. */
 export function goKind(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (isList(value)) return 'array'
-  if (isObject(value)) return 'object'
+  if (isJsonObject(value)) return 'object'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
@@ -12,7 +13,7 @@ export function goKind(value: unknown): string {
 export function goType(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)'
   if (isList(value)) return '[]interface {}'
-  if (isObject(value)) return 'map[string]interface {}'
+  if (isJsonObject(value)) return 'map[string]interface {}'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   return 'string'
@@ -22,7 +23,7 @@ export function goType(value: unknown): string {
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
   if (isList(value)) return `[${value.map(goValue).join(' ')}]`
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     return `map[${Object.keys(value)
       .toSorted()
       .map((key) => `${key}:${goValue(value[key])}`)
@@ -35,7 +36,7 @@ export function goValue(value: unknown): string {
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)'
   if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     return `map[string]interface {}{${Object.keys(value)
       .toSorted()
       .map((key) => `${JSON.stringify(key)}:${goSyntax(value[key])}`)

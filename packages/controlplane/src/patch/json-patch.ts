@@ -1,10 +1,10 @@
+import { isDeepEqual, isJsonObject, type JsonObject, ownValue, setOwnValue } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
 import { notApplicable, tooLarge } from './errors.ts'
 import { goKind } from './go-format.ts'
-import type { JsonObject } from './json.ts'
-import { deepEqual, isList, isObject, jsonSize, MAX_DEPTH, own, put } from './json.ts'
+import { isList, jsonSize, MAX_DEPTH } from './json.ts'
 
 export const MAX_OPERATIONS = 10_000
 /** Bytes that all `copy` operations of one patch may add: the size limit of a request body. */
@@ -54,7 +54,7 @@ export function applyJsonPatch(object: KubeObject, operations: unknown): KubeObj
         break
       }
       case 'test':
-        if (!deepEqual(path === '' ? document : (get(document, pointer(path)) ?? null), value ?? null)) {
+        if (!isDeepEqual(path === '' ? document : (get(document, pointer(path)) ?? null), value ?? null)) {
           throw notApplicable()
         }
         break
@@ -62,7 +62,7 @@ export function applyJsonPatch(object: KubeObject, operations: unknown): KubeObj
         throw notApplicable()
     }
   }
-  if (!isObject(document)) throw notApplicable()
+  if (!isJsonObject(document)) throw notApplicable()
   return document
 }
 
@@ -71,12 +71,12 @@ function decode(operations: unknown): readonly Operation[] {
   if (!isList(operations)) throw undecodable(operations, 'value of type []handlers.jsonPatchOp')
   const decoded = operations.map((operation): Operation => {
     if (operation === null) return { op: undefined, path: undefined, from: undefined, value: undefined }
-    if (!isObject(operation)) throw undecodable(operation, 'value of type handlers.jsonPatchOp')
+    if (!isJsonObject(operation)) throw undecodable(operation, 'value of type handlers.jsonPatchOp')
     return {
       op: text(operation, 'op'),
       path: text(operation, 'path'),
       from: text(operation, 'from'),
-      value: own(operation, 'value'),
+      value: ownValue(operation, 'value'),
     }
   })
   if (decoded.length > MAX_OPERATIONS) {
@@ -86,7 +86,7 @@ function decode(operations: unknown): readonly Operation[] {
 }
 
 function text(operation: JsonObject, key: string): string | undefined {
-  const value = own(operation, key)
+  const value = ownValue(operation, key)
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') throw undecodable(value, `struct field jsonPatchOp.${key} of type string`)
   return value
@@ -104,7 +104,7 @@ function pointer(path: string | undefined): readonly string[] {
 }
 
 function whole(value: unknown): unknown {
-  if (!isObject(value) && !isList(value)) throw notApplicable()
+  if (!isJsonObject(value) && !isList(value)) throw notApplicable()
   return value
 }
 
@@ -114,7 +114,7 @@ function get(document: unknown, tokens: readonly string[]): unknown {
   for (const [depth, token] of tokens.entries()) {
     const isLast = depth === tokens.length - 1
     if (isList(current)) current = current[index(token, current.length, current.length - 1)]
-    else if (isObject(current)) current = own(current, token)
+    else if (isJsonObject(current)) current = ownValue(current, token)
     else throw notApplicable()
     if (!isLast && (current === undefined || current === null)) throw notApplicable()
   }
@@ -135,16 +135,16 @@ type Change = (container: JsonObject | readonly unknown[], token: string) => unk
 /** A copy of the document with the innermost container changed. */
 function change(document: unknown, tokens: readonly string[], depth: number, changeAt: Change): unknown {
   const token = tokens[depth]
-  if (token === undefined || (!isList(document) && !isObject(document))) throw notApplicable()
+  if (token === undefined || (!isList(document) && !isJsonObject(document))) throw notApplicable()
   if (depth === tokens.length - 1) return changeAt(document, token)
   if (isList(document)) {
     const at = index(token, document.length, document.length - 1)
     return document.with(at, change(document[at], tokens, depth + 1, changeAt))
   }
-  const child = own(document, token)
+  const child = ownValue(document, token)
   if (child === undefined) throw notApplicable()
   const copy: Record<string, unknown> = { ...document }
-  put(copy, token, change(child, tokens, depth + 1, changeAt))
+  setOwnValue(copy, token, change(child, tokens, depth + 1, changeAt))
   return copy
 }
 
@@ -175,6 +175,6 @@ function remove(document: unknown, tokens: readonly string[]): unknown {
 
 function withKey(object: JsonObject, key: string, value: unknown): JsonObject {
   const copy: Record<string, unknown> = { ...object }
-  put(copy, key, value)
+  setOwnValue(copy, key, value)
   return copy
 }

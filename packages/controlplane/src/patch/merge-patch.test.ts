@@ -1,8 +1,8 @@
+import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { deepEqual, isObject } from './json.ts'
 import { applyMergePatch } from './merge-patch.ts'
 
 const patch = (object: unknown, change: unknown): unknown => applyMergePatch(object as KubeObject, change)
@@ -61,7 +61,7 @@ describe('applyMergePatch', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         const result = patch(before, difference(before, after))
-        expect(deepEqual(result, after)).toBe(true)
+        expect(isDeepEqual(result, after)).toBe(true)
       }),
     )
   })
@@ -82,7 +82,7 @@ function difference(before: Record<string, unknown>, after: Record<string, unkno
     .map((key) => [key, null])
   for (const [key, value] of Object.entries(after)) {
     const was = Object.hasOwn(before, key) ? before[key] : undefined
-    entries.push([key, isObject(value) && isObject(was) ? difference({ ...was }, { ...value }) : value])
+    entries.push([key, isJsonObject(value) && isJsonObject(was) ? difference({ ...was }, { ...value }) : value])
   }
   return Object.fromEntries(entries)
 }

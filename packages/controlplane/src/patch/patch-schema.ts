@@ -1,6 +1,6 @@
+import { ownValue } from '@tenure/kube/model'
 import type { Schema } from '../schema/types.ts'
 import { unexplained } from './errors.ts'
-import { own } from './json.ts'
 
 /** How one field of a built-in kind is merged. */
 export interface PatchMeta {
@@ -36,7 +36,7 @@ export class PatchSchema {
     if (!properties) {
       throw unexplained(`merging an object in json but data type is not struct, instead is: ${this.kind}`)
     }
-    const field = own(properties, key) as Schema | undefined
+    const field = ownValue(properties, key) as Schema | undefined
     if (!field) {
       throw unexplained(`unable to find api field in struct ${this.#name} for the json field ${JSON.stringify(key)}`)
     }

@@ -1,9 +1,9 @@
+import { isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
 import { unexplained } from './errors.ts'
 import { badRequest } from '../errors.ts'
 import { StatusError } from '../errors.ts'
 import { goType, goValue } from './go-format.ts'
-import type { JsonObject } from './json.ts'
-import { isList, isObject, own } from './json.ts'
+import { isList } from './json.ts'
 import type { PatchSchema } from './patch-schema.ts'
 
 export const DIRECTIVE = '$patch'
@@ -40,7 +40,7 @@ export function mergeLists(
     if (!Object.hasOwn(change, mergeKey)) throw noMergeKey(change, mergeKey)
     const at = findByKey(merged, mergeKey, change[mergeKey])
     const found = merged[at]
-    if (isObject(found)) merged[at] = mergeElement(found, change)
+    if (isJsonObject(found)) merged[at] = mergeElement(found, change)
     else merged.push(change)
   }
   const [wanted, others] = partition(merged, changes, mergeKey)
@@ -65,7 +65,7 @@ function applyElementDirectives(
     if (directive === 'delete') {
       if (!Object.hasOwn(element, mergeKey)) throw noMergeKey(element, mergeKey)
       const key = element[mergeKey]
-      kept = kept.filter((item) => !isObject(item) || own(item, mergeKey) !== key)
+      kept = kept.filter((item) => !isJsonObject(item) || ownValue(item, mergeKey) !== key)
     } else if (directive === 'replace') {
       isReplaced = true
     } else if (directive === 'merge') {
@@ -108,17 +108,17 @@ export function checkOrder(patch: readonly unknown[], wantedOrder: readonly unkn
 }
 
 function isDirective(element: unknown): boolean {
-  return isObject(element) && Object.hasOwn(element, DIRECTIVE)
+  return isJsonObject(element) && Object.hasOwn(element, DIRECTIVE)
 }
 
 function isDeletion(element: unknown): boolean {
-  if (!isObject(element)) throw wrongType({}, element)
-  return own(element, DIRECTIVE) === 'delete'
+  if (!isJsonObject(element)) throw wrongType({}, element)
+  return ownValue(element, DIRECTIVE) === 'delete'
 }
 
 function keyOf(element: unknown, mergeKey: string): unknown {
   if (mergeKey === '') return element
-  if (!isObject(element)) throw wrongType({}, element)
+  if (!isJsonObject(element)) throw wrongType({}, element)
   if (!Object.hasOwn(element, mergeKey)) throw noMergeKey(element, mergeKey)
   return element[mergeKey]
 }
@@ -129,7 +129,7 @@ function partition(
   by: readonly unknown[],
   mergeKey: string,
 ): readonly [readonly unknown[], readonly unknown[]] {
-  const named = new Set(by.map((element) => (isObject(element) ? own(element, mergeKey) : element)))
+  const named = new Set(by.map((element) => (isJsonObject(element) ? ownValue(element, mergeKey) : element)))
   const wanted: unknown[] = []
   const others: unknown[] = []
   for (const element of merged) (named.has(keyOf(element, mergeKey)) ? wanted : others).push(element)
@@ -202,7 +202,7 @@ function places(list: readonly unknown[], mergeKey: string): ReadonlyMap<unknown
 
 function findByKey(list: readonly unknown[], mergeKey: string, key: unknown): number {
   return list.findIndex((element, at) => {
-    if (!isObject(element)) throw unexplained(`value for key ${at} is not a map`)
+    if (!isJsonObject(element)) throw unexplained(`value for key ${at} is not a map`)
     return Object.hasOwn(element, mergeKey) && element[mergeKey] === key
   })
 }
@@ -212,7 +212,7 @@ function elementType(...lists: readonly (readonly unknown[])[]): string {
   let type: string | undefined
   for (const list of lists) {
     for (const element of list) {
-      const own = isObject(element) ? 'map' : isList(element) ? 'list' : element === null ? 'null' : typeof element
+      const own = isJsonObject(element) ? 'map' : isList(element) ? 'list' : element === null ? 'null' : typeof element
       if (type === undefined && own === 'list') {
         throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
       }

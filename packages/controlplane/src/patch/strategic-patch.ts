@@ -1,11 +1,11 @@
+import { isJsonObject, type JsonObject, ownValue, setOwnValue } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
 import type { Schema } from '../schema/types.ts'
 import { unexplained } from './errors.ts'
 import { goKind, goValue } from './go-format.ts'
-import type { JsonObject } from './json.ts'
-import { isList, isObject, MAX_DEPTH, omit, own, put } from './json.ts'
+import { isList, MAX_DEPTH, omit } from './json.ts'
 import { PatchSchema } from './patch-schema.ts'
 import { badSetElementOrder, checkOrder, DIRECTIVE, mergeLists, order, wrongType } from './strategic-list.ts'
 
@@ -21,7 +21,7 @@ export function applyStrategicPatch(
   resolve: (ref: string) => Schema,
 ): KubeObject {
   if (patch === null || patch === undefined) return object
-  if (!isObject(patch)) {
+  if (!isJsonObject(patch)) {
     throw badRequest(`json: cannot unmarshal ${goKind(patch)} into Go value of type map[string]interface {}`)
   }
   return mergeMap({ ...object }, patch, new PatchSchema(schema, resolve, object.kind), 0)
@@ -46,16 +46,20 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: PatchSchema, 
       delete merged[key]
       continue
     }
-    const current = own(merged, key)
-    if (isObject(current) && isObject(wanted)) {
+    const current = ownValue(merged, key)
+    if (isJsonObject(current) && isJsonObject(wanted)) {
       const field = schema.forField(key)
-      put(merged, key, field.strategy === 'replace' ? wanted : mergeMap(current, wanted, field.schema, depth + 1))
+      setOwnValue(
+        merged,
+        key,
+        field.strategy === 'replace' ? wanted : mergeMap(current, wanted, field.schema, depth + 1),
+      )
     } else if (isList(current) && isList(wanted)) {
-      put(merged, key, mergeListField(current, wanted, schema, { key, isDeleteList, depth }))
+      setOwnValue(merged, key, mergeListField(current, wanted, schema, { key, isDeleteList, depth }))
     } else if (!isDeleteList) {
       const clean = withoutDirectives(wanted, depth + 1)
       if (clean === undefined) delete merged[key]
-      else put(merged, key, clean)
+      else setOwnValue(merged, key, clean)
     }
   }
   return merged
@@ -74,7 +78,7 @@ function mergeListField(
   { key, isDeleteList, depth }: ListField,
 ): readonly unknown[] {
   const { schema: items, strategy, mergeKey } = schema.forList(key)
-  if (isDeleteList && !wanted.some(isObject)) {
+  if (isDeleteList && !wanted.some(isJsonObject)) {
     const gone = new Set(wanted)
     return current.filter((item) => !gone.has(item))
   }
@@ -123,7 +127,7 @@ function mergeOrderedLists(
     } else {
       continue
     }
-    put(merged, key, order(list, current ?? [], wanted ?? [], wantedOrder, mergeKey))
+    setOwnValue(merged, key, order(list, current ?? [], wanted ?? [], wantedOrder, mergeKey))
     done.add(key)
   }
   return done
@@ -150,13 +154,13 @@ function withoutDirectives(value: unknown, depth: number): unknown {
   if (isList(value)) {
     return value.map((item) => withoutDirectives(item, depth + 1)).filter((item) => item !== undefined)
   }
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   if (Object.hasOwn(value, DIRECTIVE)) return undefined
   const clean: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
     if (value[key] === null) continue
     const member = withoutDirectives(value[key], depth + 1)
-    if (member !== undefined) put(clean, key, member)
+    if (member !== undefined) setOwnValue(clean, key, member)
   }
   return clean
 }

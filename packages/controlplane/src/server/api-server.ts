@@ -8,7 +8,7 @@ import { managerOf } from '../registry/verbs/prepare.ts'
 import type { RequestOptions, ResourceResponse, ResourceRegistry, ResourceVerb } from '../registry/request.ts'
 import type { ResourceCatalog, ResourceDefinition, User } from '../registry/types.ts'
 import { selectedName } from '../registry/selectors/field-selector.ts'
-import { checkPathSegment } from '../registry/metadata/names.ts'
+import { pathSegment } from '@tenure/kube/model'
 import { APPLY_PATCH } from '../registry/request.ts'
 import type { Storage } from '../storage/types.ts'
 import { ANONYMOUS } from './auth/authentication.ts'
@@ -262,7 +262,7 @@ export class ApiServer {
     const { group, plural, subresource, namespace } = route
     const selected = verb === 'list' || verb === 'watch' ? selectedName(fieldSelector ?? '') : undefined
     // RBAC may allow only one name: a list or watch that selects that name is authorized for it.
-    const name = route.name ?? (selected && checkPathSegment(selected).length === 0 ? selected : undefined)
+    const name = route.name ?? (selected && pathSegment(selected).length === 0 ? selected : undefined)
     const resource = {
       group,
       plural,

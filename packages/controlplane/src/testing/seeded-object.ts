@@ -1,6 +1,6 @@
+import { isDeepEqual, type JsonObject } from '@tenure/kube/model'
 import type { KubeObject, Random, Stored } from '@tenure/kube'
 import { apiVersionOf } from '../registry/decode/decode.ts'
-import { isEqual, type JsonObject } from '../registry/json.ts'
 import { orderMetadata, timestamp } from '../registry/metadata/metadata.ts'
 import { newUid } from '../registry/verbs/prepare.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
@@ -33,13 +33,13 @@ export function seededObject(
     return { put: stored(definition, { ...object, metadata: { ...metadata, ...identity, ...generation } }) }
   }
   const { name, namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = live.metadata
-  const isSameSpec = isEqual(body['spec'], (live as KubeObject & JsonObject)['spec'])
+  const isSameSpec = isDeepEqual(body['spec'], (live as KubeObject & JsonObject)['spec'])
   const generation = live.metadata.generation === undefined ? undefined : live.metadata.generation + Number(!isSameSpec)
   const kept = { name, namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation }
   const set = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))
   const { resourceVersion: __, ...before } = live.metadata
   const next = { ...object, metadata: { ...before, ...metadata, ...set } }
-  if (isEqual(next, { ...live, metadata: before })) return { keep: true }
+  if (isDeepEqual(next, { ...live, metadata: before })) return { keep: true }
   if (deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0) return { remove: true }
   return { put: stored(definition, next) }
 }

@@ -1,4 +1,5 @@
-import { valueAt, withValueAt } from '../../registry/json.ts'
+import { valueAtPath } from '@tenure/kube/model'
+import { withValueAt } from '../../registry/dotted-path.ts'
 import type { KubeObject } from '@tenure/kube'
 import { apiVersionOf } from '../../registry/decode/decode.ts'
 import type { ResourceDefinition, ScalePaths } from '../../registry/types.ts'
@@ -36,5 +37,5 @@ export function converted(object: KubeObject, from: ResourceDefinition, to: Reso
 
 /** Writes the replicas of a Scale to the object. */
 export function withScale(object: KubeObject, paths: ScalePaths, scale: KubeObject): KubeObject {
-  return withValueAt(object, paths.specReplicas, valueAt(scale, 'spec.replicas') ?? 0)
+  return withValueAt(object, paths.specReplicas, valueAtPath(scale, 'spec', 'replicas') ?? 0)
 }

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../patch/json.ts'
-import { isEmptyObject, isList, isObject } from '../../patch/json.ts'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { isEmptyObject, isList } from '../../patch/json.ts'
 import type { Fields } from './fields.ts'
 import { LEAF, nodeOf, SELF } from './fields.ts'
 import { itemElementIfAny, valueTypeFor } from './value-type.ts'
@@ -33,7 +33,7 @@ function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: K
 function find(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
   const kind = valueTypeFor(structure, value)
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
-    return isObject(value) ? ofMap(value, structure.map, self, known) : self ? LEAF : undefined
+    return isJsonObject(value) ? ofMap(value, structure.map, self, known) : self ? LEAF : undefined
   }
   if (kind === 'list' && structure.list && !structure.list.isAtomic) {
     return isList(value) ? ofList(value, structure.list, self, known) : self ? LEAF : undefined
@@ -49,7 +49,7 @@ function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFiel
     const field = map.field(key)
     const structure = field?.structure ?? map.element()
     if (!structure) continue
-    const isOwnMember = !field || member === null || (isObject(member) && isEmptyObject(member))
+    const isOwnMember = !field || member === null || (isJsonObject(member) && isEmptyObject(member))
     const fields = fieldsOf(member, structure, isOwnMember, known)
     if (!fields) continue
     draft[fieldElement(key)] = fields

@@ -1,7 +1,8 @@
+import { isJsonObject } from '@tenure/kube/model'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isList, isObject } from '../../patch/json.ts'
+import { isList } from '../../patch/json.ts'
 import { compare } from '../merge/compare.ts'
 import { fieldSetOf } from './field-set.ts'
 import type { Fields } from './fields.ts'
@@ -184,7 +185,7 @@ describe('compare', () => {
 })
 
 function reversed(value: unknown): unknown {
-  if (isList(value) || !isObject(value)) return value
+  if (isList(value) || !isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()

@@ -1,4 +1,4 @@
-import { isObject } from '../../patch/json.ts'
+import { isJsonObject } from '@tenure/kube/model'
 import type { PathElement } from './path-element.ts'
 import { canonicalElement, comparePathElements, printElement } from './path-element.ts'
 
@@ -186,7 +186,7 @@ export function* printedPaths(set: Fields, prefix = ''): Generator<string> {
 
 /** A set from a request, sorted and written as the server writes it. Throws if it is malformed. */
 export function canonicalFields(sent: unknown, depth = 0): Fields {
-  if (!isObject(sent)) throw new SyntaxError('fields must be an object')
+  if (!isJsonObject(sent)) throw new SyntaxError('fields must be an object')
   if (depth > MAX_FIELD_DEPTH) throw new SyntaxError('fields are nested too deeply')
   const draft: Draft = {}
   let self = false

@@ -1,4 +1,5 @@
-import { isList, isObject } from '../../patch/json.ts'
+import { isJsonObject } from '@tenure/kube/model'
+import { isList } from '../../patch/json.ts'
 
 /**
  * A step of a field path as managedFields write it: `f:name` a field, `k:{"name":"x"}` the list item with that key,
@@ -100,8 +101,8 @@ function compareValues(a: unknown, b: unknown): number {
       b.map((item) => ['', item] as const),
     )
   }
-  if (isObject(a) || isObject(b)) {
-    return !isObject(a) ? 1 : !isObject(b) ? -1 : comparePairs(entries(a), entries(b))
+  if (isJsonObject(a) || isJsonObject(b)) {
+    return !isJsonObject(a) ? 1 : !isJsonObject(b) ? -1 : comparePairs(entries(a), entries(b))
   }
   return 0
 }
@@ -109,7 +110,7 @@ function compareValues(a: unknown, b: unknown): number {
 const parse = (element: PathElement): unknown => JSON.parse(element.slice(2))
 
 function entries(value: unknown): readonly (readonly [string, unknown])[] {
-  return isObject(value) ? Object.entries(value).toSorted(([a], [b]) => compareText(a, b)) : []
+  return isJsonObject(value) ? Object.entries(value).toSorted(([a], [b]) => compareText(a, b)) : []
 }
 
 /**
@@ -125,7 +126,7 @@ export function canonicalElement(element: string): PathElement | undefined {
       return valueElement(parse(element))
     case 'k': {
       const key = parse(element)
-      if (!isObject(key)) throw new SyntaxError(`not a key: ${element}`)
+      if (!isJsonObject(key)) throw new SyntaxError(`not a key: ${element}`)
       return keyElement(entries(key))
     }
     case 'i':
@@ -154,7 +155,7 @@ export function printElement(element: PathElement): string {
 
 function printValue(value: unknown): string {
   if (isList(value)) return `[${value.map(printValue).join(',')}]`
-  if (isObject(value))
+  if (isJsonObject(value))
     return entries(value)
       .map(([name, member]) => `${name}=${printValue(member)}`)
       .join('')

@@ -1,4 +1,4 @@
-import { own } from '../../patch/json.ts'
+import { ownValue } from '@tenure/kube/model'
 import { refOf } from '../../patch/patch-schema.ts'
 import type { Schema } from '../../schema/types.ts'
 
@@ -101,7 +101,7 @@ const preserving = new WeakMap<Schema, Structure>()
 
 /** Whether the schema is of a built-in kind, which kube-apiserver holds in a Go struct. */
 export function isBuiltIn(schema: Schema | undefined): boolean {
-  const metadata = schema?.properties && (own(schema.properties, 'metadata') as Schema | undefined)
+  const metadata = schema?.properties && (ownValue(schema.properties, 'metadata') as Schema | undefined)
   return metadata !== undefined && refOf(metadata) !== undefined
 }
 
@@ -186,7 +186,7 @@ function mapType(schema: Schema, resolve: Resolve, preserve: boolean): MapType {
     field(name) {
       const known = fields.get(name)
       if (known) return known
-      const declared = own(properties, name) as Schema | undefined
+      const declared = ownValue(properties, name) as Schema | undefined
       if (!declared) return undefined
       const field = { structure: lookUp(declared, resolve, preserve), default: declared.default ?? undefined }
       fields.set(name, field)

@@ -1,4 +1,5 @@
-import { isList, isObject } from '../../patch/json.ts'
+import { isJsonObject } from '@tenure/kube/model'
+import { isList } from '../../patch/json.ts'
 import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'
 import type { ListType, Structure } from './structure.ts'
@@ -37,7 +38,7 @@ export function itemElement(list: ListType, item: unknown): PathElement {
 function keyedElement(list: ListType, item: unknown): PathElement {
   const { keys } = list
   if (item === null) throw new ItemError('associative list with keys may not have a null element')
-  if (!isObject(item)) throw new ItemError('associative list with keys may not have non-map elements')
+  if (!isJsonObject(item)) throw new ItemError('associative list with keys may not have non-map elements')
   const [only] = keys
   if (only !== undefined && keys.length === 1 && Object.hasOwn(item, only)) return keyElement([[only, item[only]]])
   const pairs: (readonly [string, unknown])[] = []
@@ -56,7 +57,7 @@ function keyedElement(list: ListType, item: unknown): PathElement {
 
 function setElement(item: unknown): PathElement {
   if (isList(item)) throw new ItemError('not supported: associative list with lists as elements')
-  if (isObject(item)) throw new ItemError("associative list without keys has an element that's a map type")
+  if (isJsonObject(item)) throw new ItemError("associative list without keys has an element that's a map type")
   if (item === null) throw new ItemError("associative list without keys has an element that's an explicit null")
   return valueElement(item)
 }

@@ -1,6 +1,6 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 
-import { isObject } from '../../patch/json.ts'
 import { compare } from '../merge/compare.ts'
 import { fieldSetOf } from '../fields/field-set.ts'
 import type { Fields } from '../fields/fields.ts'
@@ -29,7 +29,7 @@ export function unchangedSinceLastApplied(
   } catch {
     return undefined
   }
-  if (!isObject(applied) || applied['apiVersion'] !== apiVersion) return undefined
+  if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined
   if (typeErrors(applied, structure) !== undefined) return undefined
   const { written, removed } = compare(applied, live, structure)
   return difference(difference(fieldSetOf(applied, structure), written), removed)
@@ -54,6 +54,8 @@ export function withLastApplied(object: KubeObject, applied: KubeObject): KubeOb
 /** JSON with keys in order, as Go writes maps. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => compareText(a, b))) : member,
+    isJsonObject(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => compareText(a, b)))
+      : member,
   )
 }

@@ -1,6 +1,7 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { ManagedFieldsEntry } from '@tenure/kube'
 
-import { isEmptyObject, isList, isObject } from '../../patch/json.ts'
+import { isEmptyObject, isList } from '../../patch/json.ts'
 import type { Fields } from '../fields/fields.ts'
 import { canonicalFields, LEAF, union } from '../fields/fields.ts'
 import { compareText } from '../fields/path-element.ts'
@@ -69,7 +70,7 @@ export function sentOwners(sent: unknown): Owners | undefined {
 }
 
 function canonicalEntry(sent: unknown): ManagedFieldsEntry {
-  if (!isObject(sent)) throw new SyntaxError('an entry must be an object')
+  if (!isJsonObject(sent)) throw new SyntaxError('an entry must be an object')
   const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 } = sent
   if (operation !== 'Apply' && operation !== 'Update') throw new SyntaxError('operation must be `Apply` or `Update`')
   if (typeof apiVersion !== 'string' || apiVersion === '') throw new SyntaxError('apiVersion must not be empty')
@@ -89,7 +90,7 @@ function canonicalEntry(sent: unknown): ManagedFieldsEntry {
 export function asksToClear(sent: unknown): boolean {
   if (!isList(sent)) return false
   const [only] = sent
-  return sent.length === 0 || (sent.length === 1 && isObject(only) && isEmptyObject(only))
+  return sent.length === 0 || (sent.length === 1 && isJsonObject(only) && isEmptyObject(only))
 }
 
 /** The entries of owners: appliers first, then by time, name, version and subresource. */

@@ -1,6 +1,5 @@
+import { isDeepEqual } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
-
-import { deepEqual } from '../../patch/json.ts'
 
 /**
  * `next`, or `live` if they differ only in the times of managedFields. Must be the last step of a write, when all other
@@ -12,9 +11,9 @@ export function unlessOnlyTimesDiffer<T extends KubeObject>(live: T, next: T): T
   if (before === after) return next
   for (const [at, entry] of after.entries()) {
     const was = before[at]
-    if (!was || !deepEqual({ ...entry, time: was.time }, { ...was, time: was.time })) return next
+    if (!was || !isDeepEqual({ ...entry, time: was.time }, { ...was, time: was.time })) return next
   }
   const { managedFields: _before, ...metadata } = live.metadata ?? {}
   const { managedFields: _after, ...nextMetadata } = next.metadata ?? {}
-  return deepEqual({ ...live, metadata }, { ...next, metadata: nextMetadata }) ? live : next
+  return isDeepEqual({ ...live, metadata }, { ...next, metadata: nextMetadata }) ? live : next
 }

@@ -1,5 +1,5 @@
-import { deepEqual, isEmptyObject, isList, isObject, own } from '../../patch/json.ts'
-import type { JsonObject } from '../../patch/json.ts'
+import { isDeepEqual, isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
+import { isEmptyObject, isList } from '../../patch/json.ts'
 import type { Fields } from '../fields/fields.ts'
 import { LEAF, nodeOf } from '../fields/fields.ts'
 import type { ValueType } from '../fields/value-type.ts'
@@ -59,7 +59,7 @@ function together(a: Fields | undefined, b: Fields | undefined): Fields | undefi
 
 function as(kind: ValueType, before: unknown, after: unknown, structure: Structure): Change | undefined {
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
-    const [was, is] = [isObject(before) ? before : {}, isObject(after) ? after : {}]
+    const [was, is] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}]
     if (!isEmptyObject(was) || !isEmptyObject(is)) {
       return withItself(changesInMap(was, is, structure.map), before, after)
     }
@@ -70,7 +70,7 @@ function as(kind: ValueType, before: unknown, after: unknown, structure: Structu
   }
   if (before === undefined) return WRITTEN
   if (after === undefined) return REMOVED
-  return deepEqual(before, after) ? undefined : WRITTEN
+  return isDeepEqual(before, after) ? undefined : WRITTEN
 }
 
 /** A container that was added or removed is itself a written or removed field. */
@@ -93,7 +93,7 @@ function changesInMap(before: JsonObject, after: JsonObject, map: MapType): Draf
     const structure = map.field(key)?.structure ?? map.element()
     if (structure) note(draft, fieldElement(key), changeOf(was, is, structure))
   }
-  for (const key of Object.keys(after)) visit(key, own(before, key), after[key])
+  for (const key of Object.keys(after)) visit(key, ownValue(before, key), after[key])
   for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) visit(key, before[key], undefined)
   return draft
 }
@@ -104,7 +104,7 @@ function changesInList(before: readonly unknown[], after: readonly unknown[], li
   for (const element of new Set([...was.keys(), ...is.keys()])) {
     const [old, current] = [was.get(element) ?? [], is.get(element) ?? []]
     if (old.length > 1 && current.length > 1) {
-      if (!deepEqual(old, current)) note(draft, element, WRITTEN)
+      if (!isDeepEqual(old, current)) note(draft, element, WRITTEN)
     } else if (old.length > 1) {
       const change = current.length > 0 ? changeOf(undefined, current[0], list.element()) : undefined
       note(draft, element, { written: change?.written, removed: LEAF })

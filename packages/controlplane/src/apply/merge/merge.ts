@@ -1,5 +1,5 @@
-import { deepEqual, isEmptyObject, isList, isObject, own, put } from '../../patch/json.ts'
-import type { JsonObject } from '../../patch/json.ts'
+import { isDeepEqual, isJsonObject, type JsonObject, ownValue, setOwnValue } from '@tenure/kube/model'
+import { isEmptyObject, isList } from '../../patch/json.ts'
 import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
 import type { PathElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
@@ -13,11 +13,12 @@ export function mergeApplied(live: unknown, applied: unknown, structure: Structu
   if (live === undefined) return applied
   switch (valueTypeFor(structure, applied)) {
     case 'map':
-      if (structure.map && !structure.map.isAtomic && isObject(live) && isObject(applied)) {
+      if (structure.map && !structure.map.isAtomic && isJsonObject(live) && isJsonObject(applied)) {
         if (!isEmptyObject(live) || !isEmptyObject(applied)) return mergeMaps(live, applied, structure.map)
       }
       // A null for a granular container is ignored.
-      if (isObject(live) && applied === null && structure.map?.isAtomic === false && !isEmptyObject(live)) return live
+      if (isJsonObject(live) && applied === null && structure.map?.isAtomic === false && !isEmptyObject(live))
+        return live
       break
     case 'list':
       if (structure.list && !structure.list.isAtomic && isList(live)) {
@@ -28,18 +29,18 @@ export function mergeApplied(live: unknown, applied: unknown, structure: Structu
     case 'scalar':
       break
   }
-  return deepEqual(live, applied) ? live : applied
+  return isDeepEqual(live, applied) ? live : applied
 }
 
 function mergeMaps(live: JsonObject, applied: JsonObject, map: MapType): JsonObject {
   let merged: Record<string, unknown> | undefined
   for (const key of Object.keys(applied)) {
     const structure = map.field(key)?.structure ?? map.element()
-    const was = own(live, key)
+    const was = ownValue(live, key)
     const is = structure ? mergeApplied(was, applied[key], structure) : applied[key]
     if (is === was) continue
     merged ??= { ...live }
-    put(merged, key, is)
+    setOwnValue(merged, key, is)
   }
   return merged ?? live
 }

@@ -1,5 +1,5 @@
-import { isList, isObject, put } from '../../patch/json.ts'
-import type { JsonObject } from '../../patch/json.ts'
+import { isJsonObject, type JsonObject, setOwnValue } from '@tenure/kube/model'
+import { isList } from '../../patch/json.ts'
 import type { Fields } from '../fields/fields.ts'
 import { isEmpty, isMember, LEAF, SELF } from '../fields/fields.ts'
 import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
@@ -11,7 +11,8 @@ export function removeFields(value: unknown, set: Fields, structure: Structure):
   if (isEmpty(set)) return value
   const kind = valueTypeFor(structure, value)
   if (kind === 'scalar') return value
-  if (kind === 'map' && isObject(value) && structure.map?.isAtomic === false) return fromMap(value, set, structure.map)
+  if (kind === 'map' && isJsonObject(value) && structure.map?.isAtomic === false)
+    return fromMap(value, set, structure.map)
   if (kind === 'list' && isList(value) && structure.list?.isAtomic === false)
     return fromList(value, set, structure.list)
   return null
@@ -26,7 +27,7 @@ function fromMap(value: JsonObject, set: Fields, map: MapType): unknown {
     const member = node ? withoutNode(value[key], node, map.field(key)?.structure ?? map.element()) : value[key]
     if (member !== value[key]) isChanged = true
     if (member === undefined) continue
-    put(kept, key, member)
+    setOwnValue(kept, key, member)
     isLeft = true
   }
   return isChanged ? (isLeft ? kept : null) : value

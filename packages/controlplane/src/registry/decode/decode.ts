@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import type { KubeObject, ObjectMeta } from '@tenure/kube'
 import { badRequest, invalid } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
@@ -7,8 +8,6 @@ import { goQuote } from '../../schema/go-text.ts'
 import type { FieldError, Schema } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from './decode-error.ts'
-import { isObject } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { APPLY_PATCH } from '../request.ts'
 import type { ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
@@ -33,7 +32,7 @@ export function decode(
   old?: KubeObject,
 ): Decoded {
   const { definition } = request
-  if (!isObject(body))
+  if (!isJsonObject(body))
     throw new DecodeError(`json: cannot unmarshal ${typeName(body)} into Go value of type v1.${definition.kind}`)
   if (!definition.isBuiltIn && !isOwn(definition, body)) return decodeForeign(context, request, body, warn)
   checkKind(context, definition, body)
@@ -191,7 +190,7 @@ export function report(request: ResourceRequest, unknown: readonly string[], war
 
 /** The error for an object that cannot be decoded. */
 export function undecodable(definition: KindNames, body: unknown, { message }: DecodeError): StatusError {
-  if (!isObject(body)) {
+  if (!isJsonObject(body)) {
     return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${message}`)
   }
   const { kind, apiVersion } = body
@@ -214,12 +213,14 @@ export function unpatchable(patched: unknown, { message }: DecodeError, isBuiltI
 
 /** Go writes the fields of a patched object by name; their contents keep their order. */
 function sorted(value: unknown): unknown {
-  return isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value
 }
 
 function deeplySorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deeplySorted)
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, deeplySorted(item)])
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,15 +1,16 @@
+import {
+  annotationKey,
+  dnsLabel,
+  isDeepEqual,
+  type JsonObject,
+  labelValue,
+  pathSegment,
+  qualifiedName,
+  withoutField,
+} from '@tenure/kube/model'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference, Stored } from '@tenure/kube'
 import type { FieldError } from '../../schema/types.ts'
-import { isEqual, without } from '../json.ts'
-import type { JsonObject } from '../json.ts'
-import {
-  checkLabelName,
-  checkLabelValue,
-  checkName,
-  checkNamePrefix,
-  checkPathSegment,
-  checkQualifiedName,
-} from './names.ts'
+import { checkName, checkNamePrefix } from './object-names.ts'
 import type { ResourceDefinition } from '../types.ts'
 
 /** The fields of ObjectMeta in the order in which kube-apiserver writes them. */
@@ -67,7 +68,7 @@ export function validateMetadata(metadata: ObjectMeta, definition: ResourceDefin
 }
 
 /** The minimum rule for names of any kind. */
-const SEGMENT: NameRules = { name: checkPathSegment, prefix: checkPathSegment }
+const SEGMENT: NameRules = { name: pathSegment, prefix: pathSegment }
 
 /** Built-in kinds whose metadata is validated on update as on create. */
 const VALIDATED_AS_NEW = new Set([
@@ -149,7 +150,7 @@ function whole(metadata: ObjectMeta, definition: ResourceDefinition, parts: Part
   if (definition.namespaced && namespace === undefined) {
     errors.push({ reason: 'FieldValueRequired', field: 'metadata.namespace', message: 'Required value' })
   } else if (definition.namespaced && namespace !== undefined) {
-    for (const why of checkLabelName(namespace)) errors.push(invalidValue('metadata.namespace', namespace, why))
+    for (const why of dnsLabel(namespace)) errors.push(invalidValue('metadata.namespace', namespace, why))
   } else if (namespace !== undefined) {
     errors.push({
       reason: 'FieldValueForbidden',
@@ -168,12 +169,12 @@ function mapErrors({ labels, annotations }: ObjectMeta): readonly FieldError[] {
   if (!labels && !annotations) return NONE
   const errors: FieldError[] = []
   for (const key in labels) {
-    for (const why of checkQualifiedName(key)) errors.push(invalidValue('metadata.labels', key, why))
-    for (const why of checkLabelValue(labels[key] ?? '')) errors.push(invalidValue('metadata.labels', labels[key], why))
+    for (const why of qualifiedName(key)) errors.push(invalidValue('metadata.labels', key, why))
+    for (const why of labelValue(labels[key] ?? '')) errors.push(invalidValue('metadata.labels', labels[key], why))
   }
   let size = 0
   for (const key in annotations) {
-    for (const why of checkQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, why))
+    for (const why of annotationKey(key)) errors.push(invalidValue('metadata.annotations', key, why))
     size += key.length + (annotations[key]?.length ?? 0)
   }
   if (size > MAX_ANNOTATION_BYTES) {
@@ -216,7 +217,7 @@ function finalizerErrors(finalizers: readonly string[] | undefined): readonly Fi
   if (!finalizers) return NONE
   const errors: FieldError[] = []
   for (const finalizer of finalizers) {
-    for (const why of checkQualifiedName(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, why))
+    for (const why of qualifiedName(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, why))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set'
@@ -312,13 +313,13 @@ function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
 export function isSameContent(next: KubeObject, current: Stored<KubeObject>): boolean {
   const a = next as unknown as JsonObject
   const b = current as unknown as JsonObject
-  for (const key in a) if (key !== 'metadata' && !isEqual(a[key], b[key])) return false
+  for (const key in a) if (key !== 'metadata' && !isDeepEqual(a[key], b[key])) return false
   for (const key in b) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false
   const { resourceVersion: _, managedFields, ...metadata } = next.metadata ?? {}
   const { resourceVersion: __, managedFields: managed, ...old } = current.metadata
-  return isEqual(metadata, old) && isEqual(timeless(managedFields), timeless(managed))
+  return isDeepEqual(metadata, old) && isDeepEqual(timeless(managedFields), timeless(managed))
 }
 
 function timeless(entries: readonly ManagedFieldsEntry[] | undefined): readonly unknown[] {
-  return (entries ?? []).map((entry) => without(entry, 'time'))
+  return (entries ?? []).map((entry) => withoutField(entry, 'time'))
 }

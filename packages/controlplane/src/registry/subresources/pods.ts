@@ -1,3 +1,4 @@
+import { isDeepEqual, isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import type { KubeObject, LabelSelector, Stored } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
 import { badRequest, conflict, notFound, StatusError } from '../../errors.ts'
@@ -10,8 +11,6 @@ import { DecodeError } from '../decode/decode-error.ts'
 import { apiVersionOf, checkKind, report, undecodable } from '../decode/decode.ts'
 import type { KindNames } from '../decode/decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
-import { isEqual, isObject, valueAt } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { timestamp } from '../metadata/metadata.ts'
 import { find, keyFor } from '../verbs/read.ts'
 import type { RequestOptions, ResourceResponse, ResourceRequest } from '../request.ts'
@@ -51,7 +50,7 @@ function decodeSent(
   warn: (warning: string) => void,
 ): JsonObject {
   const { body, name = '' } = request
-  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${sent.kind})`)
+  if (!isJsonObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${sent.kind})`)
   try {
     // The first version of evictions is still accepted; its fields are the same.
     const isFormer = body['kind'] === EVICTION.kind && body['apiVersion'] === 'policy/v1beta1'
@@ -60,7 +59,7 @@ function decodeSent(
     if (error !== undefined) throw new DecodeError(error)
     report(request, unknown, warn)
     const decoded = object as JsonObject
-    if (valueAt(decoded, 'metadata.name') === name) return decoded
+    if (valueAtPath(decoded, 'metadata', 'name') === name) return decoded
   } catch (error) {
     throw error instanceof DecodeError ? undecodable(sent, body, error) : error
   }
@@ -78,7 +77,7 @@ async function admitted(
   const { definition, subresource, namespace, name = '', user, options } = request
   const body = decodeSent(context, request, sent, warn)
   if (!admission || !(admission.concerns?.('CREATE', definition, subresource) ?? true)) return body
-  const metadata = { ...(isObject(body['metadata']) ? body['metadata'] : {}), ...(namespace && { namespace }) }
+  const metadata = { ...(isJsonObject(body['metadata']) ? body['metadata'] : {}), ...(namespace && { namespace }) }
   const attributes = {
     operation: 'CREATE',
     definition,
@@ -109,7 +108,7 @@ export async function evict(context: RegistryContext, request: ResourceRequest):
   const pod = find(context, request)
   const options = evictionOptions(request, body['deleteOptions'])
   const deletion: ResourceRequest = { ...request, verb: 'delete', subresource: '', body: undefined, options }
-  const phase = valueAt(pod.object, 'status.phase')
+  const phase = valueAtPath(pod.object, 'status', 'phase')
   const isFree =
     phase === 'Succeeded' ||
     phase === 'Failed' ||
@@ -123,11 +122,11 @@ export async function evict(context: RegistryContext, request: ResourceRequest):
 
 /** A dry run may be requested in the query or in the eviction, but they must not disagree. */
 function evictionOptions({ options }: ResourceRequest, sent: unknown): RequestOptions {
-  if (!isObject(sent)) return options
+  if (!isJsonObject(sent)) return options
   const deletion = readDeleteOptions(sent)
   const asked = options.dryRun ?? []
   const said = deletion.dryRun ?? []
-  if (asked.length > 0 && said.length > 0 && !isEqual(asked, said)) {
+  if (asked.length > 0 && said.length > 0 && !isDeepEqual(asked, said)) {
     throw badRequest(
       `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${said.join(' ')}]`,
     )
@@ -195,7 +194,7 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
   const warn = (warning: string): void => void warnings.push(warning)
   const body = await admitted(context, request, BINDING, warn)
   checkBinding(body)
-  const node = valueAt(body, 'target.name')
+  const node = valueAtPath(body, 'target', 'name')
   await storage.write(definition.bucket, keyFor(namespace, name), (current) => {
     if (!current) throw notFound(definition, name)
     const { metadata } = current.object
@@ -211,7 +210,7 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
       readonly spec?: object
       readonly status?: { readonly conditions?: readonly Condition[] }
     }
-    const assigned = valueAt(spec, 'nodeName')
+    const assigned = valueAtPath(spec, 'nodeName')
     if (typeof assigned === 'string' && assigned !== '') {
       throw conflict(
         { ...definition, plural: 'pods/binding' },
@@ -220,7 +219,10 @@ export async function bind(context: RegistryContext, request: ResourceRequest): 
       )
     }
     if (isDryRun(request)) return { keep: true }
-    const annotations = { ...metadata.annotations, ...(valueAt(body, 'metadata.annotations') as object | undefined) }
+    const annotations = {
+      ...metadata.annotations,
+      ...(valueAtPath(body, 'metadata', 'annotations') as object | undefined),
+    }
     const scheduled = {
       type: 'PodScheduled',
       status: 'True',
@@ -245,7 +247,7 @@ export function bindNamed(context: RegistryContext, request: ResourceRequest): P
   const { group, version } = request.definition
   const pods = context.catalog.find(group, version, 'pods')
   if (!pods) throw notFound(request.definition, '')
-  const name = valueAt(request.body, 'metadata.name')
+  const name = valueAtPath(request.body, 'metadata', 'name')
   return bind(context, {
     ...request,
     definition: pods,
@@ -255,12 +257,12 @@ export function bindNamed(context: RegistryContext, request: ResourceRequest): P
 }
 
 function checkBinding(body: JsonObject): void {
-  const kind = valueAt(body, 'target.kind')
+  const kind = valueAtPath(body, 'target', 'kind')
   const wrong = [
     ...(kind && kind !== 'Node'
       ? [`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`]
       : []),
-    ...(valueAt(body, 'target.name') ? [] : ['target.name: Required value']),
+    ...(valueAtPath(body, 'target', 'name') ? [] : ['target.name: Required value']),
   ]
   if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`)
 }
@@ -274,8 +276,8 @@ function checkSeen(definition: ResourceDefinition, body: JsonObject, pod: Stored
       name,
       `StorageError: invalid object, Code: 4, Key: /registry/pods/${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${String(said)}, ${what} in object meta: ${is}`,
     )
-  const saidUid = valueAt(body, 'metadata.uid')
+  const saidUid = valueAtPath(body, 'metadata', 'uid')
   if (saidUid && saidUid !== uid) throw failed('UID', saidUid, uid)
-  const saidVersion = valueAt(body, 'metadata.resourceVersion')
+  const saidVersion = valueAtPath(body, 'metadata', 'resourceVersion')
   if (saidVersion && saidVersion !== resourceVersion) throw failed('ResourceVersion', saidVersion, resourceVersion)
 }

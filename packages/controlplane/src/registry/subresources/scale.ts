@@ -1,3 +1,4 @@
+import { isJsonObject, valueAtPath } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { LabelMatcher } from '@tenure/kube'
 import { entriesAfterScale, scaleEntries } from '../../apply/managers/scale.ts'
@@ -8,7 +9,7 @@ import type { StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { apiVersionOf, processed, report, unpatchable } from '../decode/decode.ts'
-import { isObject, valueAt, withValueAt } from '../json.ts'
+import { valueAt, withValueAt } from '../dotted-path.ts'
 import { orderMetadata, timestamp } from '../metadata/metadata.ts'
 import { checkPatchOptions, checkWriteOptions } from '../options/check-options.ts'
 import { reportDuplicateKeys } from '../verbs/patch.ts'
@@ -52,7 +53,7 @@ export function scaleOf(object: KubeObject, paths: ScalePaths, isBuiltIn: boolea
 
 function selectorText(selector: unknown): string | undefined {
   if (typeof selector === 'string') return selector
-  if (!isObject(selector)) return undefined
+  if (!isJsonObject(selector)) return undefined
   // ReplicationControllers have plain labels as selector.
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector)
   return LabelMatcher.from(
@@ -126,7 +127,7 @@ function nextScale(context: RegistryContext, request: ResourceRequest, live: Sca
     resetFields: [],
   }
   if (patchType === APPLY_PATCH) {
-    const applied = (isObject(body) ? body : {}) as KubeObject
+    const applied = (isJsonObject(body) ? body : {}) as KubeObject
     const merged = fields.apply({ ...managed, live, applied, force: options.force ?? false })
     reportDuplicateKeys(request, warn)
     refuseMistyped(merged, (error) => unpatchable(merged, new DecodeError(error)))
@@ -163,7 +164,7 @@ function reportFields(request: ResourceRequest, warn: Warn): void {
 }
 
 function checkKind(body: unknown): void {
-  if (!isObject(body)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
+  if (!isJsonObject(body)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
   const what = typeof body['kind'] === 'string' && body['kind'] ? body['kind'] : 'Scale'
   const version = typeof body['apiVersion'] === 'string' && body['apiVersion'] ? body['apiVersion'] : SCALE_VERSION
   if (what === 'Scale' && version === SCALE_VERSION) return
@@ -174,7 +175,7 @@ function checkKind(body: unknown): void {
 
 /** Go's message for replicas that are not an integer. */
 function refuseMistyped(body: unknown, refusal: (error: string) => Error): void {
-  const replicas = valueAt(body, 'spec.replicas')
+  const replicas = valueAtPath(body, 'spec', 'replicas')
   if (replicas === undefined || replicas === null || Number.isInteger(replicas)) return
   const what = typeof replicas === 'number' ? `number ${replicas}` : typeof replicas
   throw refusal(`json: cannot unmarshal ${what} into Go struct field ScaleSpec.spec.replicas of type int32`)

@@ -1,3 +1,4 @@
+import { withoutField } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { randomSuffix } from '@tenure/kube'
 import { withWarnings, StatusError } from '../../errors.ts'
@@ -6,7 +7,6 @@ import { DecodeError } from '../decode/decode-error.ts'
 import { decode, processed, undecodable } from '../decode/decode.ts'
 import type { Decoded } from '../decode/decode.ts'
 import { inVersion } from '../decode/derived-object.ts'
-import { without } from '../json.ts'
 import { finalizerWarnings } from '../metadata/metadata.ts'
 import { checkWriteOptions } from '../options/check-options.ts'
 import { wrongNamespace } from './identity.ts'
@@ -68,7 +68,7 @@ function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (
   if (rest.namespace !== undefined && rest.namespace !== namespace && definition.namespaced) throw wrongNamespace()
   const sent = namespace === undefined || !definition.namespaced ? rest : { ...rest, namespace }
   let object: KubeObject = { ...decoded.object, metadata: sent }
-  if (definition.hasStatus && !definition.strategy.keepsStatusOnCreate) object = without(object, 'status')
+  if (definition.hasStatus && !definition.strategy.keepsStatusOnCreate) object = withoutField(object, 'status')
   return { ...decoded, object: dropDuplicateOwners(object, warn) }
 }
 

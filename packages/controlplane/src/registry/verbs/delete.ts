@@ -1,9 +1,9 @@
+import { isDeepEqual } from '@tenure/kube/model'
 import type { KubeObject, ObjectMeta, Stored } from '@tenure/kube'
 import { conflict, forbidden, notFound, StatusError } from '../../errors.ts'
 import type { Decision, StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { asRead, inVersion, unstored } from '../decode/derived-object.ts'
-import { isEqual } from '../json.ts'
 import { orderMetadata, timestamp } from '../metadata/metadata.ts'
 import { checkDeleteOptions } from '../options/check-options.ts'
 import { keyFor, list } from './read.ts'
@@ -74,7 +74,7 @@ async function removeOne(
     const read = asRead(current, definition)
     outcome = step(context, request, read)
     if ('remove' in outcome) return { remove: true }
-    return 'mark' in outcome && !isEqual(outcome.mark, read.object) ? { put: outcome.mark } : { keep: true }
+    return 'mark' in outcome && !isDeepEqual(outcome.mark, read.object) ? { put: outcome.mark } : { keep: true }
   })
   if (!outcome || 'pending' in outcome)
     return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)

@@ -1,9 +1,8 @@
+import { isJsonObject, type JsonObject, withoutField } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { badRequest, conflict, invalid, StatusError } from '../../errors.ts'
 import type { StoredObject } from '../../storage/types.ts'
-import { isObject, without } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { parseRevision } from '../options/check-options.ts'
 import type { ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
@@ -37,7 +36,7 @@ export function namespaceFinalizers(object: KubeObject): readonly string[] {
 
 /** Name and namespace in the body must match the URL. */
 export function checkIdentity({ name = '', namespace, definition }: ResourceRequest, body: JsonObject): void {
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
   const { name: sentName, namespace: sentNamespace } = metadata as Readonly<Record<string, string | undefined>>
   if (definition.namespaced && sentNamespace && sentNamespace !== namespace) throw wrongNamespace()
   if (!sentName)
@@ -73,7 +72,7 @@ export function writableFields(request: ResourceRequest, next: KubeObject, old: 
       ? { ...next.metadata, namespace }
       : next.metadata
   const object = metadata === next.metadata ? next : { ...next, ...(metadata && { metadata }) }
-  if (!old) return definition.hasStatus ? without(object, 'status') : object
+  if (!old) return definition.hasStatus ? withoutField(object, 'status') : object
   switch (subresource) {
     case 'status':
       return statusOnly(definition, object, old)
@@ -98,7 +97,7 @@ function withFinalizersOf(object: KubeObject, old: KubeObject): KubeObject {
 function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
   const status = (old as { readonly status?: unknown }).status
   if ((object as { readonly status?: unknown }).status === status) return object
-  return status === undefined ? without(object, 'status') : ({ ...object, status } as KubeObject)
+  return status === undefined ? withoutField(object, 'status') : ({ ...object, status } as KubeObject)
 }
 
 function statusOnly(definition: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {
@@ -114,7 +113,7 @@ function statusOnly(definition: ResourceDefinition, object: KubeObject, old: Kub
         ...object.metadata,
         ...Object.fromEntries(['labels', 'ownerReferences'].filter(isReset).map((field) => [field, was[field]])),
       }
-  const base = without(old, 'status')
+  const base = withoutField(old, 'status')
   return {
     ...base,
     metadata: metadata as KubeObject['metadata'],

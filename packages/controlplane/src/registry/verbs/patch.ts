@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { badRequest, conflict, invalid, notFound } from '../../errors.ts'
@@ -9,8 +10,6 @@ import { DecodeError } from '../decode/decode-error.ts'
 import { apiVersionOf, decode, undecodable, unpatchable } from '../decode/decode.ts'
 import type { Decoded } from '../decode/decode.ts'
 import { inVersion } from '../decode/derived-object.ts'
-import { isObject } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { timestamp } from '../metadata/metadata.ts'
 import { checkPatchOptions } from '../options/check-options.ts'
 import { checkIdentity, checkVersion, writableFields } from './identity.ts'
@@ -104,7 +103,7 @@ function applied(
   warn: Warn,
 ): Decoded {
   const { definition, body, name = '', subresource } = request
-  const sent = (isObject(body) ? body : {}) as KubeObject
+  const sent = (isJsonObject(body) ? body : {}) as KubeObject
   const apiVersion = apiVersionOf(definition)
   if (sent.apiVersion !== apiVersion || sent.kind !== definition.kind) {
     const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()

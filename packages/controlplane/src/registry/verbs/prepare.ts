@@ -1,3 +1,4 @@
+import { isDeepEqual, isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import type { KubeObject, ObjectMeta, OwnerReference, Random, Stored } from '@tenure/kube'
 import { asksToClear } from '../../apply/managers/managers.ts'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
@@ -6,8 +7,6 @@ import type { ResourceNames } from '../../errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { apiVersionOf } from '../decode/decode.ts'
-import { isEqual, isObject, valueAt } from '../json.ts'
-import type { JsonObject } from '../json.ts'
 import { orderMetadata, timestamp, validateMetadata, validateMetadataUpdate } from '../metadata/metadata.ts'
 import type { ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
@@ -44,7 +43,7 @@ export function withManagedFields(
 
 /** An empty list is stored as absent, but its sender owns the field. */
 function withEmptyLists(definition: ResourceDefinition, object: KubeObject, sent: unknown): KubeObject {
-  if (!definition.isBuiltIn || !isObject(sent)) return object
+  if (!definition.isBuiltIn || !isJsonObject(sent)) return object
   const lists = Object.keys(sent).filter((name) => {
     const value = sent[name]
     return Array.isArray(value) && value.length === 0 && definition.schema?.properties?.[name]?.default === null
@@ -57,7 +56,7 @@ function withEmptyLists(definition: ResourceDefinition, object: KubeObject, sent
  * decoded.
  */
 function withSentManagers(object: KubeObject, sent: unknown): KubeObject {
-  const managedFields = valueAt(sent, 'metadata.managedFields')
+  const managedFields = valueAtPath(sent, 'metadata', 'managedFields')
   if (!asksToClear(managedFields)) return object
   return { ...object, metadata: { ...object.metadata, managedFields: [] } }
 }
@@ -164,7 +163,7 @@ export function finishUpdate(
   let object: KubeObject = { ...draft, metadata }
   const isOfStatus = request.subresource === 'status' && strategy.validateStatus !== undefined
   if (!isOfStatus) object = strategy.prepareForUpdate?.(object, old) ?? object
-  if (strategy.generation !== false && !isEqual(counted(object, definition), counted(old, definition))) {
+  if (strategy.generation !== false && !isDeepEqual(counted(object, definition), counted(old, definition))) {
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
   }
   const own =
@@ -204,7 +203,7 @@ export function dropDuplicateOwners(object: KubeObject, warn: (warning: string) 
   const kept: OwnerReference[] = []
   const dropped: string[] = []
   for (const owner of owners) {
-    if (kept.some((other) => other.uid === owner.uid && isEqual(other, owner))) dropped.push(owner.uid)
+    if (kept.some((other) => other.uid === owner.uid && isDeepEqual(other, owner))) dropped.push(owner.uid)
     else kept.push(owner)
   }
   if (dropped.length === 0) return object

@@ -5,7 +5,7 @@ import type { RegistryContext } from '../context.ts'
 import { ContinueExpired, decodeContinue, encodeContinue } from '../options/continue-token.ts'
 import type { ContinueToken } from '../options/continue-token.ts'
 import { asRead, inVersion } from '../decode/derived-object.ts'
-import { checkPathSegment } from '../metadata/names.ts'
+import { pathSegment } from '@tenure/kube/model'
 import { checkListOptions, listRevision, parseRevision } from '../options/check-options.ts'
 import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import { parseSelection } from '../selectors/selection.ts'
@@ -24,7 +24,7 @@ function tooLarge(revision: number, current: number): StatusError {
 /** The object that a request names, or a 404. */
 export function find({ storage }: RegistryContext, request: ResourceRequest): StoredObject {
   const { definition, namespace, name = '', at } = request
-  const wrong = checkPathSegment(name)
+  const wrong = pathSegment(name)
   if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong.join(';')}`)
   const key = keyFor(namespace, name)
   const stored = at === undefined ? storage.get(definition.bucket, key) : findAt(storage, definition.bucket, key, at)

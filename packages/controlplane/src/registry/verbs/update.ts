@@ -1,3 +1,4 @@
+import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject, Stored } from '@tenure/kube'
 import { conflict, notFound, withWarnings } from '../../errors.ts'
 import type { StoredObject } from '../../storage/types.ts'
@@ -6,7 +7,6 @@ import { DecodeError } from '../decode/decode-error.ts'
 import { decode, processed, undecodable } from '../decode/decode.ts'
 import type { Decoded } from '../decode/decode.ts'
 import { inVersion } from '../decode/derived-object.ts'
-import { isObject } from '../json.ts'
 import { finalizerWarnings, isSameContent, orderMetadata } from '../metadata/metadata.ts'
 import { checkWriteOptions } from '../options/check-options.ts'
 import { checkIdentity, checkVersion, namespaceFinalizers, writableFields } from './identity.ts'
@@ -24,7 +24,7 @@ export async function update(context: RegistryContext, request: ResourceRequest)
   checkWriteOptions('UpdateOptions', request.options)
   const { definition, name = '', body } = request
   // Malformed metadata is reported by decoding.
-  if (isObject(body) && isObject(body['metadata'] ?? {})) checkIdentity(request, body)
+  if (isJsonObject(body) && isJsonObject(body['metadata'] ?? {})) checkIdentity(request, body)
   return change(context, request, definition.strategy.allowsCreateOnUpdate === true, (current, warn) => {
     let decoded: Decoded
     try {

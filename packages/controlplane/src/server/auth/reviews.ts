@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import type { Clock, KubeObject } from '@tenure/kube'
 import { fieldManagement } from '../../apply/field-management.ts'
 import { badRequest, invalid, notFound } from '../../errors.ts'
-import { isObject, valueAt } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
+import { valueAt } from '../../registry/dotted-path.ts'
 import { timestamp } from '../../registry/metadata/metadata.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
 import { builtInSchema, resolveBuiltIn } from '../../schema/openapi/builtin.ts'
@@ -106,8 +106,8 @@ export function reviewFor(group: string, version: string, plural: string): Revie
 }
 
 function specOf({ body }: ReviewRequest): JsonObject {
-  const spec = valueAt(body, 'spec')
-  return isObject(spec) ? spec : {}
+  const spec = valueAtPath(body, 'spec')
+  return isJsonObject(spec) ? spec : {}
 }
 
 function reviewed(group: string, kind: string, spec: JsonObject, status: object, namespace?: string): KubeObject {
@@ -151,7 +151,7 @@ function reviewAccess(context: ReviewContext, request: ReviewRequest): KubeObjec
   const spec = specOf(request)
   const { namespace } = request
   check(spec, false)
-  if (namespace !== undefined && valueAt(spec, 'resourceAttributes.namespace') !== namespace) {
+  if (namespace !== undefined && valueAtPath(spec, 'resourceAttributes', 'namespace') !== namespace) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
   }
   const { user, uid, groups, extra } = spec
@@ -159,7 +159,7 @@ function reviewAccess(context: ReviewContext, request: ReviewRequest): KubeObjec
     name: typeof user === 'string' ? user : '',
     groups: Array.isArray(groups) ? groups.map(String) : [],
     ...(typeof uid === 'string' && { uid }),
-    ...(isObject(extra) && { extra: extra as Readonly<Record<string, readonly string[]>> }),
+    ...(isJsonObject(extra) && { extra: extra as Readonly<Record<string, readonly string[]>> }),
   }
   const { allowed, reason } = context.authorizer.authorize(attributesFrom(spec, asked))
   const kind = namespace === undefined ? 'SubjectAccessReview' : 'LocalSubjectAccessReview'
@@ -189,11 +189,11 @@ function check(spec: JsonObject, isSelf: boolean): void {
   const other = spec['nonResourceAttributes']
   const wrong = (field: string, value: string, why: string): void =>
     void errors.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${value}: ${why}` })
-  if (isObject(spec['resourceAttributes']) && isObject(other)) {
+  if (isJsonObject(spec['resourceAttributes']) && isJsonObject(other)) {
     const shown = JSON.stringify({ Path: other['path'] ?? '', Verb: other['verb'] ?? '' })
     wrong('spec.nonResourceAttributes', shown, 'cannot be specified in combination with resourceAttributes')
   }
-  if (!isObject(spec['resourceAttributes']) && !isObject(other))
+  if (!isJsonObject(spec['resourceAttributes']) && !isJsonObject(other))
     wrong(
       'spec.resourceAttributes',
       'null',
@@ -209,7 +209,7 @@ function attributesFrom(spec: JsonObject, user: User): AccessAttributes {
     const value = valueAt(spec, path)
     return typeof value === 'string' ? value : ''
   }
-  if (!isObject(spec['resourceAttributes'])) {
+  if (!isJsonObject(spec['resourceAttributes'])) {
     return { user, verb: text('nonResourceAttributes.verb'), path: text('nonResourceAttributes.path') }
   }
   const at = (field: string): string => text(`resourceAttributes.${field}`)
@@ -267,12 +267,12 @@ function checkLifetime(seconds: unknown): void {
 export function requestToken(context: ReviewContext, namespace: string, name: string, body: unknown): KubeObject {
   const account = context.storage.get('serviceaccounts', `${namespace}/${name}`)
   if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
-  const asked = valueAt(body, 'spec.audiences')
-  const seconds = valueAt(body, 'spec.expirationSeconds')
+  const asked = valueAtPath(body, 'spec', 'audiences')
+  const seconds = valueAtPath(body, 'spec', 'expirationSeconds')
   checkLifetime(seconds)
-  const bound = valueAt(body, 'spec.boundObjectRef')
+  const bound = valueAtPath(body, 'spec', 'boundObjectRef')
   const pod =
-    isObject(bound) && bound['kind'] === 'Pod'
+    isJsonObject(bound) && bound['kind'] === 'Pod'
       ? { name: String(bound['name']), uid: typeof bound['uid'] === 'string' ? bound['uid'] : '' }
       : undefined
   const { token, audiences, expires } = context.accounts.issue({
@@ -291,7 +291,7 @@ export function requestToken(context: ReviewContext, namespace: string, name: st
     spec: {
       audiences,
       expirationSeconds: Math.round((expires - now) / 1000),
-      boundObjectRef: isObject(bound) ? bound : null,
+      boundObjectRef: isJsonObject(bound) ? bound : null,
     },
     status: { token, expirationTimestamp: timestamp(expires) },
   } as KubeObject

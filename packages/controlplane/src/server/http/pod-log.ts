@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import { badRequest, notFound } from '../../errors.ts'
-import { isObject, valueAt } from '../../registry/json.ts'
-import type { JsonObject } from '../../registry/json.ts'
+import { valueAt } from '../../registry/dotted-path.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import type { ResourceRoute } from './route.ts'
@@ -9,7 +9,7 @@ const LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
 const objectsAt = (object: unknown, path: string): readonly JsonObject[] => {
   const list = valueAt(object, path)
-  return Array.isArray(list) ? list.filter(isObject) : []
+  return Array.isArray(list) ? list.filter(isJsonObject) : []
 }
 
 /**
@@ -26,15 +26,16 @@ export function podLog(
   if (!pod) throw notFound(definition, name)
   const parameters = new URLSearchParams(query)
   const container = chosen(pod, name, parameters.get('container') ?? '')
-  if (!valueAt(pod, 'spec.nodeName')) return undefined
+  if (!valueAtPath(pod, 'spec', 'nodeName')) return undefined
   const status = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
     .flatMap((list) => objectsAt(pod, `status.${list}`))
     .find((one) => one['name'] === container['name'])
-  const waiting = status ? valueAt(status, 'state.waiting.reason') : 'ContainerCreating'
+  const waiting = status ? valueAtPath(status, 'state', 'waiting', 'reason') : 'ContainerCreating'
   if (typeof waiting === 'string') {
     throw badRequest(`container "${String(container['name'])}" in pod "${name}" is waiting to start: ${waiting}`)
   }
-  const started = valueAt(status, 'state.running.startedAt') ?? valueAt(status, 'state.terminated.startedAt')
+  const started =
+    valueAtPath(status, 'state', 'running', 'startedAt') ?? valueAtPath(status, 'state', 'terminated', 'startedAt')
   const since = typeof started === 'string' ? ` since ${started}` : ''
   const stamp = parameters.get('timestamps') === 'true' && typeof started === 'string' ? `${started} ` : ''
   if (parameters.get('tailLines') === '0') return ''

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@tenure/kube/model'
 import { badRequest, notFound, StatusError } from '../../errors.ts'
 import type { ResourceVerb } from '../../registry/request.ts'
 import { subresourcesOf } from '../../registry/subresources/subresources.ts'
@@ -7,7 +8,6 @@ import { DecodeError } from '../../registry/decode/decode-error.ts'
 import { mistypedKind } from '../../registry/decode/decode.ts'
 import { readDeleteOptions } from '../../registry/options/delete-options.ts'
 import type { DeleteOptions } from '../../registry/options/delete-options.ts'
-import { isObject } from '../../registry/json.ts'
 import { objectPurpose, OPTIONS_PURPOSE, parseBody, patchPurpose } from '../encoding/request-body.ts'
 import type { BodyPurpose, ParsedBody } from '../encoding/request-body.ts'
 import type { ResourceRoute } from './route.ts'
@@ -55,7 +55,7 @@ export async function parseDeleteOptions(body: string, yaml: boolean): Promise<D
 
 /** A value that must be an object with well-formed kind and apiVersion, if it has them. */
 function namedObject(value: unknown, purpose: BodyPurpose): Readonly<Record<string, unknown>> {
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     const { apiVersion = '', kind = '' } = value
     if (typeof (apiVersion ?? '') !== 'string' || typeof (kind ?? '') !== 'string') {
       throw badRequest(purpose.yaml(mistypedKind(value)))
@@ -76,7 +76,7 @@ function namedObject(value: unknown, purpose: BodyPurpose): Readonly<Record<stri
 /** Parses an applied configuration, in JSON or YAML. */
 export async function parseApplied(body: string): Promise<ParsedBody> {
   const parsed = await parseBody(body, true, patchPurpose(APPLY_PATCH))
-  if (isObject(parsed.value)) return parsed
+  if (isJsonObject(parsed.value)) return parsed
   const type = Array.isArray(parsed.value) ? 'array' : typeof parsed.value === 'boolean' ? 'bool' : typeof parsed.value
   throw badRequest(
     `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
