@@ -4,7 +4,7 @@ import { refuse } from '@tenure/controlplane/testing'
 import { ANNOTATIONS, Application, type ApplicationSpec, type ApplicationStatus } from '../api/index.ts'
 import { labelsOf, podRevision } from '../controllers/application/children/index.ts'
 import { deploymentFor } from '../controllers/application/children/deployment.ts'
-import type { Observed } from '../controllers/application/plan.ts'
+import type { Observed } from '../controllers/application/observed.ts'
 
 export const NOW = Date.UTC(2026, 0, 1, 0, 1)
 

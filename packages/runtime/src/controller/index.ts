@@ -1,4 +1,4 @@
-export type { PlanContext, Reads, ReconcileContext } from './context.ts'
+export type { PlanContext, Reads, ReconcileContext, StatusContext } from './context.ts'
 export type { ReconcileResult } from './controller-metrics.ts'
 export {
   controller,

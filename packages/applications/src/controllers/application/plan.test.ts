@@ -6,7 +6,8 @@ import { ANNOTATIONS, type ApplicationSpec, type ApplicationStatus } from '../..
 import { childrenFor, podRevision, selectorText } from './children/index.ts'
 import { jobFor } from './children/job.ts'
 import { all, application, deployment, observed, plainSpec, stored } from '../../testing/objects.ts'
-import { type Observed, planChildren } from './plan.ts'
+import type { Observed } from './observed.ts'
+import { planChildren } from './plan.ts'
 
 const labels = {
   'app.kubernetes.io/name': 'shop',

@@ -1,25 +1,36 @@
 import type { Kind, KubeObject, Stored } from '@tenure/kube'
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, Job, PersistentVolumeClaim } from '@tenure/kube/kinds'
 import {
-  ConfigMap,
-  type Deployment,
-  HorizontalPodAutoscaler,
-  Job,
-  PersistentVolumeClaim,
-  type Pod,
-} from '@tenure/kube/kinds'
-import { type Action, apply, type ApplyAction, remove, type RemoveAction } from '@tenure/runtime'
-import { ANNOTATIONS, type Application } from '../../api/index.ts'
+  type Action,
+  type Actions,
+  apply,
+  type ApplyAction,
+  event,
+  type PlanContext,
+  remove,
+  type RemoveAction,
+} from '@tenure/runtime'
+import { ANNOTATIONS, type Application, isReported, REASONS } from '../../api/index.ts'
 import { type Child, CHILD_KINDS, childrenFor, isOutdated, podRevision } from './children/index.ts'
+import { describeActions } from './describe-actions.ts'
+import { nameConflict } from './name-conflicts.ts'
+import { observe, type Observed } from './observed.ts'
 import { isFinished } from './run-once.ts'
 
-/** Current children and pods of an Application. */
-export interface Observed {
-  readonly deployment: Stored<Deployment> | undefined
-  readonly job: Stored<Job> | undefined
-  /** Pods that fail to become ready. */
-  readonly failingPods: readonly Stored<Pod>[]
-  /** All children of a kind. */
-  owned(kind: (typeof CHILD_KINDS)[number]): readonly Stored<KubeObject>[]
+/** Applies and removes children; the event comes last, so that it is recorded only if every action succeeded. */
+export function planApplication(
+  context: Pick<PlanContext<Application>, 'byIndex' | 'object' | 'owned'>,
+): Actions<Application> {
+  const { object } = context
+  const observed = observe(context)
+  const actions = planChildren(object, observed)
+  const isCreated =
+    !isReported(object.status) &&
+    !observed.deployment &&
+    !observed.job &&
+    actions.some((action) => action.type === 'apply' && (action.kind === Deployment || action.kind === Job))
+  const message = `Created ${describeActions(actions)}.`
+  return [...actions, isCreated && event({ type: 'Normal', reason: REASONS.created, message })]
 }
 
 /**
@@ -35,7 +46,9 @@ export function planChildren(application: Stored<Application>, observed: Observe
   )
   return [
     ...unwanted.filter(mustGoFirst).map(removeChild),
-    ...wanted.filter((child) => !(isRunOver && child.kind === Job) && !isBlocked(child, observed)).map(applyChild),
+    ...wanted
+      .filter((child) => !(isRunOver && child.kind === Job) && !isBlocked(child, observed))
+      .map((child) => applyChild(application, child)),
     ...unwanted.filter((live) => !mustGoFirst(live)).map(removeChild),
   ]
 }
@@ -46,8 +59,8 @@ interface LiveChild {
   readonly object: Stored<KubeObject>
 }
 
-function applyChild({ kind, object }: Child): ApplyAction {
-  return apply(kind, object)
+function applyChild(application: Stored<Application>, { kind, object }: Child): ApplyAction {
+  return apply(kind, object, { adopt: (existing) => nameConflict(application, kind, existing) })
 }
 
 function removeChild({ kind, object }: LiveChild): RemoveAction {

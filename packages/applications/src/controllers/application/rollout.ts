@@ -2,7 +2,7 @@ import type { Stored } from '@tenure/kube'
 import type { Deployment, Job, Pod } from '@tenure/kube/kinds'
 import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { podRevision } from './children/index.ts'
-import type { Observed } from './plan.ts'
+import type { Observed } from './observed.ts'
 import { hasCondition, isFinished } from './run-once.ts'
 import { type PodFailure, podFailureOf } from './pod-failure.ts'
 

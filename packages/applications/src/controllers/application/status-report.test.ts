@@ -70,8 +70,8 @@ const written = (at: string, before: ApplicationStatus) => {
 const created = Date.UTC(2026, 0, 1)
 const blank = { observedGeneration: -1, phase: 'Pending' } as const
 
-const inCrowd = (next: ApplicationStatus, age: number): readonly unknown[] =>
-  brief(planReport(application({}, blank), next, created + age, true))
+const whileBusy = (next: ApplicationStatus, age: number): readonly unknown[] =>
+  brief(planReport(application({}, blank), next, created + age, () => true))
 
 describe('the delay of a status', () => {
   test('the first status waits for the Application to become ready', () => {
@@ -84,11 +84,11 @@ describe('the delay of a status', () => {
 
   test('a first status without progress waits longer while many are pending', () => {
     const nothing = { ...pending, readyReplicas: 0 }
-    expect(inCrowd(nothing, 0)).toEqual([5_000])
-    expect(inCrowd(nothing, 298_000)).toEqual([2_000])
-    expect(inCrowd(nothing, 300_000)).toEqual(['status'])
-    expect(inCrowd({ ...pending, readyReplicas: 1 }, 5_000)).toEqual(['status'])
-    expect(inCrowd(statusAt('Pending', 'Unschedulable', { readyReplicas: 0 }), 5_000)).toEqual(['status'])
+    expect(whileBusy(nothing, 0)).toEqual([5_000])
+    expect(whileBusy(nothing, 298_000)).toEqual([2_000])
+    expect(whileBusy(nothing, 300_000)).toEqual(['status'])
+    expect(whileBusy({ ...pending, readyReplicas: 1 }, 5_000)).toEqual(['status'])
+    expect(whileBusy(statusAt('Pending', 'Unschedulable', { readyReplicas: 0 }), 5_000)).toEqual(['status'])
   })
 
   test('a status with mere progress waits for the interval', () => {

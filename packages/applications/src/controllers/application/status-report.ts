@@ -1,6 +1,19 @@
 import type { Stored } from '@tenure/kube'
-import { type Action, event, getCondition, isTrue, requeueAfter, status } from '@tenure/runtime'
-import { type Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/index.ts'
+import {
+  type Action,
+  type Actions,
+  event,
+  getCondition,
+  isTrue,
+  requeueAfter,
+  status,
+  type StatusContext,
+} from '@tenure/runtime'
+import { Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/index.ts'
+import { observe } from './observed.ts'
+import { rolloutOf } from './rollout.ts'
+import { failedStatus, statusOf } from './status.ts'
+import { isTransient } from './transient-error.ts'
 
 /** Delay of the first status of a new Application: most are ready by then and need one write, not two. */
 const FIRST_REPORT_DELAY_MS = 5_000
@@ -9,12 +22,41 @@ const BUSY_FIRST_REPORT_DELAY_MS = 300_000
 /** Interval between status writes that change only counts and messages. managedFields times are whole seconds. */
 const PROGRESS_REPORT_INTERVAL_MS = 5_000
 
+/** Above this many pending Applications, first status reports are delayed. */
+const MAX_PENDING = 20
+
+/** Index of Applications without a reported status. */
+export const PENDING_NEW = 'pendingNew'
+const PENDING = 'true'
+
+export function pendingNewValues({ status }: Stored<Application>): readonly string[] {
+  return isReported(status) ? [] : [PENDING]
+}
+
+/** Reports the rollout, or the failure of a reconcile. The first of transient failures is not reported. */
+export function reportStatus(
+  context: Pick<StatusContext<Application>, 'byIndex' | 'failure' | 'failures' | 'now' | 'object' | 'owned'>,
+): Actions<Application> {
+  const { failure, failures, now, object } = context
+  if (failure && failures === 1 && isTransient(failure)) return []
+  const rollout = rolloutOf(object, observe(context))
+  if (!failure) {
+    const isBusy = () => context.byIndex(Application, PENDING_NEW, PENDING).length > MAX_PENDING
+    return planReport(object, statusOf(object, rollout, now), now, isBusy)
+  }
+  const message = 'No objects created yet.'
+  return [
+    !isReported(object.status) && event({ type: 'Normal', reason: REASONS.created, message }),
+    ...planReport(object, failedStatus(object, rollout, failure.message, now), now),
+  ]
+}
+
 /** Writes the status and its events, or requeues if the write can wait. `isBusy`: many Applications are pending. */
 export function planReport(
   application: Stored<Application>,
   next: ApplicationStatus,
   now: number,
-  isBusy = false,
+  isBusy = () => false,
 ): readonly Action<Application>[] {
   const wait = waitOf(application, next, now, isBusy)
   if (wait > 0) return [requeueAfter(wait)]
@@ -22,11 +64,11 @@ export function planReport(
 }
 
 /** Milliseconds that the write of a status can wait. */
-function waitOf(application: Stored<Application>, next: ApplicationStatus, now: number, isBusy: boolean): number {
+function waitOf(application: Stored<Application>, next: ApplicationStatus, now: number, isBusy: () => boolean): number {
   const { metadata, status: before } = application
   if (!isReported(before)) {
     if (next.phase !== 'Pending') return 0
-    const period = isBusy && isBlank(next) ? BUSY_FIRST_REPORT_DELAY_MS : FIRST_REPORT_DELAY_MS
+    const period = isBlank(next) && isBusy() ? BUSY_FIRST_REPORT_DELAY_MS : FIRST_REPORT_DELAY_MS
     return Math.min(remaining(metadata.creationTimestamp, period, now), FIRST_REPORT_DELAY_MS)
   }
   if (before === undefined || isTransition(before, next) || !isProgress(before, next)) return 0

@@ -5,7 +5,7 @@ import type { Application, ApplicationSpec, ApplicationStatus } from '../../api/
 import { podRevision } from './children/index.ts'
 import { jobFor } from './children/job.ts'
 import { all, application, deployment, NOW, observed, plainSpec, pod, stored, waiting } from '../../testing/objects.ts'
-import type { Observed } from './plan.ts'
+import type { Observed } from './observed.ts'
 import { rolloutOf } from './rollout.ts'
 import { failedStatus, statusOf } from './status.ts'
 
