@@ -58,7 +58,7 @@ async function expectSettled(): Promise<void> {
   )
   expect(versionsOf(cache.list())).toEqual(versionsOf(items))
   expect(versionsOf(model.objects.values())).toEqual(versionsOf(items))
-  expect(model.complaints).toEqual([])
+  expect(model.problems).toEqual([])
 }
 
 describe('the cache', () => {

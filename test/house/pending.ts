@@ -32,7 +32,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/runtime/src/controller',
     'packages/runtime/src/expiry',
     'packages/runtime/src/manager',
-    'packages/runtime/src/testing',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',
     'packages/tenure/src/lease-controllers.ts',

@@ -70,7 +70,7 @@ export class ObservedInformer<T extends KubeObject> {
       () => JSON.stringify(versionsOf(cache.list())) === JSON.stringify(expected),
     )
     assert.deepEqual(contents(cache.list()), contents(items))
-    assert.deepEqual(this.model.complaints, [])
+    assert.deepEqual(this.model.problems, [])
     assert.deepEqual(versionsOf(this.model.objects.values()), expected)
     // With a short idle timeout the informer may reconnect during the quiet.
     await this.whenLive()
@@ -93,7 +93,7 @@ export class ObservedInformer<T extends KubeObject> {
       debug: (_, facts) => void (facts?.['error'] && this.failures.push(asError(facts['error']))),
       info: (message) => void (message === 'informer is live again' && this.transitions.push('live')),
       warn: (message) => void (message === 'informer is down' && this.transitions.push('down')),
-      error: (message, facts) => void this.model.complaints.push(`${message}: ${String(facts?.['error'])}`),
+      error: (message, facts) => void this.model.problems.push(`${message}: ${String(facts?.['error'])}`),
       child: () => logger,
     }
     return logger

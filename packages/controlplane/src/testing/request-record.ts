@@ -1,5 +1,5 @@
-import type { TransportRequest } from '@tenure/kube'
-import type { RecordedRequest, Verb } from '@tenure/runtime/testing'
+import type { TransportRequest, Verb } from '@tenure/kube'
+import type { RecordedRequest } from '@tenure/runtime/testing'
 import { parseRoute, type ResourceRoute } from '../server/http/route.ts'
 
 /** A request in Kubernetes terms. A path that names no resource, such as `/apis`, has an empty `plural`. */

@@ -1,7 +1,7 @@
 import { defineKind, type KubeObject, type Stored } from '@tenure/kube'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { event, patch, readLive, remove } from '../actions/index.ts'
-import { refuse } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import { World } from './fixture.testing.ts'
 import { controller, type ControllerOptions } from './index.ts'
 

@@ -2,8 +2,8 @@ import { defineKind, type KubeObject, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, call, requeueAfter, requeueAt, status } from '../actions/index.ts'
-import { jsonAnswer, Refusal, statusOf } from '../testing/memory-answer.ts'
-import { refuse } from '../testing/memory-api.ts'
+import { errorResponse, RequestError } from '../testing/responses.ts'
+import { refuse } from '../testing/responses.ts'
 import { controller } from './index.ts'
 import { World } from './fixture.testing.ts'
 
@@ -116,12 +116,12 @@ describe('the fate of an error', () => {
 
   test('what a namespace refuses because it is being deleted is no trouble, and tried again', async () => {
     const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated' }]
-    const ending = new Refusal(403, 'Forbidden', 'it is being terminated', { causes })
+    const ending = new RequestError(403, 'Forbidden', 'it is being terminated', { causes })
     let refusals = 0
     world.server.intercept(({ verb, at }) => {
       if (verb !== 'apply' || ++refusals > 3) return undefined
       attempts.push(at)
-      return jsonAnswer(403, statusOf(ending))
+      return errorResponse(ending)
     })
     const outcomes: string[] = []
     await world.start(

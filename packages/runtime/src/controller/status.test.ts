@@ -1,6 +1,6 @@
 import { defineKind, type KubeObject, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { refuse } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, event, requeueAfter, status } from '../actions/index.ts'
 import { World } from './fixture.testing.ts'

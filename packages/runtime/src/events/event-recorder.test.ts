@@ -1,6 +1,6 @@
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
-import { refuse } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import { kubeEvent } from './event.ts'
 import { about, ready, web, setup } from './events.testing.ts'
 

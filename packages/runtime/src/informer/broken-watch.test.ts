@@ -1,6 +1,6 @@
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test, vi } from 'vitest'
-import { refuse } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import { ConfigMap, linesBody, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
 import { ObjectTransform } from './cache/transform.ts'
 
@@ -330,7 +330,7 @@ describe('a watch that breaks', () => {
     await t.clock.advance(60_000)
     expect(t.informer.cache.get(ref('a'))?.data?.['value']).toBe('old')
     lagging()
-    t.model.complaints.length = 0
+    t.model.problems.length = 0
     t.api.seed(ConfigMap, map('a', '4'))
     await t.expectClean()
   })

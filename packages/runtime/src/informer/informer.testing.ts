@@ -48,7 +48,7 @@ export function setUp({ server, informers: tuning, selection }: SetUp = {}) {
   const expectClean = async (): Promise<void> => {
     await clock.advanceUntil(inSync)
     expect(versionsOf(model.objects.values())).toEqual(versionsOf(informer.cache.list()))
-    expect(model.complaints).toEqual([])
+    expect(model.problems).toEqual([])
     api.sendBookmarks()
     await settle()
     expect(informer.unconfirmedWrites).toBe(0)

@@ -1,6 +1,6 @@
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test, vi } from 'vitest'
-import { refuse } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import { ConfigMap, map, ref, setUp, stalledBody, streamed, textBody } from './informer.testing.ts'
 
 describe('initial state', () => {

@@ -13,7 +13,8 @@ import { seededRandom, settle, VirtualClock } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EventModel } from '../testing/event-model.ts'
-import { MemoryApi, refuse } from '../testing/memory-api.ts'
+import { MemoryApi } from '../testing/memory-api.ts'
+import { refuse } from '../testing/responses.ts'
 import type { WatchingInformer } from './informer.ts'
 import { SharedInformers } from './shared-informers.ts'
 
@@ -290,7 +291,7 @@ async function play(run: {
     .map((object) => (run.representation === 'full' ? object : { ...object, data: undefined }))
   expect(informer.cache.list().toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
   expect([...model.objects.values()].toSorted(byVersion)).toEqual(expected.toSorted(byVersion))
-  expect(model.complaints).toEqual([])
+  expect(model.problems).toEqual([])
   expect(informer.unconfirmedWrites).toBe(0)
   stop.abort(new Error('stop'))
   await settle()

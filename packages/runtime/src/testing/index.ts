@@ -1,4 +1,3 @@
 export { planFor, type PlanFixture, statusFor } from '../controller/plan-for.ts'
-export { silentLogger } from '../log/logger.ts'
-export * from './event-model.ts'
-export * from './memory-api.ts'
+export type { Interception, Interceptor, RecordedRequest, RequestTarget } from './recorded-request.ts'
+export { refuse } from './responses.ts'

@@ -14,40 +14,24 @@ import {
   type TransportResponse,
 } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
-import { jsonAnswer, Refusal, statusOf } from './memory-answer.ts'
-import { objectAnswer, resourceOf } from './memory-form.ts'
-import { childOf, copyOf, stringOf, type Json } from './memory-json.ts'
+import type { JsonObject } from '@tenure/kube/model'
 import { MemoryLists } from './memory-lists.ts'
-import { bodyOf, isDryRun, MemoryObjects } from './memory-objects.ts'
-import { readRequest, type RecordedRequest, type Verb } from './memory-request.ts'
-import type { Change } from './memory-store.ts'
-import { MemoryWatches } from './memory-watches.ts'
+import { bodyOf, MemoryObjects, metadataOf } from './memory-objects.ts'
+import type { MemoryChange } from './memory-store.ts'
+import { type MemoryWatchOptions, MemoryWatches } from './memory-watches.ts'
+import { type Interception, type Interceptor, readRequest, type RecordedRequest } from './recorded-request.ts'
+import { objectResponse, resourceOf } from './representation.ts'
+import { errorResponse, jsonResponse, RequestError } from './responses.ts'
 
-export { refuse } from './memory-answer.ts'
-export type { RecordedRequest, Verb } from './memory-request.ts'
-export type { Change } from './memory-store.ts'
-
-/** `drop`: not carried out, the connection breaks. `drop-answer`: carried out, and the answer is lost. */
-export type Interception = TransportResponse | 'drop' | 'drop-answer' | undefined
-export type Interceptor = (request: RecordedRequest) => Interception | Promise<Interception>
-
-export interface MemoryApiOptions {
+export interface MemoryApiOptions extends MemoryWatchOptions {
   readonly clock: Clock
   /** For uids and generated names. Default: seeded with 1. */
   readonly random?: Random
-  /** How watches with `sendInitialEvents` are met: served, refused (422), or as an old server, ignored. Default `serve`. */
-  readonly initialEvents?: 'serve' | 'refuse' | 'ignore'
-  /** Milliseconds between the bookmarks of a watch that asked for them; 0 sends none. Default 60,000. */
-  readonly bookmarkEvery?: number
-  /** Bytes per chunk of a watch. Default: whatever is there, at once. */
-  readonly watchChunkBytes?: number
-  /** How a watch from a forgotten resourceVersion is told: in the stream, as real servers do, or by status. Default `stream`. */
-  readonly expiry?: 'stream' | 'status'
 }
 
 /**
- * A small Kubernetes API in memory, for unit tests: every kind by its URL, without schemas, admission, RBAC or
- * garbage collection. It answers as a real server does where controllers notice, and fails on request.
+ * A small in-memory Kubernetes API for the runtime's own unit tests, which cannot use the control plane: every kind by
+ * its URL, without schemas, admission, RBAC or garbage collection. It fails on request.
  */
 export class MemoryApi implements Transport {
   readonly #clock: Clock
@@ -56,23 +40,18 @@ export class MemoryApi implements Transport {
   readonly #watches: MemoryWatches
   readonly #interceptors = new Set<Interceptor>()
   readonly #requests: RecordedRequest[] = []
-  #delay: ((request: RecordedRequest) => number) | undefined
+  #responseDelay: ((request: RecordedRequest) => number) | undefined
 
   constructor(options: MemoryApiOptions) {
     this.#clock = options.clock
     this.#objects = new MemoryObjects(options.clock, options.random ?? seededRandom(1))
     this.#lists = new MemoryLists(this.#objects)
-    this.#watches = new MemoryWatches(this.#objects, this.#lists, options.clock, {
-      initialEvents: options.initialEvents ?? 'serve',
-      bookmarkEvery: options.bookmarkEvery ?? 60_000,
-      watchChunkBytes: options.watchChunkBytes,
-      expiry: options.expiry ?? 'stream',
-    })
+    this.#watches = new MemoryWatches(this.#objects, options.clock, options)
   }
 
-  // ---- what a test sees and does ----
+  // ---- for the test ----
 
-  /** Every request so far, oldest first. */
+  /** The requests so far, oldest first. */
   get requests(): readonly RecordedRequest[] {
     return this.#requests
   }
@@ -81,13 +60,13 @@ export class MemoryApi implements Transport {
     return this.#watches.size
   }
 
-  /** The latest resourceVersion of all. */
+  /** The newest resourceVersion. */
   get revision(): string {
     return String(this.#objects.store.revision)
   }
 
-  /** Calls `listener` for every change of any object, as it happens. Returns what ends that. */
-  onChange(listener: (change: Change) => void): () => void {
+  /** Calls `listener` for every change of any object. Returns a function that ends this. */
+  onChange(listener: (change: MemoryChange) => void): () => void {
     return this.#objects.store.onChange(listener)
   }
 
@@ -95,89 +74,83 @@ export class MemoryApi implements Transport {
     this.#requests.length = 0
   }
 
-  /** What is stored, without a request. */
+  /** The stored object, without a request. */
   peek<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Stored<T> | undefined {
     return this.#objects.store.get(resourceOf(kind), keyOf(ref)) as Stored<T> | undefined
   }
 
-  /** All that is stored of a kind, without a request. */
+  /** All stored objects of a kind, without a request. */
   objects<T extends KubeObject>(kind: Kind<T>): readonly Stored<T>[] {
-    return [...this.#objects.store.list(resourceOf(kind)).values()] as unknown as readonly Stored<T>[]
+    return this.#objects.store.list(resourceOf(kind)) as unknown as readonly Stored<T>[]
   }
 
-  /** Stores an object as it is, with its status: creates it, or replaces what is there. Others' work, so no request. */
+  /** Stores an object as it is, with its status: creates or replaces it on behalf of others, without a request. */
   seed<T extends KubeObject>(kind: Kind<T>, object: T): Stored<T> {
-    const body = copyOf(object) as unknown as Json
-    const metadata = childOf(body, 'metadata')
-    const target = { ...kind, namespace: stringOf(metadata['namespace']), name: '', subresource: '' }
-    const live = this.#objects.store.get(resourceOf(target), keyOf({ ...target, name: stringOf(metadata['name']) }))
-    const { resourceVersion: _version, ...rest } = metadata
-    const wanted: Json = { ...body, metadata: live ? { ...childOf(live, 'metadata'), ...rest } : rest }
+    const body = object as JsonObject
+    const { resourceVersion: _version, ...metadata } = metadataOf(body)
+    const ref = { namespace: object.metadata?.namespace ?? '', name: object.metadata?.name ?? '' }
+    const target = { ...kind, ...ref, subresource: '' }
+    const live = this.#objects.store.get(resourceOf(kind), keyOf(ref))
     const stored = live
-      ? this.#objects.replace(target, live, wanted)
-      : this.#objects.create(target, wanted, wanted['status'])
+      ? this.#objects.replace(target, live, { ...body, metadata: { ...metadataOf(live), ...metadata } })
+      : this.#objects.create(target, { ...body, metadata }, body['status'])
     return stored as unknown as Stored<T>
   }
 
-  /** Takes an object away at once, whatever its finalizers. Others' work, so no request. */
+  /** Removes an object at once, whatever its finalizers, on behalf of others, without a request. */
   unseed(kind: Kind, ref: ObjectRef): void {
     this.#objects.store.remove(resourceOf(kind), keyOf(ref))
   }
 
-  /** Sees every request first, and may answer it or break it. Returns what ends that. */
+  /** Shows every request to `interceptor` first, which may answer or lose it. Returns a function that ends this. */
   intercept(interceptor: Interceptor): () => void {
     this.#interceptors.add(interceptor)
     return () => this.#interceptors.delete(interceptor)
   }
 
-  /** Every answer, of a request already carried out, comes this many milliseconds later. Undefined: at once. */
+  /** Delays the response of a request that was carried out, in milliseconds. Undefined: no delay. */
   delayAnswers(delay: ((request: RecordedRequest) => number) | undefined): void {
-    this.#delay = delay
+    this.#responseDelay = delay
   }
 
-  /** Lists that accept an older state (`resourceVersion=0`, `NotOlderThan`) get that of this revision. Undefined: the latest. */
-  serveStale(revision: string | undefined): void {
-    this.#lists.serveStale(revision === undefined ? undefined : Number(revision))
-  }
-
-  /** Forgets history: watches from an older resourceVersion, and pages of older lists, are answered with 410. */
+  /** Forgets history: a watch from an older resourceVersion, or the next page of an older list, gets 410. */
   compact(): void {
     this.#objects.store.compact()
-    this.#lists.forgetPages()
+    this.#lists.expirePages()
   }
 
-  /** Breaks every watch's connection. */
+  /** Breaks the connection of every open watch. */
   dropWatches(): void {
     this.#watches.forEach((stream) => stream.drop())
   }
 
-  /** Ends every watch as a server does whose time-out passed. */
+  /** Ends every open watch as a server does at its timeout. */
   endWatches(): void {
     this.#watches.forEach((stream) => stream.end())
   }
 
-  /** Leaves every watch that is open now half-open: nothing more arrives on it. */
+  /** Leaves every open watch half-open: nothing more arrives on it. */
   stallWatches(): void {
     this.#watches.forEach((stream) => stream.stall())
   }
 
-  /** Keeps back what watches would send, those opened later too. */
+  /** Holds back the events of all watches, including those opened later. */
   holdWatches(): void {
     this.#watches.hold()
   }
 
-  /** Sends the next `count` lines each watch held back. Default: all, and holds back no more. */
+  /** Delivers the next `count` held events of each watch. Default: all, and stops holding. */
   releaseWatches(count = Infinity): void {
     this.#watches.release(count)
   }
 
-  /** Sends any line into every open watch: an ERROR event, rubbish, half an event. Ends it with a newline unless told not to. */
+  /** Sends any line into every open watch: an ERROR event, garbage, or part of an event without `newline`. */
   injectWatchLine(line: string | object, newline = true): void {
     const text = typeof line === 'string' ? line : JSON.stringify(line)
     this.#watches.forEach((stream) => stream.push(newline ? `${text}\n` : text))
   }
 
-  /** Sends a bookmark into every watch that asked for them. */
+  /** Sends a bookmark into every watch that requested them. */
   sendBookmarks(): void {
     this.#watches.bookmark()
   }
@@ -187,70 +160,68 @@ export class MemoryApi implements Transport {
     return Promise.resolve()
   }
 
-  // ---- the server ----
+  // ---- for the client ----
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    if (request.signal?.aborted) throw abortReason(request.signal)
-    const answer = await this.#respond(request)
-    if (request.signal?.aborted) {
-      answer.body.cancel()
-      throw abortReason(request.signal)
+    const { signal } = request
+    if (signal?.aborted) throw abortReason(signal)
+    const response = await this.#respond(request)
+    if (signal?.aborted) {
+      response.body.cancel()
+      throw abortReason(signal)
     }
-    return { ...answer, headers: { date: new Date(this.#clock.now()).toUTCString(), ...answer.headers } }
+    return { ...response, headers: { date: new Date(this.#clock.now()).toUTCString(), ...response.headers } }
   }
 
   async #respond(request: TransportRequest): Promise<TransportResponse> {
-    let recorded: RecordedRequest
-    try {
-      recorded = readRequest(request, this.#clock.now())
-    } catch (error) {
-      return refusalAnswer(error)
-    }
+    const { signal } = request
+    const recorded = readRequest(request, this.#clock.now())
     this.#requests.push(recorded)
     let interception: Interception
     for (const interceptor of this.#interceptors) interception ??= await interceptor(recorded)
     if (typeof interception === 'object') return interception
     if (interception === 'drop') throw connectionLost()
-    if (request.signal?.aborted) throw abortReason(request.signal)
-    const answer = this.#carryOut(recorded, request.signal)
-    const delay = this.#delay?.(recorded) ?? 0
-    if (delay > 0) {
-      await sleep(this.#clock, delay, request.signal).catch((error: unknown) => {
-        answer.body.cancel()
-        throw error
-      })
+    if (signal?.aborted) throw abortReason(signal)
+    const response = this.#carryOut(recorded, signal)
+    try {
+      const delay = this.#responseDelay?.(recorded) ?? 0
+      if (delay > 0) await sleep(this.#clock, delay, signal)
+      if (interception === 'drop-answer') throw connectionLost()
+    } catch (error) {
+      response.body.cancel()
+      throw error
     }
-    if (interception === 'drop-answer') {
-      answer.body.cancel()
-      throw connectionLost()
-    }
-    return answer
+    return response
   }
 
   #carryOut(request: RecordedRequest, signal: AbortSignal | undefined): TransportResponse {
     const objects = this.#objects
-    const verbs: Record<Verb, () => TransportResponse> = {
-      get: () => objectAnswer(request, 200, objects.find(request)),
-      list: () => jsonAnswer(200, this.#lists.list(request)),
-      watch: () => this.#watches.open(request, signal),
-      create: () => objectAnswer(request, 201, objects.create(request, bodyOf(request), undefined, isDryRun(request))),
-      update: () => objectAnswer(request, 200, objects.update(request)),
-      patch: () => objectAnswer(request, 200, objects.patch(request)),
-      apply: () => objects.apply(request),
-      delete: () => objects.delete(request),
-      deletecollection: () => objects.deleteCollection(request),
-    }
     try {
-      return verbs[request.verb]()
+      switch (request.verb) {
+        case 'get':
+          return objectResponse(request, 200, objects.find(request))
+        case 'list':
+          return jsonResponse(200, this.#lists.list(request))
+        case 'watch':
+          return this.#watches.open(request, signal)
+        case 'create':
+          return objectResponse(request, 201, objects.create(request, bodyOf(request)))
+        case 'update':
+          return objectResponse(request, 200, objects.update(request))
+        case 'patch':
+          return objectResponse(request, 200, objects.patch(request))
+        case 'apply':
+          return objects.apply(request)
+        case 'delete':
+          return objects.delete(request)
+        default:
+          throw new RequestError(405, 'MethodNotAllowed', `the in-memory API has no ${request.verb}`)
+      }
     } catch (error) {
-      return refusalAnswer(error)
+      if (error instanceof RequestError) return errorResponse(error)
+      throw error
     }
   }
-}
-
-function refusalAnswer(error: unknown): TransportResponse {
-  if (!(error instanceof Refusal)) throw error
-  return jsonAnswer(error.status, statusOf(error))
 }
 
 function connectionLost(): ConnectionError {

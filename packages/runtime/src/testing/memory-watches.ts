@@ -1,38 +1,39 @@
 import type { Clock, Timer, TransportResponse } from '@tenure/kube'
-import { Refusal, statusOf } from './memory-answer.ts'
-import { apiVersionOf, metadataForm, resourceOf, wantsMetadata } from './memory-form.ts'
-import { childOf, type Json } from './memory-json.ts'
-import type { MemoryLists } from './memory-lists.ts'
-import type { MemoryObjects } from './memory-objects.ts'
-import { type RecordedRequest, selectionOf } from './memory-request.ts'
-import type { Change } from './memory-store.ts'
-import { WatchStream } from './memory-watch-stream.ts'
+import type { JsonObject } from '@tenure/kube/model'
+import { ControlledStream } from './controlled-stream.ts'
+import { type MemoryObjects, metadataOf } from './memory-objects.ts'
+import type { MemoryChange } from './memory-store.ts'
+import { type RecordedRequest, selectionOf } from './recorded-request.ts'
+import { apiVersionOf, asMetadata, resourceOf, wantsMetadata } from './representation.ts'
+import { RequestError, statusOf } from './responses.ts'
 
 export interface MemoryWatchOptions {
-  readonly initialEvents: 'serve' | 'refuse' | 'ignore'
-  readonly bookmarkEvery: number
-  readonly watchChunkBytes: number | undefined
-  readonly expiry: 'stream' | 'status'
+  /** How watches with `sendInitialEvents` are answered: served, rejected (422), or ignored as by an old server. Default `serve`. */
+  readonly initialEvents?: 'serve' | 'refuse' | 'ignore'
+  /** Milliseconds between the bookmarks of a watch that requests them; 0 sends none. Default 60,000. */
+  readonly bookmarkEvery?: number
+  /** Bytes per chunk of a watch. Default: all available bytes at once. */
+  readonly watchChunkBytes?: number
+  /** How a watch from an expired resourceVersion fails: in the stream, as real servers do, or by status. Default `stream`. */
+  readonly expiry?: 'stream' | 'status'
 }
 
 interface OpenWatch {
-  readonly stream: WatchStream
-  readonly deliver: (change: Change) => void
+  readonly stream: ControlledStream
+  readonly deliver: (change: MemoryChange) => void
   readonly bookmark: () => void
 }
 
-/** The watches that are open, and how one is opened. */
+/** The open watches. */
 export class MemoryWatches {
   readonly #objects: MemoryObjects
-  readonly #lists: MemoryLists
   readonly #clock: Clock
   readonly #options: MemoryWatchOptions
   readonly #open = new Set<OpenWatch>()
-  #held = false
+  #isHeld = false
 
-  constructor(objects: MemoryObjects, lists: MemoryLists, clock: Clock, options: MemoryWatchOptions) {
+  constructor(objects: MemoryObjects, clock: Clock, options: MemoryWatchOptions) {
     this.#objects = objects
-    this.#lists = lists
     this.#clock = clock
     this.#options = options
     objects.store.onChange((change) => {
@@ -44,7 +45,7 @@ export class MemoryWatches {
     return this.#open.size
   }
 
-  forEach(act: (stream: WatchStream) => void): void {
+  forEach(act: (stream: ControlledStream) => void): void {
     for (const { stream } of this.#open) act(stream)
   }
 
@@ -53,25 +54,29 @@ export class MemoryWatches {
   }
 
   hold(): void {
-    this.#held = true
+    this.#isHeld = true
     this.forEach((stream) => stream.hold())
   }
 
   release(count: number): void {
-    if (count === Infinity) this.#held = false
+    if (count === Infinity) this.#isHeld = false
     this.forEach((stream) => stream.release(count))
   }
 
   open(request: RecordedRequest, signal: AbortSignal | undefined): TransportResponse {
     const { query } = request
-    this.#checkInitialEvents(query)
-    const isStreamingList = this.#options.initialEvents === 'serve' && query['sendInitialEvents'] === 'true'
-    const wantsBookmarks = query['allowWatchBookmarks'] === 'true'
+    const { initialEvents = 'serve', expiry = 'stream', watchChunkBytes } = this.#options
+    const { store } = this.#objects
+    if (initialEvents === 'refuse' && query['sendInitialEvents'] !== undefined) {
+      throw new RequestError(422, 'Invalid', 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch')
+    }
+    const isStreamingList = initialEvents === 'serve' && query['sendInitialEvents'] === 'true'
+    const hasBookmarks = query['allowWatchBookmarks'] === 'true'
     const writer = this.#writer(request)
     const timers: Timer[] = []
-    const stream = new WatchStream({
-      chunkBytes: this.#options.watchChunkBytes,
-      held: this.#held,
+    const stream = new ControlledStream({
+      chunkBytes: watchChunkBytes,
+      isHeld: this.#isHeld,
       signal,
       onClose: () => {
         this.#open.delete(watch)
@@ -82,17 +87,20 @@ export class MemoryWatches {
       stream,
       deliver: (change) => stream.push(writer.change(change)),
       bookmark: () => {
-        if (wantsBookmarks) stream.push(writer.bookmark(this.#objects.store.revision))
+        if (hasBookmarks) stream.push(writer.bookmark(store.revision))
       },
     }
     this.#open.add(watch)
     try {
-      const from = this.#start(request, stream, isStreamingList)
-      if (isStreamingList && wantsBookmarks) stream.push(writer.bookmark(from, true))
-      for (const change of this.#objects.store.since(resourceOf(request), from)) watch.deliver(change)
-      this.#arm(watch, timers, wantsBookmarks, Number(query['timeoutSeconds'] ?? 0))
+      const version = query['resourceVersion'] ?? ''
+      const isFromStart = isStreamingList || version === '' || version === '0'
+      const from = isFromStart ? store.revision : Number(version)
+      if (isFromStart) for (const object of store.list(resourceOf(request))) stream.push(writer.added(object))
+      if (isStreamingList && hasBookmarks) stream.push(writer.bookmark(from, true))
+      for (const change of store.since(resourceOf(request), from)) watch.deliver(change)
+      this.#arm(watch, timers, hasBookmarks, Number(query['timeoutSeconds'] ?? 0))
     } catch (error) {
-      if (!(error instanceof Refusal) || this.#options.expiry === 'status') {
+      if (!(error instanceof RequestError) || expiry === 'status') {
         stream.cancel()
         throw error
       }
@@ -102,65 +110,46 @@ export class MemoryWatches {
     return { status: 200, headers: { 'content-type': 'application/json' }, body: stream }
   }
 
-  #checkInitialEvents(query: RecordedRequest['query']): void {
-    const isAsked = query['sendInitialEvents'] !== undefined && this.#options.initialEvents !== 'ignore'
-    if (isAsked && (this.#options.initialEvents === 'refuse' || query['resourceVersionMatch'] !== 'NotOlderThan')) {
-      throw new Refusal(422, 'Invalid', 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch', {
-        causes: [{ reason: 'FieldValueForbidden', field: 'sendInitialEvents' }],
-      })
-    }
-  }
-
-  /** Sends the state that a watch begins with, if it does, and tells after which revision changes follow. */
-  #start(request: RecordedRequest, stream: WatchStream, isStreamingList: boolean): number {
-    const version = request.query['resourceVersion'] ?? ''
-    if (!isStreamingList && version !== '' && version !== '0') return Number(version)
-    const from = this.#lists.revisionFor(version || undefined, undefined)
-    const { added } = this.#writer(request)
-    for (const object of this.#objects.store.list(resourceOf(request), from).values()) stream.push(added(object))
-    return from
-  }
-
-  #arm(watch: OpenWatch, timers: Timer[], wantsBookmarks: boolean, timeoutSeconds: number): void {
+  #arm(watch: OpenWatch, timers: Timer[], hasBookmarks: boolean, timeoutSeconds: number): void {
     if (timeoutSeconds > 0) timers.push(this.#clock.setTimer(timeoutSeconds * 1000, () => watch.stream.end()))
-    const every = this.#options.bookmarkEvery
-    if (!wantsBookmarks || every === 0) return
+    const { bookmarkEvery = 60_000 } = this.#options
+    if (!hasBookmarks || bookmarkEvery === 0) return
     const slot = timers.length
     const tick = (): void => {
       watch.bookmark()
-      timers[slot] = this.#clock.setTimer(every, tick)
+      timers[slot] = this.#clock.setTimer(bookmarkEvery, tick)
     }
-    timers[slot] = this.#clock.setTimer(every, tick)
+    timers[slot] = this.#clock.setTimer(bookmarkEvery, tick)
   }
 
-  /** Changes as the lines that a watch with this request's selection and form gets; empty for what it does not see. */
+  /** Formats changes for a watch; an empty string for those that it does not select. */
   #writer(request: RecordedRequest): {
-    added(object: Json): string
-    change(change: Change): string
-    bookmark(revision: number, initialEventsEnd?: boolean): string
+    added(object: JsonObject): string
+    change(change: MemoryChange): string
+    bookmark(revision: number, isInitialEventsEnd?: boolean): string
   } {
     const resource = resourceOf(request)
     const isSelected = selectionOf(request)
-    const asMetadata = wantsMetadata(request)
-    const form = (object: Json): Json => (asMetadata ? metadataForm(object) : object)
+    const isMetadata = wantsMetadata(request)
+    const represented = (object: JsonObject): JsonObject => (isMetadata ? asMetadata(object) : object)
     return {
-      added: (object) => (isSelected(object) ? line('ADDED', form(object)) : ''),
+      added: (object) => (isSelected(object) ? line('ADDED', represented(object)) : ''),
       change({ resource: changed, before, after, revision }) {
         if (changed !== resource) return ''
-        const was = before !== undefined && isSelected(before)
-        if (after && isSelected(after)) return line(was ? 'MODIFIED' : 'ADDED', form(after))
-        if (!was) return ''
-        const metadata = { ...childOf(before, 'metadata'), resourceVersion: String(revision) }
-        return line('DELETED', form({ ...before, metadata }))
+        const wasSelected = before !== undefined && isSelected(before)
+        if (after && isSelected(after)) return line(wasSelected ? 'MODIFIED' : 'ADDED', represented(after))
+        if (!wasSelected) return ''
+        const metadata = { ...metadataOf(before), resourceVersion: String(revision) }
+        return line('DELETED', represented({ ...before, metadata }))
       },
-      bookmark: (revision, initialEventsEnd = false) =>
+      bookmark: (revision, isInitialEventsEnd = false) =>
         line('BOOKMARK', {
-          kind: asMetadata ? 'PartialObjectMetadata' : this.#objects.kindOf(request),
-          apiVersion: asMetadata ? 'meta.k8s.io/v1' : apiVersionOf(request),
+          kind: isMetadata ? 'PartialObjectMetadata' : this.#objects.kindOf(request),
+          apiVersion: isMetadata ? 'meta.k8s.io/v1' : apiVersionOf(request),
           metadata: {
             resourceVersion: String(revision),
             creationTimestamp: null,
-            ...(initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+            ...(isInitialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
           },
         }),
     }

@@ -253,7 +253,7 @@ describe('own writes', () => {
       await settle()
       expect(informer.cache.list().map(({ metadata }) => metadata.name)).toEqual(['stays', 'comes'])
       expect([...model.objects.keys()]).toEqual(['default/stays', 'default/comes'])
-      expect(model.complaints).toEqual([])
+      expect(model.problems).toEqual([])
       await t.expectClean()
     },
   )

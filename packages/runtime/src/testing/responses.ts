@@ -1,7 +1,7 @@
 import type { ResponseBody, Status, TransportResponse } from '@tenure/kube'
 
-/** A refusal inside the memory API, turned into a Status answer at its edge. */
-export class Refusal extends Error {
+/** An error of the in-memory API, which becomes a Status response. */
+export class RequestError extends Error {
   readonly status: number
   readonly reason: string
   readonly details: Status['details']
@@ -14,22 +14,21 @@ export class Refusal extends Error {
   }
 }
 
-/** The Status object that a real API server would send for it. */
-export function statusOf(refusal: Refusal): Status {
+/** The Status object that a real API server sends for an error. */
+export function statusOf({ status, reason, message, details }: RequestError): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
-    message: refusal.message,
-    reason: refusal.reason,
-    ...(refusal.details && { details: refusal.details }),
-    code: refusal.status,
+    message,
+    reason,
+    ...(details && { details }),
+    code: status,
   }
 }
 
-/** An answer with a JSON body. */
-export function jsonAnswer(
+export function jsonResponse(
   status: number,
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -41,7 +40,13 @@ export function jsonAnswer(
   }
 }
 
-/** An error answer to hand out from `MemoryApi.intercept`: `refuse(429, 'TooManyRequests', 'slow down', 2)`. */
+export function errorResponse(error: RequestError): TransportResponse {
+  const { retryAfterSeconds } = error.details ?? {}
+  const headers = retryAfterSeconds === undefined ? undefined : { 'retry-after': String(retryAfterSeconds) }
+  return jsonResponse(error.status, statusOf(error), headers)
+}
+
+/** An error response for an interceptor: `refuse(429, 'TooManyRequests', 'slow down', 2)`. */
 export function refuse(
   status: number,
   reason: string,
@@ -49,11 +54,7 @@ export function refuse(
   retryAfterSeconds?: number,
 ): TransportResponse {
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
-  return jsonAnswer(
-    status,
-    statusOf(new Refusal(status, reason, message, details)),
-    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-  )
+  return errorResponse(new RequestError(status, reason, message, details))
 }
 
 function bytesBody(bytes: Uint8Array): ResponseBody {

@@ -1,18 +1,18 @@
 import { abortReason, ConnectionError, type ResponseBody } from '@tenure/kube'
 
-export interface WatchStreamOptions {
-  /** Bytes per chunk; undefined sends whatever is there at once. */
+export interface ControlledStreamOptions {
+  /** Bytes per chunk; undefined sends all available bytes at once. */
   readonly chunkBytes: number | undefined
-  readonly held: boolean
+  readonly isHeld: boolean
   readonly signal: AbortSignal | undefined
   readonly onClose: () => void
 }
 
 type Ending = { readonly type: 'open' } | { readonly type: 'end' } | { readonly type: 'error'; readonly error: Error }
 
-/** The bytes of one watch. A test can hold them back, cut them off, end them, or let them hang. */
-export class WatchStream implements ResponseBody {
-  readonly #options: WatchStreamOptions
+/** The body of one watch. A test can hold it back, break it, end it, or let it stall. */
+export class ControlledStream implements ResponseBody {
+  readonly #options: ControlledStreamOptions
   #bytes: Uint8Array[] = []
   readonly #heldLines: string[] = []
   #held: boolean
@@ -21,16 +21,16 @@ export class WatchStream implements ResponseBody {
   #wake: (() => void) | undefined
   readonly #onAbort: () => void
 
-  constructor(options: WatchStreamOptions) {
+  constructor(options: ControlledStreamOptions) {
     this.#options = options
-    this.#held = options.held
+    this.#held = options.isHeld
     this.#onAbort = () => {
       if (options.signal) this.#finish({ type: 'error', error: abortReason(options.signal) })
     }
     options.signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** Sends one event, or any other text. */
+  /** Sends an event or any other text. */
   push(line: string): void {
     if (line === '' || this.#ending.type !== 'open' || this.#stalled) return
     if (this.#held) this.#heldLines.push(line)
@@ -41,19 +41,19 @@ export class WatchStream implements ResponseBody {
     this.#held = true
   }
 
-  /** Sends `count` of the lines held back; with all of them sent by `Infinity`, it flows again. */
+  /** Sends `count` of the held lines. `Infinity` sends all and stops holding. */
   release(count: number): void {
     for (const line of this.#heldLines.splice(0, count)) this.#send(line)
     if (count === Infinity) this.#held = false
   }
 
-  /** A half-open connection: nothing more arrives, and nobody says so. */
+  /** A half-open connection: nothing more arrives, not even an error. */
   stall(): void {
     this.#stalled = true
     this.#bytes = []
   }
 
-  /** What is on its way arrives, then the connection breaks. */
+  /** Breaks the connection after the bytes that were sent. */
   drop(): void {
     if (this.#stalled) return
     this.#finish({
@@ -62,7 +62,7 @@ export class WatchStream implements ResponseBody {
     })
   }
 
-  /** The server closes the answer as it should. */
+  /** Ends the response normally. */
   end(): void {
     if (!this.#stalled) this.#finish({ type: 'end' })
   }
