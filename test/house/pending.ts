@@ -43,7 +43,7 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/tenure/src/switching-transport.ts',
   ],
   layout: [],
-  model: ['packages/controlplane/src/controllers', 'packages/leases/src/controllers'],
+  model: ['packages/leases/src/controllers'],
   typeNames: [
     'BatchedReads',
     'Change',

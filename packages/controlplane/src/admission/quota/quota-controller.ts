@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '@tenure/kube'
-import type { Logger } from '@tenure/runtime'
+import type { Clock } from '@tenure/kube'
+import { type Logger, QueueWorker } from '@tenure/runtime'
 import type { Storage } from '../../storage/types.ts'
 import { amountsAt } from './amounts.ts'
 import { RESERVATION_TIMEOUT_MS } from './quota-usage.ts'
@@ -16,12 +16,14 @@ export interface QuotaControllerOptions {
 
 /** Milliseconds until a quota is counted again, to drop reservations whose object was not stored. */
 const RECOUNT_DELAY_MS = RESERVATION_TIMEOUT_MS + 1
+/** Prefix of the key of a delayed recount: the queue holds a key once, and the first count must not wait. */
+const RECOUNT = 'recount:'
 
 /**
  * Keeps `status.used` of ResourceQuotas current: counts when a quota or a counted object changes, and again after
  * reservations lapse. Returns a function that stops it.
  */
-export function startQuotaController(options: QuotaControllerOptions): () => void {
+export function startQuotaController(options: QuotaControllerOptions): () => Promise<void> {
   const controller = new QuotaController(options)
   controller.start()
   return () => controller.stop()
@@ -29,15 +31,19 @@ export function startQuotaController(options: QuotaControllerOptions): () => voi
 
 class QuotaController {
   readonly #options: QuotaControllerOptions
+  readonly #worker: QueueWorker
   /** Unsubscribe functions, keyed by bucket. */
   readonly #watches = new Map<string, () => void>()
-  /** Pending recounts, keyed by quota. */
-  readonly #recounts = new Map<string, Timer>()
-  readonly #counting = new Map<string, 'once' | 'again'>()
-  #isStopped = false
 
   constructor(options: QuotaControllerOptions) {
     this.#options = options
+    const { clock, log } = options
+    this.#worker = new QueueWorker({
+      name: 'resourcequota',
+      clock,
+      log,
+      work: (key) => this.#count(key.startsWith(RECOUNT) ? key.slice(RECOUNT.length) : key),
+    })
   }
 
   start(): void {
@@ -49,58 +55,34 @@ class QuotaController {
         if (current) this.#onQuota(key, current.object)
       }),
     )
+    void this.#worker.start()
   }
 
-  stop(): void {
-    this.#isStopped = true
-    for (const end of this.#watches.values()) end()
-    for (const timer of this.#recounts.values()) timer.cancel()
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#watches.values()) unsubscribe()
     this.#watches.clear()
-    this.#recounts.clear()
+    await this.#worker.stop(0)
   }
 
   #onQuota(key: string, quota: object): void {
     for (const resource of amountsAt(quota, 'spec', 'hard').keys()) this.#follow(bucketOf(resource))
-    this.#count(key)
-    if (this.#recounts.has(key)) return
-    const timer = this.#options.clock.setTimer(RECOUNT_DELAY_MS, () => {
-      this.#recounts.delete(key)
-      this.#count(key)
-    })
-    this.#recounts.set(key, timer)
+    this.#worker.add(key)
+    this.#worker.add(`${RECOUNT}${key}`, { after: RECOUNT_DELAY_MS })
   }
 
   #follow(bucket: string): void {
     if (this.#watches.has(bucket)) return
     const { storage } = this.#options
-    const end = storage.watch(bucket, storage.revision, ({ key }) => {
+    const unsubscribe = storage.watch(bucket, storage.revision, ({ key }) => {
       const namespace = key.slice(0, Math.max(key.indexOf('/'), 0))
       if (storage.count(QUOTAS, namespace) === 0) return
-      for (const quota of storage.range(QUOTAS, { namespace })) this.#count(quota.key)
+      for (const quota of storage.range(QUOTAS, { namespace })) this.#worker.add(quota.key)
     })
-    this.#watches.set(bucket, end)
+    this.#watches.set(bucket, unsubscribe)
   }
 
-  /** Never runs twice at once for a quota; changes during a count lead to one more count. */
-  #count(key: string): void {
-    if (this.#isStopped) return
-    if (this.#counting.has(key)) {
-      this.#counting.set(key, 'again')
-      return
-    }
-    void this.#countUntilTrue(key)
-  }
-
-  async #countUntilTrue(key: string): Promise<void> {
-    do {
-      this.#counting.set(key, 'once')
-      await this.#write(key)
-    } while (this.#counting.get(key) === 'again' && !this.#isStopped)
-    this.#counting.delete(key)
-  }
-
-  async #write(key: string): Promise<void> {
-    const { storage, usage, log } = this.#options
+  async #count(key: string): Promise<void> {
+    const { storage, usage } = this.#options
     if (!storage.get(QUOTAS, key)) return
     try {
       await storage.write(QUOTAS, key, (current) => {
@@ -110,8 +92,7 @@ class QuotaController {
         return next === current.object ? { keep: true } : { put: next }
       })
     } catch (error) {
-      if (!(error instanceof QuotaNotFound) && !this.#isStopped)
-        log.warn('updating quota status failed', { quota: key, error })
+      if (!(error instanceof QuotaNotFound)) throw error
     }
   }
 }

@@ -18,7 +18,12 @@ const MAX_MISSED_TIMES = 100
 /** Creates the Jobs of CronJobs at their scheduled times. */
 export const cronJobs = builtIn('cronjob', (context) => {
   const events = context.recorderFor('cronjob-controller')
-  return controller(CronJob, { name: 'cronjob', owns: [Job], reconcile: (context) => reconcile(context, events) })
+  return controller(CronJob, {
+    name: 'cronjob',
+    owns: [Job],
+    // Not a plan: the status lists a Job by the uid that its creation returns.
+    reconcile: (context) => reconcile(context, events),
+  })
 })
 
 async function reconcile(context: Context, events: ObjectEvents): Promise<ReturnType<typeof requeueAt>[]> {

@@ -5,6 +5,7 @@ import {
   controller,
   isNamespaceTerminating,
   OWNER_UID_INDEX,
+  QueueWorker,
   type ReconcileContext,
   remove,
   requeueAt,
@@ -16,7 +17,7 @@ import type { ObjectEvents } from '../common/core-events.ts'
 import { controllerOf, ORPHANS, orphanIndex } from '../common/owners.ts'
 import { updateStatus } from '../common/status.ts'
 import { conditionOf } from '../common/conditions.ts'
-import { KeyedWorker } from '../keyed-worker.ts'
+import { informerWorker } from '../informer-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { isTracked, newJobPod, untrack } from './job-pods.ts'
 import { isJobFinished, planJob } from './job-plan.ts'
@@ -30,6 +31,7 @@ export const jobs = builtIn('job', (context) => {
     name: 'job',
     owns: [Pod],
     watches: [watch(Pod, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } })],
+    // Not a plan: the status is written before the finalizers of pods are removed, so that a crash counts no pod twice.
     reconcile: (context) => reconcile(context, events),
   })
 })
@@ -90,53 +92,48 @@ export function orphanedJobPods(context: ControlPlaneContext): Component {
   const { clock, controllers: api, informers, log, metrics } = context
   const pods = informers.informer(Pod)
   const jobInformer = informers.informer(Job)
-  const worker = new KeyedWorker({
+  const worker = new QueueWorker({
     name: 'orphaned-job-pods',
     clock,
     log,
     metrics,
-    informers: [pods, jobInformer],
-    begin: () => {
-      const unsubscribes = [
-        pods.subscribe(({ object, type }) => {
-          if (type !== 'deleted' && isTracked(object)) worker.add(keyOf(object.metadata))
-        }),
-        jobInformer.subscribe(({ object, type }) => {
-          if (type !== 'deleted' && !object.metadata.deletionTimestamp && !isJobFinished(object)) return
-          for (const pod of pods.cache.byIndex(OWNER_UID_INDEX, object.metadata.uid)) worker.add(keyOf(pod.metadata))
-        }),
-      ]
-      return () => {
-        for (const unsubscribe of unsubscribes) unsubscribe()
-      }
-    },
-    work: async (key, signal) => {
+    work: async (key, { signal }) => {
       const pod = pods.cache.getByKey(key)
-      if (!pod || !isTracked(pod)) return undefined
+      if (!pod || !isTracked(pod)) return
       const owner = controllerOf(pod)
       const name = owner?.kind === 'Job' ? owner.name : undefined
       const job = name === undefined ? undefined : jobInformer.cache.get({ name, namespace: pod.metadata.namespace })
       const isCounted =
         job?.metadata.uid === owner?.uid && job && !job.metadata.deletionTimestamp && !isJobFinished(job)
       if (!isCounted) await untrack(api, pod, signal)
-      return undefined
     },
   })
-  return worker
+  return informerWorker({
+    worker,
+    informers: [pods, jobInformer],
+    subscribe: () => [
+      pods.subscribe(({ object, type }) => {
+        if (type !== 'deleted' && isTracked(object)) worker.add(keyOf(object.metadata))
+      }),
+      jobInformer.subscribe(({ object, type }) => {
+        if (type !== 'deleted' && !object.metadata.deletionTimestamp && !isJobFinished(object)) return
+        for (const pod of pods.cache.byIndex(OWNER_UID_INDEX, object.metadata.uid)) worker.add(keyOf(pod.metadata))
+      }),
+    ],
+  })
 }
 
 /** Deletes finished Jobs after ttlSecondsAfterFinished. */
 export const jobExpiry = builtIn('ttl-after-finished', () =>
   controller(Job, {
     name: 'ttl-after-finished',
-    plan: ({ now, object: job }) => {
+    expiresAt: (job) => {
       const ttl = job.spec?.ttlSecondsAfterFinished
-      if (ttl === undefined || !isJobFinished(job)) return []
+      if (ttl === undefined || !isJobFinished(job)) return undefined
       const { conditions } = job.status ?? {}
       const end = conditionOf(conditions, 'Complete') ?? conditionOf(conditions, 'Failed')
-      const due = Date.parse(end?.lastTransitionTime ?? job.metadata.creationTimestamp) + ttl * 1000
-      if (due > now) return [requeueAt(due)]
-      return [remove(Job, job, { ifUnchanged: true, propagation: 'Foreground' })]
+      return Date.parse(end?.lastTransitionTime ?? job.metadata.creationTimestamp) + ttl * 1000
     },
+    expire: ({ object: job }) => [remove(Job, job, { propagation: 'Foreground' })],
   }),
 )

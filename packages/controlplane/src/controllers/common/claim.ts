@@ -1,5 +1,4 @@
 import {
-  isConflict,
   isNotFound,
   type Kind,
   type KubeApi,
@@ -14,7 +13,7 @@ import {
 import type { Cache } from '@tenure/runtime'
 import { controllerOf, controllerReference } from './owners.ts'
 
-interface Selecting extends KubeObject {
+interface SelectingObject extends KubeObject {
   readonly spec?: { readonly selector?: LabelSelector }
 }
 
@@ -36,11 +35,14 @@ export function matcherOf(selector: LabelSelector | undefined): LabelMatcher | u
 }
 
 /** Maps an object without controller to the owners that could adopt it. */
-export function toPossibleAdopters(object: Stored<KubeObject>, primaries: Cache<KubeObject>): readonly ObjectRef[] {
+export function toPossibleAdopters(
+  object: Stored<KubeObject>,
+  primaries: Cache<SelectingObject>,
+): readonly ObjectRef[] {
   if (controllerOf(object) || object.metadata.deletionTimestamp) return []
   return primaries
     .list(object.metadata.namespace)
-    .filter((owner) => matcherOf((owner as Selecting).spec?.selector)?.matches(object.metadata.labels))
+    .filter((owner) => matcherOf(owner.spec?.selector)?.matches(object.metadata.labels))
     .map(({ metadata }) => metadata)
 }
 
@@ -114,7 +116,10 @@ async function release<T extends KubeObject>(
   await patchOwners(api, kind, object, left, signal)
 }
 
-/** Writes owner references. If the object was changed or deleted it does nothing, because the event causes another reconcile. */
+/**
+ * Writes owner references. A conflict is thrown, as upstream does: a reconcile that continued without the object would
+ * create a replacement for it.
+ */
 export async function patchOwners<T extends KubeObject>(
   api: KubeApi,
   kind: Kind<T>,
@@ -129,7 +134,7 @@ export async function patchOwners<T extends KubeObject>(
   try {
     return await api.patch(kind, object.metadata, patch, { signal })
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }

@@ -24,8 +24,10 @@ function lastMatchLabel(selector: LabelSelector | Labels | undefined): readonly 
 }
 
 /** Indexes a selecting object by one of its labels, or by its namespace alone if it has no matchLabels. */
-export function selectorIndex(selectorOf: (object: Stored<KubeObject>) => LabelSelector | Labels | undefined) {
-  return (object: Stored<KubeObject>): readonly string[] => {
+export function selectorIndex<T extends KubeObject>(
+  selectorOf: (object: Stored<T>) => LabelSelector | Labels | undefined,
+): (object: Stored<T>) => readonly string[] {
+  return (object) => {
     const { namespace } = object.metadata
     const pair = lastMatchLabel(selectorOf(object))
     return [pair ? valueFor(namespace, pair[0], pair[1]) : namespaceValue(namespace)]
@@ -57,4 +59,10 @@ export function hasLabels(labels: Labels | undefined, wanted: Labels | undefined
   return Object.entries(wanted ?? {}).every(
     ([key, value]) => labels !== undefined && Object.hasOwn(labels, key) && labels[key] === value,
   )
+}
+
+/** The merge-patch value that turns one map into another: null removes a key. */
+export function mapChanges(before: Labels | undefined, after: Labels): Readonly<Record<string, string | null>> {
+  const removed = Object.keys(before ?? {}).filter((key) => !Object.hasOwn(after, key))
+  return { ...after, ...Object.fromEntries(removed.map((key) => [key, null])) }
 }

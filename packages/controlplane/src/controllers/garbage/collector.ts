@@ -10,14 +10,15 @@ import {
   type Propagation,
   type Stored,
 } from '@tenure/kube'
-import type { Component, InformerEvent } from '@tenure/runtime'
+import { type Component, type InformerEvent, QueueWorker, type Requeue } from '@tenure/runtime'
 import { LRUCache } from 'lru-cache'
-import { KeyedWorker } from '../keyed-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { GarbageObjects } from './objects.ts'
 
 const FOREGROUND = 'foregroundDeletion'
 const ORPHAN = 'orphan'
+/** Milliseconds until an object with an owner of an unknown kind is checked again. */
+const UNKNOWN_OWNER_RETRY_MS = 5_000
 /** Maximum number of remembered absent owners. */
 const MAX_ABSENT_OWNERS = 1_000
 
@@ -39,7 +40,7 @@ class GarbageCollector implements Component {
   readonly name = 'garbage-collector'
   readonly #context: ControlPlaneContext
   readonly #objects: GarbageObjects
-  readonly #worker: KeyedWorker
+  readonly #worker: QueueWorker
   readonly #absent = new LRUCache<string, true>({ max: MAX_ABSENT_OWNERS })
 
   constructor(context: ControlPlaneContext, sharedKinds: readonly Kind[]) {
@@ -56,19 +57,19 @@ class GarbageCollector implements Component {
       onEvent: (event) => this.#onEvent(event),
       onSynced: () => this.#checkAll(),
     })
-    this.#worker = new KeyedWorker({
+    this.#worker = new QueueWorker({
       name: this.name,
       clock,
       log,
       metrics,
       concurrency: 20,
-      work: (uid, signal) => this.#work(uid, signal),
+      work: (uid, { signal }) => this.#work(uid, signal),
     })
   }
 
   /** Does not wait for the caches of all kinds, because no other component depends on the collector. */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#worker.start(signal)
+    await this.#worker.start()
     this.#objects.start(signal)
   }
 
@@ -118,7 +119,7 @@ class GarbageCollector implements Component {
     for (const object of this.#objects.owned()) if (this.#needsWork(object)) this.#worker.add(object.metadata.uid)
   }
 
-  async #work(uid: string, signal: AbortSignal): Promise<number | undefined> {
+  async #work(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const object = this.#objects.object(uid)
     if (!object) return undefined
     const { deletionTimestamp, finalizers = [] } = object.metadata
@@ -129,7 +130,7 @@ class GarbageCollector implements Component {
     }
     if (!object.metadata.ownerReferences?.length) return undefined
     const owners = await this.#classify(object, signal)
-    if (owners === undefined) return 5_000
+    if (owners === undefined) return { requeueAfter: UNKNOWN_OWNER_RETRY_MS }
     await this.#deleteOrRelease(object, owners, signal)
     return undefined
   }

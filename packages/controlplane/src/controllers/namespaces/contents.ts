@@ -1,6 +1,7 @@
 import { type KubeObject, type ObjectRef, type Stored } from '@tenure/kube'
 import { ConfigMap, Namespace, ServiceAccount } from '@tenure/kube/kinds'
-import { type Actions, controller, create, isNamespaceTerminating, watch } from '@tenure/runtime'
+import { controller, create, patch, watch } from '@tenure/runtime'
+import { mapChanges } from '../common/labels.ts'
 import { builtIn } from '../component.ts'
 import type { BuiltInController } from '../context.ts'
 
@@ -30,19 +31,13 @@ export function rootCertificates(authority: string): BuiltInController {
     controller(Namespace, {
       name: 'root-ca-certificate',
       watches: [watch(ConfigMap, toNamespace, { selection: { fieldSelector: `metadata.name=${ROOT_CA}` } })],
-      reconcile: async ({ api, object, read, signal }): Promise<Actions<Namespace>> => {
+      plan: ({ object, read }) => {
         const namespace = object.metadata.name
         const found = read(ConfigMap, { name: ROOT_CA, namespace })
         const annotations = { 'kubernetes.io/description': DESCRIPTION }
-        if (!found) {
-          const wanted = { metadata: { name: ROOT_CA, namespace, annotations }, data }
-          return [create(ConfigMap, wanted)]
-        }
-        if (found.data?.['ca.crt'] === authority && !found.metadata.deletionTimestamp) return []
-        await api.update<ConfigMap>(ConfigMap, { ...found, data }, { signal }).catch((error: unknown) => {
-          if (!isNamespaceTerminating(error)) throw error
-        })
-        return []
+        if (!found) return [create(ConfigMap, { metadata: { name: ROOT_CA, namespace, annotations }, data })]
+        if (found.data?.['ca.crt'] === authority) return []
+        return [patch(ConfigMap, found, { data: mapChanges(found.data, data) })]
       },
     }),
   )

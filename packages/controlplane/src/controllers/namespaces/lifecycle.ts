@@ -1,32 +1,26 @@
 import { type Client, isNotFound, type Kind, metadataOf, type PartialObjectMetadata, type Stored } from '@tenure/kube'
 import { Namespace, type NamespaceCondition } from '@tenure/kube/kinds'
-import { type Component, rfc3339 } from '@tenure/runtime'
+import { type Component, QueueWorker, rfc3339 } from '@tenure/runtime'
 import { conditionOf } from '../common/conditions.ts'
 import { type ServedResources, servedResources, type ServedResource } from '../common/served-resources.ts'
-import { KeyedWorker } from '../keyed-worker.ts'
+import { informerWorker } from '../informer-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 
 const FINALIZER = 'kubernetes'
 /** Milliseconds between two attempts to delete the remaining content. */
 const RETRY_DELAY_MS = { min: 100, max: 5_000 }
 
-/** Deletes the content of terminating namespaces and finalizes deleteContent ones. */
+/** Deletes the content of terminating namespaces and finalizes empty ones. */
 export function namespaceLifecycle(context: ControlPlaneContext): Component {
   const { clock, controllers: api, informers, log, metrics } = context
   const namespaces = informers.informer(Namespace)
   const attempts = new Map<string, number>()
-  const worker = new KeyedWorker({
+  const worker = new QueueWorker({
     name: 'namespace',
     clock,
     log,
     metrics,
-    informers: [namespaces],
-    begin: () =>
-      namespaces.subscribe(({ object, type }) => {
-        if (type === 'deleted') attempts.delete(object.metadata.uid)
-        else if (isTerminating(object)) worker.add(object.metadata.name)
-      }),
-    work: async (name, signal) => {
+    work: async (name, { signal }) => {
       const namespace = namespaces.cache.get({ name })
       if (!namespace || !isTerminating(namespace)) return undefined
       const served = await servedResources(api, signal)
@@ -38,10 +32,19 @@ export function namespaceLifecycle(context: ControlPlaneContext): Component {
       }
       const attempt = attempts.get(namespace.metadata.uid) ?? 0
       attempts.set(namespace.metadata.uid, attempt + 1)
-      return Math.min(RETRY_DELAY_MS.min * 2 ** attempt, RETRY_DELAY_MS.max)
+      return { requeueAfter: Math.min(RETRY_DELAY_MS.min * 2 ** attempt, RETRY_DELAY_MS.max) }
     },
   })
-  return worker
+  return informerWorker({
+    worker,
+    informers: [namespaces],
+    subscribe: () => [
+      namespaces.subscribe(({ object, type }) => {
+        if (type === 'deleted') attempts.delete(object.metadata.uid)
+        else if (isTerminating(object)) worker.add(object.metadata.name)
+      }),
+    ],
+  })
 }
 
 function isTerminating({ metadata, spec }: Stored<Namespace>): boolean {

@@ -1,10 +1,10 @@
-import { isNotFound, type Stored } from '@tenure/kube'
-import { isDeepEqual } from '@tenure/kube/model'
+import type { Stored } from '@tenure/kube'
+import { isDeepEqual, type JsonObject, type Labels } from '@tenure/kube/model'
 import { type DiscoveryEndpointPort, type Endpoint, EndpointSlice, Pod, Service } from '@tenure/kube/kinds'
-import { controller, isNamespaceTerminating, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { type Actions, controller, create, patch, type PlanContext, remove, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson } from '../common/hash.ts'
-import { controllerReference } from '../common/owners.ts'
+import { mapChanges } from '../common/labels.ts'
 import { isReady } from '../common/pods.ts'
 import {
   endpointLabels,
@@ -32,7 +32,7 @@ export const endpointSlices = builtIn('endpointslice', () =>
     indexes: serviceIndexes,
     owns: [EndpointSlice],
     watches: [watch(Pod, toServices, { indexes: podIndexes })],
-    reconcile,
+    plan,
   }),
 )
 
@@ -41,72 +41,53 @@ interface Group {
   readonly endpoints: Endpoint[]
 }
 
-async function reconcile(context: ReconcileContext<Service>): Promise<void> {
-  const { api, object: service, now, owned, signal } = context
-  if (!hasEndpoints(service)) return
+function plan(context: PlanContext<Service>): Actions<Service> {
+  const { object: service, now, owned } = context
+  if (!hasEndpoints(service)) return []
   const managed = owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER)
-  const pods = selectedPods(context)
-  const wanted = chunks(groups(service, pods))
   const free = new Set(managed.filter(({ metadata }) => !metadata.deletionTimestamp))
   const missing: Group[] = []
   // An equal slice stays; otherwise a slice with the same ports is updated.
-  for (const group of wanted) {
+  for (const group of chunks(groups(service, selectedPods(context)))) {
     const same = [...free].find((slice) => isDeepEqual(slice.ports ?? [], group.ports) && isSame(slice, group))
     if (same) free.delete(same)
     else missing.push(group)
   }
   const labels = labelsFor(service)
-  for (const group of missing) {
+  const writes = missing.map((group) => {
     const reused = [...free].find((slice) => isDeepEqual(slice.ports ?? [], group.ports)) ?? [...free][0]
-    if (reused) free.delete(reused)
-    await write(context, reused, group, labels, rfc3339(now))
-  }
-  for (const { metadata } of free) {
-    await api.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid }, signal }).catch(ignoreNotFound)
+    if (!reused) return create(EndpointSlice, newSlice(service, group, labels, now))
+    free.delete(reused)
+    return patch(EndpointSlice, reused, changesTo(reused, group, labels, now))
+  })
+  return [...writes, ...[...free].map((slice) => remove(EndpointSlice, slice))]
+}
+
+function newSlice({ metadata }: Stored<Service>, group: Group, labels: Labels, now: number): EndpointSlice {
+  const annotations = annotationsFor(group, now)
+  return {
+    metadata: { generateName: `${metadata.name}-`, labels, ...(annotations && { annotations }) },
+    addressType: 'IPv4',
+    ...group,
   }
 }
 
-async function write(
-  { api, object: service, signal }: ReconcileContext<Service>,
-  slice: Stored<EndpointSlice> | undefined,
-  { endpoints, ports }: Group,
-  labels: Readonly<Record<string, string>>,
-  time: string,
-): Promise<void> {
-  const annotations = endpoints.length > 0 ? { [TRIGGER_TIME]: time } : undefined
-  if (slice) {
-    const metadata = { ...slice.metadata, labels, ...(annotations && { annotations }) }
-    await api.update<EndpointSlice>(EndpointSlice, { ...slice, metadata, endpoints, ports }, { signal })
-    return
+function changesTo({ metadata }: Stored<EndpointSlice>, group: Group, labels: Labels, now: number): JsonObject {
+  const annotations = annotationsFor(group, now)
+  return {
+    metadata: {
+      labels: mapChanges(metadata.labels, labels),
+      ...(annotations && { annotations: mapChanges(metadata.annotations, annotations) }),
+    },
+    ...group,
   }
-  const { name, namespace } = service.metadata
-  await api
-    .create<EndpointSlice>(
-      EndpointSlice,
-      {
-        metadata: {
-          generateName: `${name}-`,
-          ...(namespace && { namespace }),
-          labels,
-          ...(annotations && { annotations }),
-          ownerReferences: [controllerReference(Service, service)],
-        },
-        addressType: 'IPv4',
-        endpoints,
-        ports,
-      },
-      { signal },
-    )
-    .catch((error: unknown) => {
-      if (!isNamespaceTerminating(error)) throw error
-    })
 }
 
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error
+function annotationsFor({ endpoints }: Group, now: number): Labels | undefined {
+  return endpoints.length > 0 ? { [TRIGGER_TIME]: rfc3339(now) } : undefined
 }
 
-function labelsFor(service: Stored<Service>): Readonly<Record<string, string>> {
+function labelsFor(service: Stored<Service>): Labels {
   return {
     ...endpointLabels(service),
     [MANAGED_BY]: MANAGER,

@@ -1,4 +1,4 @@
-import { isAlreadyExists, type Stored } from '@tenure/kube'
+import type { Stored } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 import {
   type EndpointAddress,
@@ -8,9 +8,10 @@ import {
   Pod,
   Service,
 } from '@tenure/kube/kinds'
-import { controller, isNamespaceTerminating, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
+import { type Actions, controller, create, patch, type PlanContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { canonicalJson } from '../common/hash.ts'
+import { mapChanges } from '../common/labels.ts'
 import { isReady } from '../common/pods.ts'
 import {
   endpointLabels,
@@ -35,7 +36,7 @@ export const endpoints = builtIn('endpoints', (context) => {
     name: 'endpoints',
     indexes: serviceIndexes,
     watches: [watch(Pod, toServices, { indexes: podIndexes }), watch(Endpoints, ({ metadata }) => [metadata])],
-    reconcile,
+    plan,
     // Endpoints have no owner reference, so their Service's deletion deletes them here.
     deleted: async (ref, { signal }) => {
       if (!informer.cache.get(ref)) return
@@ -44,34 +45,22 @@ export const endpoints = builtIn('endpoints', (context) => {
   })
 })
 
-async function reconcile(context: ReconcileContext<Service>): Promise<void> {
-  const { api, now, object: service, read, signal } = context
-  if (!hasEndpoints(service)) return
-  const { name, namespace } = service.metadata
+function plan(context: PlanContext<Service>): Actions<Service> {
+  const { now, object: service, read } = context
+  if (!hasEndpoints(service)) return []
+  const { name } = service.metadata
   const existing = read(Endpoints, name)
-  const pods = selectedPods(context)
-  const subsets = subsetsFor(service, pods)
-  const labels = {
-    ...endpointLabels(service),
-    'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
+  const subsets = subsetsFor(service, selectedPods(context))
+  const labels = { ...endpointLabels(service), 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }
+  const annotations = subsets.length > 0 ? { [TRIGGER_TIME]: rfc3339(now) } : {}
+  if (!existing) {
+    return [create(Endpoints, { metadata: { name, labels, annotations }, ...(subsets.length > 0 && { subsets }) })]
   }
-  if (existing && isDeepEqual(existing.subsets ?? [], subsets) && isDeepEqual(existing.metadata.labels ?? {}, labels))
-    return
-  const annotations = { ...existing?.metadata.annotations, ...(subsets.length > 0 && { [TRIGGER_TIME]: rfc3339(now) }) }
-  if (existing) {
-    await api.update<Endpoints>(
-      Endpoints,
-      { ...existing, metadata: { ...existing.metadata, labels, annotations }, subsets },
-      { signal },
-    )
-    return
-  }
-  const metadata = { name, ...(namespace && { namespace }), labels, annotations }
-  await api
-    .create<Endpoints>(Endpoints, { metadata, ...(subsets.length > 0 && { subsets }) }, { signal })
-    .catch((error: unknown) => {
-      if (!isNamespaceTerminating(error) && !isAlreadyExists(error)) throw error
-    })
+  const { metadata } = existing
+  if (isDeepEqual(existing.subsets ?? [], subsets) && isDeepEqual(metadata.labels ?? {}, labels)) return []
+  return [
+    patch(Endpoints, existing, { metadata: { labels: mapChanges(metadata.labels, labels), annotations }, subsets }),
+  ]
 }
 
 interface Subset {

@@ -1,24 +1,24 @@
-import type { KubeObject, ObjectRef, Stored } from '@tenure/kube'
+import type { ObjectRef, Stored } from '@tenure/kube'
 import { type EndpointPort, Pod, type Service } from '@tenure/kube/kinds'
-import type { Cache, ReconcileContext } from '@tenure/runtime'
+import type { Cache, PlanContext } from '@tenure/runtime'
 import { candidates, hasLabels, LABELS, labelIndex, SELECTOR, selectorIndex, selectorValues } from '../common/labels.ts'
 import { isFinished } from '../common/pods.ts'
 
 /** Index of Services by their selectors. */
-export const serviceIndexes = { [SELECTOR]: selectorIndex((service) => (service as Service).spec?.selector) }
+export const serviceIndexes = { [SELECTOR]: selectorIndex((service: Stored<Service>) => service.spec?.selector) }
 /** Index of pods by their labels. */
 export const podIndexes = { [LABELS]: labelIndex }
 
 /** Maps a pod to the Services that select it. */
-export function toServices(pod: Stored<KubeObject>, services: Cache<KubeObject>): readonly ObjectRef[] {
+export function toServices(pod: Stored<Pod>, services: Cache<Service>): readonly ObjectRef[] {
   return selectorValues(pod)
     .flatMap((value) => services.byIndex(SELECTOR, value))
-    .filter((service) => selects(service as Service, pod as Pod))
+    .filter((service) => selects(service, pod))
     .map(({ metadata }) => metadata)
 }
 
 /** The pods that a Service selects. */
-export function selectedPods(context: ReconcileContext<Service>): readonly Stored<Pod>[] {
+export function selectedPods(context: PlanContext<Service>): readonly Stored<Pod>[] {
   const { object: service } = context
   const { namespace } = service.metadata
   return candidates(context, Pod, namespace, service.spec?.selector).filter((pod) => selects(service, pod))

@@ -1,8 +1,8 @@
 import { isConflict, isNotFound, keyOf, type Stored } from '@tenure/kube'
 import { Node, Pod } from '@tenure/kube/kinds'
-import type { Component, InformerEvent } from '@tenure/runtime'
+import { type Component, type InformerEvent, QueueWorker } from '@tenure/runtime'
 import type { ObjectEvents } from '../common/core-events.ts'
-import { KeyedWorker } from '../keyed-worker.ts'
+import { informerWorker } from '../informer-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { PodAddresses } from './addresses.ts'
 import { nextStep, type PodStep, type PodStage, stageOf } from './pod-lifecycle.ts'
@@ -26,11 +26,11 @@ const ORPHANED_POD_TIMEOUT_MS = 40_000
 
 /** Simulates the kubelets of all nodes: moves pods through their lifecycle without running containers. */
 export function kubelets(context: ControlPlaneContext, options: KubeletOptions): Component {
-  return new Kubelets(context, options).component
+  return new Kubelets(context, options).component()
 }
 
 class Kubelets {
-  readonly component: KeyedWorker
+  readonly #worker: QueueWorker
   readonly #context: ControlPlaneContext
   readonly #options: KubeletOptions
   readonly #stages = new Map<string, StageEntry>()
@@ -40,18 +40,27 @@ class Kubelets {
   constructor(context: ControlPlaneContext, options: KubeletOptions) {
     this.#context = context
     this.#options = options
-    const { clock, informers, log, metrics } = context
-    const pods = informers.informer(Pod)
-    const nodes = informers.informer(Node)
-    this.component = new KeyedWorker({
+    const { clock, log, metrics } = context
+    this.#worker = new QueueWorker({
       name: 'kubelet',
       clock,
       log,
       metrics,
       concurrency: 16,
-      informers: [pods, nodes],
-      begin: () => pods.subscribe((event) => this.#onEvent(event)),
-      work: (key, signal) => this.#work(key, signal),
+      work: async (key, { signal }) => {
+        const requeueAfter = await this.#work(key, signal)
+        return requeueAfter === undefined ? undefined : { requeueAfter }
+      },
+    })
+  }
+
+  component(): Component {
+    const { informers } = this.#context
+    const pods = informers.informer(Pod)
+    return informerWorker({
+      worker: this.#worker,
+      informers: [pods, informers.informer(Node)],
+      subscribe: () => [pods.subscribe((event) => this.#onEvent(event))],
     })
   }
 
@@ -63,7 +72,7 @@ class Kubelets {
       return
     }
     if (status?.podIP) this.#addresses.note(metadata.uid, status.podIP)
-    if (this.#isHandled(event.object)) this.component.add(keyOf(metadata))
+    if (this.#isHandled(event.object)) this.#worker.add(keyOf(metadata))
   }
 
   /** Handles pods on nodes, and deleted pods that were never scheduled. */
@@ -71,6 +80,7 @@ class Kubelets {
     return pod.spec?.nodeName ? true : Boolean(pod.metadata.deletionTimestamp)
   }
 
+  /** Returns the milliseconds until the next step of the pod. */
   async #work(key: string, signal: AbortSignal): Promise<number | undefined> {
     const { clock, informers } = this.#context
     const pod = informers.informer(Pod).cache.getByKey(key)
@@ -131,7 +141,7 @@ class Kubelets {
         const events = this.#eventsOf(pod.spec?.nodeName ?? '')
         for (const { type, reason, message } of step.events) events?.record(pod, type, reason, message)
         // Continues from the written status, because its event may arrive before this call returns.
-        this.component.add(keyOf(written.metadata))
+        this.#worker.add(keyOf(written.metadata))
         return undefined
       }
     }

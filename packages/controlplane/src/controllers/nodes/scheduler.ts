@@ -1,10 +1,10 @@
 import { isConflict, isNotFound, keyOf, type Stored } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 import { Node, PersistentVolumeClaim, Pod, type PodCondition } from '@tenure/kube/kinds'
-import { type Component, EventRecorder, rfc3339 } from '@tenure/runtime'
+import { type Component, EventRecorder, QueueWorker, rfc3339, type WorkContext } from '@tenure/runtime'
 import { conditionOf, withoutCondition } from '../common/conditions.ts'
 import { isFinished } from '../common/pods.ts'
-import { KeyedWorker } from '../keyed-worker.ts'
+import { informerWorker } from '../informer-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { unschedulableMessage, unschedulableReason } from './placement.ts'
 
@@ -31,53 +31,53 @@ export function scheduler(context: ControlPlaneContext): Component {
   /** Number of such pods per node. */
   const assumed = new Map<string, number>()
 
-  const worker = new KeyedWorker({
+  const worker = new QueueWorker({
     name: 'scheduler',
     clock,
     log,
     metrics,
     concurrency: 16,
-    informers: [pods, nodes, claims],
-    begin: () => {
-      const unsubscribes = [
-        pods.subscribe((event) => {
-          const { metadata, spec } = event.object
-          if (event.type === 'deleted' || spec?.nodeName) {
-            unschedulable.delete(metadata.uid)
-            if (bound.delete(metadata.uid) && spec?.nodeName) decrementAssumed(spec.nodeName)
-          } else if (isPending(event.object)) worker.add(keyOf(metadata))
-        }),
-        nodes.subscribe((event) => {
-          if (event.type === 'modified' && !affectsScheduling(event.old, event.object)) return
-          for (const pod of unschedulable.values()) worker.add(keyOf(pod.metadata))
-        }),
-        claims.subscribe((event) => {
-          if (event.type === 'deleted') return
-          for (const { metadata } of unschedulable.values()) {
-            if (metadata.namespace === event.object.metadata.namespace) worker.add(keyOf(metadata))
-          }
-        }),
-      ]
-      return () => {
-        for (const unsubscribe of unsubscribes) unsubscribe()
-      }
-    },
     work,
   })
+  const component = informerWorker({
+    worker,
+    informers: [pods, nodes, claims],
+    subscribe: () => [
+      pods.subscribe((event) => {
+        const { metadata, spec } = event.object
+        if (event.type === 'deleted' || spec?.nodeName) {
+          unschedulable.delete(metadata.uid)
+          if (bound.delete(metadata.uid) && spec?.nodeName) decrementAssumed(spec.nodeName)
+        } else if (isPending(event.object)) worker.add(keyOf(metadata))
+      }),
+      nodes.subscribe((event) => {
+        if (event.type === 'modified' && !affectsScheduling(event.old, event.object)) return
+        for (const pod of unschedulable.values()) worker.add(keyOf(pod.metadata))
+      }),
+      claims.subscribe((event) => {
+        if (event.type === 'deleted') return
+        for (const { metadata } of unschedulable.values()) {
+          if (metadata.namespace === event.object.metadata.namespace) worker.add(keyOf(metadata))
+        }
+      }),
+    ],
+  })
   return {
-    name: worker.name,
-    start: (signal) => worker.start(signal),
+    ...component,
     stop: async (grace) => {
-      await worker.stop(grace)
+      await component.stop(grace)
       await recorder.close(Math.min(grace, 1_000))
     },
   }
 
-  async function work(key: string, signal: AbortSignal): Promise<number | undefined> {
+  async function work(key: string, { signal }: WorkContext): Promise<void> {
     const pod = pods.cache.getByKey(key)
-    if (!pod || !isPending(pod) || bound.has(pod.metadata.uid)) return undefined
+    if (!pod || !isPending(pod) || bound.has(pod.metadata.uid)) return
     const missing = missingClaim(pod)
-    if (missing !== undefined) return markUnschedulable(pod, missing, signal)
+    if (missing !== undefined) {
+      await markUnschedulable(pod, missing, signal)
+      return
+    }
     const all = nodes.cache.list()
     const reasons: string[] = []
     let best: { readonly name: string; readonly load: number } | undefined
@@ -96,7 +96,7 @@ export function scheduler(context: ControlPlaneContext): Component {
       : await markUnschedulable(pod, unschedulableMessage(reasons), signal)
   }
 
-  async function bind(pod: Stored<Pod>, node: string, signal: AbortSignal): Promise<undefined> {
+  async function bind(pod: Stored<Pod>, node: string, signal: AbortSignal): Promise<void> {
     const { name, namespace = '', uid } = pod.metadata
     bound.add(uid)
     assumed.set(node, (assumed.get(node) ?? 0) + 1)
@@ -119,7 +119,7 @@ export function scheduler(context: ControlPlaneContext): Component {
       bound.delete(uid)
       decrementAssumed(node)
       // The pod was deleted or bound by another client.
-      if (isNotFound(error) || isConflict(error)) return undefined
+      if (isNotFound(error) || isConflict(error)) return
       throw error
     }
     unschedulable.delete(uid)
@@ -129,7 +129,6 @@ export function scheduler(context: ControlPlaneContext): Component {
       action: 'Binding',
       message: `Successfully assigned ${namespace}/${name} to ${node}`,
     })
-    return undefined
   }
 
   function decrementAssumed(node: string): void {
@@ -138,10 +137,10 @@ export function scheduler(context: ControlPlaneContext): Component {
     else assumed.delete(node)
   }
 
-  async function markUnschedulable(pod: Stored<Pod>, message: string, signal: AbortSignal): Promise<undefined> {
+  async function markUnschedulable(pod: Stored<Pod>, message: string, signal: AbortSignal): Promise<void> {
     unschedulable.set(pod.metadata.uid, pod)
     const before = conditionOf(pod.status?.conditions, 'PodScheduled')
-    if (before?.status === 'False' && before.message === message) return undefined
+    if (before?.status === 'False' && before.message === message) return
     recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message })
     const { generation } = pod.metadata
     const condition: PodCondition = {
@@ -154,7 +153,6 @@ export function scheduler(context: ControlPlaneContext): Component {
     }
     const conditions = [...withoutCondition(pod.status?.conditions, 'PodScheduled'), condition]
     await api.update<Pod>(Pod, { ...pod, status: { ...pod.status, conditions } }, { subresource: 'status', signal })
-    return undefined
   }
 
   /** The message for a claim of the pod that is missing or unbound. */

@@ -1,7 +1,6 @@
-import { isConflict, isNotFound, mergePatch } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 import { Node, type Taint } from '@tenure/kube/kinds'
-import { controller } from '@tenure/runtime'
+import { controller, patch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 
 const PREFIX = 'node.kubernetes.io/'
@@ -24,19 +23,9 @@ const isManaged = ({ key, effect }: Taint): boolean => effect === 'NoSchedule' &
 export const nodeTaints = builtIn('node-lifecycle', () =>
   controller(Node, {
     name: 'node-lifecycle',
-    async reconcile({ api, object: node, signal }) {
-      const taints = node.spec?.taints ?? []
-      const next = taintsOf(node)
-      if (isDeepEqual(taints, next)) return
-      const { name, resourceVersion } = node.metadata
-      try {
-        await api.patch(Node, { name }, mergePatch({ metadata: { resourceVersion }, spec: { taints: next } }), {
-          signal,
-        })
-      } catch (error) {
-        // Another client wrote first; its event causes another reconcile.
-        if (!isConflict(error) && !isNotFound(error)) throw error
-      }
+    plan: ({ object: node }) => {
+      const taints = taintsOf(node)
+      return isDeepEqual(node.spec?.taints ?? [], taints) ? [] : [patch(Node, node, { spec: { taints } })]
     },
   }),
 )

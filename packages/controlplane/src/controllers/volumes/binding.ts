@@ -27,6 +27,7 @@ export const claimBinding = builtIn('persistentvolume-binder', (context) => {
       }),
       watch(StorageClass, (_, claims) => unboundClaims(claims.list())),
     ],
+    // Not a plan: each write of a binding needs the object that the previous one returned.
     reconcile: (context) => reconcile(context, events),
   })
 })
@@ -203,6 +204,7 @@ export const volumeRelease = builtIn('persistentvolume-release', () =>
   controller(PersistentVolume, {
     name: 'persistentvolume-release',
     watches: [watch(PersistentVolumeClaim, ({ spec }) => (spec?.volumeName ? [{ name: spec.volumeName }] : []))],
+    // Not a plan: a live read of the claim decides whether the volume is released.
     reconcile: async ({ api, now, object: volume, read, signal }) => {
       const { claimRef, persistentVolumeReclaimPolicy } = volume.spec ?? {}
       const phase = volume.status?.phase

@@ -1,8 +1,8 @@
 import { keyOf, type Kind, type KubeObject, mergePatch, type Stored } from '@tenure/kube'
 import { PersistentVolume, PersistentVolumeClaim, Pod } from '@tenure/kube/kinds'
-import type { Component } from '@tenure/runtime'
+import { type Component, QueueWorker } from '@tenure/runtime'
 import { isFinished } from '../common/pods.ts'
-import { KeyedWorker } from '../keyed-worker.ts'
+import { informerWorker } from '../informer-worker.ts'
 import type { ControlPlaneContext } from '../context.ts'
 
 const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
@@ -24,31 +24,12 @@ export function volumeProtection(context: ControlPlaneContext): Component {
   const volumes = informers.informer(PersistentVolume)
   const pods = informers.informer(Pod)
   pods.addIndex(PODS_BY_CLAIM, podsByClaim)
-  const worker = new KeyedWorker({
+  const worker = new QueueWorker({
     name: 'volume-protection',
     clock,
     log,
     metrics,
-    informers: [claims, volumes, pods],
-    begin: () => {
-      const unsubscribes = [
-        claims.subscribe(({ object, type }) => {
-          if (type !== 'deleted' && needsWork(object, CLAIM_PROTECTION)) worker.add(`claim ${keyOf(object.metadata)}`)
-          if (type === 'deleted' && object.spec?.volumeName) worker.add(`volume ${object.spec.volumeName}`)
-        }),
-        volumes.subscribe(({ object, type }) => {
-          if (type !== 'deleted' && needsWork(object, VOLUME_PROTECTION)) worker.add(`volume ${object.metadata.name}`)
-        }),
-        pods.subscribe(({ object, type }) => {
-          if (type === 'deleted' || isFinished(object))
-            for (const key of podsByClaim(object)) worker.add(`claim ${key}`)
-        }),
-      ]
-      return () => {
-        for (const unsubscribe of unsubscribes) unsubscribe()
-      }
-    },
-    work: async (key, signal) => {
+    work: async (key, { signal }) => {
       const [type = '', name = ''] = key.split(' ')
       if (type === 'claim') {
         const claim = claims.cache.getByKey(name)
@@ -60,7 +41,22 @@ export function volumeProtection(context: ControlPlaneContext): Component {
       if (volume) await protect(PersistentVolume, volume, VOLUME_PROTECTION, volume.status?.phase === 'Bound', signal)
     },
   })
-  return worker
+  return informerWorker({
+    worker,
+    informers: [claims, volumes, pods],
+    subscribe: () => [
+      claims.subscribe(({ object, type }) => {
+        if (type !== 'deleted' && needsWork(object, CLAIM_PROTECTION)) worker.add(`claim ${keyOf(object.metadata)}`)
+        if (type === 'deleted' && object.spec?.volumeName) worker.add(`volume ${object.spec.volumeName}`)
+      }),
+      volumes.subscribe(({ object, type }) => {
+        if (type !== 'deleted' && needsWork(object, VOLUME_PROTECTION)) worker.add(`volume ${object.metadata.name}`)
+      }),
+      pods.subscribe(({ object, type }) => {
+        if (type === 'deleted' || isFinished(object)) for (const key of podsByClaim(object)) worker.add(`claim ${key}`)
+      }),
+    ],
+  })
 
   /** Adds the finalizer, and removes it from a deleted object that is no longer in use. */
   async function protect<T extends KubeObject>(

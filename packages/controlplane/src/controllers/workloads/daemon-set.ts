@@ -35,6 +35,7 @@ export const daemonSets = builtIn('daemonset', (context) => {
       watch(Pod, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } }),
       watch(Node, (_, sets) => sets.list().map(({ metadata }) => metadata)),
     ],
+    // Not a plan: adopted objects and the outcome of creations decide the status, an Update conditional on resourceVersion.
     reconcile: (context) => reconcile(context, events),
   })
 })

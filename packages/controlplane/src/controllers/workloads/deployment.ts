@@ -1,6 +1,7 @@
 import { asError, isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
 import { Deployment, type DeploymentStatus, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import {
+  type Cache,
   controller,
   isNamespaceTerminating,
   OWNER_UID_INDEX,
@@ -36,10 +37,7 @@ export const deployments = builtIn('deployment', (context) => {
   const sets = context.informers.informer(ReplicaSet)
   const pods = context.informers.informer(Pod)
   /** Maps a pod to its Deployment if the strategy is Recreate, which waits for old pods. */
-  const toRecreatingDeployment = (
-    pod: Stored<Pod>,
-    primaries: { get(ref: ObjectRef): unknown },
-  ): readonly ObjectRef[] => {
+  const toRecreatingDeployment = (pod: Stored<Pod>, primaries: Cache<Deployment>): readonly ObjectRef[] => {
     const owner = controllerOf(pod)
     if (owner?.kind !== 'ReplicaSet') return []
     const { namespace } = pod.metadata
@@ -47,7 +45,7 @@ export const deployments = builtIn('deployment', (context) => {
     const deploymentRef = set && controllerOf(set)
     if (deploymentRef?.kind !== 'Deployment') return []
     const ref = { name: deploymentRef.name, namespace }
-    const deployment = primaries.get(ref) as Deployment | undefined
+    const deployment = primaries.get(ref)
     return deployment && !isRolling(deployment) ? [ref] : []
   }
   return controller(Deployment, {
@@ -58,6 +56,7 @@ export const deployments = builtIn('deployment', (context) => {
       watch(Pod, toRecreatingDeployment),
     ],
     concurrency: 8,
+    // Not a plan: adopted objects and the outcome of creations decide the status, an Update conditional on resourceVersion.
     reconcile: (context) =>
       reconcile(context, events, (set) =>
         pods.cache

@@ -7,7 +7,7 @@ import {
   ReplicaSet,
   StatefulSet,
 } from '@tenure/kube/kinds'
-import { controller, type ReconcileContext, requeueAt, setCondition, watch } from '@tenure/runtime'
+import { type Cache, controller, type ReconcileContext, requeueAt, setCondition, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
 import { scaledIntOrPercent } from '../common/int-or-percent.ts'
 import { matcherOf } from '../common/claim.ts'
@@ -20,7 +20,7 @@ import type { ControlPlaneContext } from '../context.ts'
 /** Milliseconds after which an evicted pod that still exists counts as not disrupted. */
 const DELETION_TIMEOUT_MS = 120_000
 
-const budgetIndex = selectorIndex((budget) => (budget as PodDisruptionBudget).spec?.selector)
+const budgetIndex = selectorIndex((budget: Stored<PodDisruptionBudget>) => budget.spec?.selector)
 
 /** Reports the number of allowed disruptions. */
 export const disruptionBudgets = builtIn('disruption', (context) => {
@@ -30,15 +30,16 @@ export const disruptionBudgets = builtIn('disruption', (context) => {
     watches: [
       watch(
         Pod,
-        (pod, budgets) =>
+        (pod, budgets: Cache<PodDisruptionBudget>) =>
           selectorValues(pod)
             .flatMap((value) => budgets.byIndex(SELECTOR, value))
-            .filter((budget) => selectorOf(budget as PodDisruptionBudget)?.matches(pod.metadata.labels))
+            .filter((budget) => selectorOf(budget)?.matches(pod.metadata.labels))
             .map(({ metadata }): ObjectRef => metadata),
         { indexes: { [LABELS]: labelIndex } },
       ),
     ],
     indexes: { [SELECTOR]: budgetIndex },
+    // Not a status function: the write must be conditional on resourceVersion, because evictions write the status too.
     reconcile: (context) => reconcile(context, sizes),
   })
 })

@@ -30,6 +30,7 @@ export const replicaSets = builtIn('replicaset', (context) => {
     owns: [Pod],
     watches: [watch(Pod, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } })],
     concurrency: 8,
+    // Not a plan: adopted objects and the outcome of creations decide the status, an Update conditional on resourceVersion.
     reconcile: (context) => reconcile(context, events),
   })
 })

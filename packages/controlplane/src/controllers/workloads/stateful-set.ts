@@ -29,6 +29,7 @@ export const statefulSets = builtIn('statefulset', (context) => {
       watch(Pod, toPossibleAdopters, { indexes: { [ORPHANS]: orphanIndex } }),
       watch(PersistentVolumeClaim, () => []),
     ],
+    // Not a plan: adopted objects and the outcome of creations decide the status, an Update conditional on resourceVersion.
     reconcile: (context) => reconcile(context, events),
   })
 })
