@@ -3,12 +3,8 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   words: [
     'docs/reference/configuration.md',
     'packages/applications/src/config.ts',
-    'packages/controlplane/src/apply',
     'packages/controlplane/src/crd',
-    'packages/controlplane/src/host',
-    'packages/controlplane/src/registry',
     'packages/controlplane/src/schema',
-    'packages/controlplane/src/server',
     'packages/controlplane/src/testing',
     'packages/http/src/auth',
     'packages/http/src/body',
@@ -56,14 +52,8 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'Expirer',
     'Fields',
     'GroupVersionKind',
-    'Json',
-    'JsonObject',
     'Node',
     'Process',
-    'Target',
-    'Verb',
-    'WatchStream',
-    'WatchStreamOptions',
   ],
 }
 

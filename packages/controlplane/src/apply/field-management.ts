@@ -140,7 +140,7 @@ function checkApplied({ applied, apiVersion, live }: ApplyRequest): void {
 interface Outcome {
   readonly object: KubeObject
   readonly owners: Owners
-  /** What other managers lose, forced or not. */
+  /** Fields that other managers lose, forced or not. */
   readonly conflicts: readonly Conflict[]
 }
 

@@ -5,7 +5,7 @@ import { replaceFile } from '../durable-files.ts'
 
 const FILE = 'host.json'
 
-/** What the host of a data directory publishes for other processes. */
+/** The facts that the host of a data directory publishes for other processes. */
 export interface HostRecord {
   /** URL of the Kubernetes API: `https://127.0.0.1:6443`. */
   readonly url: string

@@ -163,9 +163,10 @@ export class TestControlPlane {
   }
 
   /**
-   * Stores an object as it is, with its status and without validation: creates it, or replaces the one that exists.
-   * Stands for the work of others, so it is no request; watches see it. Its namespace is made if it is missing.
-   * It is visible on return, except to a listener of `onChange`: there it follows the change that is being reported.
+   * Stores an object as it is, with its status and without validation: creates it, or replaces the existing one. It
+   * simulates the work of other clients, so it is not recorded as a request; watches see it. A missing namespace is
+   * created. The object is visible on return, except to a listener of `onChange`: there it follows the change that is
+   * being reported.
    */
   seed<T extends KubeObject>(kind: Kind<T>, object: T): Stored<T> {
     const definition = this.#definition(kind)
@@ -185,7 +186,7 @@ export class TestControlPlane {
     return stored ? read(stored, definition) : (decided as Stored<T>)
   }
 
-  /** Removes an object at once, whatever its finalizers. It is no request; watches see it. */
+  /** Removes an object at once, whatever its finalizers. It is not recorded as a request; watches see it. */
   unseed(kind: Kind, ref: ObjectRef): void {
     const { bucket } = this.#definition(kind)
     if (this.#storage.get(bucket, keyOf(ref))) this.#write(bucket, keyOf(ref), () => ({ remove: true }))

@@ -29,7 +29,7 @@ export interface ListType {
   element(): Structure
 }
 
-/** What a value may be, as far as field ownership is concerned; an untyped value may be any of the three. */
+/** The possible shapes of a value for field ownership; an untyped value may have any of the three. */
 export interface Structure {
   readonly scalar: ScalarType | undefined
   readonly list: ListType | undefined

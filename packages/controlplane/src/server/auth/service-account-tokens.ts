@@ -6,7 +6,8 @@ import type { User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
-const SHORTEST = 600
+/** Minimum lifetime of a token in seconds. */
+const MIN_LIFETIME_SECONDS = 600
 const HOUR = 3600
 
 interface Claims {
@@ -58,7 +59,7 @@ export class ServiceAccountTokens {
     readonly expires: number
   } {
     const now = Math.floor(this.#clock.now() / 1000)
-    const expires = now + Math.max(order.expirationSeconds ?? HOUR, SHORTEST)
+    const expires = now + Math.max(order.expirationSeconds ?? HOUR, MIN_LIFETIME_SECONDS)
     const audiences = order.audiences.length > 0 ? order.audiences : [ISSUER]
     const { namespace, name, uid, pod } = order
     const head = part({ alg: 'ES256', kid: this.#keyId })
