@@ -3,7 +3,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   words: [
     'docs/reference/configuration.md',
     'packages/applications/src/config.ts',
-    'packages/controlplane/src/crd',
     'packages/controlplane/src/schema',
     'packages/controlplane/src/testing',
     'packages/http/src/auth',
@@ -44,16 +43,12 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'BatchedReads',
     'Change',
     'Command',
-    'Condition',
     'Decision',
-    'Decoded',
     'DeleteOptions',
     'Discovery',
     'Expirer',
     'Fields',
     'GroupVersionKind',
-    'Node',
-    'Process',
   ],
 }
 

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
-import type { Condition } from '../model/conditions.ts'
+import type { StatusCondition } from '../model/conditions.ts'
 import { conditionOf, hasCondition, withCondition } from '../model/conditions.ts'
 import { namesOf } from '../model/custom-resource-definition.ts'
 import { isSemanticallyEqual, withField } from '../model/json.ts'
 
 /**
- * What a CRD's status should say of its names, given the other CRDs of its group: names that others hold are not
- * accepted, and what was accepted before stays. Pure.
+ * Returns the CRD with its accepted names and conditions, given the other CRDs of its group. A name that another CRD
+ * holds is not accepted; a previously accepted name stays. Pure.
  */
 export function withAcceptedNames(crd: JsonObject, others: readonly JsonObject[], now: string): JsonObject {
   const resources = new Set<string>()
@@ -24,7 +24,7 @@ export function withAcceptedNames(crd: JsonObject, others: readonly JsonObject[]
   const wanted = namesOf(crd)
   const accepted = asJsonObject(valueAtPath(crd, 'status', 'acceptedNames'))
   const names: Record<string, unknown> = { ...accepted }
-  let conflict: Pick<Condition, 'reason' | 'message'> | undefined
+  let conflict: Pick<StatusCondition, 'reason' | 'message'> | undefined
   const claim = (field: string, reason: string, taken: ReadonlySet<string>): void => {
     const name = asString(wanted[field])
     if (name !== asString(accepted[field]) && taken.has(name))
@@ -58,10 +58,10 @@ export function withAcceptedNames(crd: JsonObject, others: readonly JsonObject[]
 
 function withNamesConditions(
   crd: JsonObject,
-  conflict: Pick<Condition, 'reason' | 'message'> | undefined,
+  conflict: Pick<StatusCondition, 'reason' | 'message'> | undefined,
   now: string,
 ): JsonObject {
-  const accepted: Condition = conflict
+  const accepted: StatusCondition = conflict
     ? { type: 'NamesAccepted', status: 'False', ...conflict }
     : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
   const named = withCondition(crd, accepted, now)

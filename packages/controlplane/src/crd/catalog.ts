@@ -5,24 +5,21 @@ import { BUCKET } from '../model/custom-resource-definition.ts'
 import type { ResourceCatalog, ResourceDefinition } from '../registry/types.ts'
 import type { Storage } from '../storage/types.ts'
 import { definitionsOf } from './definition.ts'
-import type { Era } from './reading.ts'
+import type { SchemaEpoch } from './stored-object-reader.ts'
 
 const keyOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`
 
 interface Served {
   readonly source: JsonObject
-  readonly era: Era
+  readonly epoch: SchemaEpoch
   readonly definitions: readonly ResourceDefinition[]
 }
 
-/**
- * Built-in resources, and those of the CustomResourceDefinitions that are stored, as they come and go. A built-in one
- * wins over a custom one of the same name.
- */
+/** The built-in resources and those of the stored CustomResourceDefinitions. A built-in resource takes precedence. */
 export class CrdCatalog implements ResourceCatalog {
   readonly #builtIn: readonly ResourceDefinition[]
   readonly #builtInKeys = new Map<string, ResourceDefinition>()
-  /** By the name of the CRD, in order of names. */
+  /** By the name of the CRD. */
   readonly #custom = new Map<string, Served>()
   readonly #listeners = new Set<() => void>()
   #byKey: ReadonlyMap<string, ResourceDefinition>
@@ -48,7 +45,7 @@ export class CrdCatalog implements ResourceCatalog {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Serves what is stored, and keeps up with it. Returns what ends that. */
+  /** Serves the stored definitions and follows their changes. Returns a function that stops it. */
   follow(storage: Storage): () => void {
     for (const { object } of storage.range(BUCKET)) this.#put(object as unknown as JsonObject)
     this.#rebuild()
@@ -58,7 +55,7 @@ export class CrdCatalog implements ResourceCatalog {
     })
   }
 
-  /** Serves a CRD as it is now. One that serves the same as before changes nothing. */
+  /** Serves a CRD. Listeners are called only if the served resources change. */
   put(crd: JsonObject): void {
     if (this.#put(crd)) this.#rebuild()
   }
@@ -73,14 +70,14 @@ export class CrdCatalog implements ResourceCatalog {
     const name = asString(valueAtPath(crd, 'metadata', 'name'))
     const before = this.#custom.get(name)
     if (before && servesTheSame(before.source, crd)) return false
-    const era =
-      before && isSameEra(before.source, crd)
-        ? before.era
+    const epoch =
+      before && isSameEpoch(before.source, crd)
+        ? before.epoch
         : { since: Number(valueAtPath(crd, 'metadata', 'resourceVersion')) }
-    const definitions = definitionsOf(crd, era).filter(
+    const definitions = definitionsOf(crd, epoch).filter(
       ({ group, version, plural }) => !this.#builtInKeys.has(keyOf(group, version, plural)),
     )
-    this.#custom.set(name, { source: crd, era, definitions })
+    this.#custom.set(name, { source: crd, epoch, definitions })
     return definitions.length > 0 || (before?.definitions.length ?? 0) > 0
   }
 
@@ -96,14 +93,14 @@ export class CrdCatalog implements ResourceCatalog {
   }
 }
 
-/** A definition that is on its way out still has the same objects, in the same form. */
-function isSameEra(before: JsonObject, after: JsonObject): boolean {
+/** Deleting a definition does not change the schema of its objects. */
+function isSameEpoch(before: JsonObject, after: JsonObject): boolean {
   const isSame = (...path: readonly string[]): boolean =>
     JSON.stringify(valueAtPath(before, ...path)) === JSON.stringify(valueAtPath(after, ...path))
   return isSame('metadata', 'uid') && isSame('spec') && isSame('status', 'acceptedNames')
 }
 
-/** Labels, annotations and managedFields may change without a change in what is served. */
+/** Labels, annotations and managedFields do not affect the served resources. */
 function servesTheSame(before: JsonObject, after: JsonObject): boolean {
   if (before['spec'] !== after['spec'] && JSON.stringify(before['spec']) !== JSON.stringify(after['spec'])) return false
   if (JSON.stringify(before['status']) !== JSON.stringify(after['status'])) return false

@@ -16,7 +16,7 @@ import { CrdReconciler } from './reconcile.ts'
 const builtIns = builtInCatalog()
 const kind = builtIns.find(({ bucket }) => bucket === BUCKET)
 
-interface World {
+interface Harness {
   readonly storage: Storage
   readonly catalog: CrdCatalog
   readonly reconciler: CrdReconciler
@@ -24,7 +24,7 @@ interface World {
   stop(): Promise<void>
 }
 
-async function world(): Promise<World> {
+async function startHarness(): Promise<Harness> {
   const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'))
   const storage = await openStorage({ clock, log: silentLogger })
   const catalog = new CrdCatalog(builtIns)
@@ -71,8 +71,8 @@ function crd(plural: string, more: { names?: JsonObject; version?: JsonObject; s
   } as KubeObject
 }
 
-/** As the registry stores it. */
-async function install({ storage, reconciler }: World, object: KubeObject): Promise<void> {
+/** Stores a definition as the registry does. */
+async function install({ storage, reconciler }: Harness, object: KubeObject): Promise<void> {
   const { strategy } = kind ?? {}
   const defaulted = strategy?.defaults?.(object) ?? object
   const prepared = strategy?.prepareForCreate?.(defaulted) ?? defaulted
@@ -81,28 +81,28 @@ async function install({ storage, reconciler }: World, object: KubeObject): Prom
   await reconciler.idle()
 }
 
-async function beginDeletion({ storage }: World, name: string): Promise<void> {
+async function beginDeletion({ storage }: Harness, name: string): Promise<void> {
   await storage.write(BUCKET, name, (current) => {
-    if (!current) throw new Error('there is none')
+    if (!current) throw new Error('Expected a stored definition')
     const metadata = { ...current.object.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' }
     const marked = { ...current.object, metadata } as Stored<KubeObject>
     return { put: kind?.strategy.beginDeletion?.(marked) ?? marked }
   })
 }
 
-const statusOf = ({ storage }: World, name: string): JsonObject =>
+const statusOf = ({ storage }: Harness, name: string): JsonObject =>
   asJsonObject(valueAtPath(storage.get(BUCKET, name)?.object, 'status'))
 
 test('a definition is accepted, established and served', async () => {
-  const here = await world()
+  const harness = await startHarness()
   let changes = 0
-  here.catalog.onChange(() => changes++)
+  harness.catalog.onChange(() => changes++)
   await install(
-    here,
+    harness,
     crd('gadgets', { names: { shortNames: ['gd'], categories: ['all'] }, version: { subresources: { status: {} } } }),
   )
 
-  expect(statusOf(here, 'gadgets.example.com')).toEqual({
+  expect(statusOf(harness, 'gadgets.example.com')).toEqual({
     acceptedNames: {
       plural: 'gadgets',
       singular: 'gadget',
@@ -129,7 +129,7 @@ test('a definition is accepted, established and served', async () => {
     ],
     storedVersions: ['v1'],
   })
-  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toMatchObject({
+  expect(harness.catalog.find('example.com', 'v1', 'gadgets')).toMatchObject({
     kind: 'Gadget',
     listKind: 'GadgetList',
     singular: 'gadget',
@@ -142,17 +142,17 @@ test('a definition is accepted, established and served', async () => {
     schema: { type: 'object' },
   })
   expect(changes).toBe(1)
-  expect(here.errors).toEqual([])
-  await here.stop()
+  expect(harness.errors).toEqual([])
+  await harness.stop()
 })
 
-test('names that another definition holds are refused until they are free', async () => {
-  const here = await world()
-  await install(here, crd('gadgets', { names: { shortNames: ['gd'] } }))
-  await install(here, crd('gizmos', { names: { kind: 'Gadget', shortNames: ['gd', 'gz'] } }))
+test('names that another definition holds are not accepted until it is deleted', async () => {
+  const harness = await startHarness()
+  await install(harness, crd('gadgets', { names: { shortNames: ['gd'] } }))
+  await install(harness, crd('gizmos', { names: { kind: 'Gadget', shortNames: ['gd', 'gz'] } }))
 
-  // As the real server answers the same two definitions.
-  const status = statusOf(here, 'gizmos.example.com')
+  // kube-apiserver reports the same for these two definitions.
+  const status = statusOf(harness, 'gizmos.example.com')
   expect(status['acceptedNames']).toEqual({ plural: 'gizmos', kind: '' })
   expect(
     asJsonObjects(status['conditions']).map(({ type, status: is, reason, message }) => [type, is, reason, message]),
@@ -160,14 +160,14 @@ test('names that another definition holds are refused until they are free', asyn
     ['NamesAccepted', 'False', 'ListKindConflict', '"GadgetList" is already in use'],
     ['Established', 'False', 'NotAccepted', 'not all names are accepted'],
   ])
-  expect(here.catalog.find('example.com', 'v1', 'gizmos')).toBeUndefined()
+  expect(harness.catalog.find('example.com', 'v1', 'gizmos')).toBeUndefined()
 
-  await beginDeletion(here, 'gadgets.example.com')
-  await here.reconciler.idle()
-  expect(here.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
-  expect(here.catalog.find('example.com', 'v1', 'gizmos')?.kind).toBe('Gadget')
-  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toBeUndefined()
-  await here.stop()
+  await beginDeletion(harness, 'gadgets.example.com')
+  await harness.reconciler.idle()
+  expect(harness.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
+  expect(harness.catalog.find('example.com', 'v1', 'gizmos')?.kind).toBe('Gadget')
+  expect(harness.catalog.find('example.com', 'v1', 'gadgets')).toBeUndefined()
+  await harness.stop()
 })
 
 const instance = (name: string, finalizers?: readonly string[]): KubeObject => ({
@@ -176,61 +176,61 @@ const instance = (name: string, finalizers?: readonly string[]): KubeObject => (
   metadata: { name, namespace: 'a', uid: name, creationTimestamp: 'x', ...(finalizers && { finalizers }) },
 })
 
-test('a definition takes its objects along, and waits for those that are held', async () => {
-  const here = await world()
-  await install(here, crd('gadgets'))
-  await here.storage.write('gadgets.example.com', 'a/free', () => ({ put: instance('free') }))
-  await here.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
+test('deleting a definition deletes its objects and waits for their finalizers', async () => {
+  const harness = await startHarness()
+  await install(harness, crd('gadgets'))
+  await harness.storage.write('gadgets.example.com', 'a/free', () => ({ put: instance('free') }))
+  await harness.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
 
-  await beginDeletion(here, 'gadgets.example.com')
-  await here.reconciler.idle()
-  expect(here.storage.get('gadgets.example.com', 'a/free')).toBeUndefined()
-  expect(here.storage.get('gadgets.example.com', 'a/held')?.object.metadata.deletionTimestamp).toBeDefined()
-  const held = here.storage.get(BUCKET, 'gadgets.example.com')
+  await beginDeletion(harness, 'gadgets.example.com')
+  await harness.reconciler.idle()
+  expect(harness.storage.get('gadgets.example.com', 'a/free')).toBeUndefined()
+  expect(harness.storage.get('gadgets.example.com', 'a/held')?.object.metadata.deletionTimestamp).toBeDefined()
+  const held = harness.storage.get(BUCKET, 'gadgets.example.com')
   expect(held?.object.metadata.finalizers).toEqual([FINALIZER])
   expect(
-    asJsonObjects(statusOf(here, 'gadgets.example.com')['conditions']).map(
+    asJsonObjects(statusOf(harness, 'gadgets.example.com')['conditions']).map(
       ({ type, reason }) => `${asString(type)}: ${asString(reason)}`,
     ),
   ).toContain('Terminating: InstanceDeletionInProgress')
-  const leaving = here.catalog.find('example.com', 'v1', 'gadgets')
+  const leaving = harness.catalog.find('example.com', 'v1', 'gadgets')
   expect(leaving?.verbs).not.toContain('create')
   expect(leaving?.isTerminating).toBe(true)
 
-  await here.storage.write('gadgets.example.com', 'a/held', () => ({ remove: true }))
-  await here.reconciler.idle()
-  expect(here.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
-  expect(here.errors).toEqual([])
-  await here.stop()
+  await harness.storage.write('gadgets.example.com', 'a/held', () => ({ remove: true }))
+  await harness.reconciler.idle()
+  expect(harness.storage.get(BUCKET, 'gadgets.example.com')).toBeUndefined()
+  expect(harness.errors).toEqual([])
+  await harness.stop()
 })
 
-test('a restart serves what was stored, and settled definitions are not written again', async () => {
-  const here = await world()
-  await install(here, crd('gadgets'))
-  const { revision } = here.storage
+test('a restart serves the stored definitions without writing them', async () => {
+  const harness = await startHarness()
+  await install(harness, crd('gadgets'))
+  const { revision } = harness.storage
   const again = new CrdCatalog(builtIns)
-  again.follow(here.storage)
+  again.follow(harness.storage)
   expect(again.find('example.com', 'v1', 'gadgets')).toBeDefined()
-  await here.reconciler.reconcile('gadgets.example.com')
-  expect(here.storage.revision).toBe(revision)
-  await here.stop()
+  await harness.reconciler.reconcile('gadgets.example.com')
+  expect(harness.storage.revision).toBe(revision)
+  await harness.stop()
 })
 
-test('labels of a definition do not rebuild the catalog', async () => {
-  const here = await world()
-  await install(here, crd('gadgets'))
-  const before = here.catalog.find('example.com', 'v1', 'gadgets')
-  await here.storage.write(BUCKET, 'gadgets.example.com', (current) => {
-    if (!current) throw new Error('there is none')
+test('changing the labels of a definition does not rebuild the catalog', async () => {
+  const harness = await startHarness()
+  await install(harness, crd('gadgets'))
+  const before = harness.catalog.find('example.com', 'v1', 'gadgets')
+  await harness.storage.write(BUCKET, 'gadgets.example.com', (current) => {
+    if (!current) throw new Error('Expected a stored definition')
     return { put: { ...current.object, metadata: { ...current.object.metadata, labels: { a: 'b' } } } }
   })
-  await here.reconciler.idle()
-  expect(here.catalog.find('example.com', 'v1', 'gadgets')).toBe(before)
-  await here.stop()
+  await harness.reconciler.idle()
+  expect(harness.catalog.find('example.com', 'v1', 'gadgets')).toBe(before)
+  await harness.stop()
 })
 
-test('versions, scale, columns and selectable fields', async () => {
-  const here = await world()
+test('versions, scale, columns and selectable fields are served', async () => {
+  const harness = await startHarness()
   const schema = {
     openAPIV3Schema: {
       type: 'object',
@@ -264,8 +264,8 @@ test('versions, scale, columns and selectable fields', async () => {
     { name: 'v1', served: true, storage: false, schema },
     { name: 'v0', served: false, storage: false, schema },
   ]
-  await install(here, crd('gadgets', { spec: { versions } }))
-  const custom = here.catalog.all().filter(({ group }) => group === 'example.com')
+  await install(harness, crd('gadgets', { spec: { versions } }))
+  const custom = harness.catalog.all().filter(({ group }) => group === 'example.com')
   expect(custom.map(({ version }) => version)).toEqual(['v2', 'v1'])
   const [definition] = custom
   expect(definition?.scale).toEqual({
@@ -277,7 +277,7 @@ test('versions, scale, columns and selectable fields', async () => {
     metadata: { name: 'a', creationTimestamp: '2026-01-02T03:04:05Z' },
     spec: { color: 'red', size: 3 },
   } as KubeObject
-  // As `kubectl get -o wide` prints it with the real server.
+  // `kubectl get -o wide` prints the same with kube-apiserver.
   expect(definition?.printer.cells(object, Date.parse('2026-01-02T03:07:05Z'))).toEqual([
     'a',
     'red',
@@ -296,10 +296,10 @@ test('versions, scale, columns and selectable fields', async () => {
   ])
   expect(definition?.strategy.selectableFields?.['spec.color']?.(object)).toBe('red')
   expect(custom[1]?.printer.columns.map(({ name }) => name)).toEqual(['Name', 'Age'])
-  await here.stop()
+  await harness.stop()
 })
 
-test('the storage version is remembered when it changes, and may not be dropped while objects may have it', () => {
+test('a former storage version stays in storedVersions and may not be removed from the spec', () => {
   const strategy = kind?.strategy
   const created = strategy?.prepareForCreate?.(strategy.defaults?.(crd('gadgets')) ?? {}) as Stored<KubeObject>
   const schema = { openAPIV3Schema: { type: 'object' } }
@@ -317,10 +317,10 @@ test('the storage version is remembered when it changes, and may not be dropped 
   expect(strategy?.validateUpdate?.(dropped, created)?.map(({ field }) => field)).toEqual(['status.storedVersions[0]'])
 })
 
-test('a custom resource never hides a built-in one', async () => {
-  const here = await world()
-  const pods = here.catalog.find('', 'v1', 'pods')
-  here.catalog.put({
+test('a built-in resource takes precedence over a custom one', async () => {
+  const harness = await startHarness()
+  const pods = harness.catalog.find('', 'v1', 'pods')
+  harness.catalog.put({
     metadata: { name: 'deployments.apps' },
     spec: { group: 'apps', scope: 'Cluster', versions: [{ name: 'v1', served: true, storage: true }] },
     status: {
@@ -328,9 +328,9 @@ test('a custom resource never hides a built-in one', async () => {
       conditions: [{ type: 'Established', status: 'True' }],
     },
   })
-  expect(here.catalog.find('apps', 'v1', 'deployments')?.kind).toBe('Deployment')
-  expect(here.catalog.find('', 'v1', 'pods')).toBe(pods)
-  await here.stop()
+  expect(harness.catalog.find('apps', 'v1', 'deployments')?.kind).toBe('Deployment')
+  expect(harness.catalog.find('', 'v1', 'pods')).toBe(pods)
+  await harness.stop()
 })
 
 const gadget = (color: unknown): Stored<KubeObject> =>
@@ -341,8 +341,8 @@ const gadget = (color: unknown): Stored<KubeObject> =>
     spec: { color },
   }) as unknown as Stored<KubeObject>
 
-test('rules are checked, on creation and against what was', async () => {
-  const here = await world()
+test('CEL rules are checked on create and on update', async () => {
+  const harness = await startHarness()
   const rules = [
     { rule: "self.color != 'pink'", message: 'not pink' },
     { rule: 'self.color == oldSelf.color', message: 'may not change' },
@@ -354,10 +354,10 @@ test('rules are checked, on creation and against what was', async () => {
     'x-kubernetes-validations': rules,
   }
   await install(
-    here,
+    harness,
     crd('gadgets', { version: { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } } }),
   )
-  const strategy = here.catalog.find('example.com', 'v1', 'gadgets')?.strategy
+  const strategy = harness.catalog.find('example.com', 'v1', 'gadgets')?.strategy
   expect(strategy?.validate?.(gadget('red'))).toEqual([])
   expect(strategy?.validate?.(gadget('pink'))?.map(({ field, message }) => `${field}: ${message}`)).toEqual([
     'spec: Invalid value: not pink',
@@ -368,16 +368,16 @@ test('rules are checked, on creation and against what was', async () => {
   expect(strategy?.validate?.(gadget(5))?.map(({ message }) => message.slice(0, 60))).toEqual([
     'Invalid value: null: some validation rules were not checked ',
   ])
-  await here.stop()
+  await harness.stop()
 })
 
-test('a definition that is gone at once leaves nothing behind', async () => {
-  const here = await world()
-  await install(here, crd('gadgets'))
-  await here.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
-  await here.storage.write(BUCKET, 'gadgets.example.com', () => ({ remove: true }))
-  await here.reconciler.idle()
-  expect(here.storage.count('gadgets.example.com')).toBe(0)
-  expect(here.errors).toEqual([])
-  await here.stop()
+test('removing a definition without deletion removes its objects', async () => {
+  const harness = await startHarness()
+  await install(harness, crd('gadgets'))
+  await harness.storage.write('gadgets.example.com', 'a/held', () => ({ put: instance('held', ['example.com/hold']) }))
+  await harness.storage.write(BUCKET, 'gadgets.example.com', () => ({ remove: true }))
+  await harness.reconciler.idle()
+  expect(harness.storage.count('gadgets.example.com')).toBe(0)
+  expect(harness.errors).toEqual([])
+  await harness.stop()
 })

@@ -7,29 +7,30 @@ import { specOf, versionsOf } from '../model/custom-resource-definition.ts'
 import { asJsonObjects } from '../model/json.ts'
 import { valueAt } from '../registry/dotted-path.ts'
 import type { ResourceDefinition, ScalePaths, Strategy } from '../registry/types.ts'
+import { hasRules } from '../schema/cel/has-rules.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
 import { schemaFromOpenApi } from '../schema/openapi/convert.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
 import { process } from '../schema/validation/process.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 import { customPrinter } from './printer.ts'
-import type { Era, Schemas } from './reading.ts'
-import { noRefs, readingOf } from './reading.ts'
+import type { SchemaEpoch, Schemas } from './stored-object-reader.ts'
+import { noRefs, storedObjectReader } from './stored-object-reader.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-/** What discovery lists while it is on its way out. */
+/** The verbs in discovery while the definition is being deleted. */
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
-/** The resources that a CustomResourceDefinition stands for: one for each version that is served. */
-export function definitionsOf(crd: JsonObject, era: Era): readonly ResourceDefinition[] {
+/** Returns a resource for each served version of a CustomResourceDefinition. */
+export function definitionsOf(crd: JsonObject, epoch: SchemaEpoch): readonly ResourceDefinition[] {
   if (!hasCondition(crd, 'Established')) return []
   const schemas = new Map(versionsOf(crd).map((version) => [asString(version['name']), schemaOf(version)]))
   return versionsOf(crd)
     .filter(({ served }) => served === true)
-    .map((version) => define(crd, version, schemas, era))
+    .map((version) => define(crd, version, schemas, epoch))
 }
 
-function define(crd: JsonObject, version: JsonObject, schemas: Schemas, era: Era): ResourceDefinition {
+function define(crd: JsonObject, version: JsonObject, schemas: Schemas, epoch: SchemaEpoch): ResourceDefinition {
   const spec = specOf(crd)
   const group = asString(spec['group'])
   const names = asJsonObject(valueAtPath(crd, 'status', 'acceptedNames'))
@@ -60,7 +61,7 @@ function define(crd: JsonObject, version: JsonObject, schemas: Schemas, era: Era
     printer: customPrinter(asJsonObjects(version['additionalPrinterColumns'])),
     isBuiltIn: false,
     bucket: `${plural}.${group}`,
-    reading: readingOf(name, schemas, era),
+    storedReader: storedObjectReader(name, schemas, epoch),
   }
 }
 
@@ -94,7 +95,7 @@ function strategyOf(version: JsonObject, hasStatus: boolean, schema: Schema | un
   ]
   return {
     ...(selectable.length > 0 && { selectableFields: Object.fromEntries(selectable.map(selectableField)) }),
-    // Without a subresource, status is a field like any other.
+    // Without a status subresource, changes of status count in the generation.
     ...(!hasStatus && { generation: withoutMetadata }),
     ...((scale || rules) && {
       validate: (object: KubeObject) => check(object, undefined),
@@ -103,20 +104,9 @@ function strategyOf(version: JsonObject, hasStatus: boolean, schema: Schema | un
   }
 }
 
-function hasRules(schema: Schema): boolean {
-  if (schema.rules && schema.rules.length > 0) return true
-  const { properties = {}, items, additionalProperties } = schema
-  const parts = [
-    ...Object.values(properties),
-    items,
-    typeof additionalProperties === 'object' ? additionalProperties : undefined,
-  ]
-  return parts.some((part) => part !== undefined && hasRules(part))
-}
-
 const MAX_INT32 = 2_147_483_647
 
-/** Replicas are a count, whatever the schema says of them. */
+/** Validates that replicas are a non-negative int32, whatever the schema says. */
 function checkReplicas({ specReplicas, statusReplicas }: ScalePaths, object: KubeObject): FieldError[] {
   return [specReplicas, statusReplicas].flatMap((field) => {
     const replicas = valueAt(object, field)
@@ -126,10 +116,10 @@ function checkReplicas({ specReplicas, statusReplicas }: ScalePaths, object: Kub
   })
 }
 
-/** The rules of the schema. They count on its types: an object that has those wrong is not put to them. */
+/** Runs the CEL rules of the schema, unless schema errors block them. */
 function checkObject(schema: Schema, object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const { errors } = process(schema, noRefs, object, { default: false, prune: false, ...(old && { old }) })
-  // A name that is missing counts as well.
+  // A missing name blocks the rules as well.
   const nameless: readonly FieldError[] = object.metadata?.name
     ? []
     : [{ reason: 'FieldValueRequired', field: 'metadata.name', message: '' }]

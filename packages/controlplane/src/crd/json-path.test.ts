@@ -31,12 +31,12 @@ test.each<[string, readonly unknown[]]>([
   ['.spec.list[?(@.size)].name', ['a', 'b']],
   ['.metadata.__proto__', []],
   ['.metadata.constructor.name', []],
-])('%s', (text, expected) => {
+])('the path %s finds its values', (text, expected) => {
   const path = parseJsonPath(text)
   expect(path).toBeDefined()
   expect(findAll(path ?? [], object)).toEqual(expected)
 })
 
-test.each(['spec', '.a[', '.a[?(@.b==)]', '.a[x]', '..', `.${'a'.repeat(5000)}`])('%s can not be read', (text) => {
+test.each(['spec', '.a[', '.a[?(@.b==)]', '.a[x]', '..', `.${'a'.repeat(5000)}`])('%s is rejected', (text) => {
   expect(parseJsonPath(text)).toBeUndefined()
 })

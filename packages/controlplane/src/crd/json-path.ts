@@ -20,7 +20,7 @@ export type JsonPath = readonly Step[]
 const MAX_PATH_LENGTH = 4096
 const FILTER = /^\?\(([^=!<>]+?)(?:\s*(==|!=|<=|>=|<|>)\s*(.+?))?\)$/
 
-/** Undefined if it can not be read. */
+/** Returns undefined if the path is invalid. */
 export function parseJsonPath(text: string): JsonPath | undefined {
   if (text.length > MAX_PATH_LENGTH) return undefined
   const steps: Step[] = []
@@ -57,7 +57,7 @@ function readName(text: string, start: number): [string, number] {
   return [name, position]
 }
 
-/** Where the bracket that opens at `start` closes; quotes may hold brackets. */
+/** Returns the index of the bracket that closes the one at `start`. Brackets in quotes are ignored. */
 function closing(text: string, start: number): number {
   let depth = 0
   let quote = ''
@@ -107,7 +107,7 @@ function parseOperand(text: string): Operand | undefined {
   return /^-?\d+(\.\d+)?$/.test(text) ? { value: Number(text) } : undefined
 }
 
-/** All that the path leads to. Missing fields lead nowhere. */
+/** Returns all values at the path. */
 export function findAll(path: JsonPath, value: unknown): readonly unknown[] {
   let found: readonly unknown[] = [value]
   for (const step of path) {

@@ -11,11 +11,11 @@ export interface CrdReconcilerOptions {
   readonly storage: Storage
   readonly clock: Clock
   /**
-   * Asks for the deletion of one object of a custom resource, as a client would: with its finalizers. Default: it is
-   * marked, or removed if nothing holds it.
+   * Deletes a custom object as a client would, respecting its finalizers. Default: sets its deletionTimestamp, or removes
+   * it if it has no finalizers.
    */
   readonly deleteInstance?: (bucket: string, instance: StoredObject) => Promise<void>
-  /** Told of a failure to write; the next change of the CRD tries again. Default: nothing. */
+  /** Called when a write fails; the next change of the CRD retries it. Default: errors are ignored. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -25,8 +25,8 @@ const bucketOf = (crd: JsonObject): string =>
 const fieldsOf = (stored: StoredObject): JsonObject => stored.object as unknown as JsonObject
 
 /**
- * Keeps what CustomResourceDefinitions say of themselves true: names are accepted and the kind established once no other
- * of its group holds them; a definition that is deleted takes its objects along, and then goes.
+ * Reconciles CustomResourceDefinitions: accepts their names and establishes them if no other CRD of the group holds the
+ * names; deletes the objects of a CRD that is being deleted, then removes its finalizer.
  */
 export class CrdReconciler {
   readonly #storage: Storage
@@ -44,7 +44,7 @@ export class CrdReconciler {
     this.#onError = onError
   }
 
-  /** Looks at all that is stored, and at every change. Returns what ends that. */
+  /** Reconciles all stored definitions, then each change. Returns a function that stops it. */
   start(): () => void {
     for (const { key } of this.#storage.range(BUCKET)) this.#enqueue(key)
     const end = this.#storage.watch(BUCKET, this.#storage.revision, ({ key, previous, current }) => {
@@ -59,7 +59,7 @@ export class CrdReconciler {
     }
   }
 
-  /** When everything that was asked for so far is done. */
+  /** Resolves when all pending definitions are reconciled. */
   async idle(): Promise<void> {
     for (let tail: Promise<void> | undefined; tail !== this.#tail;) {
       tail = this.#tail
@@ -67,7 +67,7 @@ export class CrdReconciler {
     }
   }
 
-  /** One at a time: who is first has the names. */
+  /** Definitions are reconciled one at a time, so that the first one gets the names. */
   #enqueue(key: string): void {
     this.#tail = this.#after(this.#tail, key)
   }
@@ -82,7 +82,7 @@ export class CrdReconciler {
     }
   }
 
-  /** A definition is gone: others of its group may have waited for its names, and nothing of it may be left behind. */
+  /** Removes the remaining objects of a deleted definition, and reconciles the others of its group, which may get its names. */
   #released(gone: JsonObject): void {
     const name = asString(valueAtPath(gone, 'metadata', 'name'))
     this.#watches.get(name)?.()
@@ -133,7 +133,7 @@ export class CrdReconciler {
         if (instance.object.metadata.deletionTimestamp === undefined) await this.#deleteInstance(bucket, instance)
       }
       if (this.#storage.count(bucket) > 0) {
-        // Finalizers hold some: their end is the sign to look again.
+        // Finalizers hold some objects; their removal triggers the next attempt.
         this.#awaitEmpty(key, bucket)
         return
       }
@@ -150,7 +150,7 @@ export class CrdReconciler {
       this.#enqueue(key)
     })
     this.#watches.set(key, end)
-    // The last one may have gone before the watch began.
+    // The last object may have been removed before the watch started.
     if (this.#storage.count(bucket) === 0) this.#enqueue(key)
   }
 

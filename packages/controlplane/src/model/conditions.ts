@@ -3,7 +3,7 @@ import { asJsonObject, valueAtPath } from '@tenure/kube/model'
 
 import { asJsonObjects, withField } from './json.ts'
 
-export interface Condition {
+export interface StatusCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -18,7 +18,7 @@ export const hasCondition = (object: JsonObject, type: string): boolean =>
   conditionOf(object, type)?.['status'] === 'True'
 
 /** Returns `object` with the condition, or `object` itself if it has it already. `now` is the transition time. */
-export function withCondition(object: JsonObject, condition: Condition, now: string): JsonObject {
+export function withCondition(object: JsonObject, condition: StatusCondition, now: string): JsonObject {
   const { type, status, reason, message } = condition
   const conditions = asJsonObjects(valueAtPath(object, 'status', 'conditions'))
   const old = conditions.find((one) => one['type'] === type)

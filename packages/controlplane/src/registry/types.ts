@@ -104,7 +104,7 @@ export interface ResourceDefinition {
   /** For a version whose fields differ from the stored ones (events, autoscalers). Default: only apiVersion differs. */
   readonly conversion?: Conversion
   /** Of custom resources: reads objects stored under an earlier definition. Default: objects are served as stored. */
-  readonly reading?: Reading
+  readonly storedReader?: StoredObjectReader
   /** As discovery lists them: `status`, `scale`, `eviction`… Default: according to hasStatus and scale. */
   readonly subresources?: readonly Subresource[]
 }
@@ -116,13 +116,13 @@ export interface Conversion {
 }
 
 /** Reads objects that were stored under an earlier schema. */
-export interface Reading {
+export interface StoredObjectReader {
   /** Identity of the served definition: watches end when it changes. */
-  readonly era: object
+  readonly epoch: object
   /** Objects of earlier revisions may not conform to the current schema. */
-  readonly before: number
+  readonly beforeRevision: number
   /** The object with the current defaults and without unknown fields; the same object if nothing changes. Pure. */
-  fit(object: KubeObject): KubeObject
+  read(object: KubeObject): KubeObject
 }
 
 export interface Subresource {

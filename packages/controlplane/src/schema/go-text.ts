@@ -1,4 +1,4 @@
-/** Text as Go's fmt and encoding/json write it: error messages quote values that way. */
+/** Text as Go's fmt and encoding/json write it, for error messages that quote values. */
 
 const NAMED = new Map([
   [7, '\\a'],
@@ -32,7 +32,7 @@ export function goQuote(text: string): string {
 
 const HTML = /[<>&\u2028\u2029]/g
 
-/** `json.Marshal`: keys in order, HTML escaped. */
+/** As `json.Marshal`: sorted keys, escaped HTML. */
 export function goJson(value: unknown): string {
   return sorted(value).replace(HTML, (character) => `\\u${hex(character.charCodeAt(0), 4)}`)
 }
@@ -40,7 +40,7 @@ export function goJson(value: unknown): string {
 function sorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`
   if (typeof value === 'object' && value !== null) {
-    // Structs say themselves how they are written.
+    // Go structs define their own field order.
     if ('toJSON' in value) return JSON.stringify(value)
     const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
     return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${sorted(item)}`).join(',')}}`

@@ -1,4 +1,4 @@
-/** A structural schema, built in or of a CRD: what OpenAPI v3 has, and Kubernetes' extensions, under short names. */
+/** A structural schema, built in or of a CRD: OpenAPI v3 with short names for the Kubernetes extensions. */
 export interface Schema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly format?: string
@@ -45,11 +45,11 @@ export interface Schema {
   readonly patchMergeKey?: string
   /** x-kubernetes-validations */
   readonly rules?: readonly Rule[]
-  /** The name of a shared definition that this stands for; resolved by the registry of built-in schemas. */
+  /** The name of a built-in definition that this refers to. */
   readonly ref?: string
-  /** Built-in kinds only: left out of answers when it is empty (Go's `omitempty`). */
+  /** Built-in kinds only: omitted from responses if empty (Go's `omitempty`). */
   readonly omitEmpty?: boolean
-  /** Built-in kinds only: what decoding errors call the type, where the schema does not say: `v1.PullPolicy`. */
+  /** Built-in kinds only: the type name in decoding errors, such as `v1.PullPolicy`. */
   readonly goType?: string
   /** Built-in kinds only: the embedded struct that decoding errors name before the field: `ProbeHandler`. */
   readonly goInline?: string
@@ -65,12 +65,12 @@ export interface Rule {
   readonly optionalOldSelf?: boolean
 }
 
-/** One complaint about one field, as the API server words it. */
+/** An error of one field, with the text of kube-apiserver. */
 export interface FieldError {
   /** `FieldValueRequired`, `FieldValueInvalid`, `FieldValueNotSupported`, `FieldValueDuplicate`, `FieldValueForbidden`, `FieldValueTypeInvalid`, `FieldValueTooLong`, `FieldValueTooMany`… */
   readonly reason: string
   /** `spec.template.spec.containers[0].name`. */
   readonly field: string
-  /** Without the field: `Required value`, `Invalid value: "x": must be …`. */
+  /** The text without the field: `Required value`, `Invalid value: "x": must be …`. */
   readonly message: string
 }

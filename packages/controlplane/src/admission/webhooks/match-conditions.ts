@@ -2,7 +2,7 @@ import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
 import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
-import type { Condition } from '../../schema/cel/conditions.ts'
+import type { CompiledCondition } from '../../schema/cel/conditions.ts'
 import type { ReviewedObjects } from './matching.ts'
 import type { SentReviewRequest } from './review.ts'
 import type { StoredWebhookConfig } from './webhook.ts'
@@ -15,7 +15,7 @@ export type Authorize = (
 /** CEL cost limit for all conditions of a webhook per request. */
 const COST_BUDGET = 2_500_000
 
-const compiled = new WeakMap<StoredWebhookConfig, readonly Condition[]>()
+const compiled = new WeakMap<StoredWebhookConfig, readonly CompiledCondition[]>()
 
 /**
  * Returns false if a condition is false: the webhook is not called. A condition that fails to evaluate counts as false

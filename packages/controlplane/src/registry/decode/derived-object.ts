@@ -33,10 +33,10 @@ const versions = new WeakMap<ResourceDefinition, WeakMap<StoredObject, StoredObj
  * defaults and fields.
  */
 export function inVersion(stored: StoredObject, definition: ResourceDefinition): StoredObject {
-  const { reading } = definition
+  const { storedReader } = definition
   const apiVersion = apiVersionOf(definition)
   const isInVersion = stored.apiVersion === apiVersion
-  if (isInVersion && (reading === undefined || stored.revision >= reading.before)) return stored
+  if (isInVersion && (storedReader === undefined || stored.revision >= storedReader.beforeRevision)) return stored
   // It is already derived.
   if (isInVersion && stored instanceof Derived) return stored
   let known = versions.get(definition)
@@ -47,16 +47,16 @@ export function inVersion(stored: StoredObject, definition: ResourceDefinition):
 }
 
 function derive(stored: StoredObject, definition: ResourceDefinition, apiVersion: string): StoredObject {
-  const { conversion, kind, reading } = definition
+  const { conversion, kind, storedReader } = definition
   const before = stored.object
-  const read = reading?.fit(before) ?? conversion?.fromStored(before) ?? before
+  const read = storedReader?.read(before) ?? conversion?.fromStored(before) ?? before
   if (read === before && before.apiVersion === apiVersion) return stored
   return new Derived(stored.key, stored.revision, { ...read, kind, apiVersion } as Stored<KubeObject>)
 }
 
 /** The object that selectors and deletions use: for built-in kinds as it is stored. */
 export function asRead(stored: StoredObject, definition: ResourceDefinition): StoredObject {
-  return definition.reading ? inVersion(stored, definition) : stored
+  return definition.storedReader ? inVersion(stored, definition) : stored
 }
 
 const departed = new WeakMap<StoredObject, StoredObject>()

@@ -135,11 +135,11 @@ class Session implements WatchSession {
   }
 
   /** A watch serves one definition: it ends when that changes, and the next watch serves the new one. */
-  #followDefinition({ group, version, plural, reading }: ResourceDefinition): void {
-    if (!reading) return
+  #followDefinition({ group, version, plural, storedReader }: ResourceDefinition): void {
+    if (!storedReader) return
     const { catalog } = this.#context
     this.#stopFollowing = catalog.onChange(() => {
-      if (catalog.find(group, version, plural)?.reading?.era !== reading.era) this.close()
+      if (catalog.find(group, version, plural)?.storedReader?.epoch !== storedReader.epoch) this.close()
     })
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
@@ -9,7 +9,7 @@ import { checkRules } from './check-rules.ts'
 import { escapeName } from './escape.ts'
 import { blockingError, validateRules } from './validate.ts'
 
-/** What kube-apiserver 1.36.3 answered. */
+/** The answer of kube-apiserver 1.36.3. */
 interface Answer {
   readonly name?: string
   readonly spec: unknown
@@ -38,20 +38,19 @@ const resource = (spec: unknown, name = 'x'): unknown => ({
   spec,
 })
 
-describe('rules', () => {
-  it.each(cases.map((answer): [string, string, Answer] => [ruleOf(answer.spec), JSON.stringify(answer.spec), answer]))(
-    '%s of %s as by the real server',
-    (_, __, { name, spec, old, errors }) => {
-      const found = validateRules(converted, resource(spec, name), old === undefined ? {} : { old: resource(old) })
-      expect(ordered(found)).toEqual(ordered(errors))
-    },
-  )
+describe('CEL rules', () => {
+  test.each(
+    cases.map((answer): [string, string, Answer] => [ruleOf(answer.spec), JSON.stringify(answer.spec), answer]),
+  )('rule %s on %s has the result of kube-apiserver', (_, __, { name, spec, old, errors }) => {
+    const found = validateRules(converted, resource(spec, name), old === undefined ? {} : { old: resource(old) })
+    expect(ordered(found)).toEqual(ordered(errors))
+  })
 
-  it('compile, all of them', () => {
+  test('all recorded rules compile', () => {
     expect(checkRules(converted, 'x')).toEqual([])
   })
 
-  it('are not run while the object is otherwise invalid', () => {
+  test('rules do not run while the object is otherwise invalid', () => {
     expect(blockingError([])).toBeUndefined()
     expect(blockingError([{ reason: 'FieldValueInvalid', field: 'a', message: 'x' }])).toBeUndefined()
     expect(blockingError([{ reason: 'FieldValueTypeInvalid', field: 'a', message: 'x' }])?.message).toContain(
@@ -79,8 +78,8 @@ const withRule = (rule: string, spec: Schema = {}): Schema => ({
 })
 
 describe('a rule that does not compile', () => {
-  // The messages of the real server, column and all.
-  it.each([
+  // The messages of kube-apiserver, including the column.
+  test.each([
     ['self.zz == 1', "ERROR: <input>:1:5: undefined field 'zz'\n | self.zz == 1\n | ....^"],
     ['self.n == "a"', "1:8: found no matching overload for '_==_' applied to '(int, string)'"],
     ['self.n', 'cel expression must evaluate to a bool'],
@@ -95,7 +94,7 @@ describe('a rule that does not compile', () => {
     ['self.n == 1.0', "1:8: found no matching overload for '_==_' applied to '(int, double)'"],
     ['[1, "a"] == [1]', "1:5: expected type 'int' but found 'string'"],
     ['1 +', 'Syntax error'],
-  ])('is refused with the CRD: %s', (rule, expected) => {
+  ])('the rule %s is rejected', (rule, expected) => {
     const errors = checkRules(withRule(rule), 'root')
     expect(errors.map(({ field }) => field)).toEqual(['root.properties[spec].x-kubernetes-validations[0].rule'])
     expect(errors[0]?.message).toContain(expected)
@@ -104,7 +103,7 @@ describe('a rule that does not compile', () => {
     )
   })
 
-  it('is refused if it looks at an old self that can not be known', () => {
+  test('a rule that uses oldSelf where there is none is rejected', () => {
     const items: Schema = { type: 'integer', rules: [{ rule: 'self >= oldSelf' }] }
     const schema: Schema = { type: 'object', properties: { list: { type: 'array', items } } }
     expect(checkRules(schema, 'root')[0]?.message).toBe(
@@ -121,18 +120,18 @@ function run(rule: string, spec: unknown): { readonly errors: readonly FieldErro
   return { errors, took: performance.now() - started }
 }
 
-describe('a rule that would run away', () => {
-  it.each([
+describe('the cost limits of rules', () => {
+  test.each([
     'self.list.all(a, self.list.all(b, self.list.all(c, a.n + b.n + c.n >= 0)))',
     'self.list.map(a, self.list.map(b, self.list.map(c, a.n))).size() > 0',
-  ])('is stopped: %s', (rule) => {
+  ])('the rule %s is stopped at its limit', (rule) => {
     const { errors, took } = run(rule, { list: Array.from({ length: 1000 }, (_, n) => ({ n })) })
     expect(errors).toHaveLength(1)
     expect(errors[0]?.message).toContain('cost exceeds limit')
     expect(took).toBeLessThan(3000)
   })
 
-  it('is stopped before it builds what does not fit', () => {
+  test('a rule is stopped before it builds a string that is too large', () => {
     const { errors } = run('self.texts.map(x, self.a).join("").size() > 0', {
       a: 'a'.repeat(1_000_000),
       texts: Array.from({ length: 10_000 }, () => ''),
@@ -140,13 +139,13 @@ describe('a rule that would run away', () => {
     expect(errors[0]?.message).toContain('cost exceeds limit')
   })
 
-  it('has patterns that are matched in linear time', () => {
+  test('patterns match in linear time', () => {
     const { errors, took } = run('self.a.matches("^(a+)+$")', { a: `${'a'.repeat(60)}!` })
     expect(errors).toHaveLength(1)
     expect(took).toBeLessThan(1000)
   })
 
-  it('stops those after it, once the object has used up its share', () => {
+  test('no further rule runs after the limit of the object is reached', () => {
     const rules = Array.from({ length: 5 }, () => ({ rule: 'self.all(x, x >= 0)' }))
     const schema: Schema = { type: 'object', properties: { l: { type: 'array', items: { type: 'integer' }, rules } } }
     const errors = validateRules(schema, { l: Array.from({ length: 100 }, (_, n) => n) }, { limit: 1500 })
@@ -156,8 +155,8 @@ describe('a rule that would run away', () => {
   })
 })
 
-describe('names in rules', () => {
-  it.each([
+describe('property names in rules', () => {
+  test.each([
     ['x-y', 'x__dash__y'],
     ['a.b/c', 'a__dot__b__slash__c'],
     ['__proto__', '__underscores__proto__underscores__'],
@@ -165,7 +164,7 @@ describe('names in rules', () => {
     ['plain_1', 'plain_1'],
     ['1a', undefined],
     ['a b', undefined],
-  ])('%s is %s', (name, escaped) => {
+  ])('%s is escaped as %s', (name, escaped) => {
     expect(escapeName(name)).toBe(escaped)
   })
 })

@@ -4,8 +4,8 @@ import type { Validator } from './compile.ts'
 import { validatorOf } from './compile.ts'
 
 /**
- * What is wrong with the rules of a CRD's schema. To be asked when `checkStructural` has nothing to say; `path` is the
- * schema's: `spec.versions[0].schema.openAPIV3Schema`.
+ * Compiles the CEL rules of a CRD schema and returns the errors. Requires a schema that `checkStructural` accepts; `path` is
+ * the path of the schema: `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkRules(schema: Schema, path: string): FieldError[] {
   const validator = validatorOf(schema)
@@ -21,7 +21,7 @@ function check(validator: Validator, path: string, uncorrelatable: string | unde
   }
   if (validator.additional) check(validator.additional, `${path}.additionalProperties`, uncorrelatable, errors)
   if (validator.items) {
-    // Items of other lists have no old self.
+    // Items of other lists cannot be correlated with an old item.
     const within = uncorrelatable ?? (validator.schema.listType === 'map' ? undefined : path)
     check(validator.items, `${path}.items`, within, errors)
   }
@@ -41,7 +41,7 @@ function check(validator: Validator, path: string, uncorrelatable: string | unde
   })
 }
 
-/** The rule as the server prints it: its internal struct, fields in their order. */
+/** The rule as kube-apiserver prints it: the Go struct. */
 function asGo(rule: Rule): GoRule {
   return new GoRule(rule)
 }

@@ -3,13 +3,13 @@ import type { Environment } from '@marcbachmann/cel-js'
 import { fieldPathOf } from '../field-path.ts'
 import type { Rule, Schema } from '../types.ts'
 import type { Program } from './engine.ts'
-import { CelProblem, compileExpression } from './engine.ts'
+import { CelSyntaxError, compileExpression } from './engine.ts'
 import { hasRules } from './has-rules.ts'
 import { baseEnvironment } from './library/library.ts'
 import type { CelType } from './types.ts'
 import { TypeFactory } from './types.ts'
 
-/** Rules compiled for one place of a schema, and for all below it. Only places with rules below are there. */
+/** The compiled rules of a schema and of its children. Children without rules are left out. */
 export interface Validator {
   readonly schema: Schema
   readonly type: CelType
@@ -21,18 +21,18 @@ export interface Validator {
 
 export interface CompiledRule {
   readonly rule: Rule
-  /** Undefined if it does not compile: `error` says why. */
+  /** Undefined if the rule does not compile; then `error` is set. */
   readonly program: Program | undefined
   readonly error: string | undefined
   readonly message: Program | undefined
   readonly messageError: string | undefined
-  /** `fieldPath` as errors write it. */
+  /** `fieldPath` in the form of errors. */
   readonly fieldPath: string | undefined
 }
 
 const validators = new WeakMap<Schema, { readonly validator: Validator | undefined }>()
 
-/** The compiled rules of a custom resource's schema, undefined if there are none. Compiled once. */
+/** Returns the compiled rules of a custom resource's schema, or undefined if it has none. Cached. */
 export function validatorOf(schema: Schema): Validator | undefined {
   let known = validators.get(schema)
   if (!known) {
@@ -95,7 +95,7 @@ class Compiler {
   }
 }
 
-/** An expression, or what is wrong with it. */
+/** Compiles an expression. Returns the program or the error. */
 export function tryCompile(
   environment: Environment,
   expression: string,
@@ -109,7 +109,7 @@ export function tryCompile(
   }
 }
 
-/** As much of the engine's errors as is needed. */
+/** The used part of the engine's errors. */
 interface EngineError {
   readonly code?: string
   readonly summary?: string
@@ -118,21 +118,21 @@ interface EngineError {
   readonly node?: { readonly op?: string; readonly args?: unknown }
 }
 
-/** `compilation failed: ERROR: <input>:1:5: undefined field 'zz'`, with the place under it. */
+/** Formats an error as cel-go does: `compilation failed: ERROR: <input>:1:5: undefined field 'zz'`, with a marker line. */
 function describe(error: unknown, expression: string): string {
-  if (error instanceof CelProblem && error.position < 0) return error.message
+  if (error instanceof CelSyntaxError && error.position < 0) return error.message
   const { code, summary, message, range } = error as EngineError
   const position =
-    error instanceof CelProblem ? error.position : placeOf(error as EngineError, range?.start ?? 0, expression)
+    error instanceof CelSyntaxError ? error.position : placeOf(error as EngineError, range?.start ?? 0, expression)
   const before = expression.slice(0, position)
   const line = before.split('\n').length
   const column = position - (before.lastIndexOf('\n') + 1)
   const source = expression.split('\n')[line - 1] ?? ''
-  const why = error instanceof CelProblem ? error.message : reword(code, summary ?? message)
+  const why = error instanceof CelSyntaxError ? error.message : toCelGoMessage(code, summary ?? message)
   return `compilation failed: ERROR: <input>:${line}:${column + 1}: ${why}\n | ${source}\n | ${'.'.repeat(column)}^`
 }
 
-/** The server points at the dot of a field, and at an operator between its operands. */
+/** cel-go reports the position of a field's dot, and of an operator between its operands. */
 function placeOf({ code, node }: EngineError, start: number, expression: string): number {
   if (code === 'no_such_key') return Math.max(0, start - 1)
   const [left] = code === 'no_such_overload' && Array.isArray(node?.args) ? (node.args as readonly unknown[]) : []
@@ -147,8 +147,8 @@ const TYPE_NAMES: readonly (readonly [RegExp, string])[] = [
   [/Object\d+/g, 'object'],
 ]
 
-/** The engine's words in cel-go's. */
-function reword(code: string | undefined, summary: string): string {
+/** Translates the engine's message to that of cel-go. */
+function toCelGoMessage(code: string | undefined, summary: string): string {
   const text = TYPE_NAMES.reduce((words, [pattern, name]) => words.replace(pattern, name), summary)
   const field = /^No such key: (.*)$/.exec(text)
   if (field) return `undefined field '${field[1]}'`

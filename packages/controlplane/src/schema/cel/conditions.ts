@@ -31,19 +31,19 @@ const REQUEST: Schema = {
       },
     },
     dryRun: { type: 'boolean' },
-    // The one way to say `dyn` in a schema.
+    // The only schema for the CEL type `dyn`.
     options: { intOrString: true },
   },
 }
 
-export interface Condition {
+export interface CompiledCondition {
   readonly expression: string
   readonly program: Program | undefined
-  /** Why there is no program, in the server's words. */
+  /** The error with kube-apiserver's text, if there is no program. */
   readonly error: string | undefined
 }
 
-/** What conditions are written in; made when the first one is: few webhooks have any. */
+/** The CEL environment of match conditions, created on first use because few webhooks have any. */
 function makeLanguage() {
   const environment = baseEnvironment()
   const types = new TypeFactory(environment)
@@ -56,8 +56,8 @@ function makeLanguage() {
 
 let language: ReturnType<typeof makeLanguage> | undefined
 
-/** A condition on which a webhook is called, as `matchConditions` has it. */
-export function compileCondition(expression: string): Condition {
+/** Compiles an expression of `matchConditions`. */
+export function compileCondition(expression: string): CompiledCondition {
   const { environment, types } = (language ??= makeLanguage())
   const { program, error } = tryCompile(environment, expression, 'bool', types)
   if (error !== 'cel expression must evaluate to a bool') return { expression, program, error }
@@ -72,7 +72,7 @@ export interface ConditionSubject {
   readonly ask: AskAccess
 }
 
-/** The variables of a condition, for a request like this. */
+/** Returns the variables of a condition for a request. */
 export function conditionContext({ object, oldObject, request, ask }: ConditionSubject): Record<string, unknown> {
   const { request: type } = (language ??= makeLanguage())
   return {
@@ -83,7 +83,7 @@ export function conditionContext({ object, oldObject, request, ask }: ConditionS
   }
 }
 
-/** JSON without a schema: whole numbers are int, objects are maps. */
+/** Converts JSON without a schema: integers become int, objects become maps. */
 function celValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
   if (Array.isArray(value)) return value.map(celValue)

@@ -1,12 +1,12 @@
 /**
- * What rules may cost. One unit is about one step of evaluation or ten characters looked at, as in Kubernetes; the
- * limits are its own too. Evaluation is synchronous, so one meter runs at a time.
+ * Cost limits of CEL rules, as in Kubernetes: one unit is about one evaluation step or ten characters. Evaluation is
+ * synchronous, so only one meter runs at a time.
  */
 
-/** Of one rule. */
-export const RULE_LIMIT = 1_000_000
-/** Of all rules for one object. */
-export const OBJECT_LIMIT = 10_000_000
+/** The limit of one rule, in cost units. */
+export const MAX_RULE_COST = 1_000_000
+/** The limit of all rules of one object, in cost units. */
+export const MAX_OBJECT_COST = 10_000_000
 
 export class CostExceeded extends Error {
   constructor() {
@@ -16,12 +16,12 @@ export class CostExceeded extends Error {
 
 let left = 0
 
-/** Runs `action` with at most `limit` to spend; what it spent is in the answer, above `limit` if that was not enough. */
+/** Runs `action` with a cost limit. `spent` is above `limit` if the limit was exceeded. */
 export function metered<T>(limit: number, action: () => T): { readonly spent: number; readonly result: T | Error } {
   left = limit
   try {
     const result = action()
-    // Quantifiers and logical operators go on after errors: being broke is decided here.
+    // Quantifiers and logical operators continue after errors, so the limit is checked here.
     return { spent: limit - left, result: left < 0 ? new CostExceeded() : result }
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error))
@@ -34,7 +34,7 @@ export function charge(units: number): void {
   if (left < 0) throw new CostExceeded()
 }
 
-/** For looking at a text or list once. */
+/** Charges one pass over a text or list. */
 export function chargeSize(size: number): void {
   charge(1 + Math.ceil(size / 10))
 }

@@ -5,11 +5,11 @@ import { contains, isEqual } from './library/objects.ts'
 import * as strings from './library/strings.ts'
 
 /**
- * The one place that knows the engine's syntax tree. After an expression was type-checked, its nodes are told what they
- * cost, equality and strings get Kubernetes' meaning, and what it refers to is found.
+ * The only module that knows the engine's syntax tree. After type-checking it adds costs to the nodes, replaces equality and
+ * string functions by those of Kubernetes, and finds references.
  */
 
-/** As much of the engine's nodes as is used here; its own types leave most of it out. */
+/** The used part of the engine's nodes, most of which its own types omit. */
 export interface Tree {
   readonly op: string
   args: unknown
@@ -29,8 +29,8 @@ export interface Program {
   run(context: Readonly<Record<string, unknown>>): unknown
 }
 
-/** What is wrong with an expression, and where. */
-export class CelProblem extends Error {
+/** An error in an expression, with its position. */
+export class CelSyntaxError extends Error {
   /** Zero-based. */
   readonly position: number
 
@@ -42,7 +42,7 @@ export class CelProblem extends Error {
 
 type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-/** Parses and checks; throws what the engine says, or a CelProblem. */
+/** Parses and type-checks an expression. Throws the engine's error or a CelSyntaxError. */
 export function compileExpression(
   environment: Environment,
   expression: string,
@@ -53,7 +53,7 @@ export function compileExpression(
   const checked = parsed.check()
   if (!checked.valid) throw checked.error ?? new Error('invalid expression')
   if (checked.type !== returns) {
-    throw new CelProblem(
+    throw new CelSyntaxError(
       returns === 'bool' ? 'cel expression must evaluate to a bool' : 'messageExpression must evaluate to a string',
       -1,
     )
@@ -63,7 +63,7 @@ export function compileExpression(
   return { usesOldSelf: instrument.usesOldSelf, run: (context) => parsed(context) }
 }
 
-/** Methods whose meaning or price differs from the engine's. */
+/** Methods whose behaviour or cost differs from the engine's. */
 const METHODS: ReadonlyMap<string, (...args: never[]) => unknown> = new Map<string, (...args: never[]) => unknown>([
   ['matches', strings.matches],
   ['substring', strings.substring],
@@ -160,7 +160,7 @@ class Instrument {
     }
   }
 
-  /** Lists are of one type, but for what is to be formatted. */
+  /** Validates that a list has one element type, except for arguments of `format`. */
   #checkList(tree: Tree): void {
     if (this.#mixed.has(tree)) return
     const items = childrenOf(tree.args)
@@ -168,11 +168,11 @@ class Instrument {
     for (const item of items) {
       const name = item.checkedType?.name
       if (name === first || name === undefined || first === undefined || /dyn|<T>|<K, V>/.test(name + first)) continue
-      throw new CelProblem(`expected type '${first}' but found '${name}'`, item.start ?? 0)
+      throw new CelSyntaxError(`expected type '${first}' but found '${name}'`, item.start ?? 0)
     }
   }
 
-  /** A pattern that is written out is compiled now, so that a wrong one is told now. */
+  /** Compiles literal patterns, so that an invalid one is a compile error. */
   #checkPattern(tree: Tree): void {
     const [name, ...rest] = tree.args as readonly [string, ...unknown[]]
     if (name !== 'matches' && name !== 'find' && name !== 'findAll') return
@@ -182,11 +182,11 @@ class Instrument {
     try {
       strings.checkPattern(pattern.args as string)
     } catch {
-      throw new CelProblem(`invalid ${name} argument`, pattern.start ?? pattern.pos ?? 0)
+      throw new CelSyntaxError(`invalid ${name} argument`, pattern.start ?? pattern.pos ?? 0)
     }
   }
 
-  /** Each round costs as much as there is to do in it. */
+  /** Each iteration is charged for its step. */
   #comprehension(tree: Tree): void {
     const { iterable, init, step } = tree.args as { readonly iterable: Tree; readonly init: Tree; readonly step: Tree }
     this.visit(iterable)
@@ -210,7 +210,7 @@ class Instrument {
     for (const [name, child] of Object.entries(macro)) if (name !== 'ast' && isTree(child)) this.visit(child)
   }
 
-  /** The engine does not look whether there is such a field. */
+  /** Validates the field of `has`, which the engine does not check. */
   #has(nodes: readonly Tree[]): void {
     const root = nodes.at(-1)
     if (!root) return
@@ -221,21 +221,21 @@ class Instrument {
       if (!fields) return
       const [, name] = node.args as readonly [Tree, string]
       type = fields.get(name)
-      if (type === undefined) throw new CelProblem(`undefined field '${name}'`, (node.pos ?? 0) - 1)
+      if (type === undefined) throw new CelSyntaxError(`undefined field '${name}'`, (node.pos ?? 0) - 1)
     }
   }
 }
 
 type Evaluate = Tree['evaluate']
 
-/** A node replaces its own `evaluate` when it first runs, so the property itself has to know. */
+/** A node replaces its `evaluate` on first use, so the property is intercepted. */
 function wrapEvaluation(
   tree: Tree,
-  around: (evaluate: Evaluate, evaluator: unknown, context: unknown) => unknown,
+  wrapper: (evaluate: Evaluate, evaluator: unknown, context: unknown) => unknown,
 ): void {
   let inner = tree.evaluate
   const evaluate: Evaluate = (evaluator, node, context) => inner.call(tree, evaluator, node, context)
-  const wrapped: Evaluate = (evaluator, _, context) => around(evaluate, evaluator, context)
+  const wrapped: Evaluate = (evaluator, _, context) => wrapper(evaluate, evaluator, context)
   Object.defineProperty(tree, 'evaluate', {
     get: () => wrapped,
     set: (next: Evaluate) => {
@@ -244,7 +244,7 @@ function wrapEvaluation(
   })
 }
 
-/** Both sides are tried: one that decides wins over an error, and of two errors the first is told. */
+/** Evaluates both sides: a deciding side wins over an error, and the first of two errors is thrown. */
 function logical(tree: Tree, decides: boolean): void {
   const [left, right] = tree.args as readonly [Tree, Tree]
   const attempt = (side: Tree, evaluator: unknown, context: unknown): unknown => {

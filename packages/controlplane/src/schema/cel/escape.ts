@@ -29,7 +29,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   '/': '__slash__',
 }
 
-/** A property's name as rules write it: `x-y` is `x__dash__y`. Undefined for names that rules can not reach. */
+/** Escapes a property name for rules: `x-y` becomes `x__dash__y`. Undefined for names that rules cannot access. */
 export function escapeName(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   if (RESERVED.has(name)) return `__${name}__`

@@ -1,6 +1,6 @@
 import type { Schema } from '../types.ts'
 
-/** Whether a schema has rules anywhere. Asked before the engine is loaded: most schemas have none. */
+/** Returns whether a schema has rules. Checked before the engine is used, because most schemas have none. */
 export function hasRules(schema: Schema): boolean {
   if (schema.rules && schema.rules.length > 0) return true
   if (schema.items && hasRules(schema.items)) return true

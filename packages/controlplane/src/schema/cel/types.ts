@@ -5,14 +5,14 @@ import type { Schema } from '../types.ts'
 import { escapeName } from './escape.ts'
 import { CelObject, unordered } from './library/objects.ts'
 
-/** A schema as CEL knows it: the type's name, and how JSON becomes its values. */
+/** The CEL type of a schema: its name and the conversion from JSON. */
 export interface CelType {
   /** `int`, `list<string>`, `Object3`. */
   readonly name: string
   convert(value: unknown): unknown
-  /** Of an object, by the names of properties. */
+  /** Fields of an object type, by property name. */
   readonly fields: ReadonlyMap<string, CelField> | undefined
-  /** Of a list or map. */
+  /** The element of a list or map. */
   readonly element: CelType | undefined
 }
 
@@ -38,7 +38,7 @@ export class TypeFactory {
     this.#environment = environment
   }
 
-  /** Undefined where rules can see nothing: no type, or values that the schema does not know. */
+  /** Returns undefined if rules cannot access the value: no type, or unknown fields. */
   declare(schema: Schema, isResource: boolean): CelType | undefined {
     if (schema.intOrString) return scalar('dyn', integer)
     switch (schema.type) {
@@ -126,7 +126,7 @@ export class TypeFactory {
   }
 }
 
-/** A field that is null counts as absent. */
+/** A null field counts as absent. */
 function toObject(ctor: new () => CelObject, fields: ReadonlyMap<string, CelField>, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const source = value as Readonly<Record<string, unknown>>
@@ -175,7 +175,7 @@ const NANOS: Readonly<Record<string, number>> = {
   w: 604_800e9,
 }
 
-/** Go's form, and days and weeks. */
+/** Parses Go durations, and days and weeks. */
 function parseDuration(text: string): Duration {
   let nanos = 0
   for (const [, amount, unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)\s*([a-zµμ]+)/g)) {

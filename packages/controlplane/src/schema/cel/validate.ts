@@ -2,26 +2,26 @@ import { duplicate, forbidden, invalidOmitted, invalidValue, required } from '..
 import type { FieldError, Rule, Schema } from '../types.ts'
 import type { CompiledRule, Validator } from './compile.ts'
 import { validatorOf } from './compile.ts'
-import { CostExceeded, metered, OBJECT_LIMIT, RULE_LIMIT } from './cost.ts'
+import { CostExceeded, metered, MAX_OBJECT_COST, MAX_RULE_COST } from './cost.ts'
 import { Optional } from '@marcbachmann/cel-js'
 import type { JsonObject } from '@tenure/kube/model'
 import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
 
 export interface RuleOptions {
-  /** The object before the update; undefined for a creation. */
+  /** The object before the update; undefined on create. */
   readonly old?: unknown
-  /** What all rules together may cost. Default 10 000 000, as in Kubernetes. */
+  /** The cost limit of all rules together. Default: 10 000 000, as in Kubernetes. */
   readonly limit?: number
 }
 
 /**
- * Runs a schema's `x-kubernetes-validations` over an object that is otherwise valid (see `blockingError`). What was wrong
- * before and did not change is excused, unless a rule looks at the old value.
+ * Runs the `x-kubernetes-validations` of a schema on an object that is otherwise valid (see `blockingError`). Errors of
+ * unchanged values are not reported, unless a rule uses `oldSelf`.
  */
 export function validateRules(schema: Schema, value: unknown, options: RuleOptions = {}): FieldError[] {
   const validator = validatorOf(schema)
   if (!validator) return []
-  const run = new Run(options.limit ?? OBJECT_LIMIT)
+  const run = new Run(options.limit ?? MAX_OBJECT_COST)
   const old = options.old ?? undefined
   run.visit(validator, {
     path: '',
@@ -42,7 +42,7 @@ const BLOCKING = new Set([
   'FieldValueTypeInvalid',
 ])
 
-/** Rules count on types and limits: while there are such errors, this is told instead of running them. */
+/** Returns the error that is reported instead of running the rules, if type or limit errors block them. */
 export function blockingError(errors: readonly FieldError[]): FieldError | undefined {
   if (!errors.some(({ reason }) => BLOCKING.has(reason))) return undefined
   const why =
@@ -50,7 +50,7 @@ export function blockingError(errors: readonly FieldError[]): FieldError | undef
   return invalidValue('<nil>', null, why)
 }
 
-/** A value, and what it was. */
+/** A value with its old value. */
 interface Place {
   readonly path: string
   readonly value: unknown
@@ -91,7 +91,7 @@ class Run {
         cel: cel[index],
         old,
         oldCel: oldIndex < 0 ? undefined : (place.oldCel as readonly unknown[])[oldIndex],
-        // An item that has no old self is as unchanged as its list.
+        // An item without an old item is unchanged if its list is.
         isUnchanged: () => (oldIndex < 0 ? place.isUnchanged() : isDeepEqual(item, old)),
       })
     })
@@ -130,8 +130,8 @@ class Run {
       return
     }
     const context = { self: place.cel, oldSelf: oldSelf(rule, hasOld, place.oldCel) }
-    const { spent, result } = metered(Math.min(RULE_LIMIT, this.#left), () => program.run(context))
-    if (result instanceof CostExceeded && this.#left <= RULE_LIMIT) {
+    const { spent, result } = metered(Math.min(MAX_RULE_COST, this.#left), () => program.run(context))
+    if (result instanceof CostExceeded && this.#left <= MAX_RULE_COST) {
       this.#outOfBudget(place, type)
       return
     }
@@ -173,10 +173,10 @@ class Run {
     }
   }
 
-  /** The message that was computed, if that went well. */
+  /** Evaluates the message expression; undefined if it fails. */
   #message({ message }: CompiledRule, context: Readonly<Record<string, unknown>>): string | undefined {
     if (!message) return undefined
-    const { spent, result } = metered(Math.min(RULE_LIMIT, this.#left), () => message.run(context))
+    const { spent, result } = metered(Math.min(MAX_RULE_COST, this.#left), () => message.run(context))
     this.#left -= spent
     if (typeof result !== 'string') return undefined
     const text = result.trim()
@@ -184,7 +184,7 @@ class Run {
   }
 }
 
-/** The root has no name. */
+/** The path in errors; the root has none. */
 function at(path: string): string {
   return path === '' ? '<nil>' : path
 }
@@ -194,7 +194,7 @@ function oldSelf(rule: Rule, hasOld: boolean, old: unknown): unknown {
   return hasOld ? Optional.of(old) : Optional.none()
 }
 
-/** Values below an object that rules can not name are converted on their own. */
+/** A child that rules cannot access is converted separately. */
 function celChild(validator: Validator, cel: unknown, key: string, value: unknown, next: Validator): unknown {
   if (cel instanceof Map) return cel.get(key)
   const escaped = validator.type.fields?.get(key)?.escaped

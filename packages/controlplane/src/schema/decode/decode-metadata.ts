@@ -1,8 +1,8 @@
 import { OBJECT_META, resolveBuiltIn } from '../openapi/builtin.ts'
-import type { Decoded } from './decode.ts'
+import type { DecodeResult } from './decode.ts'
 import { decodeBuiltIn } from './decode.ts'
 
-/** Every resource's metadata, custom or not, is the server's own type. */
-export function decodeMetadata(metadata: unknown): Decoded {
+/** Metadata has the same built-in type for all resources, also for custom ones. */
+export function decodeMetadata(metadata: unknown): DecodeResult {
   return decodeBuiltIn(resolveBuiltIn(OBJECT_META), resolveBuiltIn, metadata)
 }

@@ -1,7 +1,7 @@
 import { nameOfBuiltIn } from '../openapi/builtin.ts'
 import type { Schema } from '../types.ts'
 
-/** Built-in schemas as the Go types they came from. Made when first met, and kept. */
+/** Built-in schemas as the Go types that they were generated from. Created on first use and cached. */
 
 export type FieldKind =
   | 'string'
@@ -27,7 +27,7 @@ export class Struct {
   /** `v1.DeploymentSpec`. */
   readonly goName: string
   readonly fields: ReadonlyMap<string, Field>
-  /** Fields that are always answered. */
+  /** Fields that every response contains. */
   readonly always: readonly Field[]
 
   constructor(name: string, schema: Schema, resolve: (ref: string) => Schema) {
@@ -40,7 +40,7 @@ export class Struct {
     this.always = [...this.fields.values()].filter(({ isFilled }) => isFilled)
   }
 
-  /** All fields empty: what Go writes for it. */
+  /** The zero value, as Go writes it. */
   get zero(): unknown {
     return Object.fromEntries(this.always.map((field) => [field.name, field.filled]))
   }
@@ -80,7 +80,7 @@ export class Field {
     return this.#struct
   }
 
-  /** Of a list or map. */
+  /** The element of a list or map. */
   get element(): Field {
     const { items, additionalProperties, ref } = this.#target
     const schema = items ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
@@ -93,13 +93,13 @@ export class Field {
     return this.#goType
   }
 
-  /** What is answered when nothing was sent. */
+  /** The value in a response if the request omits the field. */
   get filled(): unknown {
     this.#filled ??= { value: this.#fill() }
     return this.#filled.value
   }
 
-  /** What a null is as a list's item or a map's value. */
+  /** The value of a null item in a list or map. */
   get zero(): unknown {
     switch (this.kind) {
       case 'string':

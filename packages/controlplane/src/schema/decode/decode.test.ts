@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { builtInNames, builtInSchema, resolveBuiltIn } from '../openapi/builtin.ts'
-import type { Decoded } from './decode.ts'
+import type { DecodeResult } from './decode.ts'
 import { cannotBeHandled, decodeBuiltIn, strictDecodingError } from './decode.ts'
-import { hasDuplicateFields, strictComplaints } from './strict.ts'
+import { hasDuplicateFields, strictErrors } from './strict.ts'
 
 interface Answer {
   readonly text: string
-  /** What kube-apiserver 1.36.3 said, after `… cannot be handled as a Deployment: `. */
+  /** The error of kube-apiserver 1.36.3, after `… cannot be handled as a Deployment: `. */
   readonly error?: string
   readonly warnings?: readonly string[]
 }
@@ -24,7 +24,7 @@ interface Typed {
   readonly kind: string
 }
 
-function decode(value: Typed, options?: { readonly default: boolean }): Decoded {
+function decode(value: Typed, options?: { readonly default: boolean }): DecodeResult {
   const [version = '', group = ''] = value.apiVersion.split('/').toReversed()
   const schema = builtInSchema(group, version, value.kind)
   if (!schema) throw new Error(`no schema of ${value.kind}`)
@@ -32,16 +32,16 @@ function decode(value: Typed, options?: { readonly default: boolean }): Decoded 
 }
 
 describe('an object of a built-in kind', () => {
-  it.each(answers.map((answer): [string, Answer] => [answer.text, answer]))(
-    'is refused as by the real server: %s',
+  test.each(answers.map((answer): [string, Answer] => [answer.text, answer]))(
+    '%s has the error of kube-apiserver',
     (text, answer) => {
       const { error, unknown } = decode(JSON.parse(text) as Typed)
-      const complaints = strictComplaints(text, unknown)
-      expect(answer.error ?? strictDecodingError(answer.warnings ?? [])).toBe(error ?? strictDecodingError(complaints))
+      const errors = strictErrors(text, unknown)
+      expect(answer.error ?? strictDecodingError(answer.warnings ?? [])).toBe(error ?? strictDecodingError(errors))
     },
   )
 
-  it('is answered as Go writes it', () => {
+  test('an object is decoded as Go reads and writes it', () => {
     const { object, unknown, error } = decode({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -83,14 +83,14 @@ describe('an object of a built-in kind', () => {
     })
   })
 
-  it('is the same object when there is nothing to do', () => {
+  test('an object that needs no change is returned itself', () => {
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'x' }, rules: null }
     expect(decode(role).object).toEqual(role)
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { a: '' } }
     expect(decode(map).object).toBe(map)
   })
 
-  it('has what Go always writes only where it is asked for', () => {
+  test('fields that Go always writes are filled in only on request', () => {
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'x' }, rules: [] }
     expect(decode(role).object).toEqual({ ...role, rules: null })
     expect(decode(role, { default: false }).object).toEqual({
@@ -100,7 +100,7 @@ describe('an object of a built-in kind', () => {
     })
   })
 
-  it('is refused with a 400 that names what was sent', () => {
+  test('a decoding error is a 400 that names the kind and version of the request', () => {
     expect(cannotBeHandled('Pod', 'v1', 'ConfigMap', 'why')).toMatchObject({
       code: 400,
       reason: 'BadRequest',
@@ -108,7 +108,7 @@ describe('an object of a built-in kind', () => {
     })
   })
 
-  it('keeps __proto__ harmless', () => {
+  test('a field named __proto__ is a plain unknown field', () => {
     const value = JSON.parse(
       '{"apiVersion":"v1","kind":"ConfigMap","__proto__":{"a":1},"data":{"__proto__":"x"}}',
     ) as Typed
@@ -119,19 +119,19 @@ describe('an object of a built-in kind', () => {
 })
 
 describe('duplicate fields', () => {
-  it.each([
+  test.each([
     ['{"a":1,"a":2}', true],
     ['{"a":{"b":[{"c":1},{"c":1}]},"b":"\\"x\\":1"}', false],
     ['{"a":[{"c":1 , "c" : 2}]}', true],
     ['{"a\\\\":1,"b\\"":":"}', false],
     ['"a"', false],
-  ])('%s: %s', (text, expected) => {
+  ])('strict decoding of %s reports %s', (text, expected) => {
     expect(hasDuplicateFields(text, JSON.parse(text))).toBe(expected)
   })
 })
 
 describe('the built-in schemas', () => {
-  it('resolve all references', () => {
+  test('all references resolve', () => {
     const names = builtInNames()
     expect(names.length).toBeGreaterThan(500)
     const refs = new Set<string>()
@@ -142,7 +142,7 @@ describe('the built-in schemas', () => {
     expect([...refs].filter((ref) => !names.includes(ref))).toEqual([])
   })
 
-  it('know merge keys, list types and defaults', () => {
+  test('merge keys, list types and defaults are known', () => {
     expect(resolveBuiltIn('io.k8s.api.core.v1.Container').properties?.['ports']).toMatchObject({
       listType: 'map',
       listMapKeys: ['containerPort', 'protocol'],

@@ -10,70 +10,70 @@ import type { Schema } from '../types.ts'
 import type { Field, Struct } from './decode-type.ts'
 import { structOf } from './decode-type.ts'
 
-export interface Decoded {
-  /** As the server would answer it: unknown fields, nulls and empty optional fields gone, quantities and times canonical. */
+export interface DecodeResult {
+  /** As in a response: without unknown fields, nulls and empty optional fields; quantities and times are canonical. */
   readonly object: unknown
-  /** Paths of fields that the kind does not have, in the order they came: `spec.template.spec.containers[0].foo`. */
+  /** Paths of unknown fields, in the order of the request: `spec.template.spec.containers[0].foo`. */
   readonly unknown: readonly string[]
-  /** Why it can not be decoded, in Go's words: `json: cannot unmarshal string into Go struct field …`. */
+  /** The decoding error with Go's text: `json: cannot unmarshal string into Go struct field …`. */
   readonly error: string | undefined
 }
 
 export interface DecodeOptions {
-  /** Whether fields that the server always answers are filled in (`status: {}`, `protocol: TCP`). Default true. */
+  /** Whether fields that every response contains are filled in (`status: {}`, `protocol: TCP`). Default: true. */
   readonly default?: boolean
 }
 
-/** What the server does to an object of a built-in kind by reading it into a Go struct and writing that. */
+/** Decodes an object of a built-in kind as kube-apiserver does when it reads it into a Go struct and writes it again. */
 export function decodeBuiltIn(
   schema: Schema,
   resolve: (ref: string) => Schema,
   value: unknown,
   options: DecodeOptions = {},
-): Decoded {
+): DecodeResult {
   const decoder = new Decoder(options.default ?? true)
   const struct = structOf(schema, resolve)
   try {
     const object = decoder.struct(struct, value, undefined)
     return { object, unknown: decoder.unknown, error: decoder.error }
   } catch (error) {
-    if (error instanceof Refusal || error instanceof TimeError || error instanceof QuantityError) {
+    if (error instanceof DecodingStopped || error instanceof TimeError || error instanceof QuantityError) {
       return { object: value, unknown: decoder.unknown, error: error.message }
     }
     throw error
   }
 }
 
-/** 400: `Deployment in version "v1" cannot be handled as a Deployment: …`. `kind` and `version` are what was sent. */
+/** 400: `Deployment in version "v1" cannot be handled as a Deployment: …`. `kind` and `version` are those of the request. */
 export function cannotBeHandled(kind: string, version: string, as: string, why: string): StatusError {
   return badRequest(`${kind} in version ${goQuote(version)} cannot be handled as a ${as}: ${why}`)
 }
 
 /** `strict decoding error: unknown field "spec.foo", duplicate field "spec.replicas"`. */
-export function strictDecodingError(complaints: readonly string[]): string {
-  return `strict decoding error: ${complaints.join(', ')}`
+export function strictDecodingError(errors: readonly string[]): string {
+  return `strict decoding error: ${errors.join(', ')}`
 }
 
 export const unknownField = (path: string): string => `unknown field ${goQuote(path)}`
 export const duplicateField = (path: string): string => `duplicate field ${goQuote(path)}`
 
-/** Ends decoding at once: types that decode themselves do that, others go on to find more. */
-class Refusal extends Error {}
+/** Stops decoding, as Go types with their own decoder do. Other errors let decoding continue. */
+class DecodingStopped extends Error {}
 
-/** Where a value is to go: the struct and field that errors name. */
+/** The struct and field that an error names. */
 interface Place {
   readonly struct: string
   readonly path: string
 }
 
-const MOST_UNKNOWN = 100
-const MOST_DEPTH = 1000
+const MAX_UNKNOWN_FIELDS = 100
+const MAX_DEPTH = 1000
 
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
   readonly #fills: boolean
-  /** For unknown fields: with indexes and keys, which Go's own errors leave out. */
+  /** The path for unknown fields, with indexes and keys, which Go's own errors omit. */
   readonly #path: (string | number)[] = []
 
   constructor(fills: boolean) {
@@ -82,7 +82,7 @@ class Decoder {
 
   struct(struct: Struct, value: unknown, place: Place | undefined): unknown {
     if (!isJsonObject(value)) return this.#mismatch(value, struct.goName, place)
-    if (this.#path.length > MOST_DEPTH) throw new Refusal('exceeded max depth')
+    if (this.#path.length > MAX_DEPTH) throw new DecodingStopped('exceeded max depth')
     let result: Record<string, unknown> | undefined
     for (const key in value) {
       const given = value[key]
@@ -142,14 +142,14 @@ class Decoder {
           isInResourceList,
         )
       case 'time':
-        if (typeof value !== 'string') throw new Refusal(mismatchText(value, 'string', place))
+        if (typeof value !== 'string') throw new DecodingStopped(mismatchText(value, 'string', place))
         return canonicalTime(value)
       case 'micro-time':
-        if (typeof value !== 'string') throw new Refusal(mismatchText(value, 'string', place))
+        if (typeof value !== 'string') throw new DecodingStopped(mismatchText(value, 'string', place))
         return canonicalMicroTime(value)
       case 'int-or-string':
         if (typeof value === 'string' || isInt32(value)) return value
-        throw new Refusal(mismatchText(value, 'int32', place))
+        throw new DecodingStopped(mismatchText(value, 'int32', place))
       case 'schema-or-array':
         if (Array.isArray(value)) {
           return value.every((item) => typeof item === 'string') ? value : this.#list(field, value, place)
@@ -158,7 +158,7 @@ class Decoder {
       case 'schema-or-boolean':
         if (typeof value === 'boolean') return value
         if (isJsonObject(value)) return this.struct(field.struct, value, place)
-        throw new Refusal('boolean or JSON schema expected')
+        throw new DecodingStopped('boolean or JSON schema expected')
       default:
         return field.kind satisfies never
     }
@@ -214,14 +214,14 @@ class Decoder {
     return field.kind === 'struct' ? this.struct(field.struct, {}, undefined) : field.zero
   }
 
-  /** Go notes the first and goes on. */
+  /** Go keeps the first error and continues. */
   #mismatch(value: unknown, goType: string, place: Place | undefined, what?: string): undefined {
     this.error ??= mismatchText(value, goType, place, what)
     return undefined
   }
 
   #unknownField(key: string): void {
-    if (this.unknown.length >= MOST_UNKNOWN) return
+    if (this.unknown.length >= MAX_UNKNOWN_FIELDS) return
     let path = ''
     for (const segment of this.#path) {
       path += typeof segment === 'number' ? `[${segment}]` : path === '' ? segment : `.${segment}`
@@ -255,7 +255,7 @@ function isInt32(value: unknown): boolean {
   return typeof value === 'number' && (value | 0) === value
 }
 
-/** What `omitempty` leaves out, and empty lists and maps, which are stored as none. */
+/** Returns whether `omitempty` drops the value; empty lists and maps are dropped too. */
 function isEmpty(field: Field, value: unknown): boolean {
   switch (field.kind) {
     case 'list':

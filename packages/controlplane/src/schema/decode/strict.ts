@@ -1,10 +1,8 @@
 import { duplicateField, unknownField } from './decode.ts'
 
-/**
- * Fields that a JSON text has twice, which parsing hides. The server tells them under `fieldValidation` Strict and Warn.
- */
+/** Finds duplicate fields in a JSON text, which parsing hides. `fieldValidation` Strict and Warn report them. */
 
-/** Whether `text`, which was parsed to `value`, has a name twice in some object: cheap enough to ask always. */
+/** Returns whether `text`, which was parsed to `value`, has a duplicate field. Cheap enough for every request. */
 export function hasDuplicateFields(text: string, value: unknown): boolean {
   return namesIn(text) !== namesOf(value)
 }
@@ -44,29 +42,26 @@ function namesIn(text: string): number {
   return count
 }
 
-/**
- * What strict decoding complains about, in the order of the text: `duplicate field "spec.replicas"`, and between them
- * the `unknown` fields that decoding found. Each is told once.
- */
-export function strictComplaints(text: string, unknown: readonly string[]): readonly string[] {
-  const strange = new Set(unknown)
-  const complaints = new Set<string>()
+/** Returns the errors of strict decoding in the order of the text: duplicate fields and the given unknown ones, each once. */
+export function strictErrors(text: string, unknown: readonly string[]): readonly string[] {
+  const unknownPaths = new Set(unknown)
+  const errors = new Set<string>()
   const scanner = new Scanner(text, (path, isDuplicate) => {
-    if (strange.has(path)) complaints.add(unknownField(path))
-    else if (isDuplicate && !isWithin(path, strange)) complaints.add(duplicateField(path))
+    if (unknownPaths.has(path)) errors.add(unknownField(path))
+    else if (isDuplicate && !isWithin(path, unknownPaths)) errors.add(duplicateField(path))
   })
   scanner.scan()
-  for (const path of unknown) complaints.add(unknownField(path))
-  return [...complaints].slice(0, 100)
+  for (const path of unknown) errors.add(unknownField(path))
+  return [...errors].slice(0, 100)
 }
 
-/** The server does not look into what it does not know. */
-function isWithin(path: string, strange: ReadonlySet<string>): boolean {
-  for (const prefix of strange) if (path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`)) return true
+/** kube-apiserver does not look into unknown fields. */
+function isWithin(path: string, unknownPaths: ReadonlySet<string>): boolean {
+  for (const prefix of unknownPaths) if (path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`)) return true
   return false
 }
 
-/** Walks valid JSON and tells each name with its path. */
+/** Scans valid JSON and reports each field with its path. */
 class Scanner {
   readonly #text: string
   readonly #found: (path: string, isDuplicate: boolean) => void

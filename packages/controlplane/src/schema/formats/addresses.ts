@@ -1,4 +1,4 @@
-/** IP addresses and networks as Go's net and netip read them. */
+/** IP addresses and networks as Go's net and netip parse them. */
 
 /** 4 or 16 bytes. */
 export type Address = readonly number[]
@@ -9,7 +9,7 @@ export interface Network {
 }
 
 export interface AddressOptions {
-  /** `010.0.0.1` is 10.0.0.1, as older Go had it. Default false. */
+  /** Accepts `010.0.0.1` as 10.0.0.1, as older Go versions do. Default: false. */
   readonly allowLeadingZeros?: boolean
 }
 

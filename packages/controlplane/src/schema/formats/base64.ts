@@ -1,4 +1,4 @@
-/** What Go says of a text that is no base64 (standard alphabet, padded; line breaks are skipped), undefined if it is. */
+/** Returns Go's error for invalid base64 (standard alphabet, padded; line breaks are skipped), or undefined. */
 export function base64Error(text: string): string | undefined {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return undefined
   const at = corruptAt(text)

@@ -1,6 +1,6 @@
 import { parseAddress, parseNetwork } from './addresses.ts'
 
-/** The formats that the API server checks in custom resources; it ignores all others. */
+/** The formats that kube-apiserver validates in custom resources; it ignores all others. */
 
 type Check = (text: string) => boolean
 
@@ -50,12 +50,12 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['k8slongname', (text) => text.length <= 253 && LONG_NAME.test(text)],
 ])
 
-/** The check of a string format, undefined if the server does not know it. */
+/** Returns the check of a string format, or undefined if kube-apiserver does not know it. */
 export function stringFormat(format: string): Check | undefined {
   return CHECKS.get(format.replaceAll('-', ''))
 }
 
-/** Whether the server takes notice of this format on this type. */
+/** Returns whether kube-apiserver knows the format for this type. */
 export function isKnownFormat(type: string | undefined, format: string): boolean {
   switch (type) {
     case undefined:
@@ -119,7 +119,7 @@ function isRequestUri(text: string): boolean {
   return host.startsWith('[') ? /^\[[0-9A-Fa-f:.%]+\](:\d*)?$/.test(host) : /^[^\s<>"{}|\\^`:]*(:\d*)?$/.test(host)
 }
 
-/** A bare address or `Name <address>`: RFC 5322 without its comments. */
+/** Accepts a bare address or `Name <address>`: RFC 5322 without comments. */
 function isEmail(text: string): boolean {
   const angled = /^(?:"(?:[^"\\]|\\.)*"|[^<>"@,;]*)\s*<([^<>]+)>\s*$/.exec(text)
   const address = (angled?.[1] ?? text).trim()

@@ -1,29 +1,29 @@
+import { LRUCache } from 'lru-cache'
+
 import { goQuote } from '../go-text.ts'
 import { isDay } from './formats.ts'
 
-/** Times as Go reads them: what is wrong is said in its words. */
+/** Times as Go parses them, with Go's error texts. */
 
 export class TimeError extends Error {}
 
 const SECONDS = '2006-01-02T15:04:05Z07:00'
 const MICROS = '2006-01-02T15:04:05.000000Z07:00'
 
-/** Objects name the same few times again and again: when they were made, and who wrote them when. */
-const recent = new Map<string, string>()
-const MOST_RECENT = 500
+/** Objects repeat the same few times: creation, and managedFields. */
+const canonicalTimes = new LRUCache<string, string>({ max: 500 })
 
-/** RFC 3339 in UTC, seconds only: metav1.Time. */
+/** Formats a metav1.Time: RFC 3339 in UTC with seconds. */
 export function canonicalTime(text: string): string {
-  let time = recent.get(text)
+  let time = canonicalTimes.get(text)
   if (time === undefined) {
     time = `${toUtc(text, false).slice(0, 19)}Z`
-    if (recent.size >= MOST_RECENT) recent.clear()
-    recent.set(text, time)
+    canonicalTimes.set(text, time)
   }
   return time
 }
 
-/** With exactly six digits of a second: metav1.MicroTime. */
+/** Formats a metav1.MicroTime: with exactly six fractional digits. */
 export function canonicalMicroTime(text: string): string {
   const utc = toUtc(text, true)
   const digits = /\.(\d{6})/.exec(text)?.[1] ?? '000000'

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { compileRe2 } from './regexp.ts'
 
-describe("RE2's syntax", () => {
-  it.each([
+describe('RE2 patterns', () => {
+  test.each([
     ['^[a-z]+$', 'abc', true],
     ['(?i)^abc$', 'aBC', true],
     ['a(?i:B)c', 'abc', true],
@@ -28,11 +28,11 @@ describe("RE2's syntax", () => {
     ['^[]a]+$', ']a', true],
     ['^\\s$', '\u00A0', false],
     ['^https?://', 'https://x', true],
-  ])('%s on %j: %s', (pattern, text, expected) => {
+  ])('matching %s on %j returns %s', (pattern, text, expected) => {
     expect(compileRe2(pattern).test(text)).toBe(expected)
   })
 
-  it.each([
+  test.each([
     ['(', 'error parsing regexp: missing closing ): `(`'],
     [')', 'error parsing regexp: unexpected ): `)`'],
     ['(?=x)', 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`'],
@@ -42,11 +42,11 @@ describe("RE2's syntax", () => {
     ['[b-a]', 'error parsing regexp: invalid character class range: `b-a`'],
     ['\\8', 'error parsing regexp: invalid escape sequence: `\\8`'],
     ['a{1001}', 'error parsing regexp: invalid repeat count: `{1001}`'],
-  ])('%s is refused', (pattern, message) => {
+  ])('the pattern %s is rejected', (pattern, message) => {
     expect(() => compileRe2(pattern)).toThrow(message)
   })
 
-  it.each(['^(a+)+$', '^(a|a)*$', '^([a-z]+)*\\d$', '(?i)^(a+)+$'])('%s takes linear time', (pattern) => {
+  test.each(['^(a+)+$', '^(a|a)*$', '^([a-z]+)*\\d$', '(?i)^(a+)+$'])('%s takes linear time', (pattern) => {
     const started = performance.now()
     expect(compileRe2(pattern).test(`${'a'.repeat(5000)}!`)).toBe(false)
     expect(performance.now() - started).toBeLessThan(2000)

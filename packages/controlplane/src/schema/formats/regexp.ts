@@ -1,8 +1,10 @@
 /**
- * Regular expressions of users, in RE2's syntax, run by V8 without catastrophe: where V8 backtracks too much it goes on
- * with its linear engine. That engine knows neither `u` nor `i`, so translations avoid them wherever they can.
+ * Runs users' regular expressions, in RE2 syntax, in V8 without catastrophic backtracking: V8 switches to its linear engine
+ * when it backtracks too much. That engine does not support the flags `u` and `i`, so translations avoid them.
  */
 import v8 from 'node:v8'
+
+import { LRUCache } from 'lru-cache'
 
 v8.setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks')
 
@@ -23,16 +25,14 @@ const POSIX: ReadonlyMap<string, string> = new Map([
   ['xdigit', '0-9A-Fa-f'],
 ])
 
-const MOST_KEPT = 1000
-const kept = new Map<string, RegExp | Error>()
+const compiled = new LRUCache<string, RegExp | Error>({ max: 1000 })
 
-/** Compiled once per pattern. Throws an Error with Go's words for a pattern that RE2 does not take. */
+/** Compiles a pattern, cached. Throws an Error with Go's text if RE2 rejects the pattern. */
 export function compileRe2(pattern: string): RegExp {
-  let found = kept.get(pattern)
+  let found = compiled.get(pattern)
   if (found === undefined) {
     found = tryCompile(pattern)
-    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value ?? '')
-    kept.set(pattern, found)
+    compiled.set(pattern, found)
   }
   if (found instanceof Error) throw found
   return found
@@ -226,7 +226,7 @@ class Translator {
     if (!inClass && next === 'A') return '^'
     if (!inClass && next === 'z') return '$'
     if (next === 'a') return '\\x07'
-    // RE2's \s has no \v and nothing beyond ASCII.
+    // RE2's \s excludes \v and non-ASCII whitespace.
     if (next === 's') return inClass ? '\\t\\n\\f\\r ' : '[\\t\\n\\f\\r ]'
     if (next === 'S' && !inClass) return '[^\\t\\n\\f\\r ]'
     if ('dDwWtnrfv'.includes(next)) return `\\${next}`
@@ -263,7 +263,7 @@ class Translator {
     this.#at += 1
   }
 
-  /** A character or a range; without `i` in V8's flags, letters of both cases are listed. */
+  /** Translates a character or a range. Letters of both cases are listed because the flag `i` is not used. */
   #classCharacters(rest: string): void {
     const range = /^([^\\\]])-([^\\\]])/.exec(rest)
     const [whole, from, to] = range ?? [rest.charAt(0), rest.charAt(0), rest.charAt(0)]
@@ -278,7 +278,7 @@ class Translator {
   }
 }
 
-/** A class's range. */
+/** Writes a range of a character class. */
 function write(from: string, to: string): string {
   return from === to ? guard(from) : `${guard(from)}-${guard(to)}`
 }

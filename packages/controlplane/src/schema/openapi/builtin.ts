@@ -1,7 +1,7 @@
 import { definitions, kinds } from '../generated/definitions.ts'
 import type { Schema } from '../types.ts'
 
-/** The schemas of the built-in kinds. Each is parsed when first asked for, and always the same object. */
+/** The schemas of the built-in kinds, each parsed on first use and cached. */
 
 let lines: ReadonlyMap<string, string> | undefined
 let kindNames: ReadonlyMap<string, string> | undefined
@@ -9,7 +9,7 @@ const parsed = new Map<string, Schema>()
 
 export const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
-/** What a `ref` of a built-in schema stands for. */
+/** Resolves a `ref` of a built-in schema. */
 export function resolveBuiltIn(ref: string): Schema {
   const known = parsed.get(ref)
   if (known) return known
@@ -39,7 +39,7 @@ export function builtInNames(): readonly string[] {
   return [...lines.keys()]
 }
 
-/** What definitions are called where the schema only is at hand: decoding errors name the struct. */
+/** Returns the name of a built-in schema, for decoding errors. */
 export function nameOfBuiltIn(schema: Schema): string | undefined {
   for (const [name, candidate] of parsed) if (candidate === schema) return name
   return undefined

@@ -3,7 +3,7 @@ import { isJsonObject } from '@tenure/kube/model'
 
 import type { Schema } from '../types.ts'
 
-/** Between a CRD's `openAPIV3Schema` and `Schema`: the same, but for the names of Kubernetes' extensions. */
+/** Converts between `openAPIV3Schema` and `Schema`, which differ in the names of the Kubernetes extensions. */
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -39,14 +39,14 @@ const RENAMED = [
   ['x-kubernetes-validations', 'rules'],
 ] as const satisfies readonly (readonly [string, keyof Schema])[]
 
-/** `source` has been decoded as a JSONSchemaProps: its fields have the right types. */
+/** `source` must have been decoded as JSONSchemaProps, so that its fields have the right types. */
 export function schemaFromOpenApi(source: unknown): Schema {
   if (!isJsonObject(source)) return {}
   const schema: Mutable<Schema> = {}
   const target = schema as Record<string, unknown>
   for (const name of SAME) if (isSet(source[name])) target[name] = source[name]
   for (const [from, to] of RENAMED) if (isSet(source[from])) target[to] = source[from]
-  // A default of null is none.
+  // A null default means no default.
   if (source['default'] !== undefined && source['default'] !== null) schema.default = source['default']
   if (isJsonObject(source['properties'])) schema.properties = mapSchemas(source['properties'])
   const additional = source['additionalProperties']
@@ -61,19 +61,19 @@ export function schemaFromOpenApi(source: unknown): Schema {
   return schema
 }
 
-/** Zero values say nothing: Go leaves them out. */
+/** Go omits zero values. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false
 }
 
 function mapSchemas(source: JsonObject): Readonly<Record<string, Schema>> {
-  // A property may be called __proto__.
+  // A property may be named __proto__.
   const schemas = Object.create(null) as Record<string, Schema>
   for (const [name, property] of Object.entries(source)) schemas[name] = schemaFromOpenApi(property)
   return schemas
 }
 
-/** The other way, for OpenAPI documents. References become `$ref`s into `components/schemas`; `refer` is told of each. */
+/** Converts a schema for an OpenAPI document. References become `$ref`s into `components/schemas`; `refer` is called for each. */
 export function schemaToOpenApi(schema: Schema, refer: (ref: string) => void = () => undefined): JsonObject {
   const target: Record<string, unknown> = {}
   const convert = (part: Schema): JsonObject => schemaToOpenApi(part, refer)
@@ -99,7 +99,7 @@ export function schemaToOpenApi(schema: Schema, refer: (ref: string) => void = (
   if (schema.ref !== undefined) {
     refer(schema.ref)
     const ref = { $ref: `#/components/schemas/${schema.ref}` }
-    // OpenAPI ignores what stands beside a $ref.
+    // OpenAPI ignores siblings of a $ref.
     if (Object.keys(target).length === 0) return ref
     target['allOf'] = [ref]
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@tenure/kube/model'
 
 import { descriptions } from '../generated/descriptions.ts'
 
-/** What built-in schemas say to people: `kubectl explain` shows it. Loaded by who writes documents, and by nobody else. */
+/** Descriptions of built-in schemas, for `kubectl explain`. Loaded only to write OpenAPI documents. */
 
 let texts: readonly string[] = []
 let lines: ReadonlyMap<string, string> | undefined
@@ -13,7 +13,7 @@ function load(): ReadonlyMap<string, string> {
   return new Map(others.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
 }
 
-/** A definition's OpenAPI with what is said of it and of its fields; as it is if nothing is. */
+/** Returns the OpenAPI definition with the descriptions of itself and its fields. */
 export function described(name: string, schema: JsonObject): JsonObject {
   lines ??= load()
   const line = lines.get(name)
@@ -36,7 +36,7 @@ export function described(name: string, schema: JsonObject): JsonObject {
 
 const textOf = (said: string | number): string => (typeof said === 'number' ? (texts[said] ?? '') : said)
 
-/** OpenAPI ignores what stands beside a $ref. */
+/** OpenAPI ignores siblings of a $ref. */
 function withText({ $ref, ...property }: JsonObject, description: string): JsonObject {
   return { description, ...property, ...($ref !== undefined && { allOf: [{ $ref }] }) }
 }

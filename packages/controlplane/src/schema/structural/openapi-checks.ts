@@ -6,11 +6,11 @@ import { fieldPathOf } from '../field-path.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError } from '../types.ts'
 
-/** Where in the schema we are, as far as rules depend on it. */
+/** The position in the schema. */
 interface Context {
   readonly isRoot: boolean
   readonly isInsideMetadata: boolean
-  /** Why there must be no default here. */
+  /** The reason why a default is not allowed here. */
   readonly noDefault: string | undefined
 }
 
@@ -18,7 +18,7 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const META = new Set(['metadata', 'kind', 'apiVersion'])
 
-/** What the server refuses in the OpenAPI schema of a CRD, structural or not. */
+/** Validates the OpenAPI schema of a CRD, apart from structural rules. */
 export function checkOpenApi(schema: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = []
   check(schema, path, { isRoot: true, isInsideMetadata: false, noDefault: undefined }, errors)

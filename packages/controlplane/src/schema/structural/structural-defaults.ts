@@ -10,7 +10,7 @@ const noRefs = (ref: string): Schema => {
   throw new Error(`a custom resource's schema has no references: ${ref}`)
 }
 
-/** A default must be valid where it stands, and know no fields that its schema does not. */
+/** Validates that defaults match their schema and have no unknown fields. */
 export function checkDefaults(schema: JsonObject, path: string, isRoot = false): FieldError[] {
   const errors: FieldError[] = []
   const value = schema['default']
@@ -28,14 +28,14 @@ export function checkDefaults(schema: JsonObject, path: string, isRoot = false):
 }
 
 function checkDefault(schema: JsonObject, value: unknown, path: string): FieldError[] {
-  // As a field of its own, so that names like `metadata` in it are not taken for a resource's.
+  // The default is wrapped in a field so that its `metadata` is not taken for that of a resource.
   const holder: Schema = { type: 'object', properties: { value: schemaFromOpenApi({ ...schema, default: undefined }) } }
   const { errors, unknown } = process(holder, noRefs, { value }, { default: false, prune: true })
   const strange = unknown.length > 0 ? [invalidValue(path, value, 'must not have unknown fields')] : []
   return [...strange, ...errors.map((error) => moved(error, path))]
 }
 
-/** The server validates the default alone: its own path is in the field only. */
+/** kube-apiserver validates the default alone, so its path is in `field` but not in `message`. */
 function moved({ reason, field, message }: FieldError, path: string): FieldError {
   const within = field === 'value' ? '' : field.replace(/^value/, '')
   return {

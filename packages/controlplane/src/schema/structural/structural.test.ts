@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { schemaFromOpenApi, schemaToOpenApi } from '../openapi/convert.ts'
 import type { FieldError } from '../types.ts'
@@ -9,7 +9,7 @@ import { checkStructural } from './structural.ts'
 
 interface Answer {
   readonly schema: unknown
-  /** What kube-apiserver 1.36.3 said of a CRD with this schema. */
+  /** The errors of kube-apiserver 1.36.3 for a CRD with this schema. */
   readonly errors: readonly FieldError[]
 }
 
@@ -17,20 +17,20 @@ const answers = JSON.parse(
   readFileSync(path.join(import.meta.dirname, '../testdata/structural-answers.json'), 'utf8'),
 ) as readonly Answer[]
 
-// A CRD of one version stores its schema at the top.
+// The schema of a CRD with one version is reported at the top level.
 const PATH = 'spec.validation.openAPIV3Schema'
 const ordered = (errors: readonly FieldError[]): string[] =>
   errors.map(({ field, reason, message }) => `${field} ${reason} ${message}`).toSorted()
 
 describe('the schema of a CRD', () => {
-  it.each(answers.map((answer): [string, Answer] => [JSON.stringify(answer.schema), answer]))(
-    'is refused as by the real server: %s',
+  test.each(answers.map((answer): [string, Answer] => [JSON.stringify(answer.schema), answer]))(
+    'the schema %s has the errors of kube-apiserver',
     (_, { schema, errors }) => {
       expect(ordered(checkStructural(schema, PATH))).toEqual(ordered(errors))
     },
   )
 
-  it('may have less at its root if there is a status', () => {
+  test('a status subresource restricts the root of the schema', () => {
     const schema = { type: 'object', properties: {}, anyOf: [{ required: ['spec'] }] }
     expect(checkStructural(schema, PATH)).toEqual([])
     expect(checkStructural(schema, PATH, { hasStatus: true }).map(({ field, reason }) => ({ field, reason }))).toEqual([
@@ -38,7 +38,7 @@ describe('the schema of a CRD', () => {
     ])
   })
 
-  it('survives the way to our own form and back', () => {
+  test('a schema converts to OpenAPI and back without loss', () => {
     const schema = {
       type: 'object',
       description: 'x',

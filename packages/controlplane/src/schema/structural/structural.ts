@@ -8,13 +8,13 @@ import { checkOpenApi } from './openapi-checks.ts'
 import { checkDefaults } from './structural-defaults.ts'
 
 export interface StructuralOptions {
-  /** The version has a status subresource, which allows less at the root. Default false. */
+  /** Whether the version has a status subresource, which restricts the root schema. Default: false. */
   readonly hasStatus?: boolean
 }
 
 /**
- * What the server refuses in a CRD's `openAPIV3Schema`, rules apart: those are compiled only if all is well here
- * (`checkRules` in cel/). `path` is the schema's: `spec.versions[0].schema.openAPIV3Schema`.
+ * Validates the `openAPIV3Schema` of a CRD, without its CEL rules, which `checkRules` compiles if there are no errors
+ * here. `path` is the path of the schema: `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkStructural(schema: unknown, path: string, options: StructuralOptions = {}): FieldError[] {
   if (!isJsonObject(schema)) return []
@@ -74,7 +74,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false
 }
 
-/** What makes a schema impossible to read as structural; `checkOpenApi` names it. */
+/** Returns whether the schema has fields that a structural schema cannot have; `checkOpenApi` reports them. */
 function hasUnsupported(schema: JsonObject): boolean {
   const names = ['id', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions']
   if (names.some((name) => isSet(schema[name])) || Array.isArray(schema['items'])) return true
@@ -172,7 +172,7 @@ function checkExtensions(schema: JsonObject, path: string, errors: FieldError[])
   }
 }
 
-/** The one place where types may stand in alternatives. */
+/** The only `anyOf` that may contain types. */
 function isIntOrString(anyOf: readonly unknown[]): boolean {
   return isDeepEqual(anyOf, [{ type: 'integer' }, { type: 'string' }])
 }
@@ -241,7 +241,7 @@ function checkNested(schema: JsonObject, path: string, errors: FieldError[], ski
   }
 }
 
-/** What alternatives speak of must be there in the structure itself. */
+/** Validates that fields in value validations are also in the structure. */
 function checkCompleteness(
   value: JsonObject,
   structure: unknown,

@@ -4,23 +4,20 @@ import { isDeepEqual } from '@tenure/kube/model'
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-errors.ts'
 import { goJson, goQuote } from '../go-text.ts'
 import type { FieldError } from '../types.ts'
-import type { Node } from './node.ts'
+import type { SchemaNode } from './schema-node.ts'
 
-/**
- * The checks of one value, children apart, in the order and words of the API server's validator (kube-openapi): before
- * the children, and after them.
- */
+/** Checks of one value without its children, in the order and with the texts of kube-openapi's validator. */
 
 type Errors = FieldError[]
 
 const INT64 = 2 ** 63
 
-/** Go reads a number without fraction as an int64 if it fits. */
+/** Go parses a number without fraction as an int64 if it fits. */
 function isWhole(value: number): boolean {
   return Number.isInteger(value) && value < INT64 && value >= -INT64
 }
 
-/** How the server calls a value's type. */
+/** The name of the type in kube-apiserver's errors. */
 export function typeOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -34,8 +31,8 @@ export function typeOf(value: unknown): string {
   }
 }
 
-/** Whether the type fits; the complaint is made by `checkType`. */
-export function fitsType(node: Node, value: unknown): boolean {
+/** Returns whether the type matches; `checkType` reports the error. */
+export function fitsType(node: SchemaNode, value: unknown): boolean {
   switch (typeof value) {
     case 'string':
       return node.type === 'string' || node.isIntOrString || (node.format !== '' && node.type === undefined)
@@ -51,8 +48,8 @@ export function fitsType(node: Node, value: unknown): boolean {
   }
 }
 
-/** Whether a scalar passes all checks: the way of almost all values, without a path being written for them. */
-export function isFine(node: Node, value: unknown): boolean {
+/** Returns whether a scalar passes all checks. The fast path: no field path is built. */
+export function passesChecks(node: SchemaNode, value: unknown): boolean {
   if (!fitsType(node, value)) return node.typeName === '' && !node.hasChecks
   if (!node.hasChecks) return true
   const { schema } = node
@@ -62,7 +59,7 @@ export function isFine(node: Node, value: unknown): boolean {
     if (!node.checksText) return true
     const { length } = value
     if (schema.maxLength !== undefined && length > schema.maxLength) return false
-    // A character takes two places at most.
+    // A character has at most two UTF-16 code units.
     if (schema.minLength !== undefined && length < schema.minLength * 2 && lengthOf(value) < schema.minLength)
       return false
     const { pattern } = node
@@ -73,7 +70,7 @@ export function isFine(node: Node, value: unknown): boolean {
   return (value | 0) === value && !node.checksNumbers
 }
 
-export function checkType(node: Node, value: unknown, path: string, errors: Errors): boolean {
+export function checkType(node: SchemaNode, value: unknown, path: string, errors: Errors): boolean {
   if ((node.typeName === '' && node.format === '') || fitsType(node, value)) return true
   if (value === null && node.typeName === '') return true
   const actual = typeOf(value)
@@ -87,7 +84,7 @@ export function checkType(node: Node, value: unknown, path: string, errors: Erro
   return false
 }
 
-export function checkString(node: Node, value: string, path: string, errors: Errors): void {
+export function checkString(node: SchemaNode, value: string, path: string, errors: Errors): void {
   const { maxLength, minLength, pattern } = node.schema
   const compiled = node.pattern
   if (maxLength !== undefined && value.length > maxLength && lengthOf(value) > maxLength) {
@@ -105,7 +102,7 @@ export function checkString(node: Node, value: string, path: string, errors: Err
   }
 }
 
-/** In characters, as Go counts runes. */
+/** The length in code points, as Go counts runes. */
 function lengthOf(text: string): number {
   let length = text.length
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -115,7 +112,7 @@ function lengthOf(text: string): number {
   return length
 }
 
-export function checkNumber(node: Node, value: number, path: string, errors: Errors): void {
+export function checkNumber(node: SchemaNode, value: number, path: string, errors: Errors): void {
   const { schema } = node
   const isInteger = isWhole(value)
   const isOutOfRange =
@@ -126,7 +123,7 @@ export function checkNumber(node: Node, value: number, path: string, errors: Err
     const type = node.format === '' ? `${node.type} (default format)` : `${node.type} with format ${node.format}`
     errors.push(invalidValue('<nil>', '', `Checked value must be of type ${type} in ${path}`))
   }
-  // The server compares integers with bounds cut to integers.
+  // kube-apiserver truncates bounds to compare them with integers.
   const bound = (limit: number): number => (isInteger ? Math.trunc(limit) : limit)
   if (schema.multipleOf !== undefined) {
     const factor = bound(schema.multipleOf)
@@ -152,7 +149,7 @@ export function checkNumber(node: Node, value: number, path: string, errors: Err
   }
 }
 
-/** A float counts as whole if it is within Go's relative error of it. */
+/** A float counts as a multiple within Go's relative error. */
 function isMultiple(value: number, factor: number): boolean {
   const quotient = factor < 1 ? (1 / factor) * value : value / factor
   if (Number.isInteger(quotient)) return true
@@ -161,7 +158,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - whole) < 1e-9 * Math.max(Math.abs(quotient), Math.abs(whole))
 }
 
-export function checkEnum(node: Node, value: unknown, path: string, errors: Errors): void {
+export function checkEnum(node: SchemaNode, value: unknown, path: string, errors: Errors): void {
   const allowed = node.schema.enum
   if (!allowed || allowed.length === 0) return
   for (const candidate of allowed) if (isDeepEqual(candidate, value)) return
@@ -174,7 +171,7 @@ export function checkEnum(node: Node, value: unknown, path: string, errors: Erro
   )
 }
 
-export function checkList(node: Node, value: readonly unknown[], path: string, errors: Errors): void {
+export function checkList(node: SchemaNode, value: readonly unknown[], path: string, errors: Errors): void {
   const { minItems, maxItems, uniqueItems } = node.schema
   if (minItems !== undefined && value.length < minItems) {
     errors.push(invalidValue(path, value.length, `${path} in body should have at least ${minItems} items`))
@@ -185,7 +182,7 @@ export function checkList(node: Node, value: readonly unknown[], path: string, e
   }
 }
 
-export function checkSize(node: Node, value: JsonObject, path: string, errors: Errors): void {
+export function checkSize(node: SchemaNode, value: JsonObject, path: string, errors: Errors): void {
   const { minProperties, maxProperties } = node.schema
   if (minProperties !== undefined || maxProperties !== undefined) {
     const size = Object.keys(value).length
@@ -203,7 +200,7 @@ export function checkSize(node: Node, value: JsonObject, path: string, errors: E
   }
 }
 
-export function checkRequired(node: Node, value: JsonObject, path: string, errors: Errors): void {
+export function checkRequired(node: SchemaNode, value: JsonObject, path: string, errors: Errors): void {
   if (!node.required) return
   for (const name of node.required) {
     if (!Object.hasOwn(value, name)) errors.push(required(path === '' ? name : `${path}.${name}`))

@@ -5,21 +5,27 @@ import { goQuote } from '../go-text.ts'
 import type { FieldError } from '../types.ts'
 import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
 import { correlate } from './correlate.ts'
-import type { Node } from './node.ts'
+import type { SchemaNode } from './schema-node.ts'
 
 /**
- * allOf, anyOf, oneOf and not. Of alternatives that all fail, the complaints of the one that got furthest are told; how
- * far each got is counted as the API server counts it, so that we tell the same.
+ * allOf, anyOf, oneOf and not. If all alternatives fail, the errors of the one with the most passed checks are reported,
+ * counted as kube-apiserver counts them.
  */
 
 interface Result {
   readonly errors: FieldError[]
-  /** How many checks passed. */
+  /** The number of passed checks. */
   matched: number
 }
 
-/** Checks `value` against what `node` combines. `old`, if defined, excuses parts that are as before. */
-export function checkComposites(node: Node, value: unknown, path: string, old: unknown, errors: FieldError[]): number {
+/** Checks `value` against the composites of `node`. Parts that equal `old` are not reported. */
+export function checkComposites(
+  node: SchemaNode,
+  value: unknown,
+  path: string,
+  old: unknown,
+  errors: FieldError[],
+): number {
   const result: Result = { errors, matched: 1 }
   const { allOf, anyOf, oneOf, not } = node.composites
   if (anyOf.length > 0) checkAnyOf(anyOf, value, path, old, result)
@@ -31,7 +37,7 @@ export function checkComposites(node: Node, value: unknown, path: string, old: u
   return result.matched
 }
 
-function checkAnyOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+function checkAnyOf(nodes: readonly SchemaNode[], value: unknown, path: string, old: unknown, into: Result): void {
   let best: Result | undefined
   for (const node of nodes) {
     const result = validate(node, value, path, old)
@@ -45,7 +51,7 @@ function checkAnyOf(nodes: readonly Node[], value: unknown, path: string, old: u
   merge(into, best)
 }
 
-function checkOneOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+function checkOneOf(nodes: readonly SchemaNode[], value: unknown, path: string, old: unknown, into: Result): void {
   const results = nodes.map((node) => validate(node, value, path, old))
   const valid = results.filter(({ errors }) => errors.length === 0)
   if (valid.length === 1) {
@@ -60,7 +66,7 @@ function checkOneOf(nodes: readonly Node[], value: unknown, path: string, old: u
   merge(into, best)
 }
 
-function checkAllOf(nodes: readonly Node[], value: unknown, path: string, old: unknown, into: Result): void {
+function checkAllOf(nodes: readonly SchemaNode[], value: unknown, path: string, old: unknown, into: Result): void {
   let valid = 0
   for (const node of nodes) {
     const result = validate(node, value, path, old)
@@ -78,20 +84,20 @@ function merge(into: Result, from: Result | undefined): void {
   into.matched += from.matched
 }
 
-/** The server names no field for these. */
+/** kube-apiserver reports these without a field. */
 function general(detail: string): FieldError {
   return invalidValue('<nil>', '', detail)
 }
 
-/** Validates `value` and all below, changing nothing. */
-function validate(node: Node, value: unknown, path: string, old: unknown): Result {
+/** Validates `value` and its children without changing them. */
+function validate(node: SchemaNode, value: unknown, path: string, old: unknown): Result {
   const result: Result = { errors: [], matched: 0 }
   const { errors } = result
   const isTyped = node.typeName !== '' || node.format !== ''
   if (value === null) {
     if (checkType(node, value, path, errors)) result.matched += 1
     checkEnum(node, value, path, errors)
-    return excuse(result, value, old)
+    return ratchet(result, value, old)
   }
   if (isTyped) result.matched += checkType(node, value, path, errors) ? 2 : 1
   result.matched += 1 + (node.hasComposites ? checkComposites(node, value, path, old, errors) : 1)
@@ -124,11 +130,11 @@ function validate(node: Node, value: unknown, path: string, old: unknown): Resul
     result.matched += 1
   }
   result.matched += 1
-  return excuse(result, value, old)
+  return ratchet(result, value, old)
 }
 
-/** What was wrong before and did not change is not held against an update. */
-function excuse(result: Result, value: unknown, old: unknown): Result {
+/** Ratcheting: drops the errors of a value that did not change. */
+function ratchet(result: Result, value: unknown, old: unknown): Result {
   if (result.errors.length > 0 && old !== undefined && isDeepEqual(value, old)) result.errors.length = 0
   return result
 }

@@ -7,7 +7,7 @@ const LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const LABEL_RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-/** What the server asks of an object inside an object, once its types are known to be right. */
+/** Validates an embedded resource whose types are correct. */
 export function checkEmbedded(value: JsonObject, path: string, errors: FieldError[]): void {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
   for (const name of ['apiVersion', 'kind']) if (!Object.hasOwn(value, name)) errors.push(required(at(name)))

@@ -3,10 +3,10 @@ import { isJsonObject } from '@tenure/kube/model'
 import { duplicate, invalidValue } from '../field-errors.ts'
 import { goJson } from '../go-text.ts'
 import type { FieldError } from '../types.ts'
-import type { Node } from './node.ts'
+import type { SchemaNode } from './schema-node.ts'
 
-/** Duplicates in lists that are sets or maps. Each is told once, at its second place. */
-export function checkListType(node: Node, value: readonly unknown[], path: string, errors: FieldError[]): void {
+/** Reports duplicates in lists of type set or map, each once, at its second index. */
+export function checkListType(node: SchemaNode, value: readonly unknown[], path: string, errors: FieldError[]): void {
   if (node.listType === 'set') {
     for (const index of repeated(value)) errors.push(duplicate(`${path}[${index}]`, value[index]))
     return
@@ -20,7 +20,7 @@ export function checkListType(node: Node, value: readonly unknown[], path: strin
   }
   if (value.length < 2) return
   const [only] = node.listMapKeys
-  // Of one key, its values tell duplicates; objects are written for the complaint only.
+  // With one key its values are compared directly, without building a string.
   const keys =
     node.listMapKeys.length === 1 && only !== undefined
       ? value.map((item) => (isJsonObject(item) && Object.hasOwn(item, only) ? item[only] : undefined))
@@ -28,7 +28,7 @@ export function checkListType(node: Node, value: readonly unknown[], path: strin
   for (const index of repeated(keys)) errors.push(duplicate(`${path}[${index}]`, keyOf(node, value[index])))
 }
 
-function keyOf(node: Node, item: unknown): Readonly<Record<string, unknown>> {
+function keyOf(node: SchemaNode, item: unknown): Readonly<Record<string, unknown>> {
   if (!isJsonObject(item)) return {}
   return Object.fromEntries(node.listMapKeys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]))
 }

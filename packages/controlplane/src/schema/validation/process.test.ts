@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError } from '../types.ts'
 import type { Processed } from './process.ts'
 import { process } from './process.ts'
 
-/** What kube-apiserver 1.36.3 answered to these objects. */
+/** The answer of kube-apiserver 1.36.3 to an object. */
 interface Answer {
   readonly spec?: unknown
   readonly object?: Readonly<Record<string, unknown>>
@@ -35,11 +35,11 @@ const resource = (spec: unknown): Readonly<Record<string, unknown>> => ({
   metadata: { name: 'x' },
   spec,
 })
-/** The server goes through maps in random order. */
+/** kube-apiserver iterates over maps in random order. */
 const ordered = (errors: readonly FieldError[]): string[] =>
   errors.map(({ field, reason, message }) => `${field} ${reason} ${message}`).toSorted()
 
-/** Our answer in the form of the server's. */
+/** The result in the form of the recorded answer. */
 function summary({ undecodable, errors, object, unknown }: Processed, { object: whole }: Answer): unknown {
   const code = undecodable !== undefined ? 400 : errors.length > 0 ? 422 : 201
   const stored = whole ? object : (object as { readonly spec?: unknown }).spec
@@ -56,8 +56,8 @@ function summary({ undecodable, errors, object, unknown }: Processed, { object: 
 }
 
 describe('a custom resource', () => {
-  it.each(cases.map((answer): [string, Answer] => [JSON.stringify(answer.spec ?? answer.object), answer]))(
-    'is answered as by the real server: %s',
+  test.each(cases.map((answer): [string, Answer] => [JSON.stringify(answer.spec ?? answer.object), answer]))(
+    '%s is answered as by kube-apiserver',
     (_, answer) => {
       const value = answer.object
         ? { apiVersion: 'schema.dev/v1', kind: 'Thingtables', ...answer.object }
@@ -72,21 +72,21 @@ describe('a custom resource', () => {
     },
   )
 
-  it('is returned as it is if there is nothing to do', () => {
+  test('a resource that needs no change is returned itself', () => {
     const value = resource({ str: 'x', defs: { a: 'x', m: 4, n: 3, q: { r: 1, s: 't' } } })
     const result = run(value)
     expect(result.object).toBe(value)
     expect(result.errors).toEqual([])
   })
 
-  it('is never changed', () => {
+  test('the given resource is never modified', () => {
     const value = resource(JSON.parse('{"unknown":1,"defs":{"o":{}},"obj":{"a":"x","zz":1},"__proto__":{"a":1}}'))
     const before = JSON.stringify(value)
     run(value)
     expect(JSON.stringify(value)).toBe(before)
   })
 
-  it('treats __proto__ as a name like others', () => {
+  test('__proto__ is a plain field name', () => {
     const value = resource(JSON.parse('{"map":{"__proto__":{"x":"a","zz":1}},"__proto__":{"polluted":1},"str":null}'))
     const result = run(value)
     expect(JSON.stringify((result.object as { spec: { map: unknown } }).spec.map)).toBe('{"__proto__":{"x":"a"}}')
@@ -94,7 +94,7 @@ describe('a custom resource', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('excuses what was wrong before and did not change', () => {
+  test('errors of unchanged values are not reported', () => {
     const old = resource({ int: 'x', obj: { a: 1 }, set: ['a', 'a'], lmap: [{ name: 'a', v: 'x' }, { name: 'b' }] })
     expect(run({ ...old, status: { x: 1 } }, old).errors).toEqual([])
     const changed = resource({
@@ -106,7 +106,7 @@ describe('a custom resource', () => {
     expect(run(changed, old).errors.map(({ field }) => field)).toEqual(['spec.int'])
   })
 
-  it('refuses nesting without end instead of overflowing', () => {
+  test('excessive nesting is rejected without a stack overflow', () => {
     let deep: unknown = {}
     for (let level = 0; level < 100_000; level += 1) deep = { child: deep }
     const recursive = { type: 'object', properties: { child: { ref: 'self' } } } as const
@@ -114,7 +114,7 @@ describe('a custom resource', () => {
     expect(result.errors.map(({ message }) => message)).toEqual(['Invalid value: "": exceeded max depth'])
   })
 
-  it('checks a catastrophic pattern fast', () => {
+  test('a catastrophic pattern is checked in linear time', () => {
     const slow = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } } as const
     const started = performance.now()
     const result = process(slow, noRefs, { a: `${'a'.repeat(50)}!` }, { default: true, prune: true })

@@ -12,27 +12,27 @@ import {
   checkSize,
   checkString,
   checkType,
-  isFine,
+  passesChecks,
 } from './checks.ts'
 import { checkComposites } from './composites.ts'
 import { correlate } from './correlate.ts'
 import { checkEmbedded } from './embedded.ts'
 import { checkListType } from './lists.ts'
-import type { Node } from './node.ts'
-import { nodeOf } from './node.ts'
+import type { SchemaNode } from './schema-node.ts'
+import { nodeOf } from './schema-node.ts'
 
 export interface Processed {
-  /** Pruned and defaulted: a new object, or the one given if nothing had to be done. */
+  /** The pruned and defaulted object; the given one if nothing changed. */
   readonly object: unknown
-  /** Paths of fields that the schema does not know: `spec.foo`. */
+  /** Paths of unknown fields: `spec.foo`. */
   readonly unknown: readonly string[]
   readonly errors: readonly FieldError[]
-  /** Why metadata can not be read, in Go's words: a 400 (`cannotBeHandled`), and `errors` do not matter then. */
+  /** Why metadata cannot be decoded, with Go's text. The response is a 400 (`cannotBeHandled`), without `errors`. */
   readonly undecodable?: string
 }
 
 /** Validates, defaults and prunes in one pass. */
-export type Process = (
+export type ProcessResource = (
   schema: Schema,
   resolve: (ref: string) => Schema,
   value: unknown,
@@ -40,18 +40,18 @@ export type Process = (
     readonly default: boolean
     readonly prune: boolean
     readonly old?: unknown
-    /** A null that may not be there is wrong, where defaults would drop it: what is applied means what it says. Default false. */
+    /** Reports a null that is not allowed instead of replacing it by the default, as server-side apply does. Default: false. */
     readonly keepsNulls?: boolean
   },
 ) => Processed
 
-type Options = Parameters<Process>[3]
+type Options = Parameters<ProcessResource>[3]
 
 /**
- * The value is a whole resource: what the schema says of its apiVersion, kind and metadata is checked, but these are
- * never pruned by it. With `old`, what was wrong before and did not change is excused.
+ * `value` is a whole resource: its apiVersion, kind and metadata are validated but never pruned. With `old`, errors of
+ * values that did not change are not reported (ratcheting).
  */
-export const process: Process = (schema, resolve, value, options) => {
+export const process: ProcessResource = (schema, resolve, value, options) => {
   const node = nodeOf(schema, resolve)
   const walker = new Walker(options, false)
   const object = walker.run(node, value)
@@ -67,12 +67,12 @@ export const process: Process = (schema, resolve, value, options) => {
 }
 
 const NONE: readonly never[] = []
-const MOST_DEPTH = 1000
+const MAX_DEPTH = 1000
 
-/** What happens to fields that the schema does not know. */
+/** How unknown fields are handled. */
 type Mode = 'prune' | 'keep' | 'items'
 
-function listErrorsOf(node: Node, old: unknown): number {
+function listErrorsOf(node: SchemaNode, old: unknown): number {
   const walker = new Walker({ default: false, prune: false }, false)
   walker.run(node, old)
   return walker.listErrors.length
@@ -86,7 +86,7 @@ class Walker {
   readonly #embeddedErrors: FieldError[] = []
   readonly #options: Options
   readonly #ratchets: boolean
-  /** Where we are: names, indexes, and names of additional properties with a NUL before them. */
+  /** The current path: names, indexes, and names of additional properties prefixed with NUL. */
   readonly #path: (string | number)[] = []
 
   constructor(options: Options, ratchets: boolean) {
@@ -94,12 +94,12 @@ class Walker {
     this.#ratchets = ratchets
   }
 
-  run(node: Node, value: unknown): unknown {
+  run(node: SchemaNode, value: unknown): unknown {
     return this.#walk(node, value, this.#options.old, 'prune', true)
   }
 
-  /** A node's default, with the defaults inside it. */
-  complete(node: Node): unknown {
+  /** Returns the default of a node, with nested defaults. */
+  complete(node: SchemaNode): unknown {
     return this.#walk(node, node.default, undefined, 'prune', false)
   }
 
@@ -113,20 +113,20 @@ class Walker {
     )
   }
 
-  /** In the server's order, each once. Lists that had duplicates before may have them still. */
+  /** Returns the errors in kube-apiserver's order, each once. Duplicates in lists are not reported if the old object had some. */
   allErrors(oldListErrors = 0): FieldError[] {
     const all = [...this.#errors, ...this.#embeddedErrors, ...(oldListErrors > 0 ? [] : this.listErrors)]
     if (all.length < 2) return all
     return [...new Map(all.map((error) => [`${error.field}\n${error.message}`, error])).values()]
   }
 
-  #walk(node: Node | undefined, value: unknown, old: unknown, mode: Mode, isRoot: boolean): unknown {
+  #walk(node: SchemaNode | undefined, value: unknown, old: unknown, mode: Mode, isRoot: boolean): unknown {
     if (node === undefined) return mode === 'prune' ? this.#pruneAll(value) : value
     if (typeof value !== 'object' || value === null) {
-      if (!isFine(node, value)) this.#scalar(node, value, old)
+      if (!passesChecks(node, value)) this.#scalar(node, value, old)
       return value
     }
-    if (this.#path.length > MOST_DEPTH) {
+    if (this.#path.length > MAX_DEPTH) {
       this.#errors.push(invalidValue(this.#dotted(), '', 'exceeded max depth'))
       return value
     }
@@ -140,7 +140,7 @@ class Walker {
     return result
   }
 
-  #scalar(node: Node, value: unknown, old: unknown): void {
+  #scalar(node: SchemaNode, value: unknown, old: unknown): void {
     if (this.#ratchets && value === old) return
     const path = this.#dotted()
     checkType(node, value, path, this.#errors)
@@ -152,7 +152,7 @@ class Walker {
     checkEnum(node, value, path, this.#errors)
   }
 
-  #list(node: Node, value: readonly unknown[], old: unknown, mode: Mode): unknown {
+  #list(node: SchemaNode, value: readonly unknown[], old: unknown, mode: Mode): unknown {
     const mark = this.#errors.length
     const { items } = node
     const itemMode = mode === 'prune' && node.preservesUnknown ? 'items' : mode
@@ -182,7 +182,7 @@ class Walker {
     return final
   }
 
-  #object(node: Node, value: JsonObject, old: unknown, mode: Mode, isRoot: boolean): unknown {
+  #object(node: SchemaNode, value: JsonObject, old: unknown, mode: Mode, isRoot: boolean): unknown {
     const mark = this.#errors.length
     const oldObject = this.#ratchets && isJsonObject(old) ? old : undefined
     const isResource = isRoot || node.isEmbeddedResource
@@ -230,13 +230,13 @@ class Walker {
     return final
   }
 
-  #replacesNull({ isNullable, hasDefault }: Node): boolean {
+  #replacesNull({ isNullable, hasDefault }: SchemaNode): boolean {
     const { default: fills, keepsNulls = false } = this.#options
     return fills && !isNullable && (hasDefault || !keepsNulls)
   }
 
-  /** Complaints about the value itself, which the server makes before those about its children. */
-  #before(mark: number, node: Node, value: JsonObject | readonly unknown[], path: string, old: unknown): void {
+  /** Inserts the errors of the value itself before those of its children. */
+  #before(mark: number, node: SchemaNode, value: JsonObject | readonly unknown[], path: string, old: unknown): void {
     const own: FieldError[] = []
     checkType(node, value, path, own)
     if (node.hasComposites) checkComposites(node, value, path, this.#ratchets ? old : undefined, own)
@@ -247,7 +247,7 @@ class Walker {
     if (own.length > 0) this.#errors.splice(mark, 0, ...own)
   }
 
-  #required(node: Node, value: JsonObject): void {
+  #required(node: SchemaNode, value: JsonObject): void {
     for (const name of node.required ?? []) {
       if (Object.hasOwn(value, name)) continue
       checkRequired(node, value, this.#dotted(), this.#errors)
@@ -255,8 +255,15 @@ class Walker {
     }
   }
 
-  /** apiVersion, kind and metadata belong to the server, not to the schema. */
-  #meta(property: Node | undefined, key: string, given: unknown, old: unknown, isRoot: boolean, mode: Mode): unknown {
+  /** Handles apiVersion, kind and metadata, which do not depend on the schema. */
+  #meta(
+    property: SchemaNode | undefined,
+    key: string,
+    given: unknown,
+    old: unknown,
+    isRoot: boolean,
+    mode: Mode,
+  ): unknown {
     let value = given
     if (key !== 'metadata' && !isRoot && typeof given !== 'string') {
       this.undecodable ??= refusal(invalidValue(this.#child(key), given, 'must be a string'))
@@ -271,14 +278,14 @@ class Walker {
     }
     if (property) {
       this.#path.push(key)
-      // The type of both versions is the same whatever was stored: it is never excused.
+      // Type errors of apiVersion and kind are always reported.
       this.#walk(property, value, isRoot && key !== 'metadata' ? undefined : old, 'keep', false)
       this.#path.pop()
     }
     return value
   }
 
-  /** There is no schema for it: of objects nothing stays. */
+  /** Prunes all fields of a value without a schema. */
   #pruneAll(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) {
@@ -297,7 +304,7 @@ class Walker {
     return this.#path.length === 0 ? key : `${this.#dotted()}.${key}`
   }
 
-  /** `spec.map.key[0]`: as schema errors name fields. */
+  /** The path in schema errors: `spec.map.key[0]`. */
   #dotted(): string {
     let text = ''
     for (const segment of this.#path) {
@@ -310,7 +317,7 @@ class Walker {
     return text
   }
 
-  /** `spec.map[key][0]`: as all others do. */
+  /** The path in all other errors: `spec.map[key][0]`. */
   #bracketed(): string {
     let text = ''
     for (const segment of this.#path) {
@@ -326,10 +333,10 @@ function refusal({ field, message }: FieldError): string {
   return `${field}: ${message}`
 }
 
-const completed = new WeakMap<Node, { readonly value: unknown }>()
+const completed = new WeakMap<SchemaNode, { readonly value: unknown }>()
 
-/** A default with the defaults inside it. It was validated with the schema, and is shared: nobody changes objects. */
-function completeDefault(node: Node): unknown {
+/** Returns a default with nested defaults. It is validated with the schema and shared, because objects are immutable. */
+function completeDefault(node: SchemaNode): unknown {
   let known = completed.get(node)
   if (!known) {
     const walker = new Walker({ default: true, prune: false }, false)

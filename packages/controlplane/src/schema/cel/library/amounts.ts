@@ -80,7 +80,7 @@ export class Semver {
     this.#pre = match[4]?.split('.') ?? []
   }
 
-  /** With `true`: a leading v, missing parts and leading zeros are forgiven. */
+  /** `isTolerant` accepts a leading v, missing parts and leading zeros. */
   static parse(text: string, isTolerant = false): Semver {
     return new Semver(isTolerant ? normalize(text) : text)
   }
@@ -113,7 +113,7 @@ function normalize(text: string): string {
   return [...parts, '0', '0'].slice(0, Math.max(3, parts.length)).join('.') + rest
 }
 
-/** A version with a suffix comes before the one without. */
+/** A prerelease precedes the release. */
 function comparePre(a: readonly string[], b: readonly string[]): bigint {
   if (a.length === 0 || b.length === 0) return a.length === b.length ? 0n : a.length === 0 ? 1n : -1n
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {

@@ -2,12 +2,12 @@ import type { Environment } from '@marcbachmann/cel-js'
 
 import { charge } from '../cost.ts'
 
-/** What a condition asks: whether somebody may do that. */
+/** An access check of a condition. */
 export interface AccessQuestion {
-  /** Undefined: whoever sent the request. */
+  /** Undefined: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined
   readonly verb: string
-  /** Of a request that is for no resource. */
+  /** The path of a non-resource request. */
   readonly path: string
   readonly resource?: {
     readonly group: string
@@ -20,10 +20,10 @@ export interface AccessQuestion {
 
 export type AskAccess = (question: AccessQuestion) => { readonly allowed: boolean; readonly reason: string }
 
-/** What one question costs, as in Kubernetes: about as much as a webhook's condition may. */
+/** The cost of one check, as in Kubernetes, in cost units. */
 const COST = 350_000
 
-/** `authorizer` in an expression. */
+/** The variable `authorizer`. */
 export class CelAuthorizer {
   readonly #ask: AskAccess
   readonly #account: AccessQuestion['serviceAccount']
@@ -107,7 +107,7 @@ const GROUP = 'kubernetes.authorization.GroupCheck'
 const RESOURCE = 'kubernetes.authorization.ResourceCheck'
 const DECISION = 'kubernetes.authorization.Decision'
 
-/** Gives an environment the variable `authorizer` and what can be asked of it. */
+/** Registers the variable `authorizer` and its functions. */
 export function registerAuthorizer(environment: Environment): void {
   const types = [
     [AUTHORIZER, CelAuthorizer],
@@ -138,7 +138,7 @@ export function registerAuthorizer(environment: Environment): void {
     .registerFunction(`${RESOURCE}.check(string): ${DECISION}`, (on: ResourceCheck, verb: string) => on.check(verb))
     .registerFunction(`${DECISION}.allowed(): bool`, (on: CelDecision) => on.allowed)
     .registerFunction(`${DECISION}.reason(): string`, (on: CelDecision) => on.reason)
-    // Ours always has an answer.
+    // The embedded authorizer never fails.
     .registerFunction(`${DECISION}.errored(): bool`, () => false)
     .registerFunction(`${DECISION}.error(): string`, () => '')
   environment.registerVariable('authorizer', AUTHORIZER)

@@ -8,9 +8,9 @@ import { Cidr, Ip, Url } from './network.ts'
 import { contains, isEqual } from './objects.ts'
 import * as strings from './strings.ts'
 
-/** The functions that Kubernetes gives to rules and the engine does not have. */
+/** The CEL functions of Kubernetes that the engine lacks. */
 
-/** What stands before the dot in `ip.isCanonical(…)`: a type of its own each, as the engine tells them apart. */
+/** The receiver in `ip.isCanonical(…)`. Each has its own type, so that the engine can tell them apart. */
 class Namespace {
   readonly name: string = ''
 }
@@ -26,7 +26,7 @@ class FormatNamespace extends Namespace {
 
 let base: Environment | undefined
 
-/** What every rule's environment starts from; made once. */
+/** Returns a copy of the environment that all rules share. */
 export function baseEnvironment(): Environment {
   base ??= makeBase()
   return base.clone()

@@ -1,6 +1,6 @@
 import { stringFormat } from '../../formats/formats.ts'
 
-/** Formats that rules may ask for by name: what is wrong with a text, in Kubernetes' words. */
+/** The named formats of CEL rules, with the error texts of Kubernetes, which differ from those for metadata. */
 
 type Check = (text: string) => readonly string[]
 
@@ -53,11 +53,11 @@ function qualifiedName(text: string): readonly string[] {
   const parts = text.split('/')
   if (parts.length > 2) return ['a qualified name must consist of one name and an optional DNS subdomain prefix']
   const [prefix, name] = parts.length === 2 ? parts : [undefined, parts[0]]
-  const wrong = prefix === undefined ? [] : prefix === '' ? ['prefix part must be non-empty'] : subdomain(prefix)
-  return [...wrong, ...(name === '' ? ['name part must be non-empty'] : []), ...namePart(name ?? '')]
+  const errors = prefix === undefined ? [] : prefix === '' ? ['prefix part must be non-empty'] : subdomain(prefix)
+  return [...errors, ...(name === '' ? ['name part must be non-empty'] : []), ...namePart(name ?? '')]
 }
 
-/** Names that get something appended may end in a dash. */
+/** A prefix may end with a dash. */
 const prefixed =
   (check: Check): Check =>
   (text) =>

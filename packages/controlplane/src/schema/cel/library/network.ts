@@ -4,7 +4,7 @@ import { goQuote } from '../../go-text.ts'
 
 /** Values of the ip, cidr and url libraries. */
 
-/** Kubernetes takes neither zones nor IPv4 in IPv6's clothes. */
+/** Kubernetes rejects zones and IPv4-mapped IPv6 addresses. */
 function strictAddress(text: string): Address | undefined {
   const address = parseAddress(text)
   return address && !isMapped(address) ? address : undefined
@@ -137,8 +137,8 @@ export class Url {
   constructor(text: string) {
     this.#text = text
     this.#isPath = text.startsWith('/')
-    const isFine = this.#isPath || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)
-    const parsed = isFine ? URL.parse(text, 'http://localhost') : null
+    const passesChecks = this.#isPath || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)
+    const parsed = passesChecks ? URL.parse(text, 'http://localhost') : null
     if (!parsed)
       throw new Error(`URL parse error during conversion from string: parse "${text}": invalid URI for request`)
     this.#parsed = parsed

@@ -1,11 +1,11 @@
 import { charge } from '../cost.ts'
 
-/** Objects with a schema: an instance of a subclass per type, fields under their escaped names. */
+/** An object with a schema: a subclass per type, with escaped field names. */
 export class CelObject {
   readonly [field: string]: unknown
 }
 
-/** A list that is a set or map: its order does not count in comparisons. */
+/** Lists of type set or map, which are compared without order. */
 export const unordered = new WeakSet<readonly unknown[]>()
 
 /** CEL's equality, for any two values. */
@@ -33,11 +33,11 @@ export function isEqual(a: unknown, b: unknown): boolean {
   if (isComparable(a) && isComparable(b)) return a.constructor === b.constructor && a.equals(b)
   const [left, right] = [asMap(a), asMap(b)]
   if (left && right) return isEqual(left, right)
-  // Durations and what else has a value.
+  // Durations and other wrappers of a primitive value.
   return a.constructor === b.constructor && a.valueOf() !== a && a.valueOf() === b.valueOf()
 }
 
-/** Values of our own libraries. */
+/** A value of one of the libraries here. */
 export interface Comparable {
   equals(other: unknown): boolean
 }
@@ -51,7 +51,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Literals are plain objects, objects with a schema compare with maps of the same content. */
+/** An object with a schema equals a map of the same content. */
 function asMap(value: object): ReadonlyMap<unknown, unknown> | undefined {
   if (value instanceof Map) return value
   return isPlain(value) || value instanceof CelObject ? new Map(Object.entries(value)) : undefined

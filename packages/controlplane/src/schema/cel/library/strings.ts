@@ -2,7 +2,7 @@ import { compileRe2 } from '../../formats/regexp.ts'
 import { charge, chargeSize } from '../cost.ts'
 import { CelObject } from './objects.ts'
 
-/** CEL's string functions by code points, and charged for what they look at. */
+/** CEL's string functions on code points, with their costs. */
 
 const points = (text: string): string[] => {
   chargeSize(text.length)
@@ -63,7 +63,6 @@ export function substring(text: string, start: bigint, end?: bigint): string {
   return characters.slice(from, to).join('')
 }
 
-/** ASCII only, as its name says. */
 export function lowerAscii(text: string): string {
   chargeSize(text.length)
   return text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase())
@@ -161,7 +160,7 @@ function hex(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : toBase(value, 16)
 }
 
-/** A value as `%s` writes it. */
+/** Formats a value for `%s`. */
 export function textOf(value: unknown): string {
   charge(1)
   if (typeof value === 'string') return value
@@ -176,7 +175,7 @@ export function textOf(value: unknown): string {
     .join(', ')}}`
 }
 
-/** Throws if it is none. */
+/** Throws if the pattern is invalid. */
 export function checkPattern(pattern: string): void {
   compileRe2(pattern)
 }

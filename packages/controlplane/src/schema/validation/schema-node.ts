@@ -3,16 +3,16 @@ import { compileRe2 } from '../formats/regexp.ts'
 import type { Schema } from '../types.ts'
 
 /**
- * A schema made ready to be walked: references followed, formats and patterns looked up. All nodes have the same shape
- * (V8 likes that), children are made when first met, and a schema's node is kept as long as the schema lives.
+ * A schema prepared for validation: references are resolved, formats and patterns looked up. All nodes have the same shape
+ * for V8; children are created on first use, and each schema has one node.
  */
-export class Node {
+export class SchemaNode {
   readonly schema: Schema
   readonly resolve: (ref: string) => Schema
   readonly type: Schema['type']
-  /** What a type error calls it: `integer`, `integer,string`, `` if anything goes. */
+  /** The type in errors: `integer`, `integer,string`, or empty if any type is allowed. */
   readonly typeName: string
-  /** Only formats that the server knows. */
+  /** Empty if kube-apiserver does not know the format. */
   readonly format: string
   readonly checkFormat: ((text: string) => boolean) | undefined
   readonly isNullable: boolean
@@ -22,13 +22,13 @@ export class Node {
   readonly hasDefault: boolean
   readonly default: unknown
   readonly hasProperties: boolean
-  /** `additionalProperties` says something, if only `true`. */
+  /** Whether `additionalProperties` is a schema or `true`. */
   readonly hasAdditional: boolean
   readonly forbidsAdditional: boolean
   readonly required: readonly string[] | undefined
   readonly listType: Schema['listType']
   readonly listMapKeys: readonly string[]
-  /** Anything to check beyond type, properties and items: asked once here instead of for every value. */
+  /** Whether there are checks beyond type, properties and items. Computed once instead of for each value. */
   readonly hasChecks: boolean
   readonly hasComposites: boolean
   /** Lengths, pattern or format. */
@@ -36,11 +36,11 @@ export class Node {
   /** Bounds or multiples. */
   readonly checksNumbers: boolean
   /** Properties with a default, by name. */
-  readonly defaults: readonly (readonly [string, Node])[]
+  readonly defaults: readonly (readonly [string, SchemaNode])[]
   readonly omitsEmpty: boolean
-  readonly #properties = new Map<string, Node | undefined>()
-  #additional: Node | undefined
-  #items: Node | undefined
+  readonly #properties = new Map<string, SchemaNode | undefined>()
+  #additional: SchemaNode | undefined
+  #items: SchemaNode | undefined
   #pattern: RegExp | Error | undefined
   #composites: Composites | undefined
 
@@ -57,7 +57,7 @@ export class Node {
       this.format !== '' && (schema.type === 'string' || schema.type === undefined)
         ? stringFormat(this.format)
         : undefined
-    // Built-in fields that Go writes as null when they are empty.
+    // Go writes these built-in fields as null if they are empty.
     this.isNullable = schema.nullable ?? schema.default === null
     this.preservesUnknown = schema.preserveUnknown ?? false
     this.isEmbeddedResource = schema.embeddedResource ?? false
@@ -97,7 +97,7 @@ export class Node {
       .map(([name, property]) => [name, nodeOf(property, resolve)])
   }
 
-  property(name: string): Node | undefined {
+  property(name: string): SchemaNode | undefined {
     const known = this.#properties.get(name)
     if (known !== undefined) return known
     const { properties } = this.schema
@@ -108,22 +108,22 @@ export class Node {
     return node
   }
 
-  /** The schema of values under names that are not properties; undefined for `additionalProperties: true`. */
-  get additional(): Node | undefined {
+  /** The schema of `additionalProperties`; undefined for `true`. */
+  get additional(): SchemaNode | undefined {
     const schema = this.schema.additionalProperties
     if (typeof schema !== 'object') return undefined
     this.#additional ??= nodeOf(schema, this.resolve)
     return this.#additional
   }
 
-  get items(): Node | undefined {
+  get items(): SchemaNode | undefined {
     const schema = this.schema.items
     if (schema === undefined) return undefined
     this.#items ??= nodeOf(schema, this.resolve)
     return this.#items
   }
 
-  /** An Error for a pattern that can not be compiled. */
+  /** An Error if the pattern does not compile. */
   get pattern(): RegExp | Error | undefined {
     if (!this.schema.pattern) return undefined
     this.#pattern ??= tryPattern(this.schema.pattern)
@@ -133,7 +133,8 @@ export class Node {
   get composites(): Composites {
     if (!this.#composites) {
       const { allOf, anyOf, oneOf, not } = this.schema
-      const nodes = (schemas: readonly Schema[] = []): Node[] => schemas.map((schema) => nodeOf(schema, this.resolve))
+      const nodes = (schemas: readonly Schema[] = []): SchemaNode[] =>
+        schemas.map((schema) => nodeOf(schema, this.resolve))
       this.#composites = {
         allOf: nodes(allOf),
         anyOf: nodes(anyOf),
@@ -146,31 +147,31 @@ export class Node {
 }
 
 interface Composites {
-  readonly allOf: readonly Node[]
-  readonly anyOf: readonly Node[]
-  readonly oneOf: readonly Node[]
-  readonly not: Node | undefined
+  readonly allOf: readonly SchemaNode[]
+  readonly anyOf: readonly SchemaNode[]
+  readonly oneOf: readonly SchemaNode[]
+  readonly not: SchemaNode | undefined
 }
 
-const nodes = new WeakMap<Schema, Node>()
+const nodes = new WeakMap<Schema, SchemaNode>()
 
-/** A schema is always resolved in the same way, so its node is made once. */
-export function nodeOf(schema: Schema, resolve: (ref: string) => Schema): Node {
+/** A schema is always resolved in the same way, so its node is created once. */
+export function nodeOf(schema: Schema, resolve: (ref: string) => Schema): SchemaNode {
   let node = nodes.get(schema)
   if (!node) {
-    node = new Node(schema, resolve)
+    node = new SchemaNode(schema, resolve)
     nodes.set(schema, node)
   }
   return node
 }
 
-/** What stands beside a reference (default, list type…) counts before what it refers to. */
+/** Siblings of a reference (default, list type…) take precedence over the referenced schema. */
 function withRef(source: Schema, resolve: (ref: string) => Schema): Schema {
   const { ref, ...beside } = source
   if (ref === undefined) return source
   const target = resolve(ref)
   const followed = target.ref === undefined ? target : withRef(target, resolve)
-  // A list's or map's own nodes are shared by all that refer to it unless something stands beside.
+  // Without siblings the node of the referenced schema is shared.
   return Object.keys(beside).length === 0 ? followed : { ...followed, ...beside }
 }
 
