@@ -23,8 +23,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/kube/src/transport',
     'packages/leases/src/controllers',
     'packages/leases/src/operator.ts',
-    'packages/runtime/src/actions',
-    'packages/runtime/src/controller',
     'packages/runtime/src/expiry',
     'packages/runtime/src/manager',
     'packages/tenure/src/cluster-webhooks.test.ts',

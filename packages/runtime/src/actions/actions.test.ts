@@ -23,7 +23,7 @@ const widget = { metadata: { name: 'w', namespace: 'n', uid: 'u', resourceVersio
 const nothing = (): void => undefined
 
 describe('remove', () => {
-  test('of an object that was read means just that one', () => {
+  test('removing an object that was read targets exactly that object', () => {
     expect(remove(Widget, widget)).toEqual({
       type: 'remove',
       kind: Widget,
@@ -36,7 +36,7 @@ describe('remove', () => {
     })
   })
 
-  test('by name leaves the uid to the cache', () => {
+  test('removing by name takes the uid from the cache', () => {
     expect(remove(Widget, 'w')).toEqual({ type: 'remove', kind: Widget, ref: { name: 'w' } })
     expect(remove(Widget, { name: 'w', namespace: 'n' })).toEqual({
       type: 'remove',
@@ -46,7 +46,7 @@ describe('remove', () => {
   })
 })
 
-test('a time to requeue at may come in any of three ways, and must be one', () => {
+test('requeueAt accepts a number, a Date or RFC 3339 text, and nothing else', () => {
   const at = { type: 'requeue', at: Date.UTC(2026, 0, 1) }
   expect(requeueAt(Date.UTC(2026, 0, 1))).toEqual(at)
   expect(requeueAt(new Date('2026-01-01'))).toEqual(at)
@@ -54,7 +54,7 @@ test('a time to requeue at may come in any of three ways, and must be one', () =
   expect(() => requeueAt('soon')).toThrow('soon is not a time')
 })
 
-test('every action has a few words for the log', () => {
+test('every action has a description for the log', () => {
   const actions: readonly Action[] = [
     apply(Widget, widget),
     create(Widget, { metadata: { generateName: 'w-' }, spec: { size: 1 } }),

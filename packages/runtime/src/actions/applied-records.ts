@@ -3,7 +3,7 @@ import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
 import { type Fields, isApplied, projection } from './field-set.ts'
 import type { JsonObject } from '@tenure/kube/model'
 
-/** One applied object: what we asked for, and what our fields looked like when the server had it. */
+/** One applied object: the desired object, and the state of its owned fields when the server had it. */
 interface Applied {
   readonly desired: string
   readonly live: string
@@ -12,10 +12,10 @@ interface Applied {
 }
 
 /**
- * Knows whether an apply would change anything, so that a steady state costs no request. Two ways lead to "nothing":
- * - our managedFields entry and the live values say so: this needs no memory, and holds after a restart;
- * - it was applied before just so, and our fields still look as they did right after: this also covers values that
- *   the server writes its own way.
+ * Knows whether an apply would change anything, so that a steady state costs no request. There are two proofs:
+ * - the managedFields entry and the live values show it: this needs no memory and holds after a restart;
+ * - the same object was applied before, and the owned fields have not changed since: this also covers values that the
+ *   server rewrites.
  */
 export class AppliedRecords {
   readonly #manager: string
@@ -29,7 +29,7 @@ export class AppliedRecords {
     return this.#records.size
   }
 
-  /** `kind` in the form in which it is cached. */
+  /** `kind` in the representation in which it is cached. */
   isUnchanged(kind: Kind, key: string, subresource: string, desired: KubeObject, live: Stored<KubeObject>): boolean {
     const id = recordId(kind, key, subresource)
     const record = this.#records.get(id)
@@ -58,12 +58,12 @@ export class AppliedRecords {
     })
   }
 
-  /** Whether this is the object as the last write of its status left it. */
+  /** True if this is the object as the last write of its status left it. */
   isLastStatus(kind: Kind, key: string, object: Stored<KubeObject>): boolean {
     return this.#records.get(recordId(kind, key, 'status'))?.resourceVersion === object.metadata.resourceVersion
   }
 
-  /** The object is gone. */
+  /** Drops the records of a deleted object. */
   forget(kind: Kind, key: string): void {
     this.#records.delete(recordId(kind, key, ''))
     this.#records.delete(recordId(kind, key, 'status'))
@@ -84,13 +84,13 @@ export class AppliedRecords {
     const fields = this.#fields(kind, live, subresource)
     if (fields === undefined) return ''
     if (kind.representation === 'full') return digest(projection(fields, live))
-    // Of an object read as metadata only, the generation is all that tells of a change to its spec.
+    // For an object cached as metadata, only the generation reveals a change of its spec.
     const { metadata } = live
     return digest(`${String(metadata.generation)} ${projection(fields, { metadata })}`)
   }
 }
 
-/** Groups without a dot, and those of k8s.io: their types are the server's own. */
+/** True for groups without a dot and those of k8s.io: the server defines their types. */
 function isBuiltIn({ group }: Kind): boolean {
   return !group.includes('.') || group.endsWith('.k8s.io')
 }
@@ -99,7 +99,7 @@ function recordId(kind: Kind, key: string, subresource: string): string {
   return `${kind.group}/${kind.plural}/${subresource}/${key}`
 }
 
-// 160 bits in 28 characters, against the whole text of every object; nobody gains by making two collide.
+// 160 bits in 28 characters instead of the whole text of every object; collisions are not security-relevant.
 function digest(text: string): string {
   return hash('sha1', text, 'base64')
 }

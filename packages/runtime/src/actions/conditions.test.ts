@@ -8,7 +8,7 @@ const existing: readonly Condition[] = [
   { type: 'Ready', status: 'False', reason: 'Starting', message: 'x', lastTransitionTime: '2025-06-01T00:00:00Z' },
 ]
 
-test('the time moves when the status does, and only then', () => {
+test('the transition time changes only with the status', () => {
   const same = setCondition(existing, { type: 'Ready', status: 'False', reason: 'Slow', message: 'y' }, noon)
   expect(same[1]).toEqual({ ...existing[1], reason: 'Slow', message: 'y' })
   const ready = setCondition(
@@ -28,7 +28,7 @@ test('the time moves when the status does, and only then', () => {
   expect(ready[0]).toBe(existing[0])
 })
 
-test('a new condition goes to the end, also of none', () => {
+test('a new condition is appended, also to an undefined list', () => {
   const first = setCondition(undefined, { type: 'Ready', status: 'Unknown', reason: 'R', message: '' }, noon)
   expect(first).toHaveLength(1)
   expect(isTrue(first, 'Ready')).toBe(false)

@@ -1,11 +1,11 @@
 import type { Condition } from '@tenure/kube'
 
-/** A condition to set: the time of its last change is worked out. */
+/** A condition to set. Its transition time is computed. */
 export type NewCondition = Omit<Condition, 'lastTransitionTime'>
 
 /**
- * The conditions with one of them set. Its `lastTransitionTime` moves to `now` (milliseconds since 1970) only if its
- * status changed; the others, and their order, stay.
+ * Returns the conditions with one of them set. Its `lastTransitionTime` becomes `now` (milliseconds since 1970) only if
+ * its status changed; the others and their order stay.
  */
 export function setCondition(
   existing: readonly Condition[] | undefined,
@@ -29,12 +29,12 @@ export function getCondition(conditions: readonly Condition[] | undefined, type:
   return conditions?.find((condition) => condition.type === type)
 }
 
-/** True if the condition is there and its status is `True`. */
+/** True if the condition exists and its status is `True`. */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return getCondition(conditions, type)?.status === 'True'
 }
 
-/** A time as Kubernetes writes it: whole seconds, UTC. */
+/** A time in the format of Kubernetes: whole seconds, UTC. */
 export function rfc3339(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }

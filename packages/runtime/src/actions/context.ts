@@ -31,7 +31,7 @@ export type ActionStep = {
 
 export type StepHook = (step: ActionStep) => void | Promise<void>
 
-/** What the executor needs to carry out actions: the same for all objects of a controller. */
+/** Dependencies of the executor: the same for all objects of a controller. */
 export interface ExecutorContext {
   readonly controller: string
   readonly api: KubeApi

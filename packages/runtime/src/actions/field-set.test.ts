@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isApplied, projection } from './field-set.ts'
 
-// As a real kube-apiserver records an applied Deployment.
+// As recorded by a real kube-apiserver for an applied Deployment.
 const fields = {
   'f:metadata': {
     'f:labels': { 'f:app': {} },
@@ -109,7 +109,7 @@ function changed<T>(value: T, change: (copy: T) => void): T {
 const containersOf = (object: typeof live): Record<string, unknown>[] => object.spec.template.spec.containers
 
 describe('isApplied', () => {
-  test('true although others added fields, items and defaults', () => {
+  test('an object is applied although others added fields, items and defaults', () => {
     expect(isApplied(fields, desired, live)).toBe(true)
   })
 
@@ -123,7 +123,7 @@ describe('isApplied', () => {
     ['a set item that is gone', (copy) => copy.metadata.finalizers.splice(1)],
     ['our owner reference', (copy) => Object.assign(copy.metadata.ownerReferences[1] ?? {}, { controller: false })],
     ['the order of our items', (copy) => containersOf(copy).unshift(...containersOf(copy).splice(1))],
-  ])('false if somebody changed %s', (_, change) => {
+  ])('an object is not applied if another writer changed %s', (_, change) => {
     expect(isApplied(fields, desired, changed(live, change))).toBe(false)
   })
 
@@ -138,7 +138,7 @@ describe('isApplied', () => {
     ['wants no finalizer', (copy) => delete copy['metadata']?.['finalizers']],
     ['wants another type of thing', (copy) => Object.assign(copy['spec'] ?? {}, { template: 'text' })],
     ['wants nothing', (copy) => delete copy['spec']],
-  ])('false if the plan now %s', (_, change) => {
+  ])('an object is not applied if the plan now %s', (_, change) => {
     const other = changed(desired as unknown as Record<string, Record<string, unknown>>, change)
     expect(isApplied(fields, other, live)).toBe(false)
   })
@@ -156,7 +156,7 @@ describe('isApplied', () => {
   })
 })
 
-test('what the server dropped because it is empty is there, as long as it is ours', () => {
+test('an owned value that the server dropped because it is empty counts as applied', () => {
   const owned = { 'f:spec': { 'f:text': {}, 'f:labels': {}, 'f:count': {}, 'f:limits': { 'f:cpu': {} } } }
   const wanted = { spec: { text: '', labels: {}, count: 0, limits: { cpu: '1000m' } } }
   expect(isApplied(owned, wanted, { spec: { limits: { cpu: '1000m' } } })).toBe(true)
@@ -169,7 +169,7 @@ test('what the server dropped because it is empty is there, as long as it is our
 })
 
 describe('projection', () => {
-  test('sees our fields and nothing else', () => {
+  test('a projection contains the owned fields only', () => {
     const before = projection(fields, live)
     expect(
       projection(
@@ -198,7 +198,7 @@ describe('projection', () => {
     expect(projection(fields, undefined)).not.toBe(before)
   })
 
-  test('a field that went away differs from one that is empty', () => {
+  test('a missing field differs from an empty one', () => {
     const labels = { 'f:metadata': { 'f:labels': { 'f:app': {} } } }
     expect(projection(labels, { metadata: { labels: { app: '' } } })).not.toBe(projection(labels, { metadata: {} }))
   })

@@ -2,12 +2,12 @@ import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { isServerEqual } from './server-values.ts'
 
 /**
- * A fieldsV1 tree, as managedFields has it: `f:name` is a field, `k:{…}` the list item with these keys, `v:…` the
- * item of a set with this value, `i:0` an item by place, `.` the thing itself. An empty node is owned whole.
+ * A fieldsV1 tree as in managedFields: `f:name` is a field, `k:{…}` the list item with these keys, `v:…` the set item
+ * with this value, `i:0` an item by index, `.` the value itself. An empty node is owned as a whole.
  */
 export type Fields = JsonObject
 
-/** What an apply says but nobody comes to own: it names the object, or is the server's. */
+/** Applied fields that get no owner: they identify the object or belong to the server. */
 const UNOWNED = new Set(['apiVersion', 'kind'])
 const UNOWNED_METADATA = new Set([
   'name',
@@ -23,19 +23,19 @@ const UNOWNED_METADATA = new Set([
   'selfLink',
 ])
 
-/** Whether a value, owned whole, is what was applied. `key` and `parent` name the field it is in. */
+/** Compares a value that is owned as a whole with the applied one. `key` and `parent` name its field. */
 type Equality = (desired: unknown, live: unknown, key: string, parent: string) => boolean
 
 /**
- * True if applying `desired` would change nothing: what we own, by `fields`, is just what `desired` has, and the live
- * object has the same values. For a built-in kind, values that the server writes its own way (`1000m` as `1`) are the
- * same if they are known to be. False may also mean that it can not be told.
+ * True if applying `desired` would change nothing: the owned `fields` are exactly those of `desired`, and the live
+ * object has the same values. For a built-in kind, known rewrites of the server (`1000m` as `1`) count as equal. False
+ * may also mean that the answer is unknown.
  */
 export function isApplied(fields: Fields, desired: JsonObject, live: JsonObject, isBuiltIn = false): boolean {
   return sameValue(fields, ownable(desired), live, isBuiltIn ? isServerEqual : isDeepEqual, '', '')
 }
 
-/** The live values of all fields in `fields`, as text: two of them differ if any value does. */
+/** The live values of all fields in `fields` as text: two texts differ if any value does. */
 export function projection(fields: Fields, live: unknown): string {
   const names = Object.keys(fields)
   if (names.length === 0) return JSON.stringify(live) ?? ''
@@ -71,7 +71,7 @@ function sameValue(
 ): boolean {
   const names = Object.keys(fields)
   if (names.length === 0) {
-    // Servers drop what is empty. That we own it says that it was applied and that nobody has changed it since.
+    // Servers drop empty values. Ownership proves that the value was applied and not changed since.
     return live === undefined ? isEmpty(desired) : isEqual(desired, live, key, parent)
   }
   if (Array.isArray(desired)) return Array.isArray(live) && sameList(fields, names, desired, live, isEqual, key)
@@ -95,7 +95,7 @@ function sameMap(
     if (!sameValue(fields[name] as Fields, desired[key], live[key], isEqual, key, parent)) return false
     owned++
   }
-  // Every owned field is a different one of the desired ones: as many means all of them.
+  // Every owned field matched a different desired one: equal counts mean that all matched.
   for (const key in desired) if (desired[key] !== undefined) owned--
   return owned === 0
 }
@@ -108,7 +108,7 @@ function sameList(
   isEqual: Equality,
   key: string,
 ): boolean {
-  /** Where in the live list each desired item is. */
+  /** Index in the live list of each desired item. */
   const places: (number | undefined)[] = desired.map(() => undefined)
   let owned = 0
   for (const name of names) {
@@ -121,7 +121,7 @@ function sameList(
     owned++
   }
   if (owned !== desired.length) return false
-  // An apply also puts its items in its own order.
+  // An apply also orders its items.
   return places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < (place ?? 0))
 }
 
@@ -130,7 +130,9 @@ function isEmpty(value: unknown): boolean {
   return isJsonObject(value) ? Object.keys(value).length === 0 : !value
 }
 
-/** The item of a desired list that `name` means. It may leave out keys that have a default, as `protocol` of a port. */
+/**
+ * Index of the desired item that `name` identifies. It may omit keys that have a default, such as `protocol` of a port.
+ */
 function desiredIndex(desired: readonly unknown[], name: string, taken: readonly (number | undefined)[]): number {
   const exact = itemIndex(desired, name)
   if (exact >= 0 || !name.startsWith('k:')) return exact

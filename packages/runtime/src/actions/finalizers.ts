@@ -13,7 +13,7 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
   return object.metadata?.finalizers?.includes(finalizer) ?? false
 }
 
-/** Puts a finalizer on an object, or fails with a 409 if the object has changed since it was read. */
+/** Adds a finalizer. Fails with 409 if the object has changed since it was read. */
 export async function addFinalizer<T extends KubeObject>(
   api: KubeApi,
   kind: Kind<T>,
@@ -25,10 +25,7 @@ export async function addFinalizer<T extends KubeObject>(
   return await patchFinalizers(api, kind, object, [...(object.metadata.finalizers ?? []), finalizer], options)
 }
 
-/**
- * Takes a finalizer off an object, or fails with a 409 if the object has changed since it was read. An object that is
- * gone has none. Undefined: it is gone.
- */
+/** Removes a finalizer. Fails with 409 if the object has changed since it was read. Undefined: the object is gone. */
 export async function removeFinalizer<T extends KubeObject>(
   api: KubeApi,
   kind: Kind<T>,
@@ -46,8 +43,8 @@ export async function removeFinalizer<T extends KubeObject>(
   }
 }
 
-// A merge patch replaces the list whole, so it must not meet a list that somebody else has changed: it carries the
-// resourceVersion, which an object made anew under the same name does not have either.
+// A merge patch replaces the whole list, so it must not overwrite changes of others: it carries the resourceVersion,
+// which a new object of the same name does not have either.
 function patchFinalizers<T extends KubeObject>(
   api: KubeApi,
   kind: Kind<T>,

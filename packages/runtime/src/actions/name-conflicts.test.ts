@@ -2,7 +2,7 @@ import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import { expect, test } from 'vitest'
 import { NameConflicts } from './name-conflicts.ts'
 
-test('those in whose way it was are given once, and only those', () => {
+test('the keys that wait for a name are returned once', () => {
   const nameConflicts = new NameConflicts()
   nameConflicts.note(ConfigMap, 'a/x', 'a/one')
   nameConflicts.note(ConfigMap, 'a/x', 'a/two')
@@ -15,7 +15,7 @@ test('those in whose way it was are given once, and only those', () => {
   expect(nameConflicts.size).toBe(0)
 })
 
-test('who is gone waits for nothing, and leaves nothing behind', () => {
+test('a deleted key waits for nothing and leaves nothing behind', () => {
   const nameConflicts = new NameConflicts()
   nameConflicts.note(ConfigMap, 'a/x', 'a/one')
   nameConflicts.note(ConfigMap, 'a/x', 'a/two')

@@ -15,6 +15,6 @@ test.each([
   [refusal(404, { causes }), false],
   [new Error('namespace is being terminated'), false],
   [undefined, false],
-])('%s: %s', (error, expected) => {
+])('the error %s gives %s', (error, expected) => {
   expect(isNamespaceTerminating(error)).toBe(expected)
 })

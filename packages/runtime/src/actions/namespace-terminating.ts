@@ -1,8 +1,8 @@
 import { ApiError } from '@tenure/kube'
 
 /**
- * A create was refused because the namespace is being deleted. It is no trouble: what the object was made for goes too,
- * and nobody need be told.
+ * True if a create was rejected because the namespace is terminating. The owner of the object is deleted with it, so
+ * this is not worth an Event or a warning.
  */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.status !== 403) return false

@@ -1,12 +1,12 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 
-/** What an Event says, apart from what it is about. */
+/** Content of an Event, without the object it regards. */
 export interface EventNote {
-  /** Why, in one UpperCamelCase word: `ScaledUp`. */
+  /** The reason in one UpperCamelCase word: `ScaledUp`. */
   readonly reason: string
   /** A sentence for people. */
   readonly message: string
-  /** What was done or tried, in one UpperCamelCase word. Default: the reason. */
+  /** The action taken or attempted, in one UpperCamelCase word. Default: the reason. */
   readonly action?: string
 }
 
@@ -14,7 +14,7 @@ export interface EventContent extends EventNote {
   readonly type: 'Normal' | 'Warning'
 }
 
-/** Where Events go. Recording never fails and never waits: Events are a courtesy, not a record. */
+/** Receives Events. Recording never fails and never waits: Events are best-effort. */
 export interface Recorder {
   record(object: Stored<KubeObject>, event: EventContent): void
 }

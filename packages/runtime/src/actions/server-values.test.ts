@@ -11,7 +11,7 @@ test.each([
   ['1e3', '1k'],
   ['.5Gi', '512Mi'],
   ['100n', '100n'],
-])('a limit of %s is the same as %s', (desired, live) => {
+])('a limit of %s equals %s', (desired, live) => {
   expect(isServerEqual({ cpu: desired }, { cpu: live }, 'limits')).toBe(true)
   expect(isServerEqual(desired, live, 'cpu', 'requests')).toBe(true)
 })
@@ -22,16 +22,16 @@ test.each([
   ['1Gi', '1G'],
   ['1', 'one'],
   ['', '0'],
-])('a limit of %s is not the same as %s', (desired, live) => {
+])('a limit of %s differs from %s', (desired, live) => {
   expect(isServerEqual({ cpu: desired }, { cpu: live }, 'limits')).toBe(false)
 })
 
-test('what only looks like a quantity is compared as text', () => {
+test('a value that only looks like a quantity is compared as text', () => {
   expect(isServerEqual({ version: '1.0' }, { version: '1' }, 'data')).toBe(false)
   expect(isServerEqual(['1000m'], ['1'], 'args')).toBe(false)
 })
 
-test('what the server fills in inside of a value that is owned whole does not count', () => {
+test('defaults that the server fills in inside an owned value do not count', () => {
   expect(isServerEqual(rule({ port: 80 }), rule({ port: 80, protocol: 'TCP' }), 'ingress')).toBe(true)
   expect(isServerEqual(rule({ port: 80 }), rule({ port: 80, protocol: 'UDP' }), 'ingress')).toBe(false)
   expect(isServerEqual({ fieldPath: 'a' }, { fieldPath: 'a', apiVersion: 'v1' }, 'fieldRef')).toBe(true)
@@ -46,7 +46,7 @@ test('what the server fills in inside of a value that is owned whole does not co
   expect(isServerEqual([claim], [filled], 'volumeClaimTemplates')).toBe(true)
 })
 
-test('what was taken out of such a value counts', () => {
+test('a field removed from an owned value counts', () => {
   expect(isServerEqual({ app: 'a' }, { app: 'a', tier: 'b' }, 'selector')).toBe(false)
   expect(isServerEqual([{ from: [] }], [{ from: [], ports: [{ port: 80 }] }], 'ingress')).toBe(false)
   expect(isServerEqual(['a'], ['a', 'b'], 'args')).toBe(false)

@@ -1,9 +1,9 @@
 import { isJsonObject, isSameQuantity } from '@tenure/kube/model'
 
 /**
- * Equality of a value as it was applied to a built-in kind and as the server then has it: quantities may be written
- * another way, and inside of what is owned whole the server fills in what was left to it. It knows the common cases;
- * one it does not know costs an apply that changes nothing.
+ * Compares a value applied to a built-in kind with the value that the server stores: quantities may be written
+ * differently, and the server fills in defaults inside values that are owned as a whole. Only common cases are covered;
+ * an unknown one costs an apply that changes nothing.
  */
 export function isServerEqual(desired: unknown, live: unknown, key: string, parent = ''): boolean {
   if (desired === live) return true
@@ -32,15 +32,15 @@ function isServerMap(
   return true
 }
 
-/** What a server puts where nothing was said, inside of atomic fields. Left out, it comes back just so. */
-function isFilledIn(key: string, value: unknown, around: Readonly<Record<string, unknown>>): boolean {
+/** True for a default that the server fills in inside atomic fields. */
+function isFilledIn(key: string, value: unknown, siblings: Readonly<Record<string, unknown>>): boolean {
   switch (key) {
     // Ports of network policies.
     case 'protocol':
       return value === 'TCP'
     // References to a pod's own fields, and claim templates.
     case 'apiVersion':
-      return value === 'v1' && ('fieldPath' in around || around['kind'] === 'PersistentVolumeClaim')
+      return value === 'v1' && ('fieldPath' in siblings || siblings['kind'] === 'PersistentVolumeClaim')
     case 'kind':
       return value === 'PersistentVolumeClaim'
     case 'volumeMode':

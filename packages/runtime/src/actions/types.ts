@@ -110,5 +110,5 @@ export type Action<T extends KubeObject = KubeObject> =
   | CallAction
   | FinalizerAction
 
-/** What a plan returns. Empty entries are skipped, so that `condition && action` can stand in the list. */
+/** Result of a plan. Empty entries are skipped, so that `condition && action` may be in the list. */
 export type Actions<T extends KubeObject = KubeObject> = readonly (Action<T> | false | null | undefined)[]

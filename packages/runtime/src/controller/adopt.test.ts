@@ -2,25 +2,25 @@ import { defineKind, TenureError } from '@tenure/kube'
 import { ConfigMap, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, type AdoptionCheck } from '../actions/index.ts'
-import { World } from './fixture.testing.ts'
+import { ControllerFixture } from './fixture.testing.ts'
 import { controller } from './index.ts'
 
 const Team = defineKind({ apiVersion: 'example.dev/v1', kind: 'Team' })
 const ref = { name: 'red', namespace: 'default' }
 
-let world: World
+let fixture: ControllerFixture
 beforeEach(() => {
-  world = new World()
-  world.server.seed(Team, { metadata: ref })
+  fixture = new ControllerFixture()
+  fixture.server.seed(Team, { metadata: ref })
 })
-afterEach(async () => await world.end())
+afterEach(async () => await fixture.end())
 
 const selection = { labelSelector: 'managed=yes' }
 const refuseAll: AdoptionCheck = ({ metadata }) => new TenureError('TENURE_TEST', `${metadata.name} is taken.`)
 
 function start(adopt: AdoptionCheck) {
   const labels = { managed: 'yes' }
-  return world.start(
+  return fixture.start(
     controller(Team, {
       owns: [ConfigMap, Secret].map((kind) => ({ kind, selection })),
       plan: () => [
@@ -33,8 +33,8 @@ function start(adopt: AdoptionCheck) {
 
 test('children are created if no object has their names', async () => {
   await start(refuseAll)
-  await world.settle()
-  expect(world.calls).toEqual([
+  await fixture.settle()
+  expect(fixture.calls).toEqual([
     'get secrets/first',
     'get configmaps/second',
     'apply secrets/first',
@@ -43,17 +43,17 @@ test('children are created if no object has their names', async () => {
 })
 
 test('nothing is created if the name of the last child is taken', async () => {
-  world.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
+  fixture.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
   await start(refuseAll)
-  await world.until(() => world.linesAt('error').length > 0)
-  expect(world.linesAt('error')[0]?.['error']).toMatchObject({ message: 'second is taken.' })
-  expect(world.writes).toEqual([])
+  await fixture.until(() => fixture.linesAt('error').length > 0)
+  expect(fixture.linesAt('error')[0]?.['error']).toMatchObject({ message: 'second is taken.' })
+  expect(fixture.writes).toEqual([])
 })
 
 test('an object that may be adopted is taken over', async () => {
-  world.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
+  fixture.server.seed(ConfigMap, { metadata: { name: 'second', namespace: 'default' }, data: { theirs: '1' } })
   await start(() => undefined)
-  await world.settle()
-  const { metadata } = world.server.peek(ConfigMap, { name: 'second', namespace: 'default' }) ?? {}
+  await fixture.settle()
+  const { metadata } = fixture.server.peek(ConfigMap, { name: 'second', namespace: 'default' }) ?? {}
   expect(metadata?.ownerReferences?.[0]).toMatchObject({ kind: 'Team', name: 'red' })
 })

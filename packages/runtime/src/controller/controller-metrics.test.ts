@@ -3,19 +3,19 @@ import { expect, test } from 'vitest'
 import { call, event, type EventContent, requeueAfter } from '../actions/index.ts'
 import { createMetrics } from '../metrics/prometheus.ts'
 import { controller } from './index.ts'
-import { World } from './fixture.testing.ts'
+import { ControllerFixture } from './fixture.testing.ts'
 
 const Probe = defineKind({ apiVersion: 'example.dev/v1', kind: 'Probe' })
 
-test("counts under controller-runtime's names", async () => {
-  const world = new World()
+test('reconciles are counted under the names of controller-runtime', async () => {
+  const fixture = new ControllerFixture()
   for (const name of ['well', 'later', 'wrong', 'busy']) {
-    world.server.seed(Probe, { metadata: { name, namespace: 'default' } })
+    fixture.server.seed(Probe, { metadata: { name, namespace: 'default' } })
   }
   const metrics = await createMetrics()
   let busy = 2
   const hanging = Promise.withResolvers<void>()
-  const { stop } = await world.start(
+  const { stop } = await fixture.start(
     controller(Probe, {
       concurrency: 2,
       plan: ({ object }) => {
@@ -28,9 +28,9 @@ test("counts under controller-runtime's names", async () => {
     }),
     { metrics },
   )
-  await world.until(() => busy < 0)
-  world.server.seed(Probe, { metadata: { name: 'hangs', namespace: 'default' } })
-  await world.clock.advance(2000)
+  await fixture.until(() => busy < 0)
+  fixture.server.seed(Probe, { metadata: { name: 'hangs', namespace: 'default' } })
+  await fixture.clock.advance(2000)
   const { text } = await metrics.expose()
   const value = (series: string): number =>
     Number(
@@ -57,12 +57,13 @@ test("counts under controller-runtime's names", async () => {
   expect((await metrics.expose()).text).toContain('controller_runtime_active_workers{controller="probe"} 0')
 })
 
-test("tells the operator how each reconcile ended, and records with the operator's own recorder", async () => {
-  const world = new World()
-  for (const name of ['later', 'well', 'wrong']) world.server.seed(Probe, { metadata: { name, namespace: 'default' } })
+test('onReconciled gets each outcome, and Events go to the given recorder', async () => {
+  const fixture = new ControllerFixture()
+  for (const name of ['later', 'well', 'wrong'])
+    fixture.server.seed(Probe, { metadata: { name, namespace: 'default' } })
   const outcomes: string[] = []
   const recorded: EventContent[] = []
-  const { stop } = await world.start(
+  const { stop } = await fixture.start(
     controller(Probe, {
       concurrency: 1,
       plan: ({ object }) => {
@@ -76,9 +77,9 @@ test("tells the operator how each reconcile ended, and records with the operator
       onReconciled: ({ result, seconds }) => void outcomes.push(`${result} ${seconds >= 0}`),
     }),
   )
-  await world.until(() => outcomes.length === 3)
+  await fixture.until(() => outcomes.length === 3)
   expect(outcomes.toSorted()).toEqual(['error true', 'requeue_after true', 'success true'])
   expect(recorded.map(({ reason }) => reason)).toEqual(['Seen'])
-  expect(world.events).toEqual([])
+  expect(fixture.events).toEqual([])
   await stop()
 })

@@ -3,7 +3,7 @@ import type { DeclaredKind } from '../actions/context.ts'
 import type { Informer, Informers } from '../informer/types.ts'
 import { type ControllerDefinition, ownedKind, type Watch } from './definition.ts'
 
-/** An informer of a declared kind, and why it is there. */
+/** An informer of a declared kind and its role. */
 export type Source =
   | { readonly role: 'primary' | 'owned'; readonly informer: Informer<KubeObject> }
   | { readonly role: 'watched'; readonly informer: Informer<KubeObject>; readonly watch: Watch }
@@ -14,7 +14,7 @@ export class DeclaredKinds {
   readonly primary: Informer<KubeObject>
   readonly #controller: string
   readonly #byName = new Map<string, DeclaredKind>()
-  /** By identity, so that a read does not put a name together. */
+  /** By identity, so that a read does not build a string key. */
   readonly #byKind = new WeakMap<Kind, DeclaredKind>()
 
   constructor(definition: ControllerDefinition, informers: Informers) {
@@ -35,7 +35,7 @@ export class DeclaredKinds {
     this.sources = sources
     for (const { informer, role } of sources) {
       const name = kindKey(informer.kind)
-      // Of a kind that is declared twice, reads see the first.
+      // For a kind that is declared twice, reads use the first cache.
       const { kind, cache } = this.#byName.get(name) ?? informer
       const owned = role === 'owned' || (this.#byName.get(name)?.owned ?? false)
       this.#byName.set(name, { kind, cache, owned })
@@ -50,14 +50,17 @@ export class DeclaredKinds {
     return declared
   }
 
-  /** For a read: of a kind that is cached, and cached whole if whole objects are expected. */
+  /**
+   * The declared kind for a read. Throws if it is not cached, or cached as metadata although whole objects are
+   * expected.
+   */
   readable(kind: Kind): DeclaredKind {
     const declared = this.find(kind)
     if (declared && (kind.representation === 'metadata' || declared.kind.representation === 'full')) return declared
     throw new TenureError(
       'TENURE_KIND_UNDECLARED',
       declared
-        ? `The controller ${this.#controller} reads whole ${kind.kind} objects but declared only their metadata. Declare the kind itself.`
+        ? `The controller ${this.#controller} reads whole ${kind.kind} objects but declares only their metadata. Declare the kind itself.`
         : `The controller ${this.#controller} reads ${kind.kind} objects but does not watch that kind. Add it to its owns or watches.`,
       { fate: 'bug' },
     )

@@ -54,7 +54,7 @@ export interface ReconcileOutcome {
   readonly key: string
   readonly result: ReconcileResult
   readonly seconds: number
-  /** What made it fail, also if that is expected (a conflict) and only retried; undefined if it succeeded. */
+  /** The error, also if it is expected (a conflict) and only retried; undefined if the reconcile succeeded. */
   readonly error: Error | undefined
 }
 
@@ -139,15 +139,15 @@ export function controller<T extends KubeObject>(
     throw new TenureError('TENURE_CONTROLLER_INVALID', `The controller ${name} ${problem}`)
   }
   const { expiresAt, plan, reconcile, status } = options
-  if (plan && reconcile) refuse('has a plan and a reconcile function: give it one of them.')
+  if (plan && reconcile) refuse('has a plan and a reconcile function: keep one of them.')
   if (reconcile && status) refuse('has a reconcile and a status function: let reconcile return status(…).')
-  if (!plan && !reconcile && !status && !expiresAt) refuse('does nothing: give it a plan.')
+  if (!plan && !reconcile && !status && !expiresAt) refuse('does nothing: add a plan.')
   if (options.expire && !expiresAt) refuse('has an expire function but no expiresAt, so nothing ever expires.')
   if (options.finalizer !== undefined && options.cleanup === undefined) {
-    refuse(`has the finalizer ${options.finalizer} but no cleanup function: give it one.`)
+    refuse(`has the finalizer ${options.finalizer} but no cleanup function: add one.`)
   }
   if (options.cleanup !== undefined && options.finalizer === undefined) {
-    refuse('has a cleanup function but no finalizer, so nothing would wait for it: give it one.')
+    refuse('has a cleanup function but no finalizer, so nothing would wait for it: add one.')
   }
   if (options.concurrency !== undefined && !(options.concurrency >= 1)) refuse('needs a concurrency of at least 1.')
   for (const owned of options.owns ?? []) {

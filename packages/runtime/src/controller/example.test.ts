@@ -4,12 +4,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, call, event, setCondition, status } from '../actions/index.ts'
 import { controller } from './index.ts'
 import { planFor } from './plan-for.ts'
-import { World } from './fixture.testing.ts'
+import { ControllerFixture } from './fixture.testing.ts'
 
 const purged: string[] = []
 const cdn = { purge: (host: string): void => void purged.push(host) }
 
-// ---- the example, as the guide shows it ----
+// ---- the example of the guide ----
 
 interface Website extends KubeObject {
   readonly spec: { readonly image: string; readonly replicas?: number; readonly host: string }
@@ -53,14 +53,14 @@ function deploymentFor({ metadata, spec }: Website): Deployment {
   }
 }
 
-// ---- what a unit test of it looks like ----
+// ---- its unit test ----
 
 const blog: Website = {
   metadata: { name: 'blog', namespace: 'default' },
   spec: { image: 'nginx:1', host: 'blog.example.dev' },
 }
 
-test('plans a deployment, says so once, and reports that it is pending', () => {
+test('the plan has a deployment and one Event, and the status is pending', () => {
   expect(planFor(websites, { object: blog })).toEqual([
     event({ type: 'Normal', reason: 'Deploying', message: 'Deploying nginx:1' }),
     apply(Deployment, deploymentFor(blog)),
@@ -68,7 +68,7 @@ test('plans a deployment, says so once, and reports that it is pending', () => {
   ])
 })
 
-test('reports a deployment that is up', () => {
+test('the status reports an available deployment', () => {
   const deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -80,25 +80,25 @@ test('reports a deployment that is up', () => {
   })
 })
 
-// ---- and running ----
+// ---- the running controller ----
 
-let world: World
+let fixture: ControllerFixture
 beforeEach(() => {
-  world = new World()
+  fixture = new ControllerFixture()
   purged.length = 0
 })
-afterEach(async () => await world.end())
+afterEach(async () => await fixture.end())
 
-test('keeps a deployment and a status for a website, and cleans up after it', async () => {
-  world.server.seed(Website, blog)
-  const { client } = await world.start(websites)
+test('the controller maintains a deployment and a status, and cleans up', async () => {
+  fixture.server.seed(Website, blog)
+  const { client } = await fixture.start(websites)
   const ref = { name: 'blog', namespace: 'default' }
-  await world.until(() => world.server.peek(Website, ref)?.status?.phase === 'Pending')
-  expect(world.writes).toEqual(['patch websites/blog', 'apply deployments/blog', 'apply websites/blog/status'])
-  expect(world.events).toEqual([{ type: 'Normal', reason: 'Deploying', message: 'Deploying nginx:1' }])
+  await fixture.until(() => fixture.server.peek(Website, ref)?.status?.phase === 'Pending')
+  expect(fixture.writes).toEqual(['patch websites/blog', 'apply deployments/blog', 'apply websites/blog/status'])
+  expect(fixture.events).toEqual([{ type: 'Normal', reason: 'Deploying', message: 'Deploying nginx:1' }])
 
-  const website = world.server.peek(Website, ref)
-  const deployment = world.server.peek(Deployment, ref)
+  const website = fixture.server.peek(Website, ref)
+  const deployment = fixture.server.peek(Deployment, ref)
   expect(website?.metadata.finalizers).toEqual(['example.dev/cdn'])
   expect(deployment?.metadata.ownerReferences).toEqual([
     {
@@ -111,10 +111,10 @@ test('keeps a deployment and a status for a website, and cleans up after it', as
     },
   ])
 
-  world.server.seed(Deployment, { ...deployment, status: { availableReplicas: 1 } })
-  await world.until(() => world.server.peek(Website, ref)?.status?.phase === 'Running')
+  fixture.server.seed(Deployment, { ...deployment, status: { availableReplicas: 1 } })
+  await fixture.until(() => fixture.server.peek(Website, ref)?.status?.phase === 'Running')
 
   await client.delete(Website, ref)
-  await world.until(() => world.server.peek(Website, ref) === undefined)
+  await fixture.until(() => fixture.server.peek(Website, ref) === undefined)
   expect(purged).toEqual(['blog.example.dev'])
 })

@@ -14,27 +14,30 @@ export interface LogLine extends Facts {
   readonly message: string
 }
 
-export interface Process {
+export interface ControllerProcess {
   readonly runner: ControllerRunner
   readonly client: Client
   stop(grace?: number): Promise<void>
-  /** Ends it as a kill would: nothing is finished, nothing is told. */
+  /** Ends the process as a kill would: nothing is finished or reported. */
   kill(): void
 }
 
-/** A server in memory, a virtual clock, and processes that run controllers against it. */
-export class World {
+/** An in-memory API server, a virtual clock, and processes that run controllers. */
+export class ControllerFixture {
   readonly clock = new VirtualClock()
   readonly server = new MemoryApi({ clock: this.clock })
   readonly events: EventContent[] = []
   readonly lines: LogLine[] = []
-  readonly #processes = new Set<Process>()
+  readonly #processes = new Set<ControllerProcess>()
 
-  async start(definition: ControllerDefinition, options: Partial<ControllerRunnerOptions> = {}): Promise<Process> {
+  async start(
+    definition: ControllerDefinition,
+    options: Partial<ControllerRunnerOptions> = {},
+  ): Promise<ControllerProcess> {
     const { clock, server } = this
     const random = seededRandom(7)
     const shared = { clock, random, log: this.#logger({}), metrics: noMetrics }
-    // A process that was killed no longer reaches the server, though its promises live on here.
+    // A killed process no longer reaches the server, although its promises still run here.
     let isDead = false
     const transport = {
       request: (request: Parameters<MemoryApi['request']>[0]) =>
@@ -53,7 +56,7 @@ export class World {
       ...options,
     })
     informers.start(end.signal)
-    const process: Process = {
+    const process: ControllerProcess = {
       runner,
       client,
       stop: async (grace) => {
@@ -74,7 +77,7 @@ export class World {
     return process
   }
 
-  /** Lets time pass, a little at a time, until `condition` holds. */
+  /** Advances time in small steps until `condition` holds. */
   async until(condition: () => boolean, what = 'the condition'): Promise<void> {
     for (let turn = 0; turn < 3000; turn++) {
       if (condition()) return
@@ -88,7 +91,7 @@ export class World {
     )
   }
 
-  /** Waits until nothing has happened for a while: no request, no work. */
+  /** Waits until there are no requests and no work for a while. */
   async settle(): Promise<void> {
     let quiet = 0
     let seen = -1
@@ -105,7 +108,7 @@ export class World {
     return this.server.requests.filter((request) => !['get', 'list', 'watch'].includes(request.verb)).map(nameOf)
   }
 
-  /** All but lists and watches. */
+  /** All requests except lists and watches. */
   get calls(): readonly string[] {
     return this.server.requests.filter((request) => !['list', 'watch'].includes(request.verb)).map(nameOf)
   }
@@ -122,7 +125,7 @@ export class World {
     }
   }
 
-  /** What the garbage collector does, which the server in memory has not: children of what is gone go. */
+  /** Plays the garbage collector, which the in-memory server lacks: deletes the children of deleted objects. */
   collectGarbage(...kinds: readonly Kind[]): void {
     const uids = new Set(kinds.flatMap((kind) => this.server.objects(kind).map(({ metadata }) => metadata.uid)))
     for (const kind of kinds) {

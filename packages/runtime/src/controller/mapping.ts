@@ -1,7 +1,10 @@
 import { type Kind, keyOf, type KubeObject, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import type { Mapping } from './definition.ts'
 
-/** To the objects that the index `index` of the controller has filed under the object's `namespace/name`, or `valueOf` it. */
+/**
+ * Maps to the objects that the controller's index `index` holds under the object's `namespace/name`, or under `valueOf`
+ * it.
+ */
 export function byIndex<C extends KubeObject>(
   index: string,
   valueOf: (object: Stored<C>) => string = (object) => keyOf(refTo(object)),
@@ -9,7 +12,7 @@ export function byIndex<C extends KubeObject>(
   return (object, primaries) => primaries.byIndex(index, valueOf(object)).map(refTo)
 }
 
-/** To the object that a label names, in the same namespace unless another label names that. */
+/** Maps to the object that a label names, in the same namespace unless another label names one. */
 export function byLabel(nameLabel: string, namespaceLabel?: string): Mapping {
   return ({ metadata }) => {
     const name = metadata.labels?.[nameLabel]
@@ -18,12 +21,12 @@ export function byLabel(nameLabel: string, namespaceLabel?: string): Mapping {
   }
 }
 
-/** To the object of kind `owner` that controls this one, by its owner reference. */
+/** Maps to the object of kind `owner` that controls this one by its owner reference. */
 export function byOwner(owner: Kind): Mapping {
   return (object) => ownersOf(object, owner)
 }
 
-/** An object's controlling owner, if it is of kind `owner`, whatever the version. */
+/** The controlling owner of an object if it is of kind `owner`, in any version. */
 export function ownersOf(object: KubeObject, owner: Kind): readonly ObjectRef[] {
   const found: ObjectRef[] = []
   for (const reference of object.metadata?.ownerReferences ?? []) {

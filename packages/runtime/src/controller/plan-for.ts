@@ -7,7 +7,7 @@ import type { ControllerDefinition } from './definition.ts'
 /** The input of a plan in a test. Objects other than the controller's carry apiVersion and kind. */
 export interface PlanFixture<T extends KubeObject> {
   readonly object: T
-  /** Objects that belong to it. Owner references need not be given. Default: none. */
+  /** Objects that belong to it; owner references are added. Default: none. */
   readonly owned?: readonly KubeObject[]
   /** Other objects. Default: none. */
   readonly others?: readonly KubeObject[]
@@ -89,7 +89,7 @@ function indexFunction(
   throw new TenureError('TENURE_CONTROLLER_INVALID', `${definition.name} declares no index ${index} of ${kind.kind}.`)
 }
 
-/** With what a server would have added, so that a test need not. */
+/** Adds the metadata that a server sets. */
 function stored<T extends KubeObject>(object: T, kind: Kind<T>): Stored<T> {
   const name = object.metadata?.name ?? 'unnamed'
   const identity = { name, uid: `uid-of-${name}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }

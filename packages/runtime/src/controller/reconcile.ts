@@ -18,7 +18,7 @@ import type { Logger } from '../log/logger.ts'
 import type { ReconcileContext, Reads, StatusContext } from './context.ts'
 import type { DeclaredKinds } from './declared-kinds.ts'
 
-/** What all reconciles of a controller share. */
+/** Dependencies that all reconciles of a controller share. */
 export interface ReconcilerContext {
   readonly controller: string
   readonly kind: Kind

@@ -4,7 +4,7 @@ import { ConfigMap, Namespace, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apply, call, status } from '../actions/index.ts'
 import { byIndex, byLabel, specOrMetadataChanged, controller, type ControllerOptions, watch } from './index.ts'
-import { World } from './fixture.testing.ts'
+import { ControllerFixture } from './fixture.testing.ts'
 
 interface Site extends KubeObject {
   readonly spec: { readonly secret?: string; readonly size?: number }
@@ -13,17 +13,17 @@ interface Site extends KubeObject {
 const Site = defineKind<Site>({ apiVersion: 'example.dev/v1', kind: 'Site' })
 const at = (name: string): { readonly name: string; readonly namespace: string } => ({ name, namespace: 'default' })
 const seed = (name: string, spec: Site['spec'] = {}, namespace = 'default') =>
-  world.server.seed(Site, { metadata: { name, namespace }, spec })
+  fixture.server.seed(Site, { metadata: { name, namespace }, spec })
 
-let world: World
+let fixture: ControllerFixture
 let seen: string[]
 beforeEach(() => {
-  world = new World()
+  fixture = new ControllerFixture()
   seen = []
 })
-afterEach(async () => await world.end())
+afterEach(async () => await fixture.end())
 
-/** A controller that only notes what it looked at. */
+/** A controller that only records the objects it reconciled. */
 const looking = (options: Partial<ControllerOptions<Site>> = {}) =>
   controller(Site, {
     plan: ({ object }) => {
@@ -37,11 +37,11 @@ const bug = (): never => {
   throw new Error('a bug')
 }
 
-describe('which changes lead to which objects', () => {
-  test('a watched kind by an index, old and new', async () => {
+describe('mappings', () => {
+  test('a change of a watched kind enqueues the objects of the old and new index values', async () => {
     seed('a', { secret: 'x' })
     seed('b', { secret: 'y' })
-    await world.start(
+    await fixture.start(
       looking({
         indexes: {
           secret: ({ spec, metadata }) => (spec.secret ? [`${metadata.namespace ?? ''}/${spec.secret}`] : []),
@@ -49,92 +49,98 @@ describe('which changes lead to which objects', () => {
         watches: [watch(Secret, byIndex('secret'))],
       }),
     )
-    await world.settle()
+    await fixture.settle()
     seen.length = 0
-    world.server.seed(Secret, { metadata: at('x') })
-    await world.settle()
+    fixture.server.seed(Secret, { metadata: at('x') })
+    await fixture.settle()
     expect(seen).toEqual(['a'])
-    world.server.unseed(Secret, at('x'))
-    await world.settle()
+    fixture.server.unseed(Secret, at('x'))
+    await fixture.settle()
     expect(seen).toEqual(['a', 'a'])
   })
 
-  test('a watched kind by a label: who lost it and who got it', async () => {
+  test('a changed label enqueues the old and the new object', async () => {
     seed('a')
     seed('b')
-    world.server.seed(ConfigMap, { metadata: { ...at('config'), labels: { site: 'a' } } })
-    await world.start(looking({ watches: [watch(ConfigMap, byLabel('site'))] }))
-    await world.settle()
+    fixture.server.seed(ConfigMap, { metadata: { ...at('config'), labels: { site: 'a' } } })
+    await fixture.start(looking({ watches: [watch(ConfigMap, byLabel('site'))] }))
+    await fixture.settle()
     seen.length = 0
-    world.server.seed(ConfigMap, { metadata: { ...at('config'), labels: { site: 'b' } } })
-    await world.settle()
+    fixture.server.seed(ConfigMap, { metadata: { ...at('config'), labels: { site: 'b' } } })
+    await fixture.settle()
     expect(seen.toSorted()).toEqual(['a', 'b'])
   })
 
-  test('an owned kind by its controlling owner only', async () => {
+  test('a change of an owned object enqueues its controlling owner only', async () => {
     const { metadata } = seed('a')
     seed('b')
     const reference = { apiVersion: 'example.dev/v1', kind: 'Site', name: 'a', uid: metadata.uid }
-    await world.start(looking({ owns: [ConfigMap] }))
-    await world.settle()
+    await fixture.start(looking({ owns: [ConfigMap] }))
+    await fixture.settle()
     seen.length = 0
-    world.server.seed(ConfigMap, { metadata: { ...at('ours'), ownerReferences: [{ ...reference, controller: true }] } })
-    world.server.seed(ConfigMap, { metadata: { ...at('theirs'), ownerReferences: [{ ...reference, name: 'b' }] } })
-    world.server.seed(ConfigMap, {
+    fixture.server.seed(ConfigMap, {
+      metadata: { ...at('ours'), ownerReferences: [{ ...reference, controller: true }] },
+    })
+    fixture.server.seed(ConfigMap, { metadata: { ...at('theirs'), ownerReferences: [{ ...reference, name: 'b' }] } })
+    fixture.server.seed(ConfigMap, {
       metadata: {
         ...at('other'),
         ownerReferences: [{ ...reference, name: 'b', apiVersion: 'x/v1', controller: true }],
       },
     })
-    await world.settle()
+    await fixture.settle()
     expect(seen).toEqual(['a'])
   })
 
-  test('with specOrMetadataChanged a status alone does not count, an annotation does', async () => {
+  test('specOrMetadataChanged ignores status changes and accepts annotation changes', async () => {
     seed('a')
-    await world.start(looking({ predicate: specOrMetadataChanged }))
-    await world.settle()
-    world.server.seed(Site, { metadata: at('a'), spec: {}, status: { size: 1 } })
-    await world.settle()
+    await fixture.start(looking({ predicate: specOrMetadataChanged }))
+    await fixture.settle()
+    fixture.server.seed(Site, { metadata: at('a'), spec: {}, status: { size: 1 } })
+    await fixture.settle()
     expect(seen).toHaveLength(1)
-    world.server.seed(Site, { metadata: { ...at('a'), annotations: { look: 'again' } }, spec: {}, status: { size: 1 } })
-    await world.settle()
+    fixture.server.seed(Site, {
+      metadata: { ...at('a'), annotations: { look: 'again' } },
+      spec: {},
+      status: { size: 1 },
+    })
+    await fixture.settle()
     expect(seen).toHaveLength(2)
-    world.server.seed(Site, { metadata: at('a'), spec: { size: 2 }, status: { size: 1 } })
-    await world.settle()
+    fixture.server.seed(Site, { metadata: at('a'), spec: { size: 2 }, status: { size: 1 } })
+    await fixture.settle()
     expect(seen).toHaveLength(3)
   })
 
-  test('all of them, if the function that tells throws, and reports that fail stop nothing', async () => {
+  test('a predicate that throws accepts the change, and a failing onReconciled stops nothing', async () => {
     seed('a')
-    await world.start(looking({ predicate: bug, onReconciled: bug, concurrency: 1 }))
-    await world.settle()
+    await fixture.start(looking({ predicate: bug, onReconciled: bug, concurrency: 1 }))
+    await fixture.settle()
     seed('a', { size: 2 })
-    await world.settle()
+    await fixture.settle()
     seed('b')
-    await world.settle()
+    await fixture.settle()
     expect(seen).toEqual(['a', 'a', 'b'])
-    expect(world.linesAt('error').map(({ message }) => message)).toContain('onReconciled threw')
+    expect(fixture.linesAt('error').map(({ message }) => message)).toContain('onReconciled threw')
   })
 
-  test('nothing at all, with resync', async () => {
+  test('resync enqueues all objects without a change', async () => {
     seed('a')
-    await world.start(looking({ resync: 60_000 }))
-    await world.settle()
-    await world.clock.advance(67_000)
+    await fixture.start(looking({ resync: 60_000 }))
+    await fixture.settle()
+    await fixture.clock.advance(67_000)
     expect(seen).toHaveLength(2)
-    await world.clock.advance(67_000)
+    await fixture.clock.advance(67_000)
     expect(seen).toHaveLength(3)
   })
 })
 
 describe('an object that is gone', () => {
-  test('is not planned for; the deleted hook is told once, also if another has its name already', async () => {
+  test('a deleted object is not planned, and its hook is called once even if the name is reused', async () => {
     const gone: ObjectRef[] = []
     const busy = Promise.withResolvers<void>()
     seed('a')
     seed('b')
-    await world.start(
+    await fixture.start(
       controller(Site, {
         concurrency: 1,
         deleted: (ref) => void gone.push(ref),
@@ -144,23 +150,23 @@ describe('an object that is gone', () => {
         },
       }),
     )
-    await world.until(() => seen.length === 2)
-    world.server.unseed(Site, at('a'))
+    await fixture.until(() => seen.length === 2)
+    fixture.server.unseed(Site, at('a'))
     await settle()
     const again = seed('a')
     await settle()
     busy.resolve()
-    await world.until(() => seen.includes(again.metadata.uid))
+    await fixture.until(() => seen.includes(again.metadata.uid))
     expect(gone).toEqual([at('a')])
-    world.server.unseed(Site, at('a'))
-    await world.settle()
+    fixture.server.unseed(Site, at('a'))
+    await fixture.settle()
     expect(gone).toHaveLength(2)
   })
 
-  test('has a call of its own, also if the one before it still waits for the end of another', async () => {
+  test('each deleted object gets its own call, even while an earlier one is running', async () => {
     const calls: PromiseWithResolvers<void>[] = []
     seed('a')
-    await world.start(
+    await fixture.start(
       controller(Site, {
         deleted: () => {
           const call = Promise.withResolvers<void>()
@@ -173,31 +179,31 @@ describe('an object that is gone', () => {
         },
       }),
     )
-    await world.until(() => seen.length === 1)
-    world.server.unseed(Site, at('a'))
-    await world.until(() => calls.length === 1)
+    await fixture.until(() => seen.length === 1)
+    fixture.server.unseed(Site, at('a'))
+    await fixture.until(() => calls.length === 1)
     seed('a')
-    world.server.unseed(Site, at('a'))
+    fixture.server.unseed(Site, at('a'))
     await settle()
     calls[0]?.resolve()
-    await world.until(() => calls.length === 2)
-    // One that fails is made again.
+    await fixture.until(() => calls.length === 2)
+    // A call that fails is repeated.
     calls[1]?.reject(new Error('not now'))
-    await world.until(() => calls.length === 3)
+    await fixture.until(() => calls.length === 3)
     calls[2]?.resolve()
-    await world.settle()
+    await fixture.settle()
     expect(calls).toHaveLength(3)
   })
 })
 
 describe('workers', () => {
-  test('never two on one key, never more than allowed, all of it done', async () => {
+  test('a key never runs twice at once, concurrency is bounded, and all keys run', async () => {
     const active = new Map<string, number>()
     let most = 0
     let mostOfOne = 0
     const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
     for (const name of names) seed(name)
-    const { runner } = await world.start(
+    const { runner } = await fixture.start(
       controller(Site, {
         concurrency: 3,
         reconcile: async ({ object, signal }) => {
@@ -208,7 +214,7 @@ describe('workers', () => {
             [...active.values()].reduce((sum, count) => sum + count, 0),
           )
           mostOfOne = Math.max(mostOfOne, active.get(name) ?? 0)
-          await new Promise<void>((resolve) => void world.clock.setTimer(20, resolve))
+          await new Promise<void>((resolve) => void fixture.clock.setTimer(20, resolve))
           expect(signal.aborted).toBe(false)
           active.set(name, (active.get(name) ?? 0) - 1)
           seen.push(name)
@@ -217,17 +223,17 @@ describe('workers', () => {
     )
     for (let time = 0; time < 10; time++) {
       for (const name of names) runner.enqueue(`default/${name}`)
-      await world.clock.advance(7)
+      await fixture.clock.advance(7)
     }
-    await world.until(() => runner.isIdle)
+    await fixture.until(() => runner.isIdle)
     expect({ most, mostOfOne }).toEqual({ most: 3, mostOfOne: 1 })
     expect(new Set(seen)).toEqual(new Set(names))
   })
 
-  test('a key that is always there again does not starve the others, nor one namespace another', async () => {
+  test('a key that is always requeued starves neither other keys nor other namespaces', async () => {
     for (let index = 0; index < 50; index++) seed(`hot${index}`, {}, 'hot')
     seed('cold', {}, 'cold')
-    const { runner } = await world.start(
+    const { runner } = await fixture.start(
       looking({
         concurrency: 1,
         reconcile: async ({ object }) => {
@@ -238,13 +244,13 @@ describe('workers', () => {
         plan: undefined as never,
       }),
     )
-    await world.until(() => seen.includes('cold'))
+    await fixture.until(() => seen.includes('cold'))
     expect(seen.indexOf('cold')).toBeLessThan(60)
   })
 
-  test('what changes while the initial list is worked off goes first', async () => {
+  test('changes go before the keys of the initial list', async () => {
     for (let index = 0; index < 20; index++) seed(`s${index}`)
-    await world.start(
+    await fixture.start(
       controller(Site, {
         concurrency: 1,
         reconcile: async ({ object }) => {
@@ -254,18 +260,18 @@ describe('workers', () => {
         },
       }),
     )
-    await world.settle()
+    await fixture.settle()
     expect(seen.indexOf('s19/7')).toBeLessThan(6)
     expect(seen).toHaveLength(20)
   })
 })
 
 describe('stopping', () => {
-  test('lets what runs end, starts nothing more, and leaves no timer', async () => {
+  test('stop waits for running reconciles, starts no others, and leaves no timer', async () => {
     const work = Promise.withResolvers<void>()
     seed('a')
     seed('b')
-    const { runner, stop } = await world.start(
+    const { runner, stop } = await fixture.start(
       controller(Site, {
         concurrency: 1,
         reconcile: async ({ object }) => {
@@ -276,18 +282,18 @@ describe('stopping', () => {
     )
     let isStopped = false
     const stopping = stop().then(() => (isStopped = true))
-    await world.clock.advance(1000)
+    await fixture.clock.advance(1000)
     expect(isStopped).toBe(false)
     work.resolve()
     await stopping
     expect(seen).toHaveLength(1)
     expect(runner.isIdle).toBe(true)
-    expect(world.clock.pending).toBe(0)
+    expect(fixture.clock.pending).toBe(0)
   })
 
-  test('aborts what does not end within the grace, without calling that a failure', async () => {
+  test('stop aborts reconciles after the grace period without counting a failure', async () => {
     seed('a')
-    const { stop } = await world.start(
+    const { stop } = await fixture.start(
       controller(Site, {
         reconcile: ({ signal }) =>
           new Promise((_, reject) => {
@@ -296,17 +302,17 @@ describe('stopping', () => {
           }),
       }),
     )
-    await world.until(() => seen.length === 1)
+    await fixture.until(() => seen.length === 1)
     const stopping = stop(500)
-    await world.clock.advance(500)
+    await fixture.clock.advance(500)
     await stopping
-    expect([...world.linesAt('warn'), ...world.linesAt('error')]).toEqual([])
-    expect(world.clock.pending).toBe(0)
+    expect([...fixture.linesAt('warn'), ...fixture.linesAt('error')]).toEqual([])
+    expect(fixture.clock.pending).toBe(0)
   })
 
-  test('without a grace aborts in that very moment', async () => {
+  test('stop without a grace period aborts at once', async () => {
     seed('a')
-    const { runner } = await world.start(
+    const { runner } = await fixture.start(
       controller(Site, {
         reconcile: ({ signal }) =>
           new Promise((resolve) => {
@@ -318,29 +324,29 @@ describe('stopping', () => {
           }),
       }),
     )
-    await world.until(() => seen.length === 1)
+    await fixture.until(() => seen.length === 1)
     const stopping = runner.stop({ grace: 0 })
     expect(seen).toEqual(['started', 'aborted'])
     await stopping
   })
 
-  test('does not wait for ever for work that heeds nothing', async () => {
+  test('stop does not wait for work that ignores its signal', async () => {
     seed('a')
-    const { stop } = await world.start(controller(Site, { reconcile: () => new Promise<never>(() => undefined) }))
-    await world.clock.advance(1)
+    const { stop } = await fixture.start(controller(Site, { reconcile: () => new Promise<never>(() => undefined) }))
+    await fixture.clock.advance(1)
     const stopping = stop(100)
-    await world.clock.advance(6_000)
+    await fixture.clock.advance(6_000)
     await stopping
-    expect(world.linesAt('error')[0]).toMatchObject({ running: 1 })
+    expect(fixture.linesAt('error')[0]).toMatchObject({ running: 1 })
   })
 })
 
-describe('what a controller may read and write', () => {
-  test('an undeclared kind is a bug that says what to do', async () => {
+describe('reads and writes', () => {
+  test('reading an undeclared kind is a bug with a remedy', async () => {
     seed('a')
-    await world.start(looking({ plan: ({ read }) => [read(Secret, 'x') && status({ size: 1 })] }))
-    await world.until(() => world.linesAt('error').length > 0)
-    expect(world.linesAt('error')[0]?.['error']).toMatchObject({
+    await fixture.start(looking({ plan: ({ read }) => [read(Secret, 'x') && status({ size: 1 })] }))
+    await fixture.until(() => fixture.linesAt('error').length > 0)
+    expect(fixture.linesAt('error')[0]?.['error']).toMatchObject({
       code: 'TENURE_KIND_UNDECLARED',
       message: expect.stringContaining('Add it to its owns or watches'),
     })
@@ -348,14 +354,14 @@ describe('what a controller may read and write', () => {
 
   test('cached objects are shared, and changing one throws', async () => {
     seed('a', { size: 1 })
-    await world.start(looking({ plan: ({ object }) => Object.assign(object.spec, { size: 2 }) && [] }))
-    await world.until(() => world.linesAt('error').length > 0)
-    expect(world.linesAt('error')[0]?.['error']).toBeInstanceOf(TypeError)
+    await fixture.start(looking({ plan: ({ object }) => Object.assign(object.spec, { size: 2 }) && [] }))
+    await fixture.until(() => fixture.linesAt('error').length > 0)
+    expect(fixture.linesAt('error')[0]?.['error']).toBeInstanceOf(TypeError)
   })
 
   test('an imperative reconcile acts, reads its own writes, and returns actions', async () => {
     seed('a', { size: 3 })
-    await world.start(
+    await fixture.start(
       controller(Site, {
         owns: [ConfigMap],
         reconcile: async ({ object, act, owned }) => {
@@ -368,42 +374,42 @@ describe('what a controller may read and write', () => {
         },
       }),
     )
-    await world.until(() => world.server.peek(Site, at('a'))?.status?.size === 3)
+    await fixture.until(() => fixture.server.peek(Site, at('a'))?.status?.size === 3)
     expect(seen.slice(0, 2)).toEqual(['made', '3'])
-    await world.settle()
-    expect(world.writes).toEqual(['apply configmaps/made', 'apply sites/a/status'])
+    await fixture.settle()
+    expect(fixture.writes).toEqual(['apply configmaps/made', 'apply sites/a/status'])
   })
 
-  test('two statuses in one plan are refused', async () => {
+  test('two statuses in one plan are rejected', async () => {
     seed('a')
-    await world.start(looking({ plan: () => [status({ size: 1 }), status({ size: 2 })] }))
-    await world.until(() => world.linesAt('error').length > 0)
-    expect(world.linesAt('error')[0]?.['error']).toMatchObject({ code: 'TENURE_PLAN_TWO_STATUSES' })
-    expect(world.writes).toEqual([])
+    await fixture.start(looking({ plan: () => [status({ size: 1 }), status({ size: 2 })] }))
+    await fixture.until(() => fixture.linesAt('error').length > 0)
+    expect(fixture.linesAt('error')[0]?.['error']).toMatchObject({ code: 'TENURE_PLAN_TWO_STATUSES' })
+    expect(fixture.writes).toEqual([])
   })
 })
 
 const plan = () => []
 
-describe('a definition that can not work is refused when it is made', () => {
+describe('controller', () => {
   test.each<[string, ControllerOptions<Site>, string]>([
     ['no plan', {}, 'does nothing'],
-    ['both', { plan, reconcile: () => undefined }, 'give it one of them'],
+    ['a plan and a reconcile', { plan, reconcile: () => undefined }, 'keep one of them'],
     ['a status beside a reconcile', { reconcile: () => undefined, status: () => undefined }, 'let reconcile return'],
     ['expire without expiresAt', { plan, expire: plan }, 'no expiresAt'],
     ['a finalizer without cleanup', { plan, finalizer: 'a/b' }, 'no cleanup function'],
     ['cleanup without a finalizer', { plan, cleanup: plan }, 'no finalizer'],
     ['a cluster-scoped child', { plan, owns: [Namespace] }, 'cannot own Namespace'],
     ['no workers', { plan, concurrency: 0 }, 'concurrency of at least 1'],
-  ])('%s', (_, options, complaint) => {
-    expect(() => controller(Site, options)).toThrow(complaint)
+  ])('a definition with %s is rejected', (_, options, message) => {
+    expect(() => controller(Site, options)).toThrow(message)
   })
 })
 
-test('a tracer sees every reconcile', async () => {
+test('every reconcile has a span', async () => {
   const spans: unknown[] = []
   seed('a')
-  await world.start(looking(), {
+  await fixture.start(looking(), {
     tracer: {
       span: (name, attributes, run) => {
         spans.push({ name, ...attributes })
@@ -411,6 +417,6 @@ test('a tracer sees every reconcile', async () => {
       },
     },
   })
-  await world.settle()
+  await fixture.settle()
   expect(spans).toEqual([{ name: 'Reconcile', controller: 'site', key: 'default/a' }])
 })

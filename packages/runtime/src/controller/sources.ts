@@ -48,7 +48,7 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
     onDeleted,
     statusEchoes,
   }: SourcesOptions): (event: InformerEvent<KubeObject>) => void {
-    /** Its echo must not cut a backoff short. */
+    /** The watch event of an own status write must not cut a backoff short. */
     const isOwnStatusWrite = (event: InformerEvent<KubeObject>, key: string): boolean => {
       const { object } = event
       const isLast = records.isLastStatus(definition.kind, key, object)
@@ -70,7 +70,7 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
       try {
         counts = isRelevant(event) && !isOwnStatusWrite(event, key)
       } finally {
-        // Also if the predicate throws, which the informer reports: a reconcile too many does no harm.
+        // If the predicate throws, which the informer reports, the key is added: an extra reconcile does no harm.
         if (counts) queue.add(key, priorityOf(event))
       }
     }
@@ -81,7 +81,7 @@ function handlerFor(source: Source, options: SourcesOptions): (event: InformerEv
   }
 }
 
-/** Nothing but the status changed. */
+/** True if only the status changed. */
 function isStatusChange(event: InformerEvent<KubeObject>): boolean {
   if (event.type !== 'modified') return false
   const { object, old } = event
@@ -99,12 +99,12 @@ function mappedHandler(
     if (event.type === 'deleted') records.forget(kind, child)
     if (isReleased(event)) for (const key of nameConflicts.clear(kind, child)) queue.add(key, priority)
     for (const ref of map(event.object)) queue.add(keyOf(ref), priority)
-    // The objects that it concerned before may be affected, too.
+    // Objects that it concerned before may be affected as well.
     if (event.type === 'modified') for (const ref of map(event.old)) queue.add(keyOf(ref), priority)
   }
 }
 
-/** It is gone, or it has another controller than before, or none. */
+/** True if the object is gone or its controller changed. */
 function isReleased(event: InformerEvent<KubeObject>): boolean {
   if (event.type !== 'modified') return event.type === 'deleted'
   return controllerOf(event.old)?.uid !== controllerOf(event.object)?.uid

@@ -3,7 +3,7 @@ import { ConfigMap } from '@tenure/kube/kinds'
 import { refuse } from '../testing/responses.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { apply, event, requeueAfter, status } from '../actions/index.ts'
-import { World } from './fixture.testing.ts'
+import { ControllerFixture } from './fixture.testing.ts'
 import { controller, type ControllerOptions } from './index.ts'
 
 interface Team extends KubeObject {
@@ -13,37 +13,37 @@ interface Team extends KubeObject {
 const Team = defineKind<Team>({ apiVersion: 'example.dev/v1', kind: 'Team' })
 const ref = { name: 'red', namespace: 'default' }
 
-let world: World
+let fixture: ControllerFixture
 beforeEach(() => {
-  world = new World()
-  world.server.seed(Team, { metadata: ref, spec: { size: 1 } })
+  fixture = new ControllerFixture()
+  fixture.server.seed(Team, { metadata: ref, spec: { size: 1 } })
 })
-afterEach(async () => await world.end())
+afterEach(async () => await fixture.end())
 
 const roster = apply(ConfigMap, { metadata: { name: 'roster' }, data: { a: '1' } })
 const start = (options: Partial<ControllerOptions<Team>>) =>
-  world.start(controller(Team, { owns: [ConfigMap], plan: () => [roster], ...options }))
-const stored = () => world.server.peek(Team, ref)?.status
+  fixture.start(controller(Team, { owns: [ConfigMap], plan: () => [roster], ...options }))
+const stored = () => fixture.server.peek(Team, ref)?.status
 
 test('status sees what the plan wrote, and a status that does not differ is not written again', async () => {
   await start({ status: ({ owned }) => ({ size: owned(ConfigMap).length }) })
-  await world.settle()
+  await fixture.settle()
   expect(stored()).toEqual({ size: 1 })
-  expect(world.writes).toEqual(['apply configmaps/roster', 'apply teams/red/status'])
+  expect(fixture.writes).toEqual(['apply configmaps/roster', 'apply teams/red/status'])
 })
 
 test('the own write of the status does not cause another reconcile', async () => {
   let reconciles = 0
   await start({ plan: () => [], status: () => ({ size: ++reconciles }) })
-  await world.settle()
+  await fixture.settle()
   expect(reconciles).toBe(1)
 })
 
 test('a status that another writer changed is restored', async () => {
   await start({ status: ({ object }) => ({ size: object.spec.size }) })
-  await world.settle()
-  world.server.seed(Team, { metadata: ref, spec: { size: 1 }, status: { size: 9 } })
-  await world.settle()
+  await fixture.settle()
+  fixture.server.seed(Team, { metadata: ref, spec: { size: 1 }, status: { size: 9 } })
+  await fixture.settle()
   expect(stored()).toEqual({ size: 1 })
 })
 
@@ -54,36 +54,36 @@ test('status may return actions, for Events and delays', async () => {
         ? [requeueAfter(1_000)]
         : [status({ size: 5 }), event({ type: 'Normal', reason: 'Counted', message: 'Counted the team.' })],
   })
-  await world.settle()
+  await fixture.settle()
   expect(stored()).toBeUndefined()
-  await world.clock.advance(2_000)
-  await world.settle()
+  await fixture.clock.advance(2_000)
+  await fixture.settle()
   expect(stored()).toEqual({ size: 5 })
-  expect(world.events.map(({ reason }) => reason)).toEqual(['Counted'])
+  expect(fixture.events.map(({ reason }) => reason)).toEqual(['Counted'])
 })
 
 test('a failed action is reported in the status, with the number of failures in a row, and retried', async () => {
   let isForbidden = true
-  world.server.intercept(({ verb, plural }) =>
+  fixture.server.intercept(({ verb, plural }) =>
     isForbidden && verb === 'apply' && plural === 'configmaps' ? refuse(500, 'InternalError') : undefined,
   )
   await start({
     backoff: { base: 1_000, max: 1_000 },
     status: ({ failure, failures }) => ({ size: 0, ...(failure && { message: 'failed', failures }) }),
   })
-  await world.until(() => stored()?.failures === 1)
-  await world.clock.advance(500)
+  await fixture.until(() => stored()?.failures === 1)
+  await fixture.clock.advance(500)
   // The status that was just written must not cut the backoff short.
   expect(stored()).toMatchObject({ failures: 1 })
-  await world.until(() => stored()?.failures === 2)
+  await fixture.until(() => stored()?.failures === 2)
   isForbidden = false
-  await world.until(() => stored()?.message === undefined)
-  expect(world.linesAt('warn').map(({ message }) => message)).toContain('reconcile failed, retrying')
+  await fixture.until(() => stored()?.message === undefined)
+  expect(fixture.linesAt('warn').map(({ message }) => message)).toContain('reconcile failed, retrying')
 })
 
 test('a conflict is not reported', async () => {
   let conflicts = 2
-  world.server.intercept(({ verb, plural }) =>
+  fixture.server.intercept(({ verb, plural }) =>
     verb === 'apply' && plural === 'configmaps' && conflicts-- > 0 ? refuse(409, 'Conflict') : undefined,
   )
   const reported: unknown[] = []
@@ -93,13 +93,13 @@ test('a conflict is not reported', async () => {
       return { size: 1 }
     },
   })
-  await world.settle()
+  await fixture.settle()
   expect(reported.length).toBeGreaterThan(0)
   expect(reported.filter((failure) => failure !== undefined)).toEqual([])
 })
 
 test('a failed cleanup is reported in the status, and keeps the finalizer', async () => {
-  world.server.seed(Team, { metadata: { ...ref, finalizers: ['a/b'] }, spec: { size: 1 } })
+  fixture.server.seed(Team, { metadata: { ...ref, finalizers: ['a/b'] }, spec: { size: 1 } })
   await start({
     finalizer: 'a/b',
     retryTerminal: true,
@@ -109,10 +109,10 @@ test('a failed cleanup is reported in the status, and keeps the finalizer', asyn
     },
     status: ({ failure }) => ({ size: 0, message: failure?.message ?? 'fine' }),
   })
-  await world.until(() => stored()?.message === 'fine')
-  await world.start(controller(ConfigMap, { plan: () => [] })).then(({ client }) => client.delete(Team, ref))
-  await world.until(() => stored()?.message === 'No way.')
-  expect(world.server.peek(Team, ref)?.metadata.finalizers).toEqual(['a/b'])
+  await fixture.until(() => stored()?.message === 'fine')
+  await fixture.start(controller(ConfigMap, { plan: () => [] })).then(({ client }) => client.delete(Team, ref))
+  await fixture.until(() => stored()?.message === 'No way.')
+  expect(fixture.server.peek(Team, ref)?.metadata.finalizers).toEqual(['a/b'])
 })
 
 test('an error whose fate is terminal is retried if the controller asks for it', async () => {
@@ -125,6 +125,6 @@ test('an error whose fate is terminal is retried if the controller asks for it',
       return []
     },
   })
-  await world.until(() => tries === 3)
-  expect(world.linesAt('error')).toEqual([])
+  await fixture.until(() => tries === 3)
+  expect(fixture.linesAt('error')).toEqual([])
 })
