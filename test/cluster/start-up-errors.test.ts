@@ -165,7 +165,7 @@ describe('a server', () => {
   test('plain HTTP to an HTTPS port is reported', async () => {
     const address = server.replace('https:', 'http:')
     expect(await sentenceOf(await kubeconfig('plain', { cluster: { server: address } }))).toBe(
-      `The API server ${address} (${origin('plain')}) speaks TLS only: write its address with https.`,
+      `The API server ${address} (${origin('plain')}) accepts only TLS: write its address with https.`,
     )
   })
 })
@@ -180,7 +180,7 @@ describe('credentials', () => {
     expect(await sentenceOf(valid)).toContain(`User "system:serviceaccount:${namespace}:robot" may not list configmaps`)
     const expired = await kubeconfig('expired-token', { user: { token: await token(now - 60) } })
     expect(await sentenceOf(expired)).toBe(
-      `The API server ${server} refused the credentials of ${origin('expired-token')} (401): the token has expired or is wrong; log in again or set a new token.`,
+      `The API server ${server} rejected the credentials of ${origin('expired-token')} (401): the token has expired or is wrong; log in again or set a new token.`,
     )
   })
 
@@ -198,7 +198,7 @@ describe('credentials', () => {
         (error: unknown) => explainStartupFailure(error, config),
       )
     expect(await sentence()).toBe(
-      `The API server ${server} refused the credentials of ${origin('token-file')} (401): the token in ${tokenFile} has expired or is wrong; have it written again.`,
+      `The API server ${server} rejected the credentials of ${origin('token-file')} (401): the token in ${tokenFile} has expired or is wrong; renew it.`,
     )
     const { metadata } = await admin.client.create(ServiceAccount, { metadata: { name: 'renewed', namespace } })
     await writeFile(
@@ -220,13 +220,13 @@ describe('credentials', () => {
     const authority = loadAuthority(certificate, key, { clock: earlier })
     const user = certificateOf(authority.issue({ commonName: 'late', usage: 'client', validFor: 60_000 }))
     expect(await sentenceOf(await kubeconfig('late', { user }))).toBe(
-      `The API server ${server} refused the credentials of ${origin('late')} (401): the client certificate has expired or its authority is not trusted there; have a new one issued.`,
+      `The API server ${server} rejected the credentials of ${origin('late')} (401): the client certificate has expired or the server does not trust its authority; get a new one.`,
     )
   })
 
   test('missing credentials are reported', async () => {
     expect(await sentenceOf(await kubeconfig('anonymous', { user: {} }))).toBe(
-      `The API server ${server} does not know who is asking (403), because ${origin('anonymous')} brings no credentials: add a user with credentials to the kubeconfig.`,
+      `The API server ${server} does not know the user (403), because ${origin('anonymous')} has no credentials: add a user with credentials to the kubeconfig.`,
     )
   })
 })

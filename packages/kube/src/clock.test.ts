@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { sleep, systemClock, withTimeout } from './clock.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-it('the system clock never fires a timer early', async () => {
+test('the system clock never fires a timer early', async () => {
   for (const delay of [0, 1, 3, 7]) {
     const started = systemClock.monotonic()
     await sleep(systemClock, delay)
@@ -10,7 +10,7 @@ it('the system clock never fires a timer early', async () => {
   }
 })
 
-it('the system clock keeps delays beyond what setTimeout can hold', () => {
+test('the system clock supports delays beyond the limit of setTimeout', () => {
   let fired = false
   const timer = systemClock.setTimer(2 ** 40, () => (fired = true))
   timer.cancel()
@@ -18,7 +18,7 @@ it('the system clock keeps delays beyond what setTimeout can hold', () => {
   expect(fired).toBe(false)
 })
 
-it('an aborted sleep rejects with the reason and leaves no timer behind', async () => {
+test('an aborted sleep rejects with the reason and leaves no timer behind', async () => {
   const clock = new VirtualClock()
   const controller = new AbortController()
   const asleep = sleep(clock, 1000, controller.signal)
@@ -27,13 +27,13 @@ it('an aborted sleep rejects with the reason and leaves no timer behind', async 
   expect(clock.pending).toBe(0)
 })
 
-it('a sleep on a signal that is aborted already never arms a timer', async () => {
+test('a sleep on an aborted signal arms no timer', async () => {
   const clock = new VirtualClock()
   await expect(sleep(clock, 1000, AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
   expect(clock.pending).toBe(0)
 })
 
-it('a time-out aborts with its own reason, or with the one of its parent', async () => {
+test('a time-out aborts with its own reason or with that of its parent', async () => {
   const clock = new VirtualClock()
   const late = withTimeout(clock, 50, () => new Error('late'))
   const parent = new AbortController()
@@ -46,7 +46,7 @@ it('a time-out aborts with its own reason, or with the one of its parent', async
   expect(clock.pending).toBe(0)
 })
 
-it('virtual timers fire in order of their due time, and a jump of the wall clock moves none', async () => {
+test('virtual timers fire in order of due time, and a jump of the wall clock moves none', async () => {
   const clock = new VirtualClock(0)
   const fired: string[] = []
   clock.setTimer(20, () => fired.push(`b at ${clock.monotonic()}`))

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Kind } from './model/kind.ts'
 import * as kinds from './kinds.ts'
 import { ConfigMap, CoreEvent, Deployment, Event, HorizontalPodAutoscaler, Node } from './kinds.ts'
 import type { Container, CustomResourceDefinition, JSONSchemaProps, Lease } from './kinds.ts'
 
 describe('the generated kinds', () => {
-  it('are what the server says they are', () => {
+  test('the kinds match the discovery of the server', () => {
     expect(Deployment).toEqual({
       group: 'apps',
       version: 'v1',
@@ -22,14 +22,14 @@ describe('the generated kinds', () => {
     expect([Event.apiVersion, CoreEvent.apiVersion, CoreEvent.kind]).toEqual(['events.k8s.io/v1', 'v1', 'Event'])
   })
 
-  it('are frozen, stable, and each one once', () => {
+  test('the kinds are frozen, stable and unique', () => {
     const all = Object.values(kinds) as Kind[]
     expect(all.length).toBeGreaterThan(60)
     expect(all.filter((kind) => !Object.isFrozen(kind) || !/^v\d+$/.test(kind.version))).toEqual([])
     expect(new Set(all.map(({ group, kind }) => `${group}/${kind}`)).size).toBe(all.length)
   })
 
-  it('load no types at run time', async () => {
+  test('the types are not loaded at run time', async () => {
     const source = await readFile(new URL('generated/kinds.ts', import.meta.url), 'utf8')
     const imports = source.split('\n').filter((line) => line.includes('./types.ts'))
     expect(imports.length).toBeGreaterThan(0)
@@ -38,7 +38,7 @@ describe('the generated kinds', () => {
     expect(source).toMatch(/\nexport type \{\n/)
   })
 
-  it('are typed, read-only all the way down', () => {
+  test('the types are deeply read-only', () => {
     const web: Deployment = {
       metadata: { name: 'web' },
       spec: {

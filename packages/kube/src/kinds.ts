@@ -1,6 +1,6 @@
 /**
- * The kinds that Kubernetes itself serves: each name is a type and a `Kind` value. The types cost nothing at run time.
- * `Event` is events.k8s.io/v1; the older one of the core group is `CoreEvent`.
+ * The built-in kinds of Kubernetes. Each name is a type and a `Kind` value. `Event` is events.k8s.io/v1, `CoreEvent` the
+ * older kind of the core group.
  */
 export * from './generated/kinds.ts'
 export type { Condition, KubeObject, ObjectMeta, OwnerReference } from './model/object.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { jitter, randomSuffix, systemRandom } from './random.ts'
 import { seededRandom } from './testing/seeded-random.ts'
 
-it('jitter stays within its share', () => {
+test('jitter stays within its share', () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 100_000 }), (seed, value) => {
       const moved = jitter(seededRandom(seed), value, 0.2)
@@ -13,7 +13,7 @@ it('jitter stays within its share', () => {
   )
 })
 
-it('suffixes fit a DNS label and use every letter about equally often', () => {
+test('suffixes fit a DNS label and use every letter about equally often', () => {
   const counts = new Map<string, number>()
   const text = randomSuffix(systemRandom, 27_000)
   for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
@@ -22,7 +22,7 @@ it('suffixes fit a DNS label and use every letter about equally often', () => {
   for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(200)
 })
 
-it('bytes are as many as asked for, and never the same ones again', () => {
+test('bytes have the requested length and never repeat', () => {
   const seen = new Set<string>()
   for (let turn = 0; turn < 2000; turn++) {
     const length = 8 + (turn % 80)

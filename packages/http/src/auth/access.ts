@@ -1,25 +1,25 @@
-/** A right on a resource, as RBAC knows it. */
+/** Access to a resource, as in an RBAC rule. */
 export interface ResourceAccess {
   readonly group: string
   readonly resource: string
   readonly verb: string
-  /** Default: in all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined
   /** Default: any name. */
   readonly name?: string | undefined
 }
 
-/** A right on a path, as RBAC's `nonResourceURLs` know it. */
+/** Access to a path, as in RBAC's `nonResourceURLs`. */
 export interface PathAccess {
   readonly path: string
   /** `get`, `post`. */
   readonly verb: string
 }
 
-/** What a caller must be allowed to do; `public`: anybody may call. */
+/** The access that a caller needs; `public`: none. */
 export type Access = 'public' | ResourceAccess | PathAccess
 
-/** Who calls, as the API server knows them. */
+/** The caller, as the API server identifies it. */
 export interface AuthenticatedUser {
   readonly name: string
   readonly uid?: string | undefined

@@ -1,6 +1,6 @@
 import type { Kind, KubeApi } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { json } from '../routes/response.ts'
 import { HttpServer } from '../server/http-server.ts'
 import type { Listening } from '../server/http-server.ts'
@@ -23,14 +23,14 @@ let clock: VirtualClock
 let asked: Review[]
 let isDown: boolean
 
-/** Judges reviews as an API server with two users does: `anna` may do all in namespace `shop`, `ben` may nothing. */
+/** Answers reviews like an API server with two users: `anna` has full access in namespace `shop`, `ben` has none. */
 function create(kind: Kind, object: object): Promise<object> {
   const review = { kind: kind.kind, ...object } as Review
   asked.push(review)
   return isDown ? Promise.reject(new Error('down')) : Promise.resolve({ ...review, status: statusOf(review) })
 }
 
-/** Of all verbs a gate uses this one. */
+/** The only verb that a gate uses. */
 const judge = (): KubeApi => ({ create }) as unknown as KubeApi
 
 function statusOf({ kind, spec }: Review): object {
@@ -53,7 +53,7 @@ const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } }
 const things = (namespace?: string) => ({ group: 'example.dev', resource: 'things', verb: 'get', namespace })
 
 describe('TokenGate', () => {
-  it('asks the API server who it is and what they may, once for a while', async () => {
+  test('user and access are reviewed by the API server and cached', async () => {
     const gate = new TokenGate({ api: judge(), clock })
     const [user] = await Promise.all([gate.authenticate('Bearer anna-token'), gate.authenticate('bearer anna-token')])
     expect(user).toMatchObject({ name: 'anna', groups: ['people'] })
@@ -71,9 +71,9 @@ describe('TokenGate', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('refuses who is not known, and who may not', async () => {
+  test('unknown users get a 401 and users without access a 403', async () => {
     const gate = new TokenGate({ api: judge(), clock })
-    for (const header of [undefined, '', 'Basic YTpi', 'Bearer ', 'Bearer a b', 'Bearer nobody']) {
+    for (const header of [undefined, '', 'Basic YTpi', 'Bearer ', 'Bearer a b', 'Bearer unknown']) {
       await expect(gate.authenticate(header)).rejects.toMatchObject({
         status: 401,
         headers: { 'www-authenticate': 'Bearer' },
@@ -90,13 +90,13 @@ describe('TokenGate', () => {
     await expect(gate.authorize(undefined, 'public')).resolves.toBeUndefined()
   })
 
-  it('remembers a bounded number of tokens', async () => {
+  test('the number of cached tokens is bounded', async () => {
     const gate = new TokenGate({ api: judge(), clock, maxTokens: 2 })
     for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await gate.authenticate(`Bearer ${name}`).catch(() => undefined)
     expect(asked.map(({ spec }) => spec.token)).toEqual(['a', 'b', 'c', 'a'])
   })
 
-  it('says that it cannot know while the API server is away, and asks again', async () => {
+  test('an unreachable API server is a 503, and the next request asks again', async () => {
     const gate = new TokenGate({ api: judge(), clock })
     isDown = true
     const refused = gate.authenticate('Bearer anna-token').catch((error: unknown) => error)
@@ -107,13 +107,13 @@ describe('TokenGate', () => {
   })
 })
 
-describe('a server that others can reach', () => {
+describe('a server on a public address', () => {
   let server: HttpServer | undefined
   afterEach(async () => {
     await server?.stop(0)
   })
 
-  it('asks for a token by default, except where a route is public', async () => {
+  test('a token is required by default, except for public routes', async () => {
     const routes = [
       route({
         method: 'GET',
@@ -144,9 +144,9 @@ describe('a server that others can reach', () => {
     await server.start()
     const url = `http://127.0.0.1:${listening?.port}`
     expect(await call(`${url}/healthz`)).toMatchObject({ status: 200 })
-    const nobody = await call(`${url}/things/shop`)
-    expect(nobody).toMatchObject({ status: 401, json: { error: 'A bearer token is needed' } })
-    expect(nobody.headers['www-authenticate']).toBe('Bearer')
+    const anonymous = await call(`${url}/things/shop`)
+    expect(anonymous).toMatchObject({ status: 401, json: { error: 'A bearer token is needed' } })
+    expect(anonymous.headers['www-authenticate']).toBe('Bearer')
     expect(await call(`${url}/things/shop`, as('anna-token'))).toMatchObject({ status: 200, json: { user: 'anna' } })
     expect(await call(`${url}/things/bank`, as('anna-token'))).toMatchObject({ status: 403 })
     expect(await call(`${url}/things/shop`, as('ben-token'))).toMatchObject({ status: 403 })

@@ -7,15 +7,15 @@ import type { Access, PathAccess, ResourceAccess, AuthenticatedUser } from './ac
 import { ExpiringCache } from './expiring-cache.ts'
 import { HttpError, unavailable } from '../errors/http-error.ts'
 
-/** Decides who calls, and whether they may. */
+/** Authenticates and authorizes callers. */
 export interface Gate {
-  /** Who sent this `Authorization` header. Rejects with a 401. */
+  /** The user of an `Authorization` header. Rejects with a 401. */
   authenticate(authorization: string | undefined): Promise<AuthenticatedUser | undefined>
-  /** Rejects with a 403 unless this user may. */
+  /** Rejects with a 403 unless the user has this access. */
   authorize(user: AuthenticatedUser | undefined, access: Access): Promise<void>
 }
 
-/** Everybody may do everything. */
+/** Allows every request without authentication. */
 export const openGate: Gate = {
   authenticate: () => Promise.resolve(undefined),
   authorize: () => Promise.resolve(),
@@ -24,36 +24,37 @@ export const openGate: Gate = {
 export interface TokenGateOptions {
   readonly api: KubeApi
   readonly clock: Clock
-  /** Milliseconds for which an answer of the API server is good. Default 10,000. */
+  /** Milliseconds for which results of the API server are cached. Default 10,000. */
   readonly lifetime?: number
-  /** How many answers are remembered. Default 1,000 tokens and 5,000 rights. */
+  /** Maximum number of cached tokens. Default 1,000. */
   readonly maxTokens?: number
-  readonly maxRights?: number
-  /** Whom tokens must be meant for. Default: the API server, as service account tokens are. */
+  /** Maximum number of cached access decisions. Default 5,000. */
+  readonly maxDecisions?: number
+  /** The audiences of accepted tokens. Default: the API server, as for service account tokens. */
   readonly audiences?: readonly string[]
 }
 
-const ASKING_TIMEOUT = 10_000
-const LONGEST_TOKEN = 16_384
+const REVIEW_TIMEOUT_MS = 10_000
+const MAX_TOKEN_LENGTH = 16_384
 
-/** Bearer tokens, judged by the API server: TokenReview says who it is, SubjectAccessReview whether RBAC lets them. */
+/** Checks bearer tokens with TokenReview, and access with SubjectAccessReview. */
 export class TokenGate implements Gate {
   readonly #options: TokenGateOptions
   readonly #users: ExpiringCache<AuthenticatedUser | undefined>
-  readonly #rights: ExpiringCache<boolean>
+  readonly #decisions: ExpiringCache<boolean>
 
   constructor(options: TokenGateOptions) {
-    const { clock, lifetime = 10_000, maxTokens = 1_000, maxRights = 5_000 } = options
+    const { clock, lifetime = 10_000, maxTokens = 1_000, maxDecisions = 5_000 } = options
     this.#options = options
     this.#users = new ExpiringCache({ clock, lifetime, maxEntries: maxTokens })
-    this.#rights = new ExpiringCache({ clock, lifetime, maxEntries: maxRights })
+    this.#decisions = new ExpiringCache({ clock, lifetime, maxEntries: maxDecisions })
   }
 
   async authenticate(authorization: string | undefined): Promise<AuthenticatedUser> {
     const token = /^bearer +([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthenticated('A bearer token is needed')
-    if (token.length > LONGEST_TOKEN) throw unauthenticated('The bearer token is too long')
-    // Tokens are remembered by their hash: what is kept in memory must not be one that works.
+    if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated('The bearer token is too long')
+    // The cache holds hashes, so that memory contains no usable tokens.
     const key = createHash('sha256').update(token).digest('base64')
     const user = await this.#users.get(key, () => this.#review(token))
     if (!user) throw unauthenticated('The bearer token is not accepted')
@@ -63,7 +64,7 @@ export class TokenGate implements Gate {
   async authorize(user: AuthenticatedUser | undefined, access: Access): Promise<void> {
     if (access === 'public') return
     if (!user) throw unauthenticated('A bearer token is needed')
-    const allowed = await this.#rights.get(keyOf(user, access), () => this.#ask(user, access))
+    const allowed = await this.#decisions.get(keyOf(user, access), () => this.#reviewAccess(user, access))
     if (!allowed) {
       throw new HttpError('TENURE_HTTP_FORBIDDEN', 403, `User "${user.name}" may not ${describeAccess(access)}`)
     }
@@ -71,18 +72,18 @@ export class TokenGate implements Gate {
 
   async #review(token: string): Promise<AuthenticatedUser | undefined> {
     const { audiences } = this.#options
-    const { status } = await this.#asking((signal) =>
+    const { status } = await this.#withTimeout((signal) =>
       this.#options.api.create(TokenReview, { spec: { token, ...(audiences && { audiences }) } }, { signal }),
     )
     const name = status?.user?.username
     if (!status?.authenticated || !name) return undefined
-    // A server that knows no audiences answers without them, and the token may be meant for anybody.
+    // A server without audience support omits them; the token may then be meant for another audience.
     if (audiences && !status.audiences?.some((each) => audiences.includes(each))) return undefined
     const { uid, groups = [], extra } = status.user ?? {}
     return { name, uid, groups, extra }
   }
 
-  async #ask(user: AuthenticatedUser, access: ResourceAccess | PathAccess): Promise<boolean> {
+  async #reviewAccess(user: AuthenticatedUser, access: ResourceAccess | PathAccess): Promise<boolean> {
     const { uid, extra } = user
     const spec = {
       user: user.name,
@@ -91,18 +92,18 @@ export class TokenGate implements Gate {
       ...(extra && { extra }),
       ...('path' in access ? { nonResourceAttributes: access } : { resourceAttributes: attributesOf(access) }),
     }
-    const { status } = await this.#asking((signal) =>
+    const { status } = await this.#withTimeout((signal) =>
       this.#options.api.create(SubjectAccessReview, { spec }, { signal }),
     )
     return status?.allowed === true
   }
 
-  async #asking<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = withTimeout(this.#options.clock, ASKING_TIMEOUT, () => new Error('the API server did not answer'))
+  async #withTimeout<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = withTimeout(this.#options.clock, REVIEW_TIMEOUT_MS, () => new Error('The API server did not answer'))
     try {
       return await ask(limit.signal)
     } catch (cause) {
-      throw unavailable('Who you are and what you may do cannot be checked now', cause)
+      throw unavailable('Authentication and authorization are not available now', cause)
     } finally {
       limit.dispose()
     }

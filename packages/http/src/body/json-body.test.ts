@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseJson } from './json-body.ts'
 
-/** The value, or the status and the beginning of the refusal. */
+/** The value, or the status and the start of the error. */
 function outcome(bytes: Uint8Array, depth: number): unknown {
   try {
     return { value: parseJson(bytes, depth) }
@@ -28,7 +28,7 @@ function hasPrototypeKey(value: unknown): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey)
 }
 
-it('reads what JSON.parse reads, up to its depth', () => {
+test('the parser returns what JSON.parse returns, up to its depth', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), fc.integer({ min: 0, max: 8 }), (text, depth) => {
       expect(outcome(Buffer.from(text), depth)).toEqual(expectedOf(text, depth))
@@ -37,7 +37,7 @@ it('reads what JSON.parse reads, up to its depth', () => {
   )
 })
 
-it('throws nothing but a 400, whatever bytes come', () => {
+test('any bytes give a value or a 400', () => {
   const known = [
     [400, 'Invalid JSON'],
     [400, 'JSON is nested'],

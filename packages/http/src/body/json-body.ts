@@ -9,11 +9,11 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
- * Parses a request's JSON. What is nested deeper than `maxDepth` is refused before it is parsed, because everything
- * that walks it later would run out of stack; a key `__proto__` is refused because copying it key by key would change what other objects are made of.
+ * Parses the JSON of a request. Values nested deeper than `maxDepth` are rejected before they are parsed, because code
+ * that walks them would overflow the stack. A key `__proto__` is rejected, because copying it would set a prototype.
  */
 export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
-  refuseDepth(bytes, maxDepth)
+  rejectDepth(bytes, maxDepth)
   if (!isUtf8(bytes)) throw invalidJson('it is not UTF-8')
   const text = new TextDecoder().decode(bytes)
   let value: unknown
@@ -22,18 +22,18 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   } catch (cause) {
     throw invalidJson('it cannot be parsed', cause)
   }
-  // An escaped letter may hide the key from a search in the text.
-  if (text.includes('__proto__') || text.includes(String.raw`\u`)) refusePrototype(value)
+  // An escaped letter could hide the key from the text search.
+  if (text.includes('__proto__') || text.includes(String.raw`\u`)) rejectPrototype(value)
   return value
 }
 
 export function invalidJson(why: string, cause?: unknown): HttpError {
   return new HttpError('TENURE_HTTP_INVALID_JSON', 400, 'Invalid JSON', {
-    cause: cause ?? new Error(`The body is no JSON: ${why}`),
+    cause: cause ?? new Error(`The body is not JSON: ${why}`),
   })
 }
 
-function refuseDepth(bytes: Uint8Array, maxDepth: number): void {
+function rejectDepth(bytes: Uint8Array, maxDepth: number): void {
   let depth = 0
   let isInString = false
   for (let at = 0; at < bytes.length; at++) {
@@ -50,10 +50,10 @@ function refuseDepth(bytes: Uint8Array, maxDepth: number): void {
   }
 }
 
-function refusePrototype(value: unknown): void {
+function rejectPrototype(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, '__proto__')) {
     throw new HttpError('TENURE_HTTP_FORBIDDEN_KEY', 400, 'JSON must not have the key "__proto__"')
   }
-  for (const inside of Object.values(value)) refusePrototype(inside)
+  for (const inside of Object.values(value)) rejectPrototype(inside)
 }

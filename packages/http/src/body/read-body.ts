@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../errors/http-error.ts'
 
-/** The whole body, of at most `limit` bytes. */
+/** Reads a body of at most `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
   const chunks: Buffer[] = []
@@ -18,7 +18,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     }
     const settle = (how: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone)
-      // What may still come is thrown away, and somebody has to hear of an error.
+      // Later data is dropped, and a later error must have a listener.
       request.on('error', () => undefined)
       how()
     }

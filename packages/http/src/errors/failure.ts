@@ -3,7 +3,7 @@ import type { HttpResponse } from '../routes/response.ts'
 import { json } from '../routes/response.ts'
 import { HttpError, invalidRequest, unavailable } from './http-error.ts'
 
-/** Any failure as one that can be answered: what the caller did wrong, what is not there now, or a 500 that tells nothing. */
+/** Maps any failure to a response: an error of the caller, an unavailable service, or a 500 without details. */
 export function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown
   if (thrown instanceof ConnectionError) return unavailable('The Kubernetes API cannot be reached now', thrown)
@@ -27,7 +27,7 @@ export function toHttpError(thrown: unknown): HttpError {
   return new HttpError('TENURE_HTTP_INTERNAL', 500, 'Internal Server Error', { cause: thrown })
 }
 
-/** `{"error": …, "details": […]}`, the one shape. */
+/** `{"error": …, "details": […]}`. */
 export function errorResponse({ status, message, details, headers }: HttpError): HttpResponse {
   return json(status, { error: message, ...(details && { details }) }, { indent: 0, headers })
 }
@@ -36,6 +36,6 @@ function fromApi(error: ApiError): HttpError {
   if (error.status === 429 || error.status >= 500) {
     return unavailable('The Kubernetes API cannot do this now; try again', error)
   }
-  // What the API server tells us in this tongue no route had foreseen. Its words may be about us, not about the caller.
+  // No route handled this error. Its message may be about this server and is not sent to the caller.
   return new HttpError('TENURE_HTTP_UPSTREAM', 502, `The Kubernetes API refused: ${error.reason}`, { cause: error })
 }

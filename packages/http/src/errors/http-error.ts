@@ -1,9 +1,9 @@
 import { TenureError } from '@tenure/kube'
 import type { Headers } from '../routes/response.ts'
 
-/** One thing that is wrong with what was sent. */
+/** One problem of a request. */
 export interface Detail {
-  /** Where: `spec.replicas`, `limit`. */
+  /** The field: `spec.replicas`, `limit`. */
   readonly field: string
   readonly message: string
   readonly value?: unknown
@@ -17,10 +17,7 @@ export interface HttpErrorOptions {
   readonly cause?: unknown
 }
 
-/**
- * A request that is refused. Unless the route shapes it otherwise, it is answered with `status` and
- * `{"error": <message>, "details": […]}`.
- */
+/** A rejected request. The response is `status` and `{"error": <message>, "details": […]}`, unless the route shapes it. */
 export class HttpError extends TenureError {
   readonly status: number
   readonly details: readonly Detail[] | undefined

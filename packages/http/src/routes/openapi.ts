@@ -12,7 +12,7 @@ export interface OpenApiInfo {
   readonly description?: string
 }
 
-/** Has the document made of every route that is registered after this. */
+/** Adds every route that is registered later to the document. */
 export async function describeRoutes(app: FastifyInstance, info: OpenApiInfo, hasTokens: boolean): Promise<void> {
   const description = info.description ?? ''
   await app.register(swagger, {
@@ -28,7 +28,7 @@ export async function describeRoutes(app: FastifyInstance, info: OpenApiInfo, ha
   })
 }
 
-/** `GET /openapi.json`. The document is made once, when it is first asked for. */
+/** `GET /openapi.json`. The document is made with the first request. */
 export function openApiRoute(documentOf: () => unknown): Route {
   let document: unknown
   return route({
@@ -42,7 +42,7 @@ export function openApiRoute(documentOf: () => unknown): Route {
   })
 }
 
-/** What @fastify/swagger is told about a route. */
+/** The schema of a route for @fastify/swagger. */
 export function schemaOf(route: Route): Record<string, unknown> {
   const { summary, description, tags, params, query, body, responses } = route
   return {
@@ -62,7 +62,7 @@ export function schemaOf(route: Route): Record<string, unknown> {
   }
 }
 
-/** A schema that only describes: what passes it is not checked. For bodies that somebody else judges. */
+/** A schema that describes a body without validating it, for bodies that are validated elsewhere. */
 export function described(schema: object): z.ZodType {
   return z.unknown().meta({ ...schema })
 }

@@ -6,7 +6,7 @@ interface Row {
   readonly methods: Set<Method>
 }
 
-/** Which methods a path has, to tell a wrong method from a wrong path. */
+/** The methods of each path, to distinguish a wrong method from a wrong path. */
 export class PathTable {
   readonly #rows = new Map<string, Row>()
 
@@ -14,7 +14,7 @@ export class PathTable {
     for (const { method, path } of routes) {
       const row = this.#rows.get(path)
       if (row?.methods.has(method)) {
-        throw new TenureError('TENURE_HTTP_ROUTE', `${method} ${path} is declared twice; give one another path.`, {
+        throw new TenureError('TENURE_HTTP_ROUTE', `${method} ${path} is declared twice: change one of the paths.`, {
           fate: 'bug',
         })
       }

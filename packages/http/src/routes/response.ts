@@ -1,20 +1,20 @@
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string>>
 
-/** Where a stream's bytes go: one open response. */
+/** An open response that a stream writes to. */
 export interface StreamSink {
-  /** Bytes that were given to `write` and that the reader has not taken yet. */
+  /** Bytes that were written and not sent yet. */
   readonly buffered: number
   write(bytes: Uint8Array): void
-  /** Ends it after what was written. */
+  /** Ends the response after the written bytes. */
   end(): void
-  /** Cuts it off, whatever was written. */
+  /** Closes the connection and drops unsent bytes. */
   destroy(): void
 }
 
 /**
- * Called once, when the headers are out. Returns what is called, once, when the stream is over: because the reader
- * left, because it was cut off, or because the server closes.
+ * Called once, after the headers are sent. The returned function is called once, when the stream ends: the reader left,
+ * the stream was closed, or the server stops.
  */
 export type OpenStream = (sink: StreamSink) => () => void
 
@@ -24,7 +24,7 @@ export type HttpResponseBody =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string }
   | { readonly type: 'stream'; readonly open: OpenStream; readonly contentType: string }
 
-/** What a route answers, as data. */
+/** The response of a route, as data. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
@@ -32,7 +32,7 @@ export interface HttpResponse {
 }
 
 export interface JsonOptions {
-  /** Blanks per level. Default: the route's, else none. */
+  /** Spaces per level. Default: that of the route, else none. */
   readonly indent?: number
   readonly headers?: Headers
 }
@@ -50,7 +50,7 @@ export function bytes(status: number, bytes: Uint8Array, contentType: string): H
   return { status, headers: {}, body: { type: 'bytes', bytes, contentType } }
 }
 
-/** An answer that goes on until the reader leaves or the server closes. */
+/** A response that continues until the reader leaves or the server stops. */
 export function stream(open: OpenStream, contentType: string, headers: Headers = {}): HttpResponse {
   return { status: 200, headers, body: { type: 'stream', open, contentType } }
 }

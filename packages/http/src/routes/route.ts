@@ -6,34 +6,34 @@ import type { HttpError } from '../errors/http-error.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What is known of a request before its body is read. */
+/** A request before its body is read. */
 export interface RequestHead<P = unknown, Q = unknown> {
   /** Unique within this server, for logs. */
   readonly id: string
   readonly method: string
-  /** As it was sent, with its query. */
+  /** The original path and query. */
   readonly url: string
-  /** The path's variables, checked. */
+  /** The validated path parameters. */
   readonly params: P
-  /** The query, checked. */
+  /** The validated query. */
   readonly query: Q
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Who calls; undefined where nobody has to say. */
+  /** Undefined without authentication. */
   readonly user: AuthenticatedUser | undefined
-  /** Aborts when the caller is gone, when the route takes too long, and when the server cuts it off. */
+  /** Aborts when the caller disconnects, when the route takes too long, and when the server closes the connection. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Refuses with a 403 unless the caller may do this too. Without authentication everybody may. */
+  /** Rejects with a 403 unless the caller also has this access. Without authentication it always resolves. */
   authorize(access: Access): Promise<void>
 }
 
 export interface HttpRequest<P = unknown, Q = unknown, B = unknown> extends RequestHead<P, Q> {
-  /** Parsed and checked JSON; undefined if none was sent. */
+  /** Parsed and validated JSON; undefined without a body. */
   readonly body: B
 }
 
-/** How an answer looks, for the OpenAPI document. Answers are not checked against it. */
+/** A response in the OpenAPI document. Responses are not validated against it. */
 export interface ResponseDescription {
   readonly description: string
   /** Default: no body is described. */
@@ -51,35 +51,35 @@ interface Described {
   /** Groups routes in the OpenAPI document. Default none. */
   readonly tags?: readonly string[]
   readonly responses: Readonly<Record<number, ResponseDescription>>
-  /** Blanks per level of JSON answers; errors are never indented. Default none. */
+  /** Spaces per level of JSON responses; errors are never indented. Default none. */
   readonly indent?: number
-  /** The largest body, in bytes. Default: the server's. */
+  /** Maximum body size in bytes. Default: that of the server. */
   readonly bodyLimit?: number
-  /** How deep JSON may be nested. Default: the server's. */
+  /** Maximum nesting depth of JSON. Default: that of the server. */
   readonly maxDepth?: number
-  /** Milliseconds until a route that has not answered is answered for with a 504. Default: the server's. */
+  /** Milliseconds after which a route without a response gets a 504. Default: that of the server. */
   readonly timeout?: number
 }
 
 export interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
-  /** The path's variables. Default: not checked. */
+  /** Schema of the path parameters. Default: not validated. */
   readonly params?: P
-  /** The query. Values are text, or lists of text where a name comes twice: nothing is converted. Default: not checked. */
+  /** Schema of the query. Values are strings, or lists of strings for repeated names, without conversion. Default: not validated. */
   readonly query?: Q
-  /** The JSON body. Default: whatever JSON there is, not checked. */
+  /** Schema of the JSON body. Default: not validated. */
   readonly body?: B
-  /** Who may call. Default: who has the right to the method, in lower case, on the path. */
+  /** The access that callers need. Default: the method, in lower case, on the path. */
   readonly access?: Access | ((request: RequestHead<z.output<P>, z.output<Q>>) => Access)
-  /** Called before the body is read; an answer ends it there. Default: nothing. */
+  /** Called before the body is read; a response ends the request. Default: none. */
   readonly before?: (
     request: RequestHead<z.output<P>, z.output<Q>>,
   ) => HttpResponse | undefined | Promise<HttpResponse | undefined>
   readonly handle: (request: HttpRequest<z.output<P>, z.output<Q>, z.output<B>>) => HttpResponse | Promise<HttpResponse>
-  /** Shapes the answer to a failure, the server's own included. Default, and for undefined: `{"error", "details"?}`. */
+  /** Shapes the response to a failure, also of the server. Default, and for undefined: `{"error", "details"?}`. */
   readonly shapeFailure?: (failure: HttpError) => HttpResponse | undefined
 }
 
-/** A route, whatever the types of its request. Made by `route`. */
+/** A route without the types of its request. Made by `route`. */
 export interface Route extends Described {
   readonly params: z.ZodType | undefined
   readonly query: z.ZodType | undefined
@@ -90,12 +90,12 @@ export interface Route extends Described {
   shapeFailure(failure: HttpError): HttpResponse | undefined
 }
 
-/** Declares a route. Its handler gets what its schemas let through. */
+/** Declares a route. Its handler gets validated values. */
 export function route<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   definition: RouteDefinition<P, Q, B>,
 ): Route {
   const { access, before, handle, shapeFailure, params, query, body, ...described } = definition
-  // The server hands over only what the schemas have let through, and this is the one place to say so.
+  // The server passes only validated values, so these casts are safe.
   type Head = RequestHead<z.output<P>, z.output<Q>>
   type Whole = HttpRequest<z.output<P>, z.output<Q>, z.output<B>>
   const ownPath: Access = { path: definition.path, verb: definition.method.toLowerCase() }

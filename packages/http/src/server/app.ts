@@ -25,27 +25,27 @@ export interface AppOptions {
   readonly gate: Gate
   /** Whether the gate asks for tokens. */
   readonly hasTokens: boolean
-  /** The names by which it may be called; undefined: by any. */
+  /** The accepted host names; undefined: all. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly limits: HttpLimits
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  /** Makes the server; `handler` takes its requests. */
+  /** Creates the server; `handler` receives its requests. */
   readonly makeServer: (handler: RequestListener) => Server
 }
 
 const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 const NO_ROUTE = '(none)'
 
-/** The routes of a server on fastify: what fastify does for us is routing, hooks and the OpenAPI document. */
+/** The routes of a server. Fastify provides routing, hooks and the OpenAPI document. */
 export class App {
   readonly fastify: FastifyInstance
   readonly streams = new OpenStreams()
   readonly #options: AppOptions
   readonly #metrics: HttpMetrics
   readonly #exchanges = new WeakMap<FastifyRequest, Exchange>()
-  /** Requests that send their body only when told to. */
+  /** Requests that wait for "100 Continue" before they send the body. */
   readonly #waiting = new WeakMap<IncomingMessage, ServerResponse>()
   readonly #streaming = new WeakSet<ServerResponse>()
   readonly #paths: PathTable
@@ -70,18 +70,18 @@ export class App {
     })
   }
 
-  /** Registers everything. */
+  /** Registers hooks, parsers and routes. */
   async ready(): Promise<void> {
     const { fastify: app } = this
     await describeRoutes(app, this.#options.info, this.#options.hasTokens)
-    // Requests are checked in Exchange, where an error can say which field; answers are what they are.
+    // Exchange validates requests, so that errors name the field. Responses are not validated.
     app.setValidatorCompiler(() => () => true)
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     app.removeAllContentTypeParsers()
     app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i, (request: FastifyRequest) =>
       this.#parse(request),
     )
-    // Its hooks run; it is never reached.
+    // Only its hooks run.
     app.setNotFoundHandler(() => undefined)
     app.setErrorHandler((error, request, reply) => {
       this.#sendFailure(reply, toHttpError(error), this.#exchanges.get(request)?.route)
@@ -91,7 +91,7 @@ export class App {
     await app.ready()
   }
 
-  /** From now on every answer is the last on its connection. */
+  /** Closes each connection after its next response. */
   beginClosing(): void {
     this.#isClosing = true
     this.streams.endAll()
@@ -99,7 +99,7 @@ export class App {
 
   #makeServer(handler: RequestListener): Server {
     const server = this.#options.makeServer(handler)
-    // Node would say yes by itself; so a body that is refused is not even sent.
+    // Node would always continue; this way a rejected body is not sent.
     server.on('checkContinue', (request, response) => {
       this.#waiting.set(request, response)
       handler(request, response)
@@ -115,12 +115,12 @@ export class App {
       onRequest: async (request, reply) => {
         this.#watch(reply, route.path)
         const exchange = this.#begin(route, request, reply)
-        const answer = await exchange.open()
-        if (answer) this.#send(reply, answer, route)
+        const response = await exchange.open()
+        if (response) this.#send(reply, response, route)
       },
       handler: async (request, reply) => {
         const exchange = this.#exchanges.get(request)
-        if (exchange) this.#send(reply, await exchange.answer(request.body), route)
+        if (exchange) this.#send(reply, await exchange.handle(request.body), route)
         return reply
       },
     })
@@ -138,7 +138,7 @@ export class App {
       clock,
       log,
       gate,
-      answerTimeout: route.timeout ?? limits.answerTimeout,
+      responseTimeout: route.timeout ?? limits.responseTimeout,
     })
     this.#exchanges.set(request, exchange)
     return exchange
@@ -153,7 +153,7 @@ export class App {
     return bytes.length === 0 ? undefined : parseJson(bytes, route?.maxDepth ?? limits.jsonDepth)
   }
 
-  /** Is it us who is called, and is there such a route? Before anything else is read. */
+  /** Checks host and path before anything else is read. */
   #checkTarget(request: FastifyRequest, reply: FastifyReply): void {
     const failure = this.#wrongHost(request) ?? (request.is404 ? this.#wrongPath(request) : undefined)
     if (!failure) return
@@ -161,7 +161,7 @@ export class App {
     throw failure
   }
 
-  /** A page elsewhere that makes a browser take its name for ours must not get to use us without a password. */
+  /** Prevents DNS rebinding: a web page must not reach a server without authentication under its own name. */
   #wrongHost({ hostname }: FastifyRequest): HttpError | undefined {
     const { hosts } = this.#options
     if (!hosts || hosts.has(hostname.toLowerCase())) return undefined
@@ -174,7 +174,7 @@ export class App {
     return new HttpError('TENURE_HTTP_METHOD', 405, 'Method Not Allowed', { headers: { allow } })
   }
 
-  /** Counts, times and logs a request when it is over. */
+  /** Counts, times and logs a request at its end. */
   #watch(reply: FastifyReply, route: string): void {
     const { clock, log } = this.#options
     const { raw, request } = reply
@@ -184,8 +184,8 @@ export class App {
       this.#metrics.inFlight.dec()
       const seconds = (clock.monotonic() - started) / 1_000
       const took = this.#streaming.has(raw) ? undefined : seconds
-      this.#metrics.answered(request.method, route, raw.statusCode, took)
-      log.debug('request answered', {
+      this.#metrics.completed(request.method, route, raw.statusCode, took)
+      log.debug('request completed', {
         requestId: request.id,
         method: request.method,
         route,
@@ -204,29 +204,29 @@ export class App {
     this.#send(reply, route?.shapeFailure(failure) ?? errorResponse(failure), route)
   }
 
-  #send(reply: FastifyReply, answer: HttpResponse, route: Route | undefined): void {
+  #send(reply: FastifyReply, response: HttpResponse, route: Route | undefined): void {
     const { raw, request } = reply
-    // What a caller was not told to send cannot be told from the next request.
+    // A body that arrives without "100 Continue" could be read as the next request.
     const isLast = this.#isClosing || this.#waiting.has(request.raw)
-    const headers = { ...COMMON_HEADERS, ...answer.headers, ...(isLast && { connection: 'close' }) }
-    if (answer.body.type === 'stream' && request.method !== 'HEAD') {
+    const headers = { ...COMMON_HEADERS, ...response.headers, ...(isLast && { connection: 'close' }) }
+    if (response.body.type === 'stream' && request.method !== 'HEAD') {
       reply.hijack()
       this.#streaming.add(raw)
       this.#metrics.streams.inc()
-      this.streams.run(raw, { ...answer, headers, body: answer.body }, () => this.#metrics.streams.dec())
+      this.streams.run(raw, { ...response, headers, body: response.body }, () => this.#metrics.streams.dec())
       if (this.#isClosing) raw.end()
       return
     }
-    const isFailure = answer.status >= 400
-    const { contentType, bytes } = encode(answer, isFailure ? 0 : (route?.indent ?? 0))
+    const isFailure = response.status >= 400
+    const { contentType, bytes } = encode(response, isFailure ? 0 : (route?.indent ?? 0))
     if (!isSending(request.raw) || this.#waiting.has(request.raw)) {
-      void reply.code(answer.status).headers(headers).header('content-type', contentType).send(bytes)
+      void reply.code(response.status).headers(headers).header('content-type', contentType).send(bytes)
       return
     }
-    // The answer is out, whole, at once; its end, and with it perhaps that of the connection, waits for the body's.
+    // The response is sent at once; its end waits for the end of the request body.
     reply.hijack()
     const length = { 'content-type': contentType, 'content-length': Buffer.byteLength(bytes) }
-    raw.writeHead(answer.status, { ...headers, ...length })
+    raw.writeHead(response.status, { ...headers, ...length })
     if (request.method !== 'HEAD') raw.write(bytes)
     drain(request.raw, this.#options.limits.drainBytes, () => raw.end())
   }

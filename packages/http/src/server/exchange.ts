@@ -15,17 +15,17 @@ export interface ExchangeFacts {
   readonly route: Route
   readonly raw: IncomingMessage
   readonly response: ServerResponse
-  /** As the router read them. */
+  /** As parsed by the router. */
   readonly params: Readonly<Record<string, unknown>>
   readonly query: unknown
   readonly clock: Clock
   readonly log: Logger
   readonly gate: Gate
   /** Milliseconds. */
-  readonly answerTimeout: number
+  readonly responseTimeout: number
 }
 
-/** One request on its way through a route: who calls, what is asked, may they, and the answer. */
+/** One request to a route: validation, authentication, authorization and the response. */
 export class Exchange {
   readonly #facts: ExchangeFacts
   readonly #gone = new AbortController()
@@ -36,7 +36,7 @@ export class Exchange {
   constructor(facts: ExchangeFacts) {
     this.#facts = facts
     facts.response.once('close', () => {
-      if (!facts.response.writableFinished) this.#gone.abort(new Error('the caller has left'))
+      if (!facts.response.writableFinished) this.#gone.abort(new Error('The caller has disconnected'))
       this.#budget?.dispose()
     })
   }
@@ -45,11 +45,11 @@ export class Exchange {
     return this.#facts.route
   }
 
-  /** All that can be done without the body. An answer ends it here. */
+  /** Everything before the body is read. A response ends the request. */
   open(): Promise<HttpResponse | undefined> {
     return this.#within(async (signal) => {
       const { gate, raw, route, query, params } = this.#facts
-      // The router takes nothing for a name, and a list for its first object.
+      // The router matches an empty segment as a parameter.
       if (Object.values(params).includes('')) throw notFound()
       const head = this.#makeHead(signal, {
         params: check(route.params, params, 'path'),
@@ -65,8 +65,8 @@ export class Exchange {
     })
   }
 
-  /** The answer of the route. */
-  answer(body: unknown): Promise<HttpResponse> {
+  /** The response of the route. */
+  handle(body: unknown): Promise<HttpResponse> {
     return this.#within((signal) => {
       const head = this.#head
       if (!head) throw new HttpError('TENURE_HTTP_INTERNAL', 500, 'Internal Server Error')
@@ -90,39 +90,39 @@ export class Exchange {
     }
   }
 
-  /** A route that hangs is answered for: nothing that is asked here goes without an answer. */
+  /** A route that hangs gets a response by time-out. */
   #within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const budget = this.#renewBudget()
     return Promise.race([work(budget.signal), budget.over])
   }
 
-  /** The time that the caller took to send a body is not the route's. */
+  /** The time for sending the body does not count towards the time-out of the route. */
   #renewBudget(): Budget {
-    const { clock, answerTimeout } = this.#facts
+    const { clock, responseTimeout } = this.#facts
     const now = clock.monotonic()
     const budget = this.#budget
-    if (budget && now - budget.since < SOON) return budget
+    if (budget && now - budget.since < MIN_BUDGET_AGE_MS) return budget
     budget?.dispose()
-    const limit = withTimeout(clock, answerTimeout, tookTooLong, this.#gone.signal)
+    const limit = withTimeout(clock, responseTimeout, tookTooLong, this.#gone.signal)
     const over = aborted(limit.signal)
-    // It may pass while nobody waits for it, as when a body comes slowly.
+    // The time-out may fire while no code waits for it, as during a slow body.
     over.catch(() => undefined)
     this.#budget = { since: now, signal: limit.signal, over, dispose: () => limit.dispose() }
     return this.#budget
   }
 }
 
-/** How long a route may take. */
+/** The time limit of a route. */
 interface Budget {
   readonly since: number
   readonly signal: AbortSignal
-  /** Rejects when it has passed, or when the caller is gone. */
+  /** Rejects when the time has passed or the caller has disconnected. */
   readonly over: Promise<never>
   dispose(): void
 }
 
-/** Milliseconds that are not worth another timer. */
-const SOON = 100
+/** A younger budget is reused instead of a new timer. */
+const MIN_BUDGET_AGE_MS = 100
 
 function tookTooLong(): HttpError {
   return new HttpError('TENURE_HTTP_TIMEOUT', 504, 'This took too long; try again')

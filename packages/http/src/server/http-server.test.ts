@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { VirtualClock } from '@tenure/kube/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { json, text } from '../routes/response.ts'
 import { HttpError } from '../errors/http-error.ts'
@@ -8,8 +8,8 @@ import type { Route } from '../routes/route.ts'
 import { route } from '../routes/route.ts'
 import { call, closeAll, serving } from './server.testing.ts'
 
-/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
-const SOON = { timeout: 15_000 }
+/** Generous for slow machines: polling ends with its condition. */
+const POLL = { timeout: 15_000 }
 
 afterEach(closeAll)
 
@@ -87,8 +87,8 @@ function raw(port: number, bytes: string): Promise<string> {
   })
 }
 
-describe('answers', () => {
-  it('serves JSON, indented where the route says so, and HEAD with it', async () => {
+describe('responses', () => {
+  test('JSON is indented as the route says, and HEAD is served', async () => {
     const { url } = (await serving(routes)).listening
     const got = await call(`${url}/things/a?limit=3`)
     expect(got).toMatchObject({ status: 200, json: { name: 'a', limit: '3' } })
@@ -103,7 +103,7 @@ describe('answers', () => {
     expect(head.headers['content-length']).toBe(String('{\n  "name": "a"\n}'.length))
   })
 
-  it('tells a wrong path from a wrong method', async () => {
+  test('a wrong path is a 404 and a wrong method a 405', async () => {
     const { url } = (await serving(routes)).listening
     for (const path of ['/nothing', '/things', '/things/a/b', '/things/', '//', '/__proto__', '/things/../x']) {
       expect({ path, ...(await call(url + path)) }).toMatchObject({ path, status: 404, text: '{"error":"Not Found"}' })
@@ -115,7 +115,7 @@ describe('answers', () => {
     }
   })
 
-  it('answers what is no HTTP at all', async () => {
+  test('data that is not HTTP gets a response', async () => {
     const { port } = (await serving(routes)).listening
     expect(await raw(port, 'BREW /things/a HTTP/1.1\r\nhost: localhost\r\n\r\n')).toContain('405 Method Not Allowed')
     const tunnel = await raw(port, 'CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n')
@@ -126,24 +126,24 @@ describe('answers', () => {
     expect(await raw(port, 'GET /things/%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')).toContain('400')
   })
 
-  it('keeps the reason of a bug to itself, and lets a route shape its failures', async () => {
+  test('a bug is a 500 without its reason, and a route can shape its failures', async () => {
     const { url } = (await serving(routes)).listening
     expect(await call(`${url}/fails/bug`)).toMatchObject({ status: 500, text: '{"error":"Internal Server Error"}' })
     expect(await call(`${url}/fails/known`)).toMatchObject({ status: 409, text: '{"error":"Not now"}' })
     expect(await call(`${url}/shaped`)).toMatchObject({ status: 400, text: 'oh: wrong' })
   })
 
-  it('answers for a route that hangs', async () => {
+  test('a route that hangs gets a 504', async () => {
     const clock = new VirtualClock()
     const { listening } = await serving(routes, {}, clock)
     handled = 0
     const answer = call(`${listening.url}/fails/hangs`)
-    await expect.poll(() => handled, SOON).toBe(1)
+    await expect.poll(() => handled, POLL).toBe(1)
     await clock.advance(30_000)
     expect(await answer).toMatchObject({ status: 504, json: { error: 'This took too long; try again' } })
   })
 
-  it('describes every route in OpenAPI 3.1', async () => {
+  test('every route is in the OpenAPI 3.1 document', async () => {
     const { url } = (await serving(routes)).listening
     const { json: document } = await call(`${url}/openapi.json`)
     expect(document).toMatchObject({
@@ -164,13 +164,13 @@ describe('answers', () => {
     })
   })
 
-  it('counts requests by route, not by URL', async () => {
+  test('requests are counted by route, not by URL', async () => {
     const { listening, metrics } = await serving(routes)
     await call(`${listening.url}/things/a`)
     await call(`${listening.url}/things/b`)
     await call(`${listening.url}/nowhere/c`)
     await expect
-      .poll(async () => (await metrics.expose()).text, SOON)
+      .poll(async () => (await metrics.expose()).text, POLL)
       .toContain('http_requests_total{method="GET",route="/things/:name",code="200"} 2')
     const { text: exposed } = await metrics.expose()
     expect(exposed).toContain('http_requests_total{method="GET",route="(none)",code="404"} 1')
@@ -179,8 +179,8 @@ describe('answers', () => {
   })
 })
 
-describe('bodies', () => {
-  it('are JSON that the schema takes, unconverted', async () => {
+describe('request bodies', () => {
+  test('a body is validated by the schema without conversion', async () => {
     const { url } = (await serving(routes)).listening
     const put = (body: string | object): ReturnType<typeof call> => call(`${url}/things/a`, { method: 'PUT', body })
     expect(await put({ size: 3 })).toMatchObject({ status: 200, json: { size: 3 } })
@@ -196,7 +196,7 @@ describe('bodies', () => {
     })
   })
 
-  it('of other types are refused, so that a form on a page elsewhere cannot send any', async () => {
+  test('other media types are rejected, so that an HTML form of another site cannot send a body', async () => {
     const { url } = (await serving(routes)).listening
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'x']) {
       const got = await call(`${url}/echo`, { method: 'POST', body: '{}', headers: { 'content-type': type } })
@@ -207,7 +207,7 @@ describe('bodies', () => {
     expect(await call(`${url}/echo`, { method: 'POST' })).toMatchObject({ status: 200, json: {} })
   })
 
-  it('of 10 MB are refused with a reason that arrives, however they are sent', async () => {
+  test('a body of 10 MB is rejected, and the caller gets the reason', async () => {
     const { listening } = await serving(routes)
     const body = Buffer.alloc(10 * 1024 * 1024, 'x')
     const url = `${listening.url}/echo`
@@ -217,11 +217,11 @@ describe('bodies', () => {
       expected,
     )
     expect(await call(url, { method: 'POST', body, headers: { connection: 'close' } })).toMatchObject(expected)
-    // And the next one is served.
+    // The next request is served.
     expect(await call(url, { method: 'POST', body: { a: 1 } })).toMatchObject({ status: 200, json: { body: { a: 1 } } })
   })
 
-  it('of any size are not waited for when there is no such path, method or thing', async () => {
+  test('a 404 or 405 does not wait for the body', async () => {
     const { url } = (await serving(routes)).listening
     const body = Buffer.alloc(10 * 1024 * 1024, 'x')
     for (const [method, path, status] of [
@@ -236,7 +236,7 @@ describe('bodies', () => {
     }
   })
 
-  it('that never end are cut off', async () => {
+  test('a body without end is cut off', async () => {
     const { listening } = await serving(routes, { limits: { drainBytes: 100_000 } })
     const socket = connect(listening.port, '127.0.0.1', () =>
       socket.write('POST /nothing HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n'),
@@ -245,7 +245,7 @@ describe('bodies', () => {
     const isClosed = new Promise((resolve) => socket.once('close', resolve))
     let answer = ''
     socket.on('data', (chunk) => (answer += String(chunk)))
-    await expect.poll(() => answer, SOON).toContain('404 Not Found')
+    await expect.poll(() => answer, POLL).toContain('404 Not Found')
     const send = (): void => {
       if (!socket.destroyed) socket.write(`1000\r\n${'x'.repeat(4_096)}\r\n`, () => setImmediate(send))
     }
@@ -254,7 +254,7 @@ describe('bodies', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  it('that are nested too deeply are refused before they hurt', async () => {
+  test('a body that is nested too deeply is rejected before it is parsed', async () => {
     const { url } = (await serving(routes)).listening
     expect(await call(`${url}/echo`, { method: 'POST', body: nested(99) })).toMatchObject({ status: 200 })
     for (const body of [nested(101), nested(1_000_000), '{"a":'.repeat(100_000)]) {
@@ -268,7 +268,7 @@ describe('bodies', () => {
     })
   })
 
-  it('cannot reach a prototype, nor hide its name', async () => {
+  test('a body cannot set a prototype, also with an escaped key', async () => {
     const { url } = (await serving(routes)).listening
     for (const body of ['{"a":{"__proto__":{"x":1}}}', String.raw`{"\u005f_proto__":1}`, '[{"__proto__":null}]']) {
       expect(await call(`${url}/echo`, { method: 'POST', body })).toMatchObject({
@@ -287,17 +287,17 @@ describe('bodies', () => {
     })
   })
 
-  it('are not read where the head is enough to refuse', async () => {
+  test('a body is not read if the headers are enough to reject the request', async () => {
     const { listening } = await serving(routes)
     read = 0
     const missing = 'PUT /things/none HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
-    // The body never comes; the answer does.
+    // The body never arrives; the response does.
     const socket = connect(listening.port, '127.0.0.1', () => socket.write(`${missing}content-length: 100\r\n\r\n`))
     const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
     socket.destroy()
     expect(answer).toContain('HTTP/1.1 404')
     expect(answer).toContain('{"error":"No such thing"}')
-    // Who asks first is told no, and does not send.
+    // A caller that waits for "100 Continue" gets the error and does not send the body.
     const waiting = await raw(listening.port, `${missing}expect: 100-continue\r\ncontent-length: 100\r\n\r\n`)
     expect(waiting).toMatch(/^HTTP\/1\.1 404/)
     expect(read).toBe(0)
@@ -307,7 +307,7 @@ describe('bodies', () => {
     })
   })
 
-  it('that stop in the middle do not hold anything', async () => {
+  test('an incomplete body does not block the server', async () => {
     const { listening, server } = await serving(routes, { limits: { headersTimeout: 300, requestTimeout: 300 } })
     const slow = await raw(
       listening.port,
@@ -320,12 +320,12 @@ describe('bodies', () => {
 })
 
 describe('closing', () => {
-  it('lets what runs finish, and cuts off what does not', async () => {
+  test('pending requests finish, and those beyond the grace period are cut off', async () => {
     const clock = new VirtualClock()
     const { listening, server } = await serving(routes, {}, clock)
     handled = 0
     const hanging = call(`${listening.url}/fails/hangs`).catch(() => 'cut off')
-    await expect.poll(() => handled, SOON).toBe(1)
+    await expect.poll(() => handled, POLL).toBe(1)
     let isClosed = false
     const closing = server.stop(5_000).then(() => (isClosed = true))
     await clock.advance(4_999)
@@ -337,14 +337,14 @@ describe('closing', () => {
     await expect(call(`${listening.url}/things/a`)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  it('waits for nobody who has asked nothing', async () => {
+  test('idle connections do not delay the stop', async () => {
     const { listening, server } = await serving(routes, {}, new VirtualClock())
     const socket = connect({ port: listening.port, host: '127.0.0.1' })
     await new Promise((resolve) => socket.once('connect', resolve))
-    // So that the connections before it are the server's by now.
+    // Afterwards the server has accepted the connections before it.
     expect(await call(`${listening.url}/things/a`)).toMatchObject({ status: 200 })
     const closed = new Promise((resolve) => socket.once('close', resolve))
-    // Time stands still: it is over without any.
+    // The clock does not move: the server stops without waiting.
     await server.stop(30_000)
     await closed
     expect(socket.destroyed).toBe(true)
@@ -352,18 +352,18 @@ describe('closing', () => {
 })
 
 describe('listening', () => {
-  it('refuses to serve a route twice', async () => {
+  test('a route that is declared twice is an error', async () => {
     await expect(serving([...routes, ...routes])).rejects.toMatchObject({
       code: 'TENURE_HTTP_ROUTE',
-      message: 'GET /things/:name is declared twice; give one another path.',
+      message: 'GET /things/:name is declared twice: change one of the paths.',
     })
   })
 
-  it('serves nothing at 0', async () => {
-    await expect(serving(routes, { address: '0' })).rejects.toThrow('it does not listen')
+  test('the address 0 disables the server', async () => {
+    await expect(serving(routes, { address: '0' })).rejects.toThrow('The server does not listen')
   })
 
-  it('says who has the port, or takes the next', async () => {
+  test('a port in use is an error with its holder, or the next port is used', async () => {
     const first = (await serving(routes)).listening
     const address = `127.0.0.1:${first.port}`
     await expect(serving(routes, { address, setting: 'PORT', name: 'the API' })).rejects.toMatchObject({
@@ -386,7 +386,7 @@ describe('listening', () => {
     })
   })
 
-  it('on loopback goes by loopback names only', async () => {
+  test('a loopback server accepts only loopback names', async () => {
     const { url, port } = (await serving(routes, { hosts: ['tenure.test'] })).listening
     for (const host of ['localhost:1', '127.0.0.1', '[::1]:80', 'tenure.test', 'LOCALHOST']) {
       expect({ host, ...(await call(`${url}/things/a`, { headers: { host } })) }).toMatchObject({ host, status: 200 })

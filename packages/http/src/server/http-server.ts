@@ -5,54 +5,54 @@ import type { Clock } from '@tenure/kube'
 import type { Component, ComponentDefinition, ListenAddress, Logger, ManagerContext } from '@tenure/runtime'
 import { formatAddress, parseAddress, UnusedConnections } from '@tenure/runtime'
 import { App } from './app.ts'
-import { answerClientError, answerConnect } from './client-error.ts'
+import { respondToClientError, respondToConnect } from './client-error.ts'
 import type { HttpLimits } from './limits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { isLoopback, listen } from './listen.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import type { RouteGroup } from '../operator.ts'
-import type { TlsKeeper, TlsOptions } from './tls.ts'
+import type { ServingCertificate, TlsOptions } from './tls.ts'
 import { openTls } from './tls.ts'
 import { openGate, TokenGate } from '../auth/token-gate.ts'
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Listening {
-  /** To call it from this machine: `http://127.0.0.1:3000`. */
+  /** The URL on this machine: `http://127.0.0.1:3000`. */
   readonly url: string
   readonly host: string
   readonly port: number
-  /** The port that was asked for, if it was taken and another was chosen. */
+  /** The configured port, if it was in use and another was chosen. */
   readonly instead: number | undefined
 }
 
 export interface HttpServerOptions {
-  /** `:3000`, `127.0.0.1:3000`, `[::1]:0`; port 0 takes any free one; `0` serves nothing. */
+  /** `:3000`, `127.0.0.1:3000`, `[::1]:0`. Port 0 chooses a free port; the address `0` disables the server. */
   readonly address: string
   readonly routes: readonly RouteGroup[]
-  /** What is served, for messages and logs. Default `http`. */
+  /** The name in messages and logs. Default `http`. */
   readonly name?: string
-  /** Which setting moves it, for messages: `PORT`. Default: none is named. */
+  /** The setting for the port, for messages: `PORT`. Default none. */
   readonly setting?: string
-  /** What to do about a taken port: fail, or take the next free one. Default `fail`. */
+  /** For a port in use: fail, or use the next free one. Default `fail`. */
   readonly whenTaken?: 'fail' | 'next'
   /** For `/openapi.json`. Default `Tenure`, `0.1.0`. */
   readonly info?: OpenApiInfo
   /**
-   * Who may call. `token`: who has a bearer token that the API server accepts and rights that RBAC gives. `none`:
-   * anybody who gets here. Default: `none` on a loopback address, `token` on any other.
+   * `token`: callers need a bearer token, and RBAC decides what they may do. `none`: every caller is allowed. Default:
+   * `none` on a loopback address, otherwise `token`.
    */
   readonly authentication?: 'token' | 'none'
-  /** More names by which a loopback server without authentication may be called. Default: only loopback's own. */
+  /** Further host names that a loopback server without authentication accepts. Default: only loopback names. */
   readonly hosts?: readonly string[]
-  /** Default: none, plain HTTP. */
+  /** Default: plain HTTP. */
   readonly tls?: TlsOptions
   /** Default: see HttpLimits. */
   readonly limits?: Partial<HttpLimits>
-  /** Told, once, where it listens. */
+  /** Called once, with the address. */
   readonly onListening?: (listening: Listening) => void
 }
 
-/** An HTTP server as a component: it serves from the first moment, on every replica, before caches are full. */
+/** An HTTP server as a component. It starts first, on every replica, before the caches are filled. */
 export function httpServer(options: HttpServerOptions): ComponentDefinition {
   return { stage: 'serve', create: (context) => new HttpServer(options, context) }
 }
@@ -65,8 +65,8 @@ export class HttpServer implements Component {
   readonly #wanted: ListenAddress | undefined
   #app: App | undefined
   #server: Server | undefined
-  #silent: UnusedConnections | undefined
-  #tls: TlsKeeper | undefined
+  #unused: UnusedConnections | undefined
+  #tls: ServingCertificate | undefined
 
   constructor(options: HttpServerOptions, context: ManagerContext) {
     this.name = options.name ?? 'http'
@@ -94,7 +94,7 @@ export class HttpServer implements Component {
     await app.ready()
     const server = app.fastify.server
     this.#server = server
-    this.#silent = new UnusedConnections(server)
+    this.#unused = new UnusedConnections(server)
     this.#settle(server, log)
     const address = await listen(server, wanted, { what: this.name, setting, whenTaken })
     server.on('error', (error) => log.error('HTTP server failed', { what: this.name, error }))
@@ -107,7 +107,7 @@ export class HttpServer implements Component {
     this.#tls?.close()
     this.#app?.beginClosing()
     const server = this.#server
-    if (server?.listening) await closeServer(server, this.#silent, this.#context.clock, grace)
+    if (server?.listening) await closeServer(server, this.#unused, this.#context.clock, grace)
     await this.#app?.fastify.close()
   }
 
@@ -116,14 +116,14 @@ export class HttpServer implements Component {
     const { info = { title: 'Tenure', version: '0.1.0' }, hosts = [] } = this.#options
     const authentication = this.#options.authentication ?? (isLoopback(wanted.host) ? 'none' : 'token')
     const hasTokens = authentication === 'token'
-    // Behind a password, and on an address that others reach, names are whatever people gave it.
+    // With authentication, or on a public address, any host name is accepted.
     const isGuarded = !hasTokens && isLoopback(wanted.host)
     return new App({
       routes: this.#options.routes.flatMap((group) => group(this.#context)),
       info,
       gate: hasTokens ? new TokenGate({ api, clock }) : openGate,
       hasTokens,
-      // A browser always says whom it calls; who does not is none.
+      // A browser always sends a host name, so an empty one is safe.
       hosts: isGuarded ? new Set(['', 'localhost', '127.0.0.1', '[::1]', wanted.host ?? '', ...hosts]) : undefined,
       limits: this.#limits,
       clock,
@@ -139,8 +139,8 @@ export class HttpServer implements Component {
     server.maxConnections = connections
     server.setTimeout(stallTimeout)
     server.removeAllListeners('clientError')
-    server.on('clientError', answerClientError)
-    server.on('connect', answerConnect)
+    server.on('clientError', respondToClientError)
+    server.on('connect', respondToConnect)
     this.#tls?.watch(({ certificate, key }) => {
       if (!('setSecureContext' in server)) return
       const secure = server as Server & { setSecureContext(options: object): void }
@@ -172,10 +172,10 @@ function serverLimits(limits: HttpLimits): object {
   }
 }
 
-/** Takes no more, lets what runs finish for `grace` milliseconds, then cuts it off. */
+/** Accepts no new connections, waits `grace` milliseconds for pending requests, then closes all connections. */
 async function closeServer(
   server: Server,
-  silent: UnusedConnections | undefined,
+  unused: UnusedConnections | undefined,
   clock: Clock,
   grace: number,
 ): Promise<void> {
@@ -183,7 +183,7 @@ async function closeServer(
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
     server.closeIdleConnections()
-    silent?.closeAll()
+    unused?.closeAll()
   })
   timer.cancel()
 }

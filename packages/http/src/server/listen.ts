@@ -7,18 +7,19 @@ import { cannotListen } from '@tenure/runtime'
 import { portHolder } from './port-holder.ts'
 
 export interface ListenOptions {
-  /** What is served, for messages. */
+  /** The name of the server, for messages. */
   readonly what: string
-  /** Which setting moves it, for messages. */
+  /** The setting for the port, for messages. */
   readonly setting: string | undefined
   readonly whenTaken: 'fail' | 'next'
 }
 
-const MOST_TRIES = 100
+/** Number of ports to try, starting with the configured one. */
+const MAX_PORTS_TRIED = 100
 
-/** Listens on `wanted`, or on the next free port after it; says which it was. */
+/** Listens on `wanted`, or on the next free port after it, and returns the address. */
 export async function listen(server: Server, wanted: ListenAddress, options: ListenOptions): Promise<AddressInfo> {
-  const tries = options.whenTaken === 'next' && wanted.port !== 0 ? MOST_TRIES : 1
+  const tries = options.whenTaken === 'next' && wanted.port !== 0 ? MAX_PORTS_TRIED : 1
   for (let step = 0; ; step++) {
     const address = { ...wanted, port: wanted.port + step }
     try {
@@ -49,7 +50,7 @@ async function explain(error: unknown, wanted: ListenAddress, options: ListenOpt
   const { what, setting, whenTaken } = options
   const holder = codeOf(error) === 'EADDRINUSE' ? await portHolder(wanted.port) : undefined
   const by = holder ? `process ${holder.pid} (${holder.command})` : 'another program'
-  const more = whenTaken === 'next' ? `, and so are the ${MOST_TRIES - 1} after it` : ''
+  const more = whenTaken === 'next' ? `, and so are the ${MAX_PORTS_TRIED - 1} after it` : ''
   return cannotListen(asError(error), wanted, {
     what,
     takenBy: `${by}${more}`,
@@ -61,7 +62,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
 }
 
-/** True if only this machine can reach it. */
+/** True if only this machine can reach the address. */
 export function isLoopback(host: string | undefined): boolean {
   return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|::1|0:0:0:0:0:0:0:1)$/i.test(host)
 }

@@ -2,16 +2,17 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 
 export interface PortHolder {
   readonly pid: number
-  /** The program and the beginning of its arguments. */
+  /** The program and the start of its arguments. */
   readonly command: string
 }
 
+/** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A'
-const LONGEST_COMMAND = 120
+const MAX_COMMAND_LENGTH = 120
 
 /**
- * Which process listens on a TCP port of this machine. Linux tells it under /proc, for processes that we may look at;
- * anywhere else, and for others' processes, nobody knows: undefined.
+ * The process that listens on a TCP port of this machine, from /proc on Linux. Undefined on other systems, and for
+ * processes that this user cannot inspect.
  */
 export async function portHolder(port: number): Promise<PortHolder | undefined> {
   try {
@@ -21,12 +22,12 @@ export async function portHolder(port: number): Promise<PortHolder | undefined> 
     const sockets = new Set(tables.flatMap((table) => listeningSockets(table, port)))
     return sockets.size > 0 ? await ownerOf(sockets) : undefined
   } catch {
-    // It is a courtesy: that it fails must not hide why it was asked for.
+    // The holder is only extra information for another error.
     return undefined
   }
 }
 
-/** The inodes, as links in /proc name them, of the sockets that listen on `port`. */
+/** The inodes of the sockets that listen on `port`, as links in /proc name them. */
 export function listeningSockets(table: string, port: number): readonly string[] {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0')
   return table
@@ -52,5 +53,5 @@ async function ownerOf(sockets: ReadonlySet<string>): Promise<PortHolder | undef
 async function commandOf(pid: string): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   const words = line.split('\0').join(' ').trim()
-  return words.length > LONGEST_COMMAND ? `${words.slice(0, LONGEST_COMMAND)}…` : words || 'unknown'
+  return words.length > MAX_COMMAND_LENGTH ? `${words.slice(0, MAX_COMMAND_LENGTH)}…` : words || 'unknown'
 }

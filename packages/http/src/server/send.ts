@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpResponse, OpenStream, StreamSink } from '../routes/response.ts'
 
-/** Streams that are open, to be ended when the server closes. */
+/** The open streams, which end when the server stops. */
 export class OpenStreams {
   readonly #sinks = new Set<StreamSink>()
 
@@ -9,14 +9,14 @@ export class OpenStreams {
     return this.#sinks.size
   }
 
-  /** Runs a stream on a response whose head is not out yet. `over` is called when it has ended, however. */
+  /** Starts a stream on a response whose headers are not sent yet. `over` is called at its end. */
   run(
     response: ServerResponse,
     { status, headers, body }: HttpResponse & { body: { type: 'stream' } },
     over: () => void,
   ): void {
     const sink = new ResponseSink(response)
-    // The end of the stream is the end of the connection: no frame around each piece, and one write per piece.
+    // The end of the connection marks the end of the stream, so chunked encoding is not needed.
     response.useChunkedEncodingByDefault = false
     response.writeHead(status, { ...headers, 'content-type': body.contentType })
     response.flushHeaders()
@@ -35,7 +35,7 @@ export class OpenStreams {
       close()
       over()
     })
-    // A reader that breaks off is no failure of ours; `close` follows.
+    // A disconnected reader is not an error; `close` follows.
     response.on('error', () => undefined)
   }
 }
@@ -64,7 +64,7 @@ class ResponseSink implements StreamSink {
   }
 }
 
-/** The bytes of an answer that is no stream. */
+/** The bytes of a response, empty for a stream. */
 export function encode(
   { body }: HttpResponse,
   indent: number,
@@ -79,21 +79,21 @@ export function encode(
       return { contentType: body.contentType, bytes: body.text }
     case 'bytes':
       return { contentType: body.contentType, bytes: body.bytes }
-    // Of a stream there is only a head to be had here.
+    // The response to HEAD for a stream.
     default:
       return { contentType: body.contentType, bytes: '' }
   }
 }
 
-/** Whether a body was announced that has not arrived yet. */
+/** Whether the request has a body that has not arrived completely. */
 export function isSending(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   return !request.complete && !request.destroyed && (encoding !== undefined || length !== '0')
 }
 
 /**
- * Reads and drops what is left of a body that was refused, up to `limit` bytes, then calls `done`: a connection that is
- * closed while the caller still sends is reset, and takes the answer with it.
+ * Reads and drops up to `limit` bytes of a rejected body, then calls `done`. Closing a connection while the caller still
+ * sends would reset it, and the caller would lose the response.
  */
 export function drain(request: IncomingMessage, limit: number, done: () => void): void {
   let left = limit
@@ -102,7 +102,7 @@ export function drain(request: IncomingMessage, limit: number, done: () => void)
     if (left < 0) request.destroy()
   })
   request.once('close', done).once('end', done)
-  // Who leaves while nobody listens any more is no failure of ours.
+  // A disconnected caller is not an error.
   request.on('error', () => undefined)
   request.resume()
 }

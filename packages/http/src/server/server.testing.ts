@@ -18,7 +18,7 @@ export interface ServedRoutes {
 
 const open: HttpServer[] = []
 
-/** Ends every server that a test has started. */
+/** Stops every server that a test has started. */
 export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((server) => server.stop(0)))
 }
@@ -46,7 +46,7 @@ export async function contextOf(clock: Clock, given?: KubeApi): Promise<ManagerC
   }
 }
 
-/** A server on a free port of this machine. */
+/** A server on a free port. */
 export async function serving(
   routes: readonly Route[],
   options: Partial<HttpServerOptions> = {},
@@ -60,7 +60,7 @@ export async function serving(
   )
   open.push(server)
   await server.start()
-  if (!listening) throw new Error('it does not listen')
+  if (!listening) throw new Error('The server does not listen')
   return { server, listening, metrics: context.metrics }
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { connect } from 'node:tls'
 import { VirtualClock, settle } from '@tenure/kube/testing'
 import { createAuthority } from '@tenure/runtime'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { json } from '../routes/response.ts'
 import { route } from '../routes/route.ts'
 import { call, closeAll, serving } from './server.testing.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const issue = (commonName: string) => authority.issue({ commonName, usage: 'server', ipAddresses: ['127.0.0.1'] })
 
-/** Whose certificate is served there. */
+/** The subject of the served certificate. */
 function servedBy(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate }, () => {
@@ -37,14 +37,14 @@ function servedBy(port: number): Promise<string> {
   })
 }
 
-it('serves TLS with a certificate that was given', async () => {
+test('TLS is served with the given certificate', async () => {
   const { listening } = await serving(routes, { tls: issue('given') })
   expect(listening.url).toMatch(/^https:/)
   expect(await call(`${listening.url}/`, { ca: authority.certificate })).toMatchObject({ status: 200 })
   await expect(call(`${listening.url}/`)).rejects.toThrow(/certificate/)
 })
 
-it('waits for nobody who has asked nothing when it stops', async () => {
+test('idle connections do not delay the stop', async () => {
   const { listening, server } = await serving(routes, { tls: issue('given') }, new VirtualClock())
   const socket = connect({ port: listening.port, host: '127.0.0.1', ca: authority.certificate })
   await new Promise((resolve) => socket.once('secureConnect', resolve))
@@ -55,7 +55,7 @@ it('waits for nobody who has asked nothing when it stops', async () => {
   expect(socket.destroyed).toBe(true)
 })
 
-it('takes new files while it serves, and keeps the old while they do not fit', async () => {
+test('new certificate files are used when they match, and the old ones until then', async () => {
   const clock = new VirtualClock()
   const [certificateFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')]
   const write = async ({ certificate, key }: { readonly certificate: string; readonly key: string }): Promise<void> => {
@@ -68,7 +68,7 @@ it('takes new files while it serves, and keeps the old while they do not fit', a
   const [second, other] = [issue('second'), issue('other')]
   await write({ certificate: second.certificate, key: other.key })
   await clock.advance(10_000)
-  // The look is over when the next one is due.
+  // A check has ended when the next one is due.
   while (clock.pending === 0) await settle()
   expect(await servedBy(listening.port)).toBe('first')
   await write(second)
@@ -79,7 +79,7 @@ it('takes new files while it serves, and keeps the old while they do not fit', a
   expect(clock.pending).toBe(0)
 })
 
-it('says what is wrong with a certificate at the start', async () => {
+test('an invalid certificate is an error at startup', async () => {
   const [certificate, key] = [issue('a').certificate, issue('b').key]
   await expect(serving(routes, { tls: { certificate, key } })).rejects.toMatchObject({
     code: 'TENURE_HTTP_CERTIFICATE',

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '@tenure/kube'
 import { asError, TenureError } from '@tenure/kube'
 import type { CertificateSource, Logger } from '@tenure/runtime'
 
-/** A certificate, with the chain behind it, and its key: as PEM, as files that may be replaced, or from whoever keeps them. */
+/** A certificate with its chain and key: as PEM, as files that may be replaced, or from a certificate source. */
 export type TlsOptions =
   | { readonly certificate: string; readonly key: string }
   | { readonly certificateFile: string; readonly keyFile: string }
@@ -16,26 +16,26 @@ export interface Pair {
   readonly key: string
 }
 
-/** How often files are looked at, in milliseconds: Kubernetes replaces mounted Secrets by itself. */
-const LOOK_EVERY = 10_000
+/** Milliseconds between checks of the files: Kubernetes replaces mounted Secrets. */
+const CHECK_INTERVAL_MS = 10_000
 
-/** The certificate that is served now, and word of the next. */
-export interface TlsKeeper {
+/** The current certificate, and notifications of new ones. */
+export interface ServingCertificate {
   readonly pair: Pair
   /** Calls back with each new pair until `close`. */
   watch(onChange: (pair: Pair) => void): void
   close(): void
 }
 
-export async function openTls(options: TlsOptions, clock: Clock, log: Logger): Promise<TlsKeeper> {
-  if ('serving' in options) return sourceKeeper(options)
+export async function openTls(options: TlsOptions, clock: Clock, log: Logger): Promise<ServingCertificate> {
+  if ('serving' in options) return fromSource(options)
   if ('certificate' in options) return { pair: checked(options), watch: () => undefined, close: () => undefined }
   const { certificateFile, keyFile } = options
-  const files = new FileKeeper({ certificateFile, keyFile, clock, log }, await readPair(certificateFile, keyFile))
+  const files = new CertificateFiles({ certificateFile, keyFile, clock, log }, await readPair(certificateFile, keyFile))
   return files
 }
 
-function sourceKeeper(source: CertificateSource): TlsKeeper {
+function fromSource(source: CertificateSource): ServingCertificate {
   let end: (() => void) | undefined
   const pairOf = (): Pair => ({ certificate: source.serving.certificate, key: source.serving.key })
   return {
@@ -56,7 +56,7 @@ interface Files {
   readonly log: Logger
 }
 
-class FileKeeper implements TlsKeeper {
+class CertificateFiles implements ServingCertificate {
   readonly #files: Files
   #pair: Pair
   #timer: Timer | undefined
@@ -72,7 +72,7 @@ class FileKeeper implements TlsKeeper {
   }
 
   watch(onChange: (pair: Pair) => void): void {
-    this.#timer = this.#files.clock.setTimer(LOOK_EVERY, () => void this.#look(onChange))
+    this.#timer = this.#files.clock.setTimer(CHECK_INTERVAL_MS, () => void this.#check(onChange))
   }
 
   close(): void {
@@ -80,7 +80,7 @@ class FileKeeper implements TlsKeeper {
     this.#timer?.cancel()
   }
 
-  async #look(onChange: (pair: Pair) => void): Promise<void> {
+  async #check(onChange: (pair: Pair) => void): Promise<void> {
     const { certificateFile, keyFile, log } = this.#files
     try {
       const pair = await readPair(certificateFile, keyFile)
@@ -88,15 +88,15 @@ class FileKeeper implements TlsKeeper {
       this.#pair = pair
       if (isNew && !this.#isClosed) onChange(pair)
     } catch (error) {
-      // Both files are rarely replaced in the same moment, and the old pair still works.
-      log.warn('certificate files cannot be used; the old ones go on', { certificateFile, error: asError(error) })
+      // The two files are rarely replaced at the same moment, and the old pair still works.
+      log.warn('certificate files are invalid, keeping the old certificate', { certificateFile, error: asError(error) })
     }
     if (!this.#isClosed) this.watch(onChange)
   }
 }
 
 async function readPair(certificateFile: string, keyFile: string): Promise<Pair> {
-  // One after the other: when both are missing, everybody is told of the same one.
+  // In sequence: if both files are missing, the error always names the same one.
   const certificate = await readText(certificateFile)
   const key = await readText(keyFile)
   return checked({ certificate, key }, ` in ${certificateFile} and ${keyFile}`)
@@ -104,11 +104,13 @@ async function readPair(certificateFile: string, keyFile: string): Promise<Pair>
 
 function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new TenureError('TENURE_HTTP_CERTIFICATE', `${file} cannot be read.`, { cause })
+    throw new TenureError('TENURE_HTTP_CERTIFICATE', `${file} cannot be read: check that it exists and is readable.`, {
+      cause,
+    })
   })
 }
 
-/** Throws unless the key is the certificate's. */
+/** Throws unless the key belongs to the certificate. */
 function checked({ certificate, key }: Pair, where = ''): Pair {
   try {
     void new X509Certificate(certificate)

@@ -1,6 +1,6 @@
 import { VirtualClock } from '@tenure/kube/testing'
 import { createMetrics } from '@tenure/runtime'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamSink } from '../routes/response.ts'
 import type { SseEvent, SseHubOptions, SseOpenOptions } from './hub.ts'
 import { SseHub } from './hub.ts'
@@ -25,7 +25,7 @@ class Reader implements StreamSink {
     this.isDestroyed = true
     this.leave()
   }
-  /** The ids that came, in order. */
+  /** The received ids, in order. */
   get ids(): readonly string[] {
     return [...this.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '')
   }
@@ -51,7 +51,7 @@ const event = (id: number, about = 'a'): SseEvent<string> => ({ id: String(id), 
 const only = (about: string) => ({ key: about, matches: (each: string) => each === about })
 
 describe('SseHub', () => {
-  it('sends what happens from now on, as frames with ids', async () => {
+  test('a new reader gets later events as frames with ids', async () => {
     const hub = hubOf()
     hub.publish(event(1))
     const reader = await join(hub)
@@ -61,7 +61,7 @@ describe('SseHub', () => {
     expect(hub.lastId).toBe('2')
   })
 
-  it('gathers a burst into one write, and never holds an event longer than the interval', async () => {
+  test('a burst is one write, and no event waits longer than the interval', async () => {
     const hub = hubOf()
     const reader = await join(hub)
     for (let id = 1; id <= 100; id++) hub.publish(event(id))
@@ -71,7 +71,7 @@ describe('SseHub', () => {
     expect(reader.writes).toBe(3)
   })
 
-  it('filters, and shares the bytes of readers with the same filter', async () => {
+  test('readers with the same filter share bytes', async () => {
     const hub = hubOf({ batchInterval: 0 })
     const [a, b, all] = [
       await join(hub, { filter: only('a') }),
@@ -83,7 +83,7 @@ describe('SseHub', () => {
     expect([a.ids, b.ids, all.ids]).toEqual([['1'], ['2'], ['1', '2']])
   })
 
-  it('keeps every reader awake with one timer, and none without readers', async () => {
+  test('one timer sends all heartbeats, and none runs without readers', async () => {
     const hub = hubOf()
     const readers = await Promise.all(Array.from({ length: 1_000 }, () => join(hub)))
     expect(clock.pending).toBe(1)
@@ -97,7 +97,7 @@ describe('SseHub', () => {
     expect(hub.readers).toBe(0)
   })
 
-  it('cuts off who does not read, and nobody else', async () => {
+  test('only a reader that does not read is disconnected', async () => {
     const metrics = await createMetrics({ processMetrics: false })
     const hub = hubOf({ bufferBytes: 1_000, batchInterval: 0, metrics })
     const [slow, fast] = [await join(hub), await join(hub)]
@@ -110,18 +110,18 @@ describe('SseHub', () => {
     expect((await metrics.expose()).text).toContain('http_stream_readers_dropped_total{stream="test"} 1')
   })
 
-  it('goes on after the last id, exactly', async () => {
+  test('a reader resumes exactly after its last id', async () => {
     const hub = hubOf()
     for (let id = 1; id <= 5; id++) hub.publish(event(id))
     expect((await join(hub, { lastEventId: '3' })).ids).toEqual(['4', '5'])
     expect((await join(hub, { lastEventId: '5' })).ids).toEqual([])
     expect((await join(hub, { lastEventId: '1', filter: only('b') })).ids).toEqual([])
-    // Two events of one id: who has the first may lack the second.
+    // Two events share an id: a reader with the first may lack the second.
     hub.publish(event(5))
     expect((await join(hub, { lastEventId: '5' })).ids).toEqual(['5'])
   })
 
-  it('says 410 when nobody remembers', async () => {
+  test('an unknown id is a 410', async () => {
     const hub = hubOf({ replayFrames: 3 })
     for (let id = 1; id <= 5; id++) hub.publish(event(id))
     await expect(join(hub, { lastEventId: '2' })).rejects.toMatchObject({ status: 410 })
@@ -131,7 +131,7 @@ describe('SseHub', () => {
     await expect(join(small, { lastEventId: '1' })).rejects.toMatchObject({ status: 410 })
   })
 
-  it('asks who remembers longer, and loses nothing that comes meanwhile', async () => {
+  test('a longer history is read without losing new events', async () => {
     const remembered = Promise.withResolvers<readonly SseEvent<string>[]>()
     const hub = hubOf({ history: () => remembered.promise })
     hub.publish(event(9))
@@ -145,7 +145,7 @@ describe('SseHub', () => {
     expect(reader.ids).toEqual(['6', '9', '10', '11', '12'])
   })
 
-  it('sends an event that is larger than all it keeps', async () => {
+  test('an event larger than the replay buffer is sent', async () => {
     const hub = hubOf({ replayBytes: 10 })
     const reader = await join(hub)
     hub.publish(event(1))

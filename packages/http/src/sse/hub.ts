@@ -7,38 +7,36 @@ import { HttpError } from '../errors/http-error.ts'
 import type { Frame } from './ring.ts'
 import { Ring } from './ring.ts'
 
-/** Which events a reader gets. Those with the same `key` share their bytes. */
+/** Selects the events of a reader. Readers with the same `key` share encoded bytes. */
 export interface SseFilter<T> {
   readonly key: string
   matches(about: T): boolean
 }
 
 export interface SseEvent<T> {
-  /** What a reader sends back as `Last-Event-ID` to go on from here. */
+  /** The `Last-Event-ID` with which a reader resumes after this event. */
   readonly id: string
   /** Sent as JSON. */
   readonly data: unknown
-  /** What filters judge. */
+  /** The input of filters. */
   readonly about: T
 }
 
 export interface SseHubOptions<T> {
   readonly clock: Clock
-  /** For logs and figures: `watch`. */
+  /** The name in metrics: `watch`. */
   readonly name: string
-  /** Milliseconds between comments that keep connections, and what is between, awake. Default 15,000. */
+  /** Milliseconds between comments that keep connections and proxies alive. Default 15,000. */
   readonly heartbeat?: number
-  /** Bytes that a reader may leave unread; one that leaves more is cut off. Default 4 MiB. */
+  /** Maximum number of unread bytes of a reader; beyond it the reader is disconnected. Default 4 MiB. */
   readonly bufferBytes?: number
-  /** Milliseconds between two writes: events of a burst go out together. The first goes at once. Default 20. */
+  /** Milliseconds between two writes: the events of a burst are sent together, the first one at once. Default 20. */
   readonly batchInterval?: number
-  /** Events that are kept for readers that come back. Default 10,000, of together at most 2 MiB. */
+  /** Maximum number of events that are kept for readers that resume. Default 10,000. */
   readonly replayFrames?: number
+  /** Maximum size of these events in bytes. Default 2 MiB. */
   readonly replayBytes?: number
-  /**
-   * Events after `id`, oldest first, from whoever remembers longer than this hub; undefined if nobody does. Default:
-   * nobody.
-   */
+  /** Reads events after `id`, oldest first, from a longer history than that of this hub; undefined if unknown. Default none. */
   readonly history?: (id: string, signal: AbortSignal) => Promise<readonly SseEvent<T>[] | undefined>
   /** Default: none. */
   readonly metrics?: Metrics
@@ -68,8 +66,8 @@ const WELCOME = Buffer.from(': ok\n\n')
 const HEADERS = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' }
 
 /**
- * Server-sent events from one source to many readers. An event is encoded once, a burst is one write per reader, one
- * timer keeps all of them awake; a reader that does not read is cut off, and may come back with its last id.
+ * Sends server-sent events from one source to many readers. Each event is encoded once, a burst is one write per reader,
+ * and one timer sends all heartbeats. A reader that does not read is disconnected and can resume with its last id.
  */
 export class SseHub<T> {
   readonly #options: SseHubOptions<T>
@@ -79,7 +77,7 @@ export class SseHub<T> {
   readonly #bufferBytes: number
   readonly #dropped: Counter
   #readers = 0
-  /** Not written yet. */
+  /** Events that are not written yet. */
   #pending: Frame<T>[] = []
   #lastWrite = -Infinity
   #flushing: Timer | undefined
@@ -93,13 +91,13 @@ export class SseHub<T> {
     const labels = ['stream']
     const dropped = {
       name: 'http_stream_readers_dropped_total',
-      help: 'Stream readers cut off for not reading.',
+      help: 'Number of stream readers disconnected because they did not read.',
       labels,
     }
     this.#dropped = metrics.counter(dropped).with({ stream: name })
   }
 
-  /** How many read now. */
+  /** Number of connected readers. */
   get readers(): number {
     return this.#readers
   }
@@ -121,10 +119,10 @@ export class SseHub<T> {
     else this.#flushing = clock.setTimer(wait, () => this.#flush())
   }
 
-  /** The answer that streams to one reader. Rejects with a 410 if what it has missed is no longer known. */
+  /** The streamed response for one reader. Rejects with a 410 if missed events are no longer known. */
   async open({ filter = EVERYTHING, lastEventId, signal }: SseOpenOptions<T>): Promise<HttpResponse> {
     const missed = lastEventId === undefined ? undefined : await this.#missed(lastEventId, signal)
-    // Nothing can happen between here and the call below but the writing of the head.
+    // Only the headers are written between here and `#join`.
     const from = missed?.end ?? this.#ring.end
     const frames = missed?.frames ?? []
     return stream((sink) => this.#join(sink, filter, frames, from), 'text/event-stream; charset=utf-8', HEADERS)
@@ -134,7 +132,7 @@ export class SseHub<T> {
     this.#flush()
     const later = this.#ring.from(from)
     if (!later) {
-      // So much came in the meantime: it may come back and be told.
+      // Too many events arrived in the meantime: the reader can reconnect and gets a 410.
       sink.destroy()
       return () => undefined
     }
@@ -145,7 +143,7 @@ export class SseHub<T> {
     this.#readers++
     this.#beating ??= this.#beat()
     const first = batchOf([...missed, ...later], filter)
-    // A first comment tells the reader, and proxies that wait for a body, that this is it.
+    // A first comment makes proxies that wait for a body forward the response.
     this.#write(reader, first.length > 0 ? first : WELCOME)
     return () => this.#leave(reader)
   }
@@ -161,7 +159,7 @@ export class SseHub<T> {
     this.#flush()
   }
 
-  /** Writes what is due, to every reader what its filter lets through: once encoded, once gathered per filter. */
+  /** Writes pending events to the readers whose filter matches. A batch is built once per filter. */
   #flush(): void {
     this.#flushing?.cancel()
     this.#flushing = undefined
@@ -192,13 +190,13 @@ export class SseHub<T> {
     })
   }
 
-  /** What came after `id`, and the position up to which that goes. */
+  /** The events after `id`, and the position after the last of them. */
   async #missed(
     id: string,
     signal: AbortSignal,
   ): Promise<{ readonly frames: readonly Frame<T>[]; readonly end: number }> {
     const ring = this.#ring
-    // Several events may have one id; who has seen the first may not have seen the others.
+    // Several events may share an id; a reader may have seen only the first of them.
     const at = ring.find(id)
     if (at !== undefined) return { frames: ring.from(at + 1) ?? [], end: ring.end }
     const before = ring.end
@@ -207,14 +205,14 @@ export class SseHub<T> {
     if (!events || !since) throw gone(id)
     const frames = events.map(encode)
     if (frames.reduce((sum, { bytes }) => sum + bytes.length, 0) > this.#bufferBytes / 2) throw gone(id)
-    // By their bytes and not by their ids: two events may have one id, and twice is better than never.
+    // Compared by bytes, because events may share an id. Sending an event twice is better than losing it.
     const known = new Set(frames.map(({ bytes }) => bytes.toString()))
     return { frames: [...frames, ...since.filter(({ bytes }) => !known.has(bytes.toString()))], end: ring.end }
   }
 }
 
 function encode<T>({ id, data, about }: SseEvent<T>): Frame<T> {
-  // Neither an id nor JSON has a line break, which would end the line that it stands on.
+  // Neither ids nor JSON contain line breaks, which would end the field.
   return { id, about, bytes: Buffer.from(`id: ${id}\ndata: ${JSON.stringify(data)}\n\n`) }
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Frame } from './ring.ts'
 import { Ring } from './ring.ts'
 
@@ -9,7 +9,7 @@ const frameOf = (id: number, length: number): Frame<undefined> => ({
   about: undefined,
 })
 
-it('keeps the longest tail within its bounds, and knows the positions of all of it', () => {
+test('the ring keeps the longest tail within its bounds, with the right positions', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(20), fc.nat(30)), { maxLength: 400 }),

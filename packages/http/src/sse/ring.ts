@@ -1,8 +1,8 @@
-/** One event, encoded once for all who read it. */
+/** One event, encoded once for all readers. */
 export interface Frame<T> {
   readonly id: string
   readonly bytes: Buffer
-  /** What filters judge. */
+  /** The input of filters. */
   readonly about: T
 }
 
@@ -11,14 +11,14 @@ export interface RingOptions {
   readonly maxBytes: number
 }
 
-/** The latest frames, a bounded number of them, by position: the first ever is 0. */
+/** A bounded buffer of the latest frames. Positions count from 0 for the first frame ever. */
 export class Ring<T> {
   readonly #options: RingOptions
-  /** Its first is at `#start`; what is before that is gone. */
+  /** The frames; the first valid one has the position `#start`. */
   #frames: Frame<T>[] = []
   #start = 0
   #bytes = 0
-  /** Frames at the beginning of the array that are gone already, to be cut off in one go. */
+  /** Number of dropped frames at the start of the array, which are removed together. */
   #dropped = 0
 
   constructor(options: RingOptions) {
@@ -30,7 +30,7 @@ export class Ring<T> {
     return this.#start + this.#frames.length - this.#dropped
   }
 
-  /** The position of the oldest frame that is still here. */
+  /** The position of the oldest frame. */
   get start(): number {
     return this.#start
   }
@@ -54,7 +54,7 @@ export class Ring<T> {
     }
   }
 
-  /** Frames from `position` on; undefined if some of them are gone. */
+  /** Frames from `position` on; undefined if some of them were dropped. */
   from(position: number): readonly Frame<T>[] | undefined {
     if (position < this.#start) return undefined
     return this.#frames.slice(this.#dropped + position - this.#start)

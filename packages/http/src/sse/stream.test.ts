@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { systemClock } from '@tenure/kube'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { route } from '../routes/route.ts'
 import { call, closeAll, serving } from '../server/server.testing.ts'
 import { SseHub } from './hub.ts'
 
-/** Generous, for machines that do other things too: it is waited for a condition, and no longer. */
-const SOON = { timeout: 15_000 }
+/** Generous for slow machines: polling ends with its condition. */
+const POLL = { timeout: 15_000 }
 
 const sockets: Socket[] = []
 afterEach(async () => {
@@ -30,7 +30,7 @@ function watching(hub: SseHub<undefined>) {
   ])
 }
 
-/** Opens a stream on a socket of its own; resolves when the head is there. */
+/** Opens a stream on its own socket; resolves when the headers have arrived. */
 function open(port: number, isPaused = false): Promise<{ readonly socket: Socket; text(): string }> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -50,43 +50,43 @@ const big = 'x'.repeat(10_000)
 const publish = (hub: SseHub<undefined>, id: number, data: unknown = id): void =>
   hub.publish({ id: String(id), data, about: undefined })
 
-it('sends the head at once, and events as they happen', async () => {
+test('the headers are sent at once, and events when they happen', async () => {
   const hub = new SseHub<undefined>({ clock: systemClock, name: 'test' })
   const { listening } = await watching(hub)
   const { text } = await open(listening.port)
   expect(text()).toContain('HTTP/1.1 200 OK')
   expect(text()).toContain('content-type: text/event-stream; charset=utf-8')
   expect(text()).not.toContain('id:')
-  await expect.poll(() => hub.readers, SOON).toBe(1)
+  await expect.poll(() => hub.readers, POLL).toBe(1)
   publish(hub, 1)
-  await expect.poll(text, SOON).toContain('id: 1\ndata: 1\n\n')
+  await expect.poll(text, POLL).toContain('id: 1\ndata: 1\n\n')
   expect(await call(`${listening.url}/watch`, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
   expect(await call(`${listening.url}/watch`, { headers: { 'last-event-id': '77' } })).toMatchObject({ status: 410 })
 })
 
-it('forgets a reader that is gone', async () => {
+test('a disconnected reader is removed', async () => {
   const hub = new SseHub<undefined>({ clock: systemClock, name: 'test' })
   const { listening, metrics } = await watching(hub)
   const [first, second] = await Promise.all([open(listening.port), open(listening.port)])
-  await expect.poll(() => hub.readers, SOON).toBe(2)
+  await expect.poll(() => hub.readers, POLL).toBe(2)
   expect((await metrics.expose()).text).toContain('http_streams_open 2')
   first.socket.destroy()
-  await expect.poll(() => hub.readers, SOON).toBe(1)
+  await expect.poll(() => hub.readers, POLL).toBe(1)
   second.socket.end()
-  await expect.poll(() => hub.readers, SOON).toBe(0)
-  await expect.poll(async () => (await metrics.expose()).text, SOON).toContain('http_streams_open 0')
+  await expect.poll(() => hub.readers, POLL).toBe(0)
+  await expect.poll(async () => (await metrics.expose()).text, POLL).toContain('http_streams_open 0')
 })
 
-it('cuts off a reader that stops reading, while others go on, in bounded memory', async () => {
+test('a reader that stops reading is disconnected, others continue, and memory stays bounded', async () => {
   const hub = new SseHub<undefined>({ clock: systemClock, name: 'test', bufferBytes: 500_000, batchInterval: 0 })
   const { listening } = await watching(hub)
   const slow = await open(listening.port, true)
   const fast = await open(listening.port)
-  await expect.poll(() => hub.readers, SOON).toBe(2)
+  await expect.poll(() => hub.readers, POLL).toBe(2)
   let id = 0
   while (hub.readers === 2) {
     publish(hub, ++id, big)
-    // The fast one keeps up, however slow the machine is.
+    // The fast reader keeps up, also on a slow machine.
     while (fast.text().length < id * big.length) await new Promise((resolve) => setImmediate(resolve))
     if (id > 20_000) throw new Error('never cut off')
   }
@@ -95,7 +95,7 @@ it('cuts off a reader that stops reading, while others go on, in bounded memory'
   slow.socket.destroy()
 }, 60_000)
 
-it('holds a thousand idle readers, and reaches all of them', async () => {
+test('a thousand idle readers all get an event', async () => {
   const hub = new SseHub<undefined>({ clock: systemClock, name: 'test' })
   const { listening, server } = await watching(hub)
   const readers: Awaited<ReturnType<typeof open>>[] = []

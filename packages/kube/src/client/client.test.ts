@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { KubeApi, WriteObserver } from './api.ts'
 import { Client } from './client.ts'
 import type { ClientOptions } from './client.ts'
@@ -8,7 +8,7 @@ import type { KubeObject } from '../model/object.ts'
 import { jsonPatch, mergePatch } from '../model/patch.ts'
 import type { ResponseInfo } from './requester.ts'
 import { FedBody, ScriptedTransport } from '../testing/scripted-transport.ts'
-import type { ScriptedAnswer } from '../testing/scripted-transport.ts'
+import type { ScriptedResponse } from '../testing/scripted-transport.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { settle, VirtualClock } from '../testing/virtual-clock.ts'
 
@@ -27,19 +27,19 @@ const deleting = (metadata: object): object => ({
   ...stored,
   metadata: { ...stored.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', ...metadata },
 })
-const failure = (status: number, reason: string): ScriptedAnswer => ({
+const failure = (status: number, reason: string): ScriptedResponse => ({
   status,
   body: { kind: 'Status', code: status, reason, message: reason },
 })
-const lost = new ConnectionError('TENURE_TEST_LOST', 'no answer')
+const lost = new ConnectionError('TENURE_TEST_LOST', 'no response')
 
 interface Setup {
   readonly client: Client
   readonly transport: ScriptedTransport
   readonly clock: VirtualClock
-  /** What observers were told. */
+  /** The calls of the write observer. */
   readonly told: unknown[]
-  /** The n-th request, with its body parsed. */
+  /** The n-th request with its parsed body. */
   sent(number?: number): { method: string; path: string; headers: unknown; body: unknown }
 }
 
@@ -61,13 +61,13 @@ function setup(transport: ScriptedTransport, options: Partial<ClientOptions> = {
   return { client, transport, clock, told, sent }
 }
 
-const answering = (...answers: (ScriptedAnswer | Error)[]): Setup => setup(ScriptedTransport.inOrder(...answers))
+const answering = (...answers: (ScriptedResponse | Error)[]): Setup => setup(ScriptedTransport.inOrder(...answers))
 
-const page = (name: string, next?: string): ScriptedAnswer => ({
+const page = (name: string, next?: string): ScriptedResponse => ({
   body: { items: [{ metadata: { name } }], metadata: { resourceVersion: '9', continue: next } },
 })
 
-/** Lets time pass until the call is over. */
+/** Advances the clock until the call has settled. */
 async function outcome<R>({ clock }: Setup, call: Promise<R>): Promise<R | Error> {
   const result = call.catch((error: Error) => error)
   let over = false
@@ -80,7 +80,7 @@ const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 
 describe('reads', () => {
-  it('gets an object as it was sent, unknown fields and all', async () => {
+  test('get returns the object with unknown fields', async () => {
     const object = { ...stored, spec: { text: 'x', unknown: [1, { deep: null }] }, more: true }
     const { client, sent } = answering({ body: object })
     expect(await client.get(Note, ref, { resourceVersion: '0' })).toEqual(object)
@@ -92,7 +92,7 @@ describe('reads', () => {
     })
   })
 
-  it('asks for metadata only, and gives it its own kind back', async () => {
+  test('a metadata read asks for metadata and returns the kind of the object', async () => {
     const { metadata } = stored
     const { client, sent } = answering({
       body: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata },
@@ -101,20 +101,20 @@ describe('reads', () => {
     expect(sent().headers).toEqual({ accept: METADATA })
   })
 
-  it('reads a Scale as what it is', async () => {
+  test('a Scale keeps its own kind', async () => {
     const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: stored.metadata, spec: { replicas: 2 } }
     const { client, sent } = answering({ body: scale })
     expect(await client.get(Note, ref, { subresource: 'scale' })).toEqual(scale)
     expect(sent().path).toBe('/apis/example.dev/v1/namespaces/a/notes/n/scale')
   })
 
-  it("reads live with the server's time", async () => {
+  test("a live read returns the server's time", async () => {
     const { client } = answering({ body: stored, headers: { date: 'Thu, 01 Jan 2026 00:00:07 GMT' } }, { body: stored })
     expect((await client.getLive(Note, ref)).serverTime).toBe(Date.UTC(2026, 0, 1, 0, 0, 7))
     expect((await client.getLive(Note, ref)).serverTime).toBeUndefined()
   })
 
-  it('needs a namespace, its own or the default one, before it asks anybody', async () => {
+  test('a namespaced kind without a namespace fails before the request', async () => {
     const { client, transport } = answering({ body: stored })
     await expect(client.get(Note, { name: 'n' })).rejects.toMatchObject({ code: 'TENURE_NAMESPACE_MISSING' })
     await expect(client.create(Note, { metadata: { name: 'n' } })).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('reads', () => {
     expect(withDefault.sent().path).toContain('/namespaces/d/')
   })
 
-  it('fills in what the items of a list lack', async () => {
+  test('items of a list get apiVersion and kind', async () => {
     const item = { metadata: stored.metadata, extra: 1 }
     const { client, sent } = answering({
       body: { items: [item], metadata: { resourceVersion: '9', remainingItemCount: 3 } },
@@ -140,7 +140,7 @@ describe('reads', () => {
     expect(sent().path).toBe('/apis/example.dev/v1/notes?labelSelector=a%3Db&fieldSelector=metadata.name%3Dn&limit=2')
   })
 
-  it('lists metadata as metadata, also from a server that sends everything', async () => {
+  test('a metadata list contains only metadata, also from a server that sends full objects', async () => {
     const { client, sent } = answering({ body: { items: [{ ...stored, spec: {} }, null].slice(0, 1), metadata: {} } })
     expect((await client.list(metadataOf(Note))).items).toEqual([stored])
     expect(sent().headers).toEqual({
@@ -148,20 +148,20 @@ describe('reads', () => {
     })
   })
 
-  it('takes null items for none', async () => {
+  test('null items are an empty list', async () => {
     const { client } = answering({ body: { items: null, metadata: { resourceVersion: '1' } } })
     expect((await client.list(Note)).items).toEqual([])
   })
 
-  it.each([{ metadata: { name: 'a', resourceVersion: '1' } }, { metadata: {}, items: {} }, { items: [] }])(
-    'does not take %j for a list',
+  test.each([{ metadata: { name: 'a', resourceVersion: '1' } }, { metadata: {}, items: {} }, { items: [] }])(
+    '%j is not accepted as a list',
     async (body) => {
       const { client } = answering({ body })
       await expect(client.list(Note)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE', fate: 'retry' })
     },
   )
 
-  it('follows continue tokens, naming the resourceVersion only at first', async () => {
+  test('pages follow continue tokens and send the resourceVersion only once', async () => {
     const { client, transport } = answering(page('a', 't1'), page('b', 't2'), page('c'))
     const names: unknown[] = []
     const options = { namespace: 'a', resourceVersion: '9', resourceVersionMatch: 'Exact' } as const
@@ -175,14 +175,14 @@ describe('reads', () => {
     ])
   })
 
-  it('throws when a token has expired between pages, rather than mix two states', async () => {
+  test('an expired continue token throws instead of mixing two states', async () => {
     const { client } = answering({ body: { items: [], metadata: { continue: 't' } } }, failure(410, 'Expired'))
     const pages = client.pages(Note)[Symbol.asyncIterator]()
     await pages.next()
     await expect(pages.next()).rejects.toMatchObject({ status: 410 })
   })
 
-  it('streams a list, once, on a connection of its own', async () => {
+  test('a streamed list uses its own connection and is not retried', async () => {
     const items = [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]
     const { client, transport } = answering(
       { body: { metadata: { resourceVersion: '9' }, items } },
@@ -206,7 +206,7 @@ describe('reads', () => {
     expect(transport.requests).toHaveLength(2)
   })
 
-  it('gives up on a streamed list that stops coming', async () => {
+  test('a stalled streamed list fails', async () => {
     const body = new FedBody()
     const { client, clock } = setup(new ScriptedTransport(() => body.response()))
     const first = client.streamList(Note, { idleTimeout: 5000 })[Symbol.asyncIterator]().next()
@@ -217,14 +217,14 @@ describe('reads', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('says so when the answer is no object', async () => {
+  test('a response that is not an object is an error', async () => {
     const { client } = answering({ body: '"hello"' })
     await expect(client.get(Note, ref)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE' })
   })
 })
 
 describe('writes', () => {
-  it('creates, with kind and field manager filled in', async () => {
+  test('create adds kind and field manager', async () => {
     const { client, told, sent } = answering({ status: 201, body: stored })
     const object = { metadata: { name: 'n', namespace: 'a' }, spec: { text: 'x', unknown: 1 } }
     expect(await client.create(Note, object, { fieldValidation: 'Strict' })).toEqual(stored)
@@ -237,13 +237,13 @@ describe('writes', () => {
     expect(told).toEqual([['written', 'Note', 'n', '5']])
   })
 
-  it('creates by generateName', async () => {
+  test('create supports generateName', async () => {
     const { client, sent } = answering({ status: 201, body: stored })
     await client.create(Note, { metadata: { generateName: 'n-', namespace: 'a' } })
     expect(sent().path).toMatch(/\/notes\?/)
   })
 
-  it('updates, also the status', async () => {
+  test('update writes objects and their status', async () => {
     const { client, told, sent } = answering({ body: stored })
     await client.update(Note, stored, { subresource: 'status', fieldManager: 'me' })
     expect(sent()).toMatchObject({
@@ -254,7 +254,7 @@ describe('writes', () => {
     expect(told).toEqual([['written', 'Note', 'n', '5']])
   })
 
-  it('patches with the media type of the patch', async () => {
+  test('patch sends the media type of the patch', async () => {
     const { client, sent } = answering({ body: stored })
     await client.patch(Note, ref, jsonPatch([{ op: 'remove', path: '/x' }]))
     await client.patch(Note, ref, mergePatch({ spec: null }))
@@ -266,7 +266,7 @@ describe('writes', () => {
     expect(sent(2)).toMatchObject({ headers: { 'content-type': 'application/merge-patch+json' }, body: { spec: null } })
   })
 
-  it('applies without managedFields, but with the preconditions it was given', async () => {
+  test('apply drops managedFields and keeps preconditions', async () => {
     const { client, sent } = answering({ body: stored })
     const metadata = { ...stored.metadata, managedFields: [{ manager: 'x' }] }
     await client.apply(Note, { metadata }, { force: true, dryRun: true })
@@ -281,7 +281,7 @@ describe('writes', () => {
     })
   })
 
-  it('refuses to write an object as a kind that it is not', async () => {
+  test('an object of another kind is not written', async () => {
     const { client, transport } = answering({ body: stored })
     const other = { apiVersion: 'example.dev/v2', kind: 'Note', metadata: ref }
     for (const write of ['create', 'update', 'apply'] as const) {
@@ -290,7 +290,7 @@ describe('writes', () => {
     expect(transport.requests).toHaveLength(0)
   })
 
-  it('refuses to write an object whole from its metadata', async () => {
+  test('metadata cannot be written as a full object', async () => {
     const { client, sent } = answering({ body: stored })
     await expect(client.update(metadataOf(Note), stored)).rejects.toMatchObject({ code: 'TENURE_METADATA_ONLY' })
     await expect(client.create(metadataOf(Note), stored)).rejects.toMatchObject({ code: 'TENURE_METADATA_ONLY' })
@@ -298,7 +298,7 @@ describe('writes', () => {
     expect(sent().headers).toMatchObject({ accept: METADATA })
   })
 
-  it('writes a Scale as what it is, and tells nobody', async () => {
+  test('a Scale keeps its own kind and is not reported to observers', async () => {
     const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: stored.metadata, spec: { replicas: 2 } }
     const { client, told, sent } = answering({ body: scale })
     await client.update(Note, scale as Note, { subresource: 'scale' })
@@ -306,14 +306,14 @@ describe('writes', () => {
     expect(told).toEqual([])
   })
 
-  it('does not report a dry run', async () => {
+  test('a dry run is not reported to observers', async () => {
     const { client, told } = answering({ body: stored })
     await client.create(Note, { metadata: ref }, { dryRun: true })
     await client.delete(Note, ref, { dryRun: true })
     expect(told).toEqual([])
   })
 
-  it('reports a write before its caller hears of it, and no longer once told to stop', async () => {
+  test('observers are called before the write returns, until they are removed', async () => {
     const { client } = answering({ body: stored })
     const order: string[] = []
     const stop = client.observeWrites({ written: () => order.push('observer'), deleted: () => undefined })
@@ -323,19 +323,19 @@ describe('writes', () => {
     expect(order).toEqual(['observer', 'caller'])
   })
 
-  it('does not report a write that failed', async () => {
+  test('a failed write is not reported to observers', async () => {
     const { client, told } = answering(failure(409, 'Conflict'))
     await expect(client.update(Note, stored)).rejects.toMatchObject({ reason: 'Conflict' })
     expect(told).toEqual([])
   })
 
-  it('reports the write that takes the last finalizer as a deletion', async () => {
+  test('removing the last finalizer is reported as a deletion', async () => {
     const { client, told } = answering({ body: deleting({ deletionGracePeriodSeconds: 0 }) })
     await client.patch(Note, ref, mergePatch({ metadata: { finalizers: null } }))
     expect(told).toEqual([['deleted', 'Note', ref, 'u1']])
   })
 
-  it('reports a write to what is still being deleted as a write', async () => {
+  test('a write to an object in deletion is reported as a write', async () => {
     const { client, told } = answering({ body: deleting({ finalizers: ['x'] }) })
     await client.patch(Note, ref, mergePatch({}))
     expect(told).toEqual([['written', 'Note', 'n', '5']])
@@ -343,7 +343,7 @@ describe('writes', () => {
 })
 
 describe('delete', () => {
-  it('sends what it was asked for', async () => {
+  test('delete sends its options', async () => {
     const { client, sent } = answering({ body: { kind: 'Status', details: { uid: 'u1' } } })
     await client.delete(Note, ref, {
       preconditions: { uid: 'u1', resourceVersion: '5' },
@@ -364,33 +364,33 @@ describe('delete', () => {
     })
   })
 
-  it.each([
+  test.each([
     ['a Status', { kind: 'Status', details: { uid: 'u1' } }],
     ['an object that is not being deleted', stored],
     ['an object with nothing to wait for', deleting({ deletionGracePeriodSeconds: 0, finalizers: [] })],
-  ])('is done when the answer is %s', async (_, body) => {
+  ])('the object is gone if the response is %s', async (_, body) => {
     const { client, told } = answering({ body })
     expect(await client.delete(Note, ref)).toEqual({ gone: true, uid: 'u1' })
     expect(told).toEqual([['deleted', 'Note', ref, 'u1']])
   })
 
-  it.each([
+  test.each([
     ['finalizers', deleting({ finalizers: ['x'], deletionGracePeriodSeconds: 0 })],
     ['a grace period', deleting({ deletionGracePeriodSeconds: 30 })],
-  ])('is under way while there are %s', async (_, body) => {
+  ])('the object remains while there are %s', async (_, body) => {
     const { client, told } = answering({ body })
     expect(await client.delete(Note, ref)).toEqual({ gone: false, object: body })
     expect(told).toEqual([['written', 'Note', 'n', '5']])
   })
 
-  it('knows that a namespace keeps its finalizers elsewhere', async () => {
+  test('the finalizers in the spec of a namespace count', async () => {
     const body = { ...deleting({}), kind: 'Namespace', apiVersion: 'v1', spec: { finalizers: ['kubernetes'] } }
     const { client } = answering({ body })
     expect(await client.delete(Namespace, { name: 'n' })).toMatchObject({ gone: false })
     expect(await client.delete(metadataOf(Namespace), { name: 'n' })).toMatchObject({ gone: false })
   })
 
-  it('deletes a collection of one namespace', async () => {
+  test('deleteCollection deletes in one namespace', async () => {
     const { client, sent } = answering({ body: { kind: 'Status' } })
     await client.deleteCollection(Note, { namespace: 'a', labelSelector: 'x=y', propagation: 'Background' })
     expect(sent()).toMatchObject({
@@ -402,7 +402,7 @@ describe('delete', () => {
   })
 })
 
-describe('when an answer is lost', () => {
+describe('a lost response', () => {
   const calls: Record<string, (client: KubeApi) => Promise<unknown>> = {
     get: (client) => client.get(Note, ref),
     list: (client) => client.list(Note),
@@ -417,14 +417,14 @@ describe('when an answer is lost', () => {
   }
   const body = { ...stored, items: [] }
 
-  it.each(['get', 'list', 'apply', 'delete with uid'])('repeats %s', async (name) => {
+  test.each(['get', 'list', 'apply', 'delete with uid'])('%s is retried', async (name) => {
     const at = answering(lost, failure(502, 'BadGateway'), { body })
     expect(await outcome(at, calls[name]?.(at.client) ?? Promise.reject(lost))).not.toBeInstanceOf(Error)
     expect(at.transport.requests).toHaveLength(3)
   })
 
-  it.each(['apply with resourceVersion', 'create', 'update', 'patch', 'delete', 'deleteCollection'])(
-    'does not repeat %s',
+  test.each(['apply with resourceVersion', 'create', 'update', 'patch', 'delete', 'deleteCollection'])(
+    '%s is not retried',
     async (name) => {
       const at = answering(lost, { body })
       expect(await outcome(at, calls[name]?.(at.client) ?? Promise.resolve())).toBe(lost)
@@ -433,18 +433,18 @@ describe('when an answer is lost', () => {
     },
   )
 
-  it.each(Object.keys(calls))('waits and repeats %s after a 429', async (name) => {
+  test.each(Object.keys(calls))('%s is retried after a 429', async (name) => {
     const at = answering({ ...failure(429, 'TooManyRequests'), headers: { 'retry-after': '1' } }, { body })
     expect(await outcome(at, calls[name]?.(at.client) ?? Promise.reject(lost))).not.toBeInstanceOf(Error)
     expect(at.clock.monotonic()).toBeGreaterThanOrEqual(1000)
   })
 
-  it('repeats a read whose answer was cut', async () => {
+  test('a read whose response was cut is retried', async () => {
     const at = answering({ body: '{"kind":"No' }, { body: stored })
     expect(await outcome(at, at.client.get(Note, ref))).toEqual(stored)
   })
 
-  it('takes a 404 after a lost answer for its own deed, and after a 429 for what it is', async () => {
+  test('a 404 after a lost response counts as success, and after a 429 as an error', async () => {
     const carriedOut = answering(lost, failure(404, 'NotFound'))
     const preconditions = { uid: 'u1' }
     expect(await outcome(carriedOut, carriedOut.client.delete(Note, ref, { preconditions }))).toEqual({
@@ -460,7 +460,7 @@ describe('when an answer is lost', () => {
     expect(await outcome(missing, missing.client.delete(Note, ref, { preconditions }))).toMatchObject({ status: 404 })
   })
 
-  it('asks nobody once it is aborted', async () => {
+  test('an aborted call sends no request', async () => {
     const { client, transport } = answering({ body: stored })
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(client.get(Note, ref, { signal })).rejects.toThrow('enough')
@@ -469,7 +469,7 @@ describe('when an answer is lost', () => {
 })
 
 describe('watch', () => {
-  it('asks for what it was told, on a connection of its own', async () => {
+  test('a watch sends its options and uses its own connection', async () => {
     const body = new FedBody()
     body.end()
     const { client, transport } = setup(new ScriptedTransport(() => body.response()))
@@ -482,7 +482,7 @@ describe('watch', () => {
     })
   })
 
-  it('says once that the server has accepted it', async () => {
+  test('onOpen is called once', async () => {
     const body = new FedBody()
     body.end()
     const { client } = setup(new ScriptedTransport(() => body.response()))
@@ -491,7 +491,7 @@ describe('watch', () => {
     expect(opened).toBe(1)
   })
 
-  it('asks for the initial events the way the server wants it', async () => {
+  test('initial events are requested with resourceVersionMatch', async () => {
     const { client, transport } = setup(new ScriptedTransport(() => ({ body: '' })))
     for await (const _ of client.watch(metadataOf(Note), { sendInitialEvents: true, bookmarks: true }))
       expect.unreachable()
@@ -501,18 +501,18 @@ describe('watch', () => {
     expect(transport.requests[0]?.headers).toEqual({ accept: METADATA })
   })
 
-  it.each([
+  test.each([
     [410, 'Expired'],
     [429, 'TooManyRequests'],
     [500, 'InternalError'],
-  ])('throws a %i as an ApiError at once: who watches knows when to come again', async (status, reason) => {
+  ])('a %i throws an ApiError without a retry', async (status, reason) => {
     const { client, transport } = answering({ ...failure(status, reason), headers: { 'retry-after': '1' } })
     const next = client.watch(Note)[Symbol.asyncIterator]().next()
     await expect(next).rejects.toMatchObject({ status, reason, retryAfter: 1000 })
     expect(transport.requests).toHaveLength(1)
   })
 
-  it('aborts a request that is still under way', async () => {
+  test('an abort ends a pending request', async () => {
     const abort = new AbortController()
     const { client, transport } = setup(new ScriptedTransport(() => new Promise<never>(() => undefined)))
     const next = client.watch(Note, { signal: abort.signal })[Symbol.asyncIterator]().next()
@@ -524,7 +524,7 @@ describe('watch', () => {
   })
 })
 
-it('tells of every attempt, with its duration and what the server warned of', async () => {
+test('onResponse is called for every attempt, with duration and warnings', async () => {
   const infos: ResponseInfo[] = []
   const clock = new VirtualClock()
   const transport = ScriptedTransport.inOrder(lost, failure(500, 'InternalError'), {
@@ -543,7 +543,7 @@ it('tells of every attempt, with its duration and what the server warned of', as
   expect(infos[2]?.headers).toEqual({ warning: '299' })
 })
 
-it('keeps to a rate limit, if it has one', async () => {
+test('requests respect the rate limit', async () => {
   const clock = new VirtualClock()
   const transport = ScriptedTransport.inOrder({ body: stored })
   const client = new Client({ transport, clock, rateLimit: { qps: 10, burst: 1 } })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Client } from './client.ts'
 import { defineKind, metadataOf } from '../model/kind.ts'
 import type { KubeObject, ListMeta, ObjectMeta, Stored } from '../model/object.ts'
@@ -43,11 +43,11 @@ describe('a streamed list of metadata', () => {
   const items = metas.map((metadata) => ({ apiVersion: 'example.dev/v1', kind: 'Note', metadata }))
   const partial = metas.map((metadata) => ({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata }))
 
-  it.each([
+  test.each([
     ['protobuf', () => protobuf(encodeMetadataList(listMeta, metas))],
     ['JSON', () => ({ body: { metadata: listMeta, items: partial } })],
     ['JSON, whole', () => ({ body: { metadata: listMeta, items: metas.map((metadata) => ({ metadata, spec: {} })) } })],
-  ])('asks for protobuf, and is content with %s', async (_what, response) => {
+  ])('the list accepts protobuf and %s', async (_what, response) => {
     const { client, transport } = clientOf(response())
     const list = client.streamList(metadataOf(Note))
     expect(list.metadata).toBeUndefined()
@@ -56,30 +56,30 @@ describe('a streamed list of metadata', () => {
     expect(transport.requests[0]?.headers).toEqual({ accept: ACCEPT })
   })
 
-  it('leaves out managedFields that are not wanted', async () => {
+  test('managedFields that are not needed are omitted', async () => {
     const { client } = clientOf(protobuf(encodeMetadataList(listMeta, metas)))
     const read = await itemsOf(client.streamList(metadataOf(Note), { managedFieldsOf: ['me'] }))
     expect(read.map(({ metadata }) => metadata?.managedFields)).toEqual([[{ manager: 'me' }], [{ manager: 'me' }]])
   })
 
-  it('fails if it is cut short', async () => {
+  test('a list that is cut short fails', async () => {
     const { client } = clientOf(protobuf(encodeMetadataList(listMeta, metas).subarray(0, -10)))
     await expect(itemsOf(client.streamList(metadataOf(Note)))).rejects.toMatchObject({ code: 'TENURE_LIST_UNREADABLE' })
   })
 
-  it.each([
+  test.each([
     [403, 'TENURE_API_FORBIDDEN'],
     [404, 'TENURE_API_NOT_FOUND'],
     [410, 'TENURE_API_GONE'],
     [429, 'TENURE_API_TOO_MANY_REQUESTS'],
-  ])('knows a refusal with %i by its code, however it is written', async (status, code) => {
+  ])('an error %i has its code in any encoding', async (status, code) => {
     const body = Object.assign(new FedBody(), { text: () => Promise.resolve('k8s\0') })
     const { client } = clientOf({ ...protobuf(Buffer.alloc(0)), status, body })
     await expect(itemsOf(client.streamList(metadataOf(Note)))).rejects.toMatchObject({ code, status })
   })
 })
 
-it('asks for JSON if the list is of whole objects, or not streamed', async () => {
+test('lists of full objects and lists without streaming accept only JSON', async () => {
   const { client, transport } = clientOf({ body: { metadata: listMeta, items: [] } })
   await itemsOf(client.streamList(Note))
   await client.list(metadataOf(Note))

@@ -11,7 +11,7 @@ import type { TransportResponse } from '../transport/transport.ts'
 
 export interface StreamedListOptions<T extends KubeObject> extends Omit<
   ResponseStreamOptions<Stored<T>>,
-  'decoderFor' | 'quiet'
+  'decoderFor' | 'idleError'
 > {
   readonly kind: Kind<T>
   /** The managers whose managedFields entries are needed. Default: all. */
@@ -28,7 +28,7 @@ export class StreamedList<T extends KubeObject> extends ResponseStream<Stored<T>
 
   constructor(options: StreamedListOptions<T>) {
     let decoder: AnyListDecoder<T> | undefined
-    super({ ...options, decoderFor: (response) => (decoder = decoderFor(response, options)), quiet })
+    super({ ...options, decoderFor: (response) => (decoder = decoderFor(response, options)), idleError })
     this.#metadata = () => decoder?.metadata
   }
 
@@ -45,7 +45,7 @@ function decoderFor<T extends KubeObject>(
   return isProtobuf(headers) ? new MetadataListDecoder(kind, managedFieldsOf) : new ListDecoder(kind, managedFieldsOf)
 }
 
-function quiet(milliseconds: number): ConnectionError {
+function idleError(milliseconds: number): ConnectionError {
   return new ConnectionError(
     'TENURE_LIST_QUIET',
     `The list stalled: no data for ${milliseconds / 1000} seconds. Check the connection to the API server.`,

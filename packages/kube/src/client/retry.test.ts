@@ -1,15 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ApiError, ConnectionError } from '../errors/errors.ts'
 import { RetryPolicy } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 
-const lost = new ConnectionError('TENURE_TEST_LOST', 'no answer')
+const lost = new ConnectionError('TENURE_TEST_LOST', 'no response')
 const answer = (status: number, retryAfter?: number): ApiError =>
   new ApiError(`${status}`, { status, reason: 'Test', retryAfter })
 
-/** When each attempt began, and how it all ended. */
+/** The start time of each attempt, and the outcome. */
 async function attemptsOf(
   failures: readonly Error[],
   request: { readonly idempotent: boolean; readonly options?: RetryOptions; readonly seed?: number },
@@ -37,39 +37,39 @@ async function attemptsOf(
 }
 
 describe('RetryPolicy', () => {
-  it.each([
-    ['no answer', lost],
+  test.each([
+    ['no response', lost],
     ['500', answer(500)],
     ['502', answer(502)],
     ['503', answer(503)],
     ['504', answer(504)],
-  ])('repeats after %s only what is idempotent', async (_, failure) => {
+  ])('only idempotent requests are retried after %s', async (_, failure) => {
     expect((await attemptsOf([failure], { idempotent: true })).result).toBe('done')
     const once = await attemptsOf([failure], { idempotent: false })
     expect(once.result).toBe(failure)
     expect(once.times).toHaveLength(1)
   })
 
-  it.each([
+  test.each([
     ['429', answer(429)],
     ['429 with a time', answer(429, 1000)],
     ['503 with a time', answer(503, 1000)],
-  ])('repeats anything after %s: it was not carried out', async (_, failure) => {
+  ])('every request is retried after %s, because it was not processed', async (_, failure) => {
     expect((await attemptsOf([failure, failure], { idempotent: false })).result).toBe('done')
   })
 
-  it.each([400, 401, 403, 404, 405, 409, 410, 422, 501])('does not repeat after %i', async (status) => {
+  test.each([400, 401, 403, 404, 405, 409, 410, 422, 501])('there is no retry after %i', async (status) => {
     const { times } = await attemptsOf([answer(status)], { idempotent: true })
     expect(times).toHaveLength(1)
   })
 
-  it('does not repeat what is not worth it: a connection error whose fate is terminal, or a bug', async () => {
+  test('terminal connection errors and bugs are not retried', async () => {
     const refused = new ConnectionError('TENURE_TEST_TLS', 'bad certificate', { fate: 'terminal' })
     expect((await attemptsOf([refused], { idempotent: true })).times).toHaveLength(1)
     expect((await attemptsOf([new TypeError('bug')], { idempotent: true })).times).toHaveLength(1)
   })
 
-  it('never comes before the time the server named', async () => {
+  test('a retry never starts before the time of Retry-After', async () => {
     for (let seed = 1; seed < 50; seed++) {
       const { times } = await attemptsOf([answer(429, 2000)], { idempotent: false, seed })
       expect(times[1]).toBeGreaterThanOrEqual(2000)
@@ -77,14 +77,14 @@ describe('RetryPolicy', () => {
     }
   })
 
-  it('does not wait for a time beyond its budget: who asked can', async () => {
+  test('a Retry-After beyond the budget fails at once', async () => {
     const failure = answer(429, 60_000)
     const { times, result } = await attemptsOf([failure], { idempotent: true })
     expect(times).toEqual([0])
     expect(result).toBe(failure)
   })
 
-  it('waits twice as long each time, up to the longest, cut by at most half', async () => {
+  test('delays double up to the maximum, with jitter of at most half', async () => {
     for (let seed = 1; seed < 50; seed++) {
       const options = { attempts: 7, initialDelay: 100, maxDelay: 800 }
       const { times } = await attemptsOf(
@@ -99,7 +99,7 @@ describe('RetryPolicy', () => {
     }
   })
 
-  it('gives up after 5 attempts, within 10 seconds, with the last error', async () => {
+  test('retries end after 5 attempts within 10 seconds with the last error', async () => {
     const failures = Array.from({ length: 9 }, () => answer(500))
     const { times, result } = await attemptsOf(failures, { idempotent: true })
     expect(times).toHaveLength(5)
@@ -107,7 +107,7 @@ describe('RetryPolicy', () => {
     expect(result).toBe(failures[4])
   })
 
-  it('stops waiting when aborted, and leaves no timer', async () => {
+  test('an abort ends the wait and leaves no timer', async () => {
     const clock = new VirtualClock()
     const abort = new AbortController()
     const run = new RetryPolicy(clock, seededRandom()).run(
@@ -123,7 +123,7 @@ describe('RetryPolicy', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not repeat after an abort', async () => {
+  test('there is no retry after an abort', async () => {
     const abort = new AbortController()
     let attempts = 0
     const run = new RetryPolicy(new VirtualClock(), seededRandom()).run(

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WatchEvent } from './api.ts'
 import { ConnectionError } from '../errors/errors.ts'
 import { defineKind } from '../model/kind.ts'
@@ -35,7 +35,7 @@ function start(options: Partial<WatchStreamOptions<KubeObject>> = {}): Started {
 }
 
 describe('WatchStream', () => {
-  it('gives batches in order and ends when the server does', async () => {
+  test('batches come in order, and the stream ends with the response', async () => {
     const { body, stream } = start()
     body.push(line('a') + line('b'))
     body.push(line('c').slice(0, 5))
@@ -47,7 +47,7 @@ describe('WatchStream', () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('opens nothing before it is read, and pulls a chunk only when the next batch is asked for', async () => {
+  test('the request starts with the first read, and a chunk is pulled only for the next batch', async () => {
     const { body, stream, signals } = start()
     await settle()
     expect(signals).toHaveLength(0)
@@ -61,7 +61,7 @@ describe('WatchStream', () => {
     await stream.return()
   })
 
-  it('says once when the server has accepted the watch, before any event', async () => {
+  test('onOpen is called once, before any event', async () => {
     let opened = 0
     const { body, stream } = start({ onOpen: () => opened++ })
     const next = stream.next()
@@ -74,7 +74,7 @@ describe('WatchStream', () => {
     expect(opened).toBe(1)
   })
 
-  it('does not say so of a watch that was refused or given up before', async () => {
+  test('onOpen is not called for a rejected or cancelled watch', async () => {
     let opened = 0
     const onOpen = (): number => opened++
     const refused = start({ onOpen, open: () => Promise.reject(new ConnectionError('TENURE_TEST_LOST', 'refused')) })
@@ -90,7 +90,7 @@ describe('WatchStream', () => {
     expect(opened).toBe(0)
   })
 
-  it('answers calls of next in order, also when they do not wait for each other', async () => {
+  test('concurrent calls of next resolve in order', async () => {
     const { body, stream } = start()
     const results = [stream.next(), stream.next(), stream.next()]
     body.push(line('a'))
@@ -100,7 +100,7 @@ describe('WatchStream', () => {
     expect([names(first?.value), names(second?.value), third?.done]).toEqual([['a'], ['b'], true])
   })
 
-  it('cancels the body when the reader leaves', async () => {
+  test('leaving the loop cancels the body', async () => {
     const { body, clock, stream, signals } = start({ idleTimeout: 1000 })
     body.push(line('a'))
     for await (const batch of stream) {
@@ -112,7 +112,7 @@ describe('WatchStream', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('ends a next that is waiting when return is called', async () => {
+  test('return ends a pending next', async () => {
     const { body, stream } = start()
     const waiting = stream.next()
     await settle()
@@ -121,8 +121,8 @@ describe('WatchStream', () => {
     expect(body.cancelled).toBe(true)
   })
 
-  it.each(['while it waits', 'between two reads', 'before it is read'])(
-    'throws the reason when aborted %s',
+  test.each(['while it waits', 'between two reads', 'before it is read'])(
+    'a stream that is aborted %s throws the reason',
     async (when) => {
       const abort = new AbortController()
       const { body, clock, stream } = start({ signal: abort.signal, idleTimeout: 1000 })
@@ -143,7 +143,7 @@ describe('WatchStream', () => {
     },
   )
 
-  it('cancels an answer that comes after the watch was given up', async () => {
+  test('a response that arrives after return is cancelled', async () => {
     const body = new FedBody()
     const opening = Promise.withResolvers<TransportResponse>()
     const { stream } = start({ open: () => opening.promise })
@@ -156,7 +156,7 @@ describe('WatchStream', () => {
     expect(body.cancelled).toBe(true)
   })
 
-  it('ends when it is given up at any moment around the answer', async () => {
+  test('return ends the stream at any moment around the response', async () => {
     for (let turns = 0; turns < 12; turns++) {
       const { body, stream } = start()
       const waiting = stream.next()
@@ -168,7 +168,7 @@ describe('WatchStream', () => {
     }
   })
 
-  it('gives up on silence, but any byte puts that off', async () => {
+  test('an idle stream fails, and any byte postpones that', async () => {
     const { body, clock, stream } = start({ idleTimeout: 1000 })
     let failure: unknown
     const waiting = stream.next().catch((error: unknown) => (failure = error))
@@ -186,7 +186,7 @@ describe('WatchStream', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not take a slow reader for a quiet server', async () => {
+  test('a slow reader does not make the stream idle', async () => {
     const { body, clock, stream } = start({ idleTimeout: 1000 })
     body.push(line('a'))
     await stream.next()
@@ -199,14 +199,14 @@ describe('WatchStream', () => {
     await stream.return()
   })
 
-  it('gives up on a server that never answers at all', async () => {
+  test('a stream without a response fails after the idle time-out', async () => {
     const { clock, stream } = start({ idleTimeout: 1000, open: () => new Promise(() => undefined) })
     const waiting = stream.next().catch((error: unknown) => error)
     await clock.advance(1000)
     expect(await waiting).toMatchObject({ code: 'TENURE_WATCH_QUIET' })
   })
 
-  it('delivers what came before a failure, then throws it once', async () => {
+  test('events before a failure are returned, then it is thrown once', async () => {
     const { body, stream } = start()
     body.push(`${line('a')}{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}\n${line('b')}`)
     expect(names((await stream.next()).value)).toEqual(['a'])
@@ -215,7 +215,7 @@ describe('WatchStream', () => {
     expect(body.cancelled).toBe(true)
   })
 
-  it('throws when the connection breaks, and when it ends within an event', async () => {
+  test('a broken connection and an end inside an event throw', async () => {
     const broken = start()
     broken.body.fail(new ConnectionError('TENURE_TEST_LOST', 'reset'))
     await expect(broken.stream.next()).rejects.toMatchObject({ code: 'TENURE_TEST_LOST' })
@@ -225,7 +225,7 @@ describe('WatchStream', () => {
     await expect(cut.stream.next()).rejects.toMatchObject({ code: 'TENURE_WATCH_CUT' })
   })
 
-  it('delivers a last event without a newline before it ends', async () => {
+  test('a last event without a newline is returned', async () => {
     const { body, stream } = start()
     body.push(line('a').trimEnd())
     body.end()

@@ -8,7 +8,7 @@ import { WatchDecoder } from '../decode/watch-decoder.ts'
 
 export interface WatchStreamOptions<T extends KubeObject> extends Omit<
   ResponseStreamOptions<WatchEvent<T>>,
-  'decoderFor' | 'quiet'
+  'decoderFor' | 'idleError'
 > {
   readonly kind: Kind<T>
   /** Maximum length of an event in bytes. Default 64 MiB. */
@@ -18,11 +18,11 @@ export interface WatchStreamOptions<T extends KubeObject> extends Omit<
 /** A watch response, in batches of events. */
 export class WatchStream<T extends KubeObject> extends ResponseStream<WatchEvent<T>> {
   constructor(options: WatchStreamOptions<T>) {
-    super({ ...options, decoderFor: () => new WatchDecoder(options.kind, options.maxLine), quiet })
+    super({ ...options, decoderFor: () => new WatchDecoder(options.kind, options.maxLine), idleError })
   }
 }
 
-function quiet(milliseconds: number): ConnectionError {
+function idleError(milliseconds: number): ConnectionError {
   return new ConnectionError(
     'TENURE_WATCH_QUIET',
     `The watch stalled: no data for ${milliseconds / 1000} seconds, not even a bookmark. Check the connection to the API server.`,

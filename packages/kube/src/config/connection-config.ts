@@ -1,10 +1,10 @@
 import { SecretValue } from './secret-value.ts'
 
-/** PEM text, at hand or in a file that is read again when it changes. */
+/** PEM text, given directly or in a file that is read again when it changes. */
 export type PemSource = { readonly file: string } | { readonly pem: SecretValue }
 
 export interface TlsConfig {
-  /** Whom to trust. Default: the authorities Node trusts. */
+  /** The trusted authorities. Default: those of Node. */
   readonly ca?: PemSource | undefined
   readonly certificate?: { readonly cert: PemSource; readonly key: PemSource } | undefined
   /** The name expected in the server's certificate. Default: the host of the URL. */
@@ -13,7 +13,7 @@ export interface TlsConfig {
   readonly insecure?: boolean | undefined
 }
 
-/** What an exec plugin may be told about the cluster: the `spec.cluster` of an ExecCredential. */
+/** The `spec.cluster` of an ExecCredential: information about the cluster for an exec plugin. */
 export interface ExecCluster {
   readonly server: string
   readonly tlsServerName?: string | undefined
@@ -21,7 +21,7 @@ export interface ExecCluster {
   readonly ca?: PemSource | undefined
   readonly proxyUrl?: SecretValue | undefined
   readonly disableCompression?: boolean | undefined
-  /** The cluster's extension `client.authentication.k8s.io/exec`, as it stands. */
+  /** The cluster's extension `client.authentication.k8s.io/exec`, unchanged. */
   readonly config?: unknown
 }
 
@@ -35,19 +35,19 @@ export interface ExecConfig {
   readonly env: SecretValue<Readonly<Record<string, string>>>
   readonly interactiveMode: InteractiveMode
   readonly installHint?: string | undefined
-  /** Set if the plugin asked for it (`provideClusterInfo`). */
+  /** Set if the plugin asks for it (`provideClusterInfo`). */
   readonly cluster?: ExecCluster | undefined
 }
 
 export type CredentialConfig =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: SecretValue }
-  /** The file wins; `fallback` is used as long as it cannot be read. */
+  /** `fallback` is used while the file cannot be read. */
   | { readonly kind: 'token-file'; readonly path: string; readonly fallback?: SecretValue | undefined }
   | { readonly kind: 'basic'; readonly username: string; readonly password: SecretValue }
   | { readonly kind: 'exec'; readonly exec: ExecConfig }
 
-/** Act as somebody else; the API server checks that one may. */
+/** Impersonates another user; the API server checks the permission. */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string | undefined
@@ -55,20 +55,20 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** Where an API server is and how to be let in. Plain data; safe to log. */
+/** The address of an API server and the credentials for it. Plain data, safe to log. */
 export interface ConnectionConfig {
-  /** `https://host:6443`, perhaps with a path below which the API lives; no slash at the end. */
+  /** `https://host:6443`, optionally with a base path, without a trailing slash. */
   readonly server: string
   readonly tls: TlsConfig
   readonly credential: CredentialConfig
   readonly impersonate?: Impersonation | undefined
   /** `http:`, `https:` or `socks5:`. Default: a direct connection. */
   readonly proxyUrl?: SecretValue | undefined
-  /** Where namespaced things go if nothing else is said. */
+  /** The default namespace. */
   readonly namespace: string
-  /** Where this came from, to stand in a sentence: `context "dev" of /home/me/.kube/config`. */
+  /** The source of this configuration, for messages: `context "dev" of /home/me/.kube/config`. */
   readonly origin: string
-  /** The kubeconfig context, if there was one. */
+  /** The kubeconfig context, if any. */
   readonly context?: string | undefined
 }
 
@@ -86,7 +86,7 @@ export interface DirectConnection {
   readonly origin?: string
 }
 
-/** A configuration from values at hand, for programs that know their server. */
+/** A configuration from known values, without a kubeconfig. */
 export function connectTo(connection: DirectConnection): ConnectionConfig {
   const { ca, certificate, token } = connection
   return {

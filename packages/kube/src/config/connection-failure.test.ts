@@ -20,7 +20,7 @@ test.each([
   ['HPE_INVALID_CONSTANT', 'TENURE_CONNECTION_BROKEN', 'retry'],
   ['UND_ERR_DESTROYED', 'TENURE_TRANSPORT_CLOSED', 'terminal'],
   ['UND_ERR_ABORTED', 'TENURE_CONNECTION_BROKEN', 'retry'],
-])('%s is %s, to %s', (code, ours, fate) => {
+])('%s becomes %s with fate %s', (code, ours, fate) => {
   const cause = withCode(code)
   const error = connectionFailure(cause, config, 'GET /x')
   expect(error).toMatchObject({ code: ours, fate, cause })
@@ -28,7 +28,7 @@ test.each([
   expect(error.message).toMatch(/\.$/)
 })
 
-test('behind a proxy, an aborted tunnel is the proxy’s doing', () => {
+test('an aborted tunnel is reported as a failure of the proxy', () => {
   const error = connectionFailure(
     withCode('UND_ERR_ABORTED'),
     { ...config, proxyUrl: new SecretValue('http://p') },
@@ -37,7 +37,7 @@ test('behind a proxy, an aborted tunnel is the proxy’s doing', () => {
   expect(error).toMatchObject({ code: 'TENURE_CONNECTION_PROXY' })
 })
 
-test('a bug stays a bug, and our own errors stay as they are', () => {
+test('a bug stays a bug, and a TenureError is not wrapped', () => {
   const bug = new TypeError('x is not a function')
   expect(connectionFailure(bug, config, 'GET /x')).toBe(bug)
   const ours = new ConnectionError('TENURE_KUBECONFIG_EXEC', 'It failed.')

@@ -2,11 +2,11 @@ import { ConnectionError, TenureError } from '../errors/errors.ts'
 import { systemCode } from './files.ts'
 import type { ConnectionConfig } from './connection-config.ts'
 
-/** Turns what a socket, TLS or the HTTP client threw into one sentence: which server, from where, what to do. */
+/** Turns an error of a socket, TLS or the HTTP client into one that names the server and says what to do. */
 export function connectionFailure(error: Error, config: ConnectionConfig, doing: string): Error {
   if (error instanceof TenureError) return error
   const code = systemCode(error) ?? ''
-  // A bug, here or in the HTTP client: it must not pass for a bad network.
+  // A bug in this program or the HTTP client must not look like a network failure.
   if (error instanceof TypeError && code === '') return error
   const problem = describe(code, error, config, doing)
   return new ConnectionError(problem.code, problem.sentence, { cause: error, fate: problem.fate ?? 'retry' })
@@ -94,17 +94,18 @@ function describe(code: string, error: Error, config: ConnectionConfig, doing: s
 }
 
 function tlsProblem(named: string, code: string, error: Error): Problem {
+  // An EPROTO error of OpenSSL has its reason only in the text.
   const text = `${code} ${error.message}`
   if (/wrong.version.number|packet.length.too.long|http.request/i.test(text)) {
     return {
       code: 'TENURE_TLS_NOT_SPOKEN',
-      sentence: `What answers at ${named} does not speak TLS: use an http address or the port of the API server.`,
+      sentence: `The server at ${named} does not use TLS: use an http address or the port of the API server.`,
     }
   }
   if (/alert.*(certificate|unknown.ca|access.denied)/i.test(text)) {
     return {
       code: 'TENURE_TLS_CLIENT_CERTIFICATE',
-      sentence: `The API server ${named} refused the client certificate: renew it or log in again.`,
+      sentence: `The API server ${named} rejected the client certificate: renew it or log in again.`,
     }
   }
   return {
@@ -116,13 +117,13 @@ function tlsProblem(named: string, code: string, error: Error): Problem {
 function proxyProblem(named: string, error: Error): Problem {
   return {
     code: 'TENURE_CONNECTION_PROXY',
-    sentence: `The proxy for the API server ${named} gave no connection (${error.message}): check proxy-url, its credentials and that it may reach the server.`,
+    sentence: `The proxy for the API server ${named} did not open a connection (${error.message}): check proxy-url, its credentials and that it can reach the server.`,
   }
 }
 
 function broken(named: string, error: Error, doing: string): Problem {
   return {
     code: 'TENURE_CONNECTION_BROKEN',
-    sentence: `The connection to the API server ${named} broke during ${doing} (${error.message}): try again, and check the network if it goes on.`,
+    sentence: `The connection to the API server ${named} broke during ${doing} (${error.message}): try again, and check the network if it happens again.`,
   }
 }

@@ -1,17 +1,14 @@
 import type { Stats } from 'node:fs'
 
-/** The files that configuration reads, injected so that a test can do without a disk. */
+/** File access for configuration, injected for tests. */
 export interface Files {
   /** The whole file as UTF-8. Rejects with Node's error (`ENOENT`…). */
   read(path: string): Promise<string>
-  /** Changes whenever the file does. Follows symbolic links, as mounted secrets need. */
+  /** Changes with the file. Follows symbolic links, which mounted Secrets use. */
   stamp(path: string): Promise<string>
 }
 
-/**
- * The machine's own file system. Importing `node:fs`, or `node:fs/promises`, loads readline, watchers and more, 10 ms at
- * every start; asking for the module itself does not.
- */
+/** The file system. An import of `node:fs` or `node:fs/promises` costs 10 ms at startup; `getBuiltinModule` does not. */
 export const systemFiles: Files = {
   read: (path) =>
     new Promise((resolve, reject) => {
@@ -32,7 +29,7 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** `ENOENT` and its kin, if the error has one. */
+/** The system code of an error, such as `ENOENT`, if it has one. */
 export function systemCode(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined

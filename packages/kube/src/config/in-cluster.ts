@@ -3,15 +3,15 @@ import { asError } from '../errors/errors.ts'
 import type { ConnectionConfig } from './connection-config.ts'
 import type { Files } from './files.ts'
 
-/** Where Kubernetes mounts a pod's service account. */
+/** The mount point of a pod's service account. */
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** True if Kubernetes told this process where its API server is. */
+/** True if the environment names the API server of a pod. */
 export function isInCluster(env: Readonly<Record<string, string | undefined>>): boolean {
   return Boolean(env['KUBERNETES_SERVICE_HOST'] && env['KUBERNETES_SERVICE_PORT'])
 }
 
-/** The connection of a pod with its service account. Token and authority stay files, for they rotate. */
+/** The connection of a pod with its service account. Token and authority stay files, because they are rotated. */
 export async function inClusterConfig(
   env: Readonly<Record<string, string | undefined>>,
   files: Files,
@@ -53,7 +53,7 @@ async function podNamespace(
   file: string,
 ): Promise<string> {
   if (env['POD_NAMESPACE']) return env['POD_NAMESPACE']
-  // Projected volumes written by hand often leave the namespace out; kubectl then says "default" as well.
+  // Custom projected volumes often have no namespace file; kubectl then uses "default" too.
   const text = await files.read(file).catch(() => '')
   return text.trim() || 'default'
 }

@@ -17,7 +17,7 @@ function load(files: Readonly<Record<string, string>>, options: Parameters<typeo
 }
 
 describe('in a cluster', () => {
-  test('the service account is used, its files left as files', async () => {
+  test('the service account is used, and its files stay files', async () => {
     expect(await load({ ...pod, ...home }, { env: podEnv })).toEqual({
       server: 'https://10.0.0.1:443',
       tls: { ca: { file: `${account}/ca.crt` } },
@@ -27,13 +27,13 @@ describe('in a cluster', () => {
     })
   })
 
-  test('an IPv6 host, no namespace file', async () => {
+  test('an IPv6 host and a missing namespace file are accepted', async () => {
     const { [`${account}/namespace`]: _, ...files } = pod
     const config = await load(files, { env: { ...podEnv, KUBERNETES_SERVICE_HOST: 'fd00::1' } })
     expect(config).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'default' })
   })
 
-  test('a kubeconfig that is named comes first, and inCluster decides', async () => {
+  test('a named kubeconfig comes first unless inCluster is set', async () => {
     const files = { ...pod, ...home, '/k': kubeconfig('https://k') }
     expect((await load(files, { env: { ...podEnv, KUBECONFIG: '/k' } })).server).toBe('https://k')
     expect((await load(files, { env: podEnv, kubeconfigPath: '/k' })).server).toBe('https://k')
@@ -43,7 +43,7 @@ describe('in a cluster', () => {
     )
   })
 
-  test('asked for elsewhere, or without a mounted account: one sentence', async () => {
+  test('a missing pod environment or service account is an error', async () => {
     await expect(load(home, { inCluster: true })).rejects.toMatchObject({
       code: 'TENURE_KUBECONFIG_IN_CLUSTER',
       message: expect.stringMatching(/does not run in a Kubernetes pod.*give it a kubeconfig/),
@@ -72,7 +72,7 @@ describe('a proxy from the environment', () => {
     [{ HTTPS_PROXY: 'http://p:1', NO_PROXY: 'fd00::1' }, 'https://[fd00::1]', undefined],
     [{ HTTPS_PROXY: 'http://p:1', NO_PROXY: '*' }, 'https://a.example', undefined],
   ]
-  test.each(cases)('%o %s', async (env, server, proxy) => {
+  test.each(cases)('%o gives the proxy for %s', async (env, server, proxy) => {
     const config = await load({ '/home/me/.kube/config': kubeconfig(server) }, { env })
     expect(config.proxyUrl?.reveal()).toBe(proxy)
   })

@@ -10,25 +10,25 @@ import type { ConnectionConfig } from './connection-config.ts'
 import type { Files } from './files.ts'
 
 export interface LoadConfigOptions {
-  /** Environment variables. Default: the process's. */
+  /** Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Where `.kube/config` is looked for. Default: the user's home directory. */
+  /** The directory of `.kube/config`. Default: the user's home directory. */
   readonly home?: string
-  /** The kubeconfig to read instead of all others. */
+  /** The only kubeconfig to read. */
   readonly kubeconfigPath?: string | undefined
   /** The context to use. Default: the kubeconfig's current-context. */
   readonly context?: string | undefined
-  /** True: only the pod's service account. False: never that. Default: that, if no kubeconfig is named and there is one. */
+  /** True: use only the pod's service account. False: never use it. Default: use it if no kubeconfig is named. */
   readonly inCluster?: boolean | undefined
-  /** Default: the machine's. */
+  /** Default: the file system. */
   readonly files?: Files
-  /** Where the service account is mounted. Default: where Kubernetes mounts it. */
+  /** The mount point of the service account. Default: that of Kubernetes. */
   readonly serviceAccountDirectory?: string
 }
 
 /**
- * Finds the API server to talk to. The first that applies: the kubeconfig asked for, the list in `KUBECONFIG`, the
- * pod's service account, `~/.kube/config`.
+ * Finds the API server. The first that applies: the requested kubeconfig, the list in `KUBECONFIG`, the pod's service
+ * account, `~/.kube/config`.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<ConnectionConfig> {
   const env = options.env ?? process.env

@@ -2,7 +2,7 @@ import { kubeconfigError } from './kubeconfig/kubeconfig-error.ts'
 
 const SCHEMES = new Set(['http:', 'https:', 'socks5:'])
 
-/** Checks a proxy's address and returns it. `whose` begins the sentence if it is wrong. */
+/** Validates a proxy address and returns it. `whose` starts the error message. */
 export function parseProxyUrl(url: string, whose: string): string {
   if (URL.canParse(url) && SCHEMES.has(new URL(url).protocol)) return url
   throw kubeconfigError(
@@ -12,8 +12,8 @@ export function parseProxyUrl(url: string, whose: string): string {
 }
 
 /**
- * The proxy that the environment names for a server (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case), if any.
- * Loopback is never proxied.
+ * The proxy for a server from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in upper or lower case), if any.
+ * Loopback addresses are never proxied.
  */
 export function proxyFromEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -42,17 +42,17 @@ function isExempt(url: URL, list: string): boolean {
       const [, bare = '', wanted] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(ipv6Literal(entry)) ?? []
       if (bare === '' || (wanted !== undefined && wanted !== port)) return false
       const name = bare.replace(/^\*?\./, '')
-      // ".example.com" matches what is below it only, "example.com" itself too.
+      // ".example.com" matches only its subdomains, "example.com" also itself.
       return host.endsWith(`.${name}`) || (host === name && name === bare)
     })
 }
 
-/** Brackets an IPv6 address, so that its last group is not taken for a port. */
+/** Adds brackets to an IPv6 address, so that its last group is not read as a port. */
 function ipv6Literal(entry: string): string {
   return !entry.startsWith('[') && entry.indexOf(':') !== entry.lastIndexOf(':') ? `[${entry}]` : entry
 }
 
-/** Whether an IPv4 address lies in `a.b.c.d/n`. */
+/** Whether an IPv4 address is in `a.b.c.d/n`. */
 function isInNetwork(host: string, network: string): boolean {
   const [base = '', bits = ''] = network.split('/')
   const [address, start, length] = [ipv4(host), ipv4(base), Number(bits)]

@@ -1,4 +1,4 @@
-/** A value that must not reach a log: printing, inspecting or serialising it shows `[secret]`. */
+/** A value that must not be logged: printing, inspecting or serializing it shows `[secret]`. */
 export class SecretValue<T = string> {
   readonly #value: T
 

@@ -11,19 +11,19 @@ const forbidden = (message: string): ApiError =>
   new ApiError(message, { status: 403, reason: 'Forbidden', deniedAccess: deniedAccessIn(message) })
 const unauthorized = new ApiError('Unauthorized', { status: 401, reason: 'Unauthorized' })
 
-test('401: whose credentials, and to log in again', () => {
+test('the message for a 401 names the credentials and asks to log in again', () => {
   expect(explainStartupFailure(unauthorized, config)).toBe(
-    'The API server https://api.example:6443 refused the credentials of context "dev" of /k (401): the token has expired or is wrong; log in again or set a new token.',
+    'The API server https://api.example:6443 rejected the credentials of context "dev" of /k (401): the token has expired or is wrong; log in again or set a new token.',
   )
   expect(explainStartupFailure(unauthorized, { ...config, credential: { kind: 'token-file', path: '/t' } })).toMatch(
     /token in \/t has expired/,
   )
   expect(explainStartupFailure(unauthorized, { ...config, credential: { kind: 'none' } })).toMatch(
-    /there are none; add a user/,
+    /has none; add a user/,
   )
 })
 
-test('403: who may not do what where, and how to grant it', () => {
+test('the message for a 403 names the user and the access, and says how to grant it', () => {
   const namespaced =
     'deployments.apps is forbidden: User "alice" cannot list resource "deployments" in API group "apps" in the namespace "web"'
   expect(explainStartupFailure(forbidden(namespaced), config)).toBe(
@@ -40,22 +40,22 @@ test('403: who may not do what where, and how to grant it', () => {
   expect(explainStartupFailure(forbidden('quota exceeded'), config)).toMatch(/not allowed .*\(403\): quota exceeded$/)
 })
 
-test('403 for want of credentials: to bring some, not to grant everybody the right', () => {
+test('the message for an anonymous 403 asks for credentials, not for more permissions', () => {
   const anonymous = 'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group ""'
   expect(explainStartupFailure(forbidden(anonymous), { ...config, credential: { kind: 'none' } })).toBe(
-    'The API server https://api.example:6443 does not know who is asking (403), because context "dev" of /k brings no credentials: add a user with credentials to the kubeconfig.',
+    'The API server https://api.example:6443 does not know the user (403), because context "dev" of /k has no credentials: add a user with credentials to the kubeconfig.',
   )
 })
 
-test('400 for plain HTTP: to write https', () => {
+test('the message for plain HTTP to a TLS port asks for https', () => {
   const body = 'Client sent an HTTP request to an HTTPS server.'
   const error = apiErrorFrom({ method: 'GET', path: '/api' }, { status: 400, headers: {} }, body, new VirtualClock())
   expect(explainStartupFailure(error, { ...config, server: 'http://api.example:6443' })).toBe(
-    'The API server http://api.example:6443 (context "dev" of /k) speaks TLS only: write its address with https.',
+    'The API server http://api.example:6443 (context "dev" of /k) accepts only TLS: write its address with https.',
   )
 })
 
-test('anything else keeps its own sentence', () => {
+test('other errors keep their message', () => {
   expect(explainStartupFailure(new ConnectionError('TENURE_CONNECTION_REFUSED', 'Nothing listens.'), config)).toBe(
     'Nothing listens.',
   )

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lastElementComma } from './json-items.ts'
 import { decode } from './decode.testing.ts'
 import { defineKind, metadataOf } from '../model/kind.ts'
@@ -20,7 +20,7 @@ const expected = (items: readonly object[]): object[] =>
   items.map((item) => ({ ...item, apiVersion: 'example.dev/v1', kind: 'Note' }))
 
 describe('ListDecoder', () => {
-  it('reads a list split at every byte', () => {
+  test('a list can be split at every byte', () => {
     const items = [note(1, { data: { text: 'grüße 🦀\n"{[' } }), note(2), note(3, { data: {} })]
     const text = JSON.stringify({ kind: 'NoteList', apiVersion: 'example.dev/v1', metadata, items })
     for (const size of [1, 2, 3, 7, 64]) {
@@ -30,7 +30,7 @@ describe('ListDecoder', () => {
     }
   })
 
-  it('hands out items long before the list is whole', () => {
+  test('items are returned long before the list is complete', () => {
     const items = Array.from({ length: 1000 }, (_, index) => note(index, { data: 'x'.repeat(1000) }))
     const bytes = Buffer.from(JSON.stringify({ metadata, items }))
     const decoder = new ListDecoder(Note)
@@ -40,8 +40,8 @@ describe('ListDecoder', () => {
     expect(half + decoder.push(bytes.subarray(bytes.length / 2)).length + decoder.end().length).toBe(1000)
   })
 
-  // What custom resources look like: names in alphabetical order, and the list's metadata behind the items.
-  it('reads a list whatever the order of its fields', () => {
+  // The format of custom resources: keys in alphabetical order, the metadata of the list after the items.
+  test('the fields of a list may have any order', () => {
     const items = Array.from({ length: 300 }, (_, index) => ({
       apiVersion: 'example.dev/v1',
       kind: 'Note',
@@ -54,7 +54,7 @@ describe('ListDecoder', () => {
     expect(decoder.metadata).toEqual(metadata)
   })
 
-  it('is not fooled by what looks like the next item', () => {
+  test('text that looks like the next item does not end an item', () => {
     const inner = Array.from({ length: 50 }, (_, index) => note(index))
     const items = Array.from({ length: 300 }, (_, index) =>
       note(index, { inner, text: '},{"metadata":{', items: [{ items: inner }] }),
@@ -67,7 +67,7 @@ describe('ListDecoder', () => {
     expect(nested.metadata).toEqual(odd)
   })
 
-  it('reads items that are longer than a piece', () => {
+  test('an item may be longer than a parsed piece', () => {
     const items = [100, 70_000, 300_000, 5, 1_000_000, 2, 2].map((size, index) =>
       note(index, { data: '"'.repeat(size) }),
     )
@@ -75,18 +75,18 @@ describe('ListDecoder', () => {
     expect(decodeText(decoder, JSON.stringify({ metadata, items }), 16_384)).toEqual(expected(items))
   })
 
-  it.each([
+  test.each([
     ['pretty', JSON.stringify({ metadata, items: [note(1), note(2)] }, null, 2), 2],
     ['empty', JSON.stringify({ metadata, items: [] }), 0],
     ['with items that are null', JSON.stringify({ metadata, items: null }), 0],
     ['with white space around its items', '{"metadata":{"resourceVersion":"7"},"items":[ {} , {}\n]}\n', 2],
-  ])('reads a list that is %s', (_what, text, count) => {
+  ])('a list that is %s is decoded', (_what, text, count) => {
     const decoder = new ListDecoder(Note)
     expect(decodeText(decoder, text, 5)).toHaveLength(count)
     expect([decoder.failure, decoder.metadata]).toEqual([undefined, metadata])
   })
 
-  it.each([
+  test.each([
     ['nothing', ''],
     ['no JSON', 'no healthy upstream'],
     ['no list', '{"kind":"Note","metadata":{}'],
@@ -96,7 +96,7 @@ describe('ListDecoder', () => {
     ['a Status', '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure"}'],
     ['a list that is cut short', JSON.stringify({ metadata, items: [note(1), note(2)] }).slice(0, -4)],
     ['rubbish among the items', JSON.stringify({ metadata, items: Array(3000).fill(note(1)) }).replace('"uid"', 'uid')],
-  ])('takes %s for a broken connection', (_what, text) => {
+  ])('%s counts as a broken connection', (_what, text) => {
     const decoder = new ListDecoder(Note)
     decodeText(decoder, text, 1000)
     expect(decoder.failure).toMatchObject({ code: 'TENURE_LIST_UNREADABLE', fate: 'retry' })
@@ -104,22 +104,22 @@ describe('ListDecoder', () => {
     expect(decoder.push(Buffer.from('{}'))).toEqual([])
   })
 
-  it('gives metadata its own kind back, and cuts it out of whole objects', () => {
+  test('metadata gets the kind of its object and is extracted from full objects', () => {
     const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', ...note(1) }
     const whole = note(2, { spec: { text: 'x' } })
     const items = decodeText(new ListDecoder(metadataOf(Note)), JSON.stringify({ metadata, items: [partial, whole] }))
     expect(items).toEqual(expected([note(1), note(2)]))
   })
 
-  describe('with managedFields that nobody wants', () => {
+  describe('with managedFields that are not needed', () => {
     const managedFields = [{ manager: 'them', fieldsV1: { 'k:{"name":"a]}b"}': {}, 'f:data': { '.': {} } } }]
     const managed = (index: number, more: object = {}): object => ({
       metadata: { name: `note-${index}`, uid: `u${index}`, managedFields },
       ...more,
     })
 
-    it.each([1, 7, 1000, 100_000])('reads everything else, in chunks of %i bytes', (size) => {
-      // Managed by somebody who is wanted, not managed at all, and with such fields in other places.
+    test.each([1, 7, 1000, 100_000])('everything else is decoded in chunks of %i bytes', (size) => {
+      // With a needed manager, without managers, and with managedFields in other places.
       const items = Array.from({ length: 1000 }, (_, index) => {
         const spec = { text: 'x'.repeat(200), ...(index === 700 && { more: 1, managedFields: [index] }) }
         if (index % 31 === 3) return note(index, { spec })
@@ -138,7 +138,7 @@ describe('ListDecoder', () => {
       expect(read.every((item) => item.kind === 'Note')).toBe(true)
     })
 
-    it('hands out items with real managedFields or without any', () => {
+    test('an item has its original managedFields or none', () => {
       const items = Array.from({ length: 200 }, (_, index) => managed(index, { data: 'x'.repeat(500) }))
       const read = decodeText(new ListDecoder(Note, []), JSON.stringify({ metadata, items }), 5000)
       const kept = read.filter((item) => 'managedFields' in (item.metadata ?? {}))
@@ -147,14 +147,14 @@ describe('ListDecoder', () => {
       )
     })
 
-    it('keeps all of them by default', () => {
+    test('all managedFields are kept by default', () => {
       const items = Array.from({ length: 200 }, (_, index) => managed(index, { data: 'x'.repeat(500) }))
       expect(decodeText(new ListDecoder(Note), JSON.stringify({ metadata, items }), 5000)).toEqual(expected(items))
     })
   })
 
-  it('reads whatever JSON.parse reads, in chunks of any size', () => {
-    // No name of one escaped character: JSON.parse may take it for a backslash (nodejs/node#63785).
+  test('chunks of any size decode to what JSON.parse returns', () => {
+    // No key of one escaped character: JSON.parse may read it as a backslash (nodejs/node#63785).
     const value = fc.jsonValue({ maxDepth: 3 }).filter((json) => !/"\\(?:.|u....)":/.test(JSON.stringify(json)))
     const item = fc.tuple(fc.string(), value, fc.nat(40)).map(([name, spec, times]) => ({
       metadata: { name },
@@ -188,7 +188,7 @@ function withoutManagedFields(item: KubeObject): KubeObject {
 }
 
 describe('lastElementComma', () => {
-  it.each([
+  test.each([
     ['', -1],
     ['{}', -1],
     ['{},', 2],
@@ -196,7 +196,7 @@ describe('lastElementComma', () => {
     ['1,2,[3,4],"5,6', 9],
     [String.raw`"\\",",\",`, 4],
     ['1,2],3,4', 1],
-  ])('of %s is at %i', (text, at) => {
+  ])('the last comma of %s is at %i', (text, at) => {
     expect(lastElementComma(Buffer.from(text))).toBe(at)
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ManagedFieldsCutter } from './managed-fields-cutter.ts'
 
 const entry = (manager: string, fields: object = { 'f:data': { '.': {} } }): object => ({
@@ -8,7 +8,7 @@ const entry = (manager: string, fields: object = { 'f:data': { '.': {} } }): obj
   fieldsType: 'FieldsV1',
   fieldsV1: fields,
 })
-/** As Go servers write it: managedFields last in the metadata, the metadata first in the object. */
+/** The format of Go servers: managedFields last in the metadata, the metadata first in the object. */
 const item = (managedFields: readonly object[] | undefined, more: object = {}): object => ({
   metadata: { name: 'a', labels: { app: 'web' }, ...(managedFields && { managedFields }) },
   ...more,
@@ -16,7 +16,7 @@ const item = (managedFields: readonly object[] | undefined, more: object = {}): 
 const bare = (more: object = {}): object => ({ ...item(undefined), kind: 0, ...more })
 const first = [item([entry('them')])]
 
-/** What the cutter makes of the items, after it has seen that they are written in Go. */
+/** The result of the cutter after it has recognized the Go format. */
 function cut(items: readonly object[], managedFieldsOf: readonly string[] = [], text = JSON.stringify(items)): unknown {
   const cutter = new ManagedFieldsCutter(managedFieldsOf)
   expect(cutter.parse(JSON.stringify(first))).toEqual(first)
@@ -24,7 +24,7 @@ function cut(items: readonly object[], managedFieldsOf: readonly string[] = [], 
 }
 
 describe('ManagedFieldsCutter', () => {
-  it('leaves out managedFields, of items that have them', () => {
+  test('managedFields of items are omitted', () => {
     const data = { data: { a: '1' } }
     expect(cut([item([entry('a'), entry('b')], data), item(undefined, data), item([]), item([entry('a')])])).toEqual([
       bare(data),
@@ -34,18 +34,18 @@ describe('ManagedFieldsCutter', () => {
     ])
   })
 
-  it('keeps all of an object that has a wanted entry', () => {
+  test('an object with a needed entry keeps all entries', () => {
     const mine = item([entry('them'), entry('me')])
     expect(cut([item([entry('them')]), mine, item([entry('them')])], ['me', 'us'])).toEqual([bare(), mine, bare()])
   })
 
-  // JSON may write them in more than one way.
-  it.each(['<me>', 'a"b', 'größe', 'a\\b', ''])('cuts nothing if the wanted name is %j', (name) => {
+  // JSON can escape these characters in more than one way.
+  test.each(['<me>', 'a"b', 'größe', 'a\\b', ''])('nothing is cut if the needed manager is %j', (name) => {
     const items = [item([entry('them')])]
     expect(cut(items, [name])).toEqual(items)
   })
 
-  it.each([
+  test.each([
     ['managedFields in its spec', item([entry('a')], { spec: { name: 'x', managedFields: [{ a: 1 }] } })],
     ['managedFields in its spec only', item(undefined, { spec: { name: 'x', managedFields: [{ a: 1 }] } })],
     ['managedFields deep in its spec', item([entry('a')], { spec: { metadata: { name: 'x', managedFields: [1] } } })],
@@ -58,14 +58,14 @@ describe('ManagedFieldsCutter', () => {
     ['more behind its managedFields', { metadata: { name: 'a', managedFields: [entry('a')], uid: 'u' }, data: {} }],
     ['lists behind its managedFields', { metadata: { name: 'a', managedFields: [entry('a')], finalizers: ['b'] } }],
     ['nothing but managedFields', { metadata: { managedFields: [entry('a')] }, data: {} }],
-  ])('cuts nothing, or just that, from an object with %s', (_what, object) => {
+  ])('an object with %s loses at most its managedFields', (_what, object) => {
     const items = [item([entry('a')]), object, item([entry('a')])]
     expect(dropOwn(cut(items))).toEqual(dropOwn(items))
     const alone = cut([object])
     expect(dropOwn(alone)).toEqual(dropOwn([object]))
   })
 
-  it('is not fooled by what is in a string', () => {
+  test('managedFields inside a string are kept', () => {
     const data = { text: 'a,"managedFields":[{"manager":"x"}]},"kind":0', '"managedFields":[': '],"managedFields":[]}' }
     expect(cut([item([entry('a')], { data }), item(undefined, { data })])).toEqual([
       bare({ data }),
@@ -73,12 +73,12 @@ describe('ManagedFieldsCutter', () => {
     ])
   })
 
-  it('leaves an object as it is when a name in its managedFields has a bracket', () => {
+  test('an object stays unchanged if a key in its managedFields contains a bracket', () => {
     const odd = item([entry('a', { 'k:{"name":"a]b"}': {}, 'f:c': {} })])
     expect(cut([odd, item([entry('b')])])).toEqual([odd, bare()])
   })
 
-  it('stays off when a list is written otherwise', () => {
+  test('a list in another format disables the cutter', () => {
     for (const other of [
       { kind: 'Note', ...item([entry('a')]) },
       { spec: {}, ...item([entry('a')]) },
@@ -89,7 +89,7 @@ describe('ManagedFieldsCutter', () => {
     }
   })
 
-  it('says that no JSON is none, and goes on', () => {
+  test('invalid JSON gives no items, and the next text is parsed', () => {
     const cutter = new ManagedFieldsCutter([])
     expect(cutter.parse('[{')).toBeUndefined()
     cutter.parse(JSON.stringify(first))
@@ -97,8 +97,8 @@ describe('ManagedFieldsCutter', () => {
     expect(cutter.parse(JSON.stringify(first))).toEqual([bare()])
   })
 
-  it('never loses anything but managedFields of items', () => {
-    // No name of one escaped character: JSON.parse may take it for a backslash (nodejs/node#63785).
+  test('only managedFields of items are ever lost', () => {
+    // No key of one escaped character: JSON.parse may read it as a backslash (nodejs/node#63785).
     const word = fc.constantFrom(
       'managedFields',
       'metadata',
@@ -132,7 +132,7 @@ describe('ManagedFieldsCutter', () => {
   })
 })
 
-/** Without the items' own managedFields, and without the marks of what was cut. */
+/** Removes the managedFields of the items and the marks of cuts. */
 function dropOwn(items: unknown): unknown {
   return (items as readonly { metadata: { managedFields?: unknown }; kind?: unknown }[]).map(({ kind, ...item }) => {
     const { managedFields: _, ...metadata } = item.metadata

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decode } from './decode.testing.ts'
 import { defineKind, metadataOf } from '../model/kind.ts'
 import { MetadataListDecoder } from './metadata-list-decoder.ts'
@@ -32,7 +32,7 @@ const managedBy = (manager: string): ManagedFieldsEntry => ({
   fieldsV1: { 'f:data': { '.': {}, 'k:{"name":"a]b"}': {} } },
   subresource: 'status',
 })
-/** All that metadata may have. */
+/** All fields of metadata. */
 const full: ObjectMeta = {
   ...plain(1),
   generateName: 'note-',
@@ -54,7 +54,7 @@ const expected = (items: readonly ObjectMeta[]): KubeObject[] =>
   items.map((metadata) => ({ apiVersion: 'example.dev/v1', kind: 'Note', metadata }))
 
 describe('MetadataListDecoder', () => {
-  it('reads a list split at every byte', () => {
+  test('a list can be split at every byte', () => {
     const metas = [plain(1), full, {}, plain(2), { name: 'grüße' }, plain(2)]
     const bytes = encodeMetadataList({ resourceVersion: '7', continue: 'more', remainingItemCount: 0 }, metas)
     for (const size of [1, 2, 3, 7, 64, 40_000, Infinity]) {
@@ -67,7 +67,7 @@ describe('MetadataListDecoder', () => {
     expect(Object.keys(one ?? {})).toEqual(['apiVersion', 'kind', 'metadata'])
   })
 
-  it('hands out items long before the list is whole, and its metadata not before', () => {
+  test('items are returned long before the list is complete, its metadata only then', () => {
     const metas = Array.from({ length: 1000 }, (_, index) => plain(index))
     const bytes = encodeMetadataList(listMeta, metas)
     const decoder = new MetadataListDecoder(Note)
@@ -78,13 +78,13 @@ describe('MetadataListDecoder', () => {
     expect(decoder.metadata).toEqual(listMeta)
   })
 
-  it('reads an empty list', () => {
+  test('an empty list is decoded', () => {
     const decoder = new MetadataListDecoder(Note)
     expect(decode(decoder, encodeMetadataList(listMeta, []), 3)).toEqual([])
     expect([decoder.failure, decoder.metadata]).toEqual([undefined, listMeta])
   })
 
-  it('reads items of any length', () => {
+  test('items may have any length', () => {
     const metas = [100, 128, 16_370, 16_384, 70_000, 5, 1_000_000, 2].map((length, index) => ({
       ...plain(index),
       annotations: { text: 'ü'.repeat(length), more: 'x'.repeat(length) },
@@ -93,7 +93,7 @@ describe('MetadataListDecoder', () => {
     expect(decode(new MetadataListDecoder(Note), bytes, 16_384)).toStrictEqual(expected(metas))
   })
 
-  it('reads only those managedFields that are wanted', () => {
+  test('only needed managedFields are read', () => {
     const bytes = encodeMetadataList(listMeta, [full, { ...plain(2), managedFields: [managedBy('you')] }, plain(3)])
     const kept = (managedFieldsOf?: readonly string[]): unknown[] =>
       decode(new MetadataListDecoder(Note, managedFieldsOf), bytes).map((item) => item.metadata?.managedFields)
@@ -106,7 +106,7 @@ describe('MetadataListDecoder', () => {
     expect(other?.metadata).toStrictEqual(plain(2))
   })
 
-  it('passes over fields that it does not know, and reads known ones in any order', () => {
+  test('unknown fields are skipped, and known ones may have any order', () => {
     const unknown = [encodeInteger(99, 5), encodeBytes(5000, 'x'), Buffer.from([15 * 8 + 5, 1, 2, 3, 4])]
     const entry = Buffer.concat([encodeBytes(2, 'web'), encodeBytes(1, 'app'), ...unknown])
     const seconds = Buffer.concat([encodeInteger(2, 999_999_999), encodeInteger(1, Date.parse(time) / 1000)])
@@ -120,16 +120,16 @@ describe('MetadataListDecoder', () => {
     expect(decoder.metadata).toEqual(listMeta)
   })
 
-  it('shares the texts that items have in common', () => {
-    // Told apart only by how their bytes are read.
+  test('items share equal strings', () => {
+    // Distinguished only by how the bytes are read.
     const metas = ['Ã©', 'é', 'ab', 'ab'].map((namespace) => ({ ...plain(1), namespace, labels: { a: namespace } }))
     expect(decode(new MetadataListDecoder(Note), encodeMetadataList(listMeta, metas))).toStrictEqual(expected(metas))
   })
 
-  it('takes a list that is cut anywhere for a broken connection', () => {
+  test('a list that is cut anywhere counts as a broken connection', () => {
     const metas = [plain(1), { ...full, annotations: { a: 'b' } }, plain(2)]
     const bytes = encodeMetadataList(listMeta, metas)
-    // Behind the list there are only two empty texts, without which it is whole too.
+    // After the list there are only two empty strings, without which it is also complete.
     for (let length = 0; length < bytes.length - 4; length++) {
       const decoder = new MetadataListDecoder(Note)
       const before = decoder.push(bytes.subarray(0, length))
@@ -155,7 +155,7 @@ describe('MetadataListDecoder', () => {
     encodeEnvelope('v1', 'NoteList', Buffer.concat([encodeBytes(1, encodeListMeta(listMeta)), ...fields]))
   const inItem = (...fields: readonly Buffer[]): Buffer => list(encodeBytes(2, encodeBytes(1, Buffer.concat(fields))))
 
-  it.each([
+  test.each([
     ['JSON', Buffer.from(JSON.stringify({ metadata: listMeta, items: [] }))],
     ['an envelope without a list', Buffer.concat([Buffer.from('k8s\0'), encodeBytes(1, encodeBytes(2, 'NoteList'))])],
     ['a list without metadata', encodeEnvelope('v1', 'NoteList', encodeBytes(2, encodeBytes(1, encodeBytes(1, 'a'))))],
@@ -168,7 +168,7 @@ describe('MetadataListDecoder', () => {
     ['a time that is none', inItem(encodeBytes(8, encodeInteger(1, 2 ** 52)))],
     ['managedFields that are no JSON', inItem(encodeBytes(17, encodeBytes(7, encodeBytes(1, '{'))))],
     ['a second list', Buffer.concat([list(), encodeVarint(2 * 8 + 2), encodeVarint(5)])],
-  ])('takes %s for a broken connection', (_what, bytes) => {
+  ])('%s counts as a broken connection', (_what, bytes) => {
     for (const size of [1, Infinity]) {
       const decoder = new MetadataListDecoder(Note)
       decode(decoder, bytes, size)
@@ -177,14 +177,14 @@ describe('MetadataListDecoder', () => {
     }
   })
 
-  it('does not wait for an item that is longer than any can be', () => {
+  test('an item beyond the size limit fails at once', () => {
     const decoder = new MetadataListDecoder(Note)
     const item = Buffer.concat([encodeVarint(2 * 8 + 2), encodeVarint(2 ** 40), Buffer.alloc(100)])
     decoder.push(Buffer.concat([Buffer.from('k8s\0'), encodeVarint(2 * 8 + 2), encodeVarint(2n ** 41n), item]))
     expect(decoder.failure).toBeDefined()
   })
 
-  it('never throws, whatever the bytes', () => {
+  test('the decoder never throws', () => {
     const good = encodeMetadataList(listMeta, [plain(1), full, plain(2)])
     const change = fc.tuple(fc.nat(good.length - 1), fc.nat(255))
     fc.assert(
@@ -203,7 +203,7 @@ describe('MetadataListDecoder', () => {
     )
   })
 
-  it('makes of protobuf what JSON would have been', () => {
+  test('protobuf decodes to the same value as JSON', () => {
     fc.assert(
       fc.property(fc.array(objectMeta, { maxLength: 8 }), fc.integer({ min: 1, max: 2000 }), (metas, size) => {
         const decoder = new MetadataListDecoder(Note)
@@ -221,7 +221,7 @@ const shortText = fc.oneof(
   fc.constantFrom('', 'a', 'default', '__proto__'),
   fc.string({ unit: 'binary', maxLength: 20 }),
 )
-/** Not one escaped character: as a name, JSON.parse may take it for a backslash (nodejs/node#63785). */
+/** Not one escaped character: JSON.parse may read such a key as a backslash (nodejs/node#63785). */
 const name = shortText.filter((word) => JSON.stringify(word).length === word.length + 2 || word.length > 1)
 const texts = fc.dictionary(name, text, { maxKeys: 4 })
 const moment = fc
@@ -276,7 +276,7 @@ function isGiven([key, value]: [string, unknown]): boolean {
   return key === 'deletionGracePeriodSeconds' || (value !== '' && value !== 0 && !isEmpty)
 }
 
-/** As a Go server leaves it out of its JSON. */
+/** Omits empty values like the JSON of a Go server. */
 function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   const managed = metadata.managedFields?.map(({ fieldsV1, ...entry }) => ({
     ...Object.fromEntries(Object.entries(entry).filter(isGiven)),

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WatchEvent } from '../client/api.ts'
 import { ApiError, ConnectionError } from '../errors/errors.ts'
 import { defineKind, metadataOf } from '../model/kind.ts'
@@ -23,7 +23,7 @@ function decode(bytes: Uint8Array, cuts: readonly number[] = []): { events: Watc
   const events: WatchEvent<Note>[] = []
   let start = 0
   for (const cut of [...new Set([...cuts, bytes.length])].toSorted((a, b) => a - b)) {
-    // One buffer that is filled again and again, as a transport may do it.
+    // One reused buffer, as a transport may have.
     const chunk = Buffer.from(bytes.subarray(start, cut))
     events.push(...decoder.push(chunk))
     chunk.fill(0)
@@ -40,7 +40,7 @@ const bookmark = (annotations?: object): object => ({
 const limited = (): WatchDecoder<Note> => new WatchDecoder(Note, 100)
 
 describe('WatchDecoder', () => {
-  it('decodes the same wherever the bytes are split', () => {
+  test('the events do not depend on where the bytes are split', () => {
     const bytes = lines(event('ADDED', 'grüße 👋🏽 \n "quoted" \u2028'), event('MODIFIED', '日本'), event('DELETED', ''))
     const whole = decode(bytes)
     expect(whole.events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED'])
@@ -49,7 +49,7 @@ describe('WatchDecoder', () => {
     expect(decode(bytes, [...bytes.keys()])).toEqual(whole)
   })
 
-  it('decodes any events in any chunks, in order', () => {
+  test('any events in any chunks are decoded in order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('ADDED', 'MODIFIED', 'DELETED'), fc.string({ unit: 'binary' })), {
@@ -63,7 +63,7 @@ describe('WatchDecoder', () => {
             bytes,
             cuts.map((cut) => cut % (bytes.length + 1)),
           )
-          // JSON cannot carry half a surrogate pair as it is; JSON.stringify escapes it.
+          // JSON.stringify escapes half a surrogate pair.
           expect(events).toEqual(sent)
           expect(failure).toBeUndefined()
         },
@@ -72,21 +72,21 @@ describe('WatchDecoder', () => {
     )
   })
 
-  it('gives one batch for each chunk', () => {
+  test('each chunk gives one batch', () => {
     const decoder = new WatchDecoder(Note)
     expect(decoder.push(lines(event('ADDED', 'a'), event('ADDED', 'b')))).toHaveLength(2)
     expect(decoder.push(Buffer.from('{"type":"ADD'))).toHaveLength(0)
     expect(decoder.push(Buffer.from('ED","object":{"metadata":{"resourceVersion":"1"}}}\n'))).toHaveLength(1)
   })
 
-  it('takes a Uint8Array that is a view into something larger', () => {
+  test('a chunk may be a view of a larger Uint8Array', () => {
     const bytes = lines(event('ADDED', 'a'))
     const larger = new Uint8Array(bytes.length + 10).fill(10)
     larger.set(bytes, 5)
     expect(new WatchDecoder(Note).push(larger.subarray(5, 5 + bytes.length))).toEqual([event('ADDED', 'a')])
   })
 
-  it('reads bookmarks, and which one ends the initial events', () => {
+  test('bookmarks are decoded, with the end of the initial events', () => {
     const { events } = decode(lines(bookmark(), bookmark({ 'k8s.io/initial-events-end': 'true' })))
     expect(events).toEqual([
       { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: false },
@@ -94,7 +94,7 @@ describe('WatchDecoder', () => {
     ])
   })
 
-  it('gives metadata its own kind back, and drops what a server sends beyond it', () => {
+  test('metadata gets the kind of its object, and other fields are dropped', () => {
     const decoder = new WatchDecoder(metadataOf(Note))
     const metadata = { name: 'n', resourceVersion: '1' }
     const sent = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata, spec: {} }
@@ -103,7 +103,7 @@ describe('WatchDecoder', () => {
     ])
   })
 
-  it('keeps fields that nobody knows', () => {
+  test('unknown fields are kept', () => {
     const sent = {
       type: 'ADDED',
       object: { metadata: { resourceVersion: '1' }, extra: { deep: [1, null] }, ['__proto__']: 1 },
@@ -111,7 +111,7 @@ describe('WatchDecoder', () => {
     expect(decode(lines(sent)).events).toEqual([sent])
   })
 
-  it('turns an in-stream ERROR into an ApiError, after what came before it', () => {
+  test('an in-stream ERROR becomes an ApiError after the events before it', () => {
     const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
     const { events, failure } = decode(
       lines(event('ADDED', 'a'), { type: 'ERROR', object: status }, event('ADDED', 'b')),
@@ -121,7 +121,7 @@ describe('WatchDecoder', () => {
     expect(failure).toMatchObject({ status: 410, reason: 'Expired', fate: 'retry' })
   })
 
-  it.each([
+  test.each([
     '<html>',
     '{"type":"ADDED"}',
     '{"type":"ADDED","object":null}',
@@ -132,33 +132,33 @@ describe('WatchDecoder', () => {
     'null',
     '[]',
     '3',
-  ])('takes %s for a broken connection', (line) => {
+  ])('%s counts as a broken connection', (line) => {
     const { events, failure } = decode(lines(event('ADDED', 'a'), line, event('ADDED', 'b')))
     expect(events).toHaveLength(1)
     expect(failure).toBeInstanceOf(ConnectionError)
     expect(failure).toMatchObject({ code: 'TENURE_WATCH_UNREADABLE', fate: 'retry' })
   })
 
-  it('takes a bookmark without a resourceVersion for a broken connection', () => {
+  test('a bookmark without a resourceVersion counts as a broken connection', () => {
     expect(decode(lines({ type: 'BOOKMARK', object: {} })).failure).toBeInstanceOf(ConnectionError)
   })
 
-  it('passes over blank lines', () => {
+  test('blank lines are ignored', () => {
     expect(decode(lines('', event('ADDED', 'a'), '  \r')).failure).toBeUndefined()
   })
 
-  it('takes an end within an event for a broken connection, wherever it is', () => {
+  test('an end inside an event counts as a broken connection', () => {
     const bytes = lines(event('ADDED', 'a'))
     for (let length = 1; length < bytes.length - 1; length++) {
       const { events, failure } = decode(bytes.subarray(0, length))
       expect(events).toHaveLength(0)
       expect(failure).toMatchObject({ code: 'TENURE_WATCH_CUT', fate: 'retry' })
     }
-    // Only the newline is missing: the event is whole.
+    // Only the newline is missing: the event is complete.
     expect(decode(bytes.subarray(0, -1))).toEqual({ events: [event('ADDED', 'a')], failure: undefined })
   })
 
-  it('refuses a line that is too long, whole or still growing', () => {
+  test('a line that is too long is rejected, complete or still growing', () => {
     const whole = limited()
     whole.push(lines(event('ADDED', 'x'.repeat(200))))
     expect(whole.failure).toMatchObject({ code: 'TENURE_WATCH_LINE_TOO_LONG' })

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { discover } from './discovery.ts'
 import { Requester } from '../client/requester.ts'
 import { ScriptedTransport } from '../testing/scripted-transport.ts'
-import type { ScriptedAnswer } from '../testing/scripted-transport.ts'
+import type { ScriptedResponse } from '../testing/scripted-transport.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 
 const pods = {
@@ -105,13 +105,13 @@ const LEGACY: Record<string, unknown> = {
   '/apis/example.dev/v2': { resources: [{ name: 'scales', singularName: '', namespaced: false, kind: 'Scale' }] },
 }
 
-function requester(paths: Record<string, unknown>, otherwise: ScriptedAnswer) {
+function requester(paths: Record<string, unknown>, otherwise: ScriptedResponse) {
   const transport = new ScriptedTransport(({ path }) => (path in paths ? { body: paths[path] } : otherwise))
   return { transport, requester: new Requester({ transport, clock: new VirtualClock(), retry: { attempts: 1 } }) }
 }
 
 describe('discover', () => {
-  it('reads aggregated discovery with two requests, and marks a group that is stale', async () => {
+  test('aggregated discovery takes two requests and marks a stale group', async () => {
     const at = requester(AGGREGATED, { status: 404 })
     expect(await discover(at.requester)).toEqual([
       { name: '', versions: [{ version: 'v1', resources: [pods], failure: undefined }] },
@@ -130,7 +130,7 @@ describe('discover', () => {
     )
   })
 
-  it('says the same of an older server, one request for each version; a broken group breaks nothing else', async () => {
+  test('an older server gives the same result with one request per version, and a broken group hides no other', async () => {
     const [core, example, metrics] = await discover(requester(LEGACY, { status: 503, body: 'down' }).requester)
     expect([core, example]).toEqual((await discover(requester(AGGREGATED, {}).requester)).slice(0, 2))
     expect(metrics?.versions).toEqual([
@@ -138,12 +138,12 @@ describe('discover', () => {
     ])
   })
 
-  it('takes a group that went away meanwhile for gone', async () => {
+  test('a group that disappears during discovery is not a failure', async () => {
     const [, , metrics] = await discover(requester(LEGACY, { status: 404 }).requester)
     expect(metrics?.versions).toEqual([{ version: 'v1', resources: [], failure: undefined }])
   })
 
-  it('fails when the server itself cannot be asked', async () => {
+  test('discovery fails if the server does not answer', async () => {
     await expect(discover(requester({}, { status: 403 }).requester)).rejects.toMatchObject({ status: 403 })
     await expect(discover(requester({}, { body: 'null' }).requester)).rejects.toMatchObject({
       code: 'TENURE_ANSWER_UNREADABLE',

@@ -21,21 +21,21 @@ export interface ApiResource {
 
 export interface ApiGroup {
   readonly name: string
-  /** The preferred one first. */
+  /** The preferred version comes first. */
   readonly versions: readonly ApiGroupVersion[]
 }
 
 export interface ApiGroupVersion {
   readonly version: string
   readonly resources: readonly ApiResource[]
-  /** Why the resources may be incomplete or old: an aggregated API server that does not answer. */
+  /** Set if the resources may be incomplete or old, because an aggregated API server does not answer. */
   readonly failure: Error | undefined
 }
 
-/** As the server prefers them; the core group first. */
+/** In the server's order of preference, the core group first. */
 export type ApiGroups = readonly ApiGroup[]
 
-// Named most wanted first: servers before 1.30 know the beta, before 1.26 neither.
+// In order of preference: servers before 1.30 know only the beta, servers before 1.26 neither.
 const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .concat(JSON_TYPE)
@@ -43,7 +43,7 @@ const AGGREGATED = ['v2', 'v2beta1']
 
 const LEGACY_CONCURRENCY = 8
 
-/** Asks the server what it serves: two requests, or one for each group and version of a server that is older. */
+/** Reads the resources of the server with two requests, or with one per group and version if the server is old. */
 export async function discover(requester: Requester, options: CallOptions = {}): Promise<ApiGroups> {
   const [core, named] = await Promise.all([
     read(requester, '/api', AGGREGATED, options),
@@ -67,7 +67,7 @@ async function read(requester: Requester, path: string, accept: string, options:
   if (typeof value === 'object' && value !== null) return value
   throw new ConnectionError(
     'TENURE_ANSWER_UNREADABLE',
-    `${path} is not what an API server says there: check the server's address.`,
+    `The response to ${path} is not API discovery: check the server's address.`,
   )
 }
 
@@ -106,7 +106,7 @@ function fromAggregated(list: AggregatedList): ApiGroup[] {
       failure: freshness === 'Stale' ? staleGroup(name, version) : undefined,
       resources: resources.flatMap((resource) => {
         const kind = resource.responseKind?.kind
-        // A resource without a kind is there only for its subresources.
+        // A resource without a kind only has subresources.
         return kind ? [fromAggregatedResource(name, version, kind, resource)] : []
       }),
     }))
@@ -137,11 +137,11 @@ function fromAggregatedResource(
 function staleGroup(group: string, version: string): Error {
   return new ConnectionError(
     'TENURE_DISCOVERY_STALE',
-    `The API server cannot reach the server behind ${group}/${version}: see the status of its APIService.`,
+    `The API server cannot reach the API service ${group}/${version}: see the status of its APIService.`,
   )
 }
 
-/** A group and its versions, before their resources are known. */
+/** A group and its versions, without resources. */
 interface GroupOutline {
   readonly name: string
   readonly versions: readonly string[]
@@ -197,7 +197,7 @@ async function legacy(
   }))
 }
 
-/** One group that does not answer must not hide the others: its failure is part of the result. */
+/** A group that does not answer must not hide the others, so its failure is part of the result. */
 async function legacyVersion(
   requester: Requester,
   group: string,
@@ -210,7 +210,7 @@ async function legacyVersion(
     return { version, resources: fromLegacy(group, version, list.resources ?? []), failure: undefined }
   } catch (error) {
     if (options.signal?.aborted) throw error
-    // Removed since the list of groups was read: not there, and no failure.
+    // The version was removed after the list of groups was read; this is not a failure.
     return { version, resources: [], failure: isNotFound(error) ? undefined : asError(error) }
   }
 }

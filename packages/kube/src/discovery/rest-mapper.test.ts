@@ -1,15 +1,15 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { Requester } from '../client/requester.ts'
 import { RestMapper } from './rest-mapper.ts'
 import { ScriptedTransport } from '../testing/scripted-transport.ts'
-import type { ScriptedAnswer } from '../testing/scripted-transport.ts'
+import type { ScriptedResponse } from '../testing/scripted-transport.ts'
 import { settle, VirtualClock } from '../testing/virtual-clock.ts'
 
 interface Served {
   readonly [groupVersion: string]: readonly string[] | 'stale'
 }
 
-/** `Kind plural short…`, `!` before a cluster-scoped one; a group's versions in order of preference. */
+/** `Kind plural short…`, `!` before a cluster-scoped kind; the versions of a group in order of preference. */
 function groupsOf(served: Served): object {
   const groups = Map.groupBy(Object.keys(served), (apiVersion) =>
     apiVersion.includes('/') ? apiVersion.split('/')[0] : '',
@@ -36,7 +36,7 @@ describe('RestMapper', () => {
   let core: Served
   let named: Served
   let readings: number
-  let broken: ScriptedAnswer | undefined
+  let broken: ScriptedResponse | undefined
   let mapper: RestMapper
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe('RestMapper', () => {
     mapper = new RestMapper(new Requester({ transport, clock, retry: { attempts: 1 } }))
   })
 
-  it.each([
+  test.each([
     [{ name: 'Deployment', group: 'apps', version: 'v1' }, 'apps/v1', 'deployments', true],
     [{ name: 'Deployment' }, 'apps/v1', 'deployments', true],
     [{ name: 'deployments' }, 'apps/v1', 'deployments', true],
@@ -67,28 +67,28 @@ describe('RestMapper', () => {
     [{ name: 'DEPLOYMENT' }, 'apps/v1', 'deployments', true],
     [{ name: 'deploy' }, 'apps/v1', 'deployments', true],
     [{ name: 'node' }, 'v1', 'nodes', false],
-    // The core group comes first, unless another is named.
+    // The core group comes first, unless the query names another.
     [{ name: 'Event' }, 'v1', 'events', true],
     [{ name: 'Event', group: '' }, 'v1', 'events', true],
     [{ name: 'Event', group: 'events.k8s.io' }, 'events.k8s.io/v1', 'events', true],
-    // The preferred version, unless another is named or only that has it.
+    // The preferred version, unless the query names another or only another has the kind.
     [{ name: 'hpa' }, 'autoscaling/v2', 'horizontalpodautoscalers', true],
     [{ name: 'hpa', version: 'v1' }, 'autoscaling/v1', 'horizontalpodautoscalers', true],
     [{ name: 'Old' }, 'autoscaling/v1', 'olds', true],
-    // A kind's own name means more than another's short one.
+    // The name of a kind has precedence over a short name of another.
     [{ name: 'Po' }, 'example.dev/v1', 'policies', true],
     [{ name: 'po' }, 'example.dev/v1', 'policies', true],
     [{ name: 'po', group: '' }, 'v1', 'pods', true],
-  ])('finds %j', async (query, apiVersion, plural, namespaced) => {
+  ])('the mapper finds %j', async (query, apiVersion, plural, namespaced) => {
     expect(await mapper.kind(query)).toMatchObject({ apiVersion, plural, namespaced, representation: 'full' })
   })
 
-  it('finds the kind of an object or owner', async () => {
+  test('the kind of an object or an owner reference is found', async () => {
     expect(await mapper.kindOf({ apiVersion: 'apps/v1', kind: 'Deployment' })).toMatchObject({ plural: 'deployments' })
     expect(await mapper.kindOf({ apiVersion: 'v1', kind: 'Pod' })).toMatchObject({ plural: 'pods' })
   })
 
-  it('reads once, and gives the same Kind again', async () => {
+  test('discovery is read once, and the same query returns the same Kind', async () => {
     const [first, second] = await Promise.all([mapper.kind({ name: 'Pod' }), mapper.kind({ name: 'pods' })])
     expect(second).toBe(first)
     await clock.advance(3_600_000)
@@ -96,7 +96,7 @@ describe('RestMapper', () => {
     expect(readings).toBe(1)
   })
 
-  it('reads again for what it does not know, but not more often than every 5 seconds', async () => {
+  test('a miss reads discovery again, at most every 5 seconds', async () => {
     const website = { name: 'Website', group: 'example.dev' }
     for (let count = 0; count < 10; count++)
       await expect(mapper.kind(website)).rejects.toThrow(/does not serve Website/)
@@ -107,7 +107,7 @@ describe('RestMapper', () => {
     expect(readings).toBe(2)
   })
 
-  it('says what comes close', async () => {
+  test('the error suggests similar kinds', async () => {
     await expect(mapper.kind({ name: 'Deploymnet' })).rejects.toMatchObject({
       code: 'TENURE_KIND_UNKNOWN',
       fate: 'retry',
@@ -119,20 +119,20 @@ describe('RestMapper', () => {
     await expect(mapper.kind({ name: 'Website' })).rejects.toThrow(/CRD is installed/)
   })
 
-  it('names the group that cannot be read as the likely reason', async () => {
+  test('the error names a group that cannot be read as the likely reason', async () => {
     await expect(mapper.kind({ name: 'PodMetrics', group: 'metrics.k8s.io' })).rejects.toThrow(
       /metrics\.k8s\.io\/v1.*APIService/,
     )
   })
 
-  it('does not remember a reading that failed', async () => {
+  test('a failed read is not cached', async () => {
     broken = { status: 500 }
     await expect(mapper.kind({ name: 'Pod' })).rejects.toMatchObject({ status: 500 })
     broken = undefined
     expect(await mapper.kind({ name: 'Pod' })).toMatchObject({ plural: 'pods' })
   })
 
-  it('lets one who waits give up without taking the reading from the others', async () => {
+  test('an aborted caller does not abort the read of the others', async () => {
     const abort = new AbortController()
     const impatient = mapper.kind({ name: 'Pod' }, { signal: abort.signal }).catch((error: unknown) => error)
     const patient = mapper.kind({ name: 'Pod' })
@@ -142,7 +142,7 @@ describe('RestMapper', () => {
     expect(readings).toBe(1)
   })
 
-  it('forgets a reading that was under way when told to forget', async () => {
+  test('a read that was pending at invalidate is not cached', async () => {
     const before = mapper.kind({ name: 'Pod' })
     await settle()
     mapper.invalidate()
@@ -152,7 +152,7 @@ describe('RestMapper', () => {
     expect(readings).toBe(2)
   })
 
-  it('tells all that discovery told', async () => {
+  test('a resource has all fields of discovery', async () => {
     expect(await mapper.resource({ name: 'pods' })).toMatchObject({ kind: 'Pod', shortNames: ['po'], singular: 'pod' })
     expect((await mapper.groups()).map(({ name }) => name)).toContain('metrics.k8s.io')
   })

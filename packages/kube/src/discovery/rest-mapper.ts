@@ -10,16 +10,16 @@ import type { KubeObject } from '../model/object.ts'
 import type { Requester } from '../client/requester.ts'
 
 export interface KindQuery {
-  /** The kind, or as kubectl takes it: plural, singular or short name. */
+  /** The kind, or a name that kubectl accepts: plural, singular or short name. */
   readonly name: string
-  /** Default: the first group that has it, the core group first. `''` is the core group. */
+  /** Default: the first group with such a kind, the core group first. `''` is the core group. */
   readonly group?: string | undefined
-  /** Default: the one the server prefers. */
+  /** Default: the server's preferred version. */
   readonly version?: string | undefined
 }
 
 export interface RestMapperOptions {
-  /** How old what is known must be, in milliseconds, before a miss asks the server again. Default 5000. */
+  /** Minimum age of the cached discovery, in milliseconds, before a miss reads it again. Default 5000. */
   readonly refreshAfter?: number
 }
 
@@ -29,15 +29,15 @@ interface Snapshot {
 }
 
 /**
- * Finds the Kind for a name at run time, from what the server says it serves. That is read once, and again when
- * something is not found in it, because a CRD may have been added since.
+ * Finds the Kind for a name at run time, from API discovery. Discovery is cached, and read again when a kind is missing,
+ * because its CRD may be new.
  */
 export class RestMapper {
   readonly #requester: Requester
   readonly #refreshAfter: number
   #snapshot: Snapshot | undefined
   #reading: Promise<Snapshot> | undefined
-  /** A reading that was under way when everything was forgotten is not remembered. */
+  /** A read that started before `invalidate` is not cached. */
   #generation = 0
   readonly #kinds = new Map<string, Kind>()
 
@@ -46,7 +46,7 @@ export class RestMapper {
     this.#refreshAfter = options.refreshAfter ?? 5000
   }
 
-  /** The Kind that `query` names. Throws `TENURE_KIND_UNKNOWN`, with what comes close, if the server has none. */
+  /** The Kind for `query`. Throws `TENURE_KIND_UNKNOWN`, with suggestions, if the server does not serve it. */
   async kind<T extends KubeObject = KubeObject>(query: KindQuery, options: CallOptions = {}): Promise<Kind<T>> {
     const resource = await this.resource(query, options)
     const key = `${resource.plural}.${resource.group}/${resource.version}/${resource.kind}/${resource.namespaced}`
@@ -63,7 +63,7 @@ export class RestMapper {
     return kind as Kind<T>
   }
 
-  /** The Kind of an object, or of what an owner reference points to. */
+  /** The Kind of an object or of an owner reference. */
   kindOf<T extends KubeObject = KubeObject>(
     object: { readonly apiVersion: string; readonly kind: string },
     options: CallOptions = {},
@@ -73,7 +73,7 @@ export class RestMapper {
     return this.kind({ name: object.kind, group, version: object.apiVersion.slice(slash + 1) }, options)
   }
 
-  /** Like `kind`, with everything discovery tells: verbs, subresources, short names. */
+  /** Like `kind`, with everything from discovery: verbs, subresources, short names. */
   async resource(query: KindQuery, options: CallOptions = {}): Promise<ApiResource> {
     let snapshot = this.#snapshot ?? (await this.#read(options))
     let found = find(snapshot.groups, query)
@@ -85,19 +85,19 @@ export class RestMapper {
     return found
   }
 
-  /** All that the server serves, as it was last read. */
+  /** All resources of the server, as last read. */
   async groups(options: CallOptions = {}): Promise<ApiGroups> {
     return (this.#snapshot ?? (await this.#read(options))).groups
   }
 
-  /** Forgets what was read; the next question asks the server. */
+  /** Drops the cache; the next call reads discovery again. */
   invalidate(): void {
     this.#snapshot = undefined
     this.#reading = undefined
     this.#generation++
   }
 
-  /** One reading at a time, shared. It goes on when one of those who wait gives up. */
+  /** Concurrent callers share one read. It continues if one of them aborts. */
   #read({ signal }: CallOptions): Promise<Snapshot> {
     this.#reading ??= this.#discover(++this.#generation)
     return signal ? unlessAborted(this.#reading, signal) : this.#reading
@@ -126,8 +126,8 @@ async function unlessAborted<R>(promise: Promise<R>, signal: AbortSignal): Promi
   }
 }
 
-/** From the surest meaning of a name to the loosest; a meaning is looked for in all groups before the next one is tried. */
-const MEANINGS: readonly ((resource: ApiResource, name: string) => boolean)[] = [
+/** From the strictest to the loosest match. Each is tried in all groups before the next. */
+const MATCHERS: readonly ((resource: ApiResource, name: string) => boolean)[] = [
   (resource, name) => resource.kind === name,
   (resource, name) => resource.plural === name.toLowerCase(),
   (resource, name) => resource.singular === name.toLowerCase(),
@@ -137,9 +137,9 @@ const MEANINGS: readonly ((resource: ApiResource, name: string) => boolean)[] = 
 
 function find(groups: ApiGroups, query: KindQuery): ApiResource | undefined {
   const versions = candidates(groups, query)
-  for (const means of MEANINGS) {
+  for (const matches of MATCHERS) {
     for (const { resources } of versions) {
-      const found = resources.find((resource) => means(resource, query.name))
+      const found = resources.find((resource) => matches(resource, query.name))
       if (found) return found
     }
   }
@@ -161,7 +161,7 @@ function unknown(groups: ApiGroups, query: KindQuery): TenureError {
   const hint = names.length > 0 ? ` Did you mean ${names.slice(0, 3).join(', ')}?` : ''
   const crd = query.group && broken ? '' : ' If it is a custom resource, check that its CRD is installed.'
   const why = `${crd}${broken ? ` ${broken.message}` : ''}`
-  // Heals when somebody installs it, so it is worth another try.
+  // The CRD may be installed later, so a retry can succeed.
   return new TenureError('TENURE_KIND_UNKNOWN', `The API server does not serve ${asked}.${hint}${why}`, {
     fate: 'retry',
     cause: broken,

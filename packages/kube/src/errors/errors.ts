@@ -1,10 +1,10 @@
 import type { DeniedAccess } from './forbidden.ts'
 
 /**
- * What is to become of the work that failed.
- * - `retry`: the same attempt may succeed later; back off and repeat.
- * - `terminal`: repeating it without a change of input is pointless.
- * - `bug`: an invariant of our own is broken.
+ * How to handle a failure.
+ * - `retry`: the same attempt may succeed later, after a backoff.
+ * - `terminal`: the attempt cannot succeed until its input changes.
+ * - `bug`: an invariant of this program is broken.
  */
 export type Fate = 'retry' | 'terminal' | 'bug'
 
@@ -14,7 +14,7 @@ export interface TenureErrorOptions {
   readonly fate?: Fate
 }
 
-/** Every failure Tenure reports: a stable code for programs, a sentence for people, the cause, and its fate. */
+/** The base of all errors of Tenure: a stable code, a message for people, the cause, and the fate. */
 export class TenureError extends Error {
   readonly code: string
   readonly fate: Fate
@@ -27,7 +27,7 @@ export class TenureError extends Error {
   }
 }
 
-/** The `Status` object with which a Kubernetes API server refuses a request. */
+/** The `Status` object of an error response from a Kubernetes API server. */
 export interface Status {
   readonly kind?: string
   readonly apiVersion?: string
@@ -87,7 +87,7 @@ export class ApiError extends TenureError implements ApiErrorFields {
   }
 }
 
-/** A request that got no answer: no connection, a broken one, a refused certificate, a time-out. */
+/** A request without a response: no connection, a broken one, a rejected certificate, a time-out. */
 export class ConnectionError extends TenureError {
   constructor(code: `TENURE_${string}`, message: string, options: TenureErrorOptions = {}) {
     super(code, message, { fate: 'retry', ...options })
@@ -101,7 +101,7 @@ export function isApiError(error: unknown, reason?: string): error is ApiError {
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404
 export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'AlreadyExists')
 export const isConflict = (error: unknown): boolean => isApiError(error, 'Conflict')
-/** A resourceVersion or continue token that the server no longer knows: list again. */
+/** The server no longer knows the resourceVersion or continue token: list again. */
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410
 
 /** Whether the server rejects this object as it is: it is invalid, or admission denies it. */
@@ -114,12 +114,12 @@ export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
-/** The fate of any thrown value: what is not one of ours is a bug. */
+/** The fate of any thrown value. Errors that are not a TenureError are bugs. */
 export function fateOf(thrown: unknown): Fate {
   return thrown instanceof TenureError ? thrown.fate : 'bug'
 }
 
-// Being refused for missing rights or credentials heals when someone grants them, so it is worth another try.
+// 401 and 403 are included: credentials and roles may be granted later.
 const RETRYABLE_STATUS = new Set([401, 403, 408, 409, 410, 425, 429, 500, 502, 503, 504])
 
 function isRetryable(status: number, reason: string): boolean {

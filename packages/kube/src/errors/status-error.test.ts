@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isObjectRejected } from './errors.ts'
 import { apiErrorFrom, errorFromStatus, retryAfterOf } from './status-error.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
@@ -8,7 +8,7 @@ const request = { method: 'GET', path: '/api/v1/pods?limit=1' } as const
 const read = (status: number, text: string, headers = {}) => apiErrorFrom(request, { status, headers }, text, clock)
 
 describe('apiErrorFrom', () => {
-  it('takes message, reason and details from a Status', () => {
+  test('message, reason and details come from a Status', () => {
     const details = { name: 'x', kind: 'pods', causes: [{ reason: 'FieldValueInvalid', field: 'spec' }] }
     const error = read(
       422,
@@ -24,51 +24,51 @@ describe('apiErrorFrom', () => {
     expect(error.message).toBe('Pod "x" is invalid')
   })
 
-  it('names a reason for a Status that has none', () => {
+  test('a Status without a reason gets the reason of its code', () => {
     expect(read(409, JSON.stringify({ kind: 'Status', message: 'm' }))).toMatchObject({
       reason: 'Conflict',
       status: 409,
     })
   })
 
-  it.each([
+  test.each([
     ['plain text', 'upstream connect error'],
     ['a page', '<html><head><style>p{}</style></head><body><h1>upstream</h1>\n connect <b>error</b></body></html>'],
     ['half a page', '<html><body>upstream connect error'],
-  ])('reads %s from a proxy', (_, text) => {
+  ])('the message contains %s of a proxy', (_, text) => {
     const error = read(502, text)
     expect(error).toMatchObject({ code: 'TENURE_API_BAD_GATEWAY', status: 502, fate: 'retry' })
     expect(error.message).toBe('GET /api/v1/pods was answered 502 BadGateway: upstream connect error')
   })
 
-  it.each([
+  test.each([
     ['nothing', ''],
-    ['JSON that is no Status', '{"kind":"Pod"}'],
+    ['JSON that is not a Status', '{"kind":"Pod"}'],
     ['broken JSON', '{"kind":"Sta'],
-  ])('says what was answered when the body is %s', (_, text) => {
+  ])('the message names the request if the body is %s', (_, text) => {
     expect(read(500, text).message).toMatch(/^GET \/api\/v1\/pods was answered 500 InternalError/)
   })
 
-  it('quotes no more than a few words of a long body', () => {
+  test('the message quotes only the start of a long body', () => {
     expect(read(500, 'x '.repeat(1e6)).message.length).toBeLessThan(400)
   })
 
-  it('tells an unknown path from a missing object', () => {
+  test('an unknown path and a missing object have different messages', () => {
     expect(read(404, '404 page not found\n').message).toMatch(/does not know this path.*CRD/)
     expect(read(404, JSON.stringify({ kind: 'Status', message: 'pods "x" not found', code: 404 })).message).toBe(
       'pods "x" not found',
     )
   })
 
-  it('says what to do about missing credentials and rights', () => {
+  test('the message says how to get credentials and permissions', () => {
     expect(read(401, JSON.stringify({ kind: 'Status', message: 'Unauthorized', code: 401 })).message).toMatch(/renew/)
     expect(read(403, JSON.stringify({ kind: 'Status', message: 'no', code: 403 })).message).toMatch(/^no\. .*Role/)
   })
 
-  it.each([
+  test.each([
     'jobs.batch "x" is forbidden: exceeded quota: few, requested: count/jobs.batch=1, used: 1, limited: 1',
     'admission webhook "guard.example.dev" denied the request: not on a Monday',
-  ])('advises no Role where the object is refused and not the user: %s', (message) => {
+  ])('an admission denial does not suggest a Role: %s', (message) => {
     const error = read(403, JSON.stringify({ kind: 'Status', reason: 'Forbidden', message, code: 403 }))
     expect(error.message).toBe(message)
     expect(isObjectRejected(error)).toBe(true)
@@ -78,30 +78,30 @@ describe('apiErrorFrom', () => {
 })
 
 describe('retry-after', () => {
-  it.each([
+  test.each([
     ['3', 3000],
     ['0', 0],
     ['Thu, 01 Jan 2026 00:00:05 GMT', 5000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['soon', undefined],
     ['', undefined],
-  ])('reads %j', (value, expected) => {
+  ])('Retry-After %j is parsed', (value, expected) => {
     expect(retryAfterOf({ 'retry-after': value }, clock)).toBe(expected)
   })
 
-  it("holds a date against the server's own, not against ours", () => {
+  test("a date is compared with the server's clock", () => {
     const headers = { 'retry-after': 'Thu, 01 Jan 2030 00:00:05 GMT', date: 'Thu, 01 Jan 2030 00:00:00 GMT' }
     expect(retryAfterOf(headers, clock)).toBe(5000)
   })
 
-  it('is taken from the header before the Status', () => {
+  test('the header has precedence over the Status', () => {
     const text = JSON.stringify({ kind: 'Status', code: 429, details: { retryAfterSeconds: 7 } })
     expect(read(429, text).retryAfter).toBe(7000)
     expect(read(429, text, { 'retry-after': ['2'] }).retryAfter).toBe(2000)
   })
 })
 
-it('reads an in-stream Status without a code', () => {
+test('an in-stream Status without a code gets the default code', () => {
   expect(errorFromStatus({ kind: 'Status', reason: 'Expired', code: 410 }, 500)).toMatchObject({
     status: 410,
     code: 'TENURE_API_EXPIRED',

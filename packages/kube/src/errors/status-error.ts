@@ -4,7 +4,7 @@ import type { ApiErrorFields, Status } from './errors.ts'
 import { deniedAccessIn, isAdmissionDenial } from './forbidden.ts'
 import type { TransportRequest, TransportResponse } from '../transport/transport.ts'
 
-/** What a non-2xx answer says, as an ApiError. `text` is its whole body. */
+/** The ApiError for a response that is not 2xx. `text` is the whole body. */
 export function apiErrorFrom(
   request: Pick<TransportRequest, 'method' | 'path'>,
   response: Pick<TransportResponse, 'status' | 'headers'>,
@@ -15,7 +15,7 @@ export function apiErrorFrom(
   const fromHeader = retryAfterOf(response.headers, clock)
   if (status) return errorFromStatus(status, response.status, fromHeader)
   const reason = reasonOf(response.status)
-  return new ApiError(describeAnswer(request, response.status, text), {
+  return new ApiError(describeResponse(request, response.status, text), {
     status: response.status,
     reason,
     retryAfter: fromHeader,
@@ -24,7 +24,7 @@ export function apiErrorFrom(
   })
 }
 
-/** A `Status` object as an ApiError; `code` stands in for one that carries none. */
+/** The ApiError for a `Status` object; `code` is used if the Status has none. */
 export function errorFromStatus(status: Status, code: number, retryAfter?: number): ApiError {
   const httpStatus = status.code ?? code
   const reason = status.reason || reasonOf(httpStatus)
@@ -46,7 +46,7 @@ function forbiddenFields(message: string): Pick<ApiErrorFields, 'deniedAccess' |
   return { deniedAccess: deniedAccessIn(message), isAdmissionDenial: isAdmissionDenial(message) }
 }
 
-/** `Retry-After`, as seconds or as a date, in milliseconds from now. A date is held against the server's own `Date`. */
+/** `Retry-After` (seconds or a date) in milliseconds from now. A date is compared with the server's own `Date`. */
 export function retryAfterOf(headers: TransportResponse['headers'], clock: Clock): number | undefined {
   const value = header(headers, 'retry-after')?.trim()
   if (!value) return undefined
@@ -63,7 +63,7 @@ export function serverTimeOf(headers: TransportResponse['headers']): number | un
   return Number.isNaN(time) ? undefined : time
 }
 
-/** One header's value; the first if it came more than once. */
+/** The value of a header; the first if it is repeated. */
 export function header(headers: TransportResponse['headers'], name: string): string | undefined {
   const value = headers[name]
   return value === undefined || typeof value === 'string' ? value : value[0]
@@ -83,8 +83,8 @@ export function isStatus(value: unknown): value is Status {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
 }
 
-/** For answers that are no Status: from proxies, load balancers and paths that the server does not know. */
-function describeAnswer(request: Pick<TransportRequest, 'method' | 'path'>, status: number, text: string): string {
+/** For responses without a Status: from proxies, load balancers and unknown paths. */
+function describeResponse(request: Pick<TransportRequest, 'method' | 'path'>, status: number, text: string): string {
   const path = request.path.split('?', 1)[0] ?? request.path
   const answered = `${request.method} ${path} was answered ${status} ${reasonOf(status)}`
   if (status === 404) {
@@ -94,17 +94,17 @@ function describeAnswer(request: Pick<TransportRequest, 'method' | 'path'>, stat
   return advise(excerpt ? `${answered}: ${excerpt}` : answered, status)
 }
 
-const LONGEST_EXCERPT = 300
+const MAX_EXCERPT_LENGTH = 300
 
 function excerptOf(text: string): string {
-  // Error pages are cut to their words; the slice keeps the expressions off megabytes of page.
+  // The text of an HTML error page. The slice bounds the cost of the expressions.
   const words = text
     .slice(0, 8192)
     .replaceAll(/<(script|style)[^>]*>[^<]*<\/\1>/gi, ' ')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
-  return words.length > LONGEST_EXCERPT ? `${words.slice(0, LONGEST_EXCERPT)}…` : words
+  return words.length > MAX_EXCERPT_LENGTH ? `${words.slice(0, MAX_EXCERPT_LENGTH)}…` : words
 }
 
 function advise(message: string, status: number): string {
@@ -112,7 +112,7 @@ function advise(message: string, status: number): string {
     return `The API server does not accept these credentials (${message}): renew the token or certificate, or check which user the kubeconfig names.`
   }
   if (status === 403 && !isAdmissionDenial(message))
-    return `${message}. If it should be allowed, bind a Role or ClusterRole with that right to the user.`
+    return `${message}. If it should be allowed, bind a Role or ClusterRole that grants it to the user.`
   return message
 }
 

@@ -8,7 +8,7 @@ interface Term {
   readonly value: string
 }
 
-/** A field selector, ready to judge objects: `metadata.name=web,status.phase!=Running`. */
+/** A parsed field selector: `metadata.name=web,status.phase!=Running`. */
 export class FieldMatcher {
   readonly #terms: readonly Term[]
 
@@ -16,7 +16,7 @@ export class FieldMatcher {
     this.#terms = terms
   }
 
-  /** The empty string selects everything. A comma, `=` or backslash in a value is written with a backslash before it. */
+  /** The empty string selects everything. A comma, `=` or backslash in a value is escaped with a backslash. */
   static parse(text: string): FieldMatcher {
     return new FieldMatcher(split(text).map((term) => parseTerm(text, term)))
   }
@@ -26,7 +26,7 @@ export class FieldMatcher {
     return this.#terms.length === 0
   }
 
-  /** A field that is not there counts as empty, or as the zero that the server takes it for. */
+  /** A missing field counts as empty, or as the zero value that the server uses. */
   matches(object: KubeObject): boolean {
     return this.#terms.every(({ path, keys, equal, value }) => (fieldOf(object, path, keys) === value) === equal)
   }
@@ -36,7 +36,7 @@ export class FieldMatcher {
   }
 }
 
-/** Fields by which the server selects although the object leaves them out when they are zero. */
+/** Fields that the server can select by, and omits from objects if they are zero. */
 const ZEROS = new Map([
   ['spec.unschedulable', 'false'],
   ['spec.hostNetwork', 'false'],
@@ -56,7 +56,7 @@ function fieldOf(object: KubeObject, path: string, keys: readonly string[]): str
       : ''
 }
 
-/** At the commas that are not escaped. Empty parts, as after a last comma, are dropped. */
+/** Splits at commas that are not escaped. Empty parts, as after a trailing comma, are dropped. */
 function split(text: string): string[] {
   const terms: string[] = []
   let term = ''
@@ -84,7 +84,8 @@ function unescape(text: string, value: string): string {
     const letter = value.charAt(at)
     if (letter === '\\') {
       const escaped = value.charAt(++at)
-      if (escaped !== '\\' && escaped !== ',' && escaped !== '=') throw invalid(text, `"\\${escaped}" means nothing`)
+      if (escaped !== '\\' && escaped !== ',' && escaped !== '=')
+        throw invalid(text, `"\\${escaped}" is not a valid escape`)
       result += escaped
     } else if (letter === '=') throw invalid(text, 'a "=" in a value needs a backslash before it')
     else result += letter
@@ -99,6 +100,6 @@ function escape(value: string): string {
 function invalid(selector: string, why: string): TenureError {
   return new TenureError(
     'TENURE_SELECTOR_INVALID',
-    `The field selector "${selector}" cannot be read: ${why}. Write it like "metadata.name=web,status.phase!=Running".`,
+    `The field selector "${selector}" cannot be parsed: ${why}. Write it like "metadata.name=web,status.phase!=Running".`,
   )
 }

@@ -1,11 +1,11 @@
 import type { KubeObject, ObjectMeta } from './object.ts'
 
-/** How objects of a kind are read: whole, or their metadata only. */
+/** How objects of a kind are read: in full, or only their metadata. */
 export type ObjectRepresentation = 'full' | 'metadata'
 
 /**
- * A kind of object, as a value: what the client needs to build URLs, and the type of what comes back. The built-in
- * ones are generated (`@tenure/kube/kinds`); `defineKind` makes one for a custom resource.
+ * A kind of object as a value: the client builds URLs from it, and it carries the type of the objects. Built-in kinds
+ * are generated (`@tenure/kube/kinds`); `defineKind` makes one for a custom resource.
  */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string
@@ -50,12 +50,12 @@ export function defineKind<T extends KubeObject = KubeObject>(definition: KindDe
   } as const)
 }
 
-/** An object of which only the metadata was read. */
+/** An object that was read without spec and status. */
 export interface PartialObjectMetadata extends KubeObject {
   readonly metadata?: ObjectMeta
 }
 
-/** The same kind, read as metadata only: lists, watches and caches of it never hold a spec. */
+/** The same kind, read as metadata only: its lists, watches and caches contain no spec. */
 export function metadataOf(kind: Kind): Kind<PartialObjectMetadata> {
   return Object.freeze({ ...kind, representation: 'metadata' as const })
 }
@@ -65,7 +65,7 @@ export function kindKey(kind: Kind): string {
   return kind.group ? `${kind.plural}.${kind.group}/${kind.version}` : `${kind.plural}/${kind.version}`
 }
 
-/** True if both name the same resource, whatever the version or form. */
+/** True if both are the same resource, in any version and representation. */
 export function isSameResource(a: Kind, b: Kind): boolean {
   return a.group === b.group && a.plural === b.plural
 }

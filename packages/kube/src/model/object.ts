@@ -43,8 +43,8 @@ export interface ObjectMeta {
 }
 
 /**
- * Anything the API server stores. Types are read-only all the way down: objects come from shared caches, and a
- * change is a new object. Fields a type does not name are kept: objects are passed on as they were parsed.
+ * Any object of the API server. Types are deeply read-only: objects come from shared caches, and a change makes a new
+ * object. Fields that a type does not name are kept.
  */
 export interface KubeObject {
   readonly apiVersion?: string
@@ -52,7 +52,7 @@ export interface KubeObject {
   readonly metadata?: ObjectMeta
 }
 
-/** An object as the API server returns it: its identity is there. */
+/** An object as the API server returns it, with its identity. */
 export type Stored<T extends KubeObject> = T & {
   readonly apiVersion: string
   readonly kind: string
@@ -95,16 +95,16 @@ export function refOf(key: string): ObjectRef {
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** Which object `object` is. Throws if it has no name: only a generateName create may lack one. */
+/** The reference to `object`. Throws if it has no name, as before a create with generateName. */
 export function refTo(object: KubeObject): ObjectRef {
   const { name, namespace } = object.metadata ?? {}
-  if (!name) throw new TypeError(`${object.kind ?? 'object'} has no metadata.name`)
+  if (!name) throw new TypeError(`${object.kind ?? 'Object'} has no metadata.name`)
   return namespace ? { name, namespace } : { name }
 }
 
 /**
- * Order of two resourceVersions: negative if `a` is older. Since Kubernetes 1.35 they are documented to be
- * comparable as decimal integers; compared as text because they may pass 2^53.
+ * Compares two resourceVersions: negative if `a` is older. Kubernetes 1.35 and later document them as comparable decimal
+ * integers; they are compared as text because they may exceed 2^53.
  */
 export function compareResourceVersions(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)

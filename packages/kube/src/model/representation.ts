@@ -3,7 +3,7 @@ import type { KubeObject } from './object.ts'
 import { header } from '../errors/status-error.ts'
 import type { TransportResponse } from '../transport/transport.ts'
 
-/** What to ask for, by the kind's form. Servers that cannot do it send the whole object, which `fitterFor` cuts. */
+/** The Accept header for one object. Servers that cannot send metadata only send the full object, which `fitterFor` reduces. */
 export function acceptOne(kind: Kind): string {
   return kind.representation === 'metadata'
     ? 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
@@ -16,7 +16,7 @@ export function acceptList(kind: Kind): string {
     : JSON_TYPE
 }
 
-/** For a list that is read as it comes: its metadata as protobuf, if the server can, which is sooner written and sent. */
+/** For a streamed list: metadata as protobuf, if the server supports it, because it is faster to encode and shorter. */
 export function acceptStreamedList(kind: Kind): string {
   const accepted = acceptList(kind)
   return kind.representation === 'metadata'
@@ -32,9 +32,8 @@ export function isProtobuf(headers: TransportResponse['headers']): boolean {
 }
 
 /**
- * What makes an object of the kind's form out of a single one as the server sends it. Undefined for whole objects: they
- * are passed on as they were parsed. Metadata comes as kind `PartialObjectMetadata`; it gets its own kind back, so that
- * whoever holds it can say what it is.
+ * A function that converts an object from the server to the kind's representation. Undefined for full objects: they stay
+ * as parsed. Metadata arrives as kind `PartialObjectMetadata` and gets the kind of its object.
  */
 export function fitterFor(kind: Kind): ((object: KubeObject) => KubeObject) | undefined {
   if (kind.representation !== 'metadata') return undefined
@@ -42,16 +41,14 @@ export function fitterFor(kind: Kind): ((object: KubeObject) => KubeObject) | un
   return (object) => ({ apiVersion, kind: name, metadata: object.metadata ?? {} })
 }
 
-/** The same for an item of a list, where the server leaves out apiVersion and kind. */
+/** Converts an item of a list, where the server omits apiVersion and kind. */
 export function fitItem(kind: Kind, item: KubeObject): KubeObject {
   if (kind.representation === 'metadata')
     return { apiVersion: kind.apiVersion, kind: kind.kind, metadata: item.metadata ?? {} }
   return item.kind && item.apiVersion ? item : { apiVersion: kind.apiVersion, kind: kind.kind, ...item }
 }
 
-/**
- * The same for many items of one list that nobody else holds: they are changed in place, at a fifth of the cost.
- */
+/** As `fitItem` for items without other references: they are changed in place, at a fifth of the cost. */
 export function itemFitterFor(kind: Kind): (item: KubeObject) => KubeObject {
   const { apiVersion, kind: name, representation } = kind
   return (item: { -readonly [K in keyof KubeObject]: KubeObject[K] }) => {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FieldMatcher, LabelMatcher, selectionMatcher } from './selector.ts'
 
 describe('LabelMatcher', () => {
-  it.each([
+  test.each([
     ['', {}, true],
     ['a', { a: '' }, true],
     ['a', {}, false],
@@ -35,12 +35,12 @@ describe('LabelMatcher', () => {
     ['a<9223372036854775807', { a: '-9223372036854775808' }, true],
     ['a<5', {}, false],
     ['toString', {}, false],
-  ])('%j on %j is %j', (selector, labels, expected) => {
+  ])('%j matches %j: %j', (selector, labels, expected) => {
     expect(LabelMatcher.parse(selector).matches(labels)).toBe(expected)
     expect(LabelMatcher.parse(selector).matches(Object.keys(labels).length > 0 ? labels : undefined)).toBe(expected)
   })
 
-  it.each([
+  test.each([
     '=',
     'a in',
     'a in (',
@@ -61,11 +61,11 @@ describe('LabelMatcher', () => {
     '/a',
     'A.b/',
     'a=b c',
-  ])('refuses %j', (selector) => {
+  ])('the label selector %j is rejected', (selector) => {
     expect(() => LabelMatcher.parse(selector)).toThrow(/cannot be parsed.*Write it like/)
   })
 
-  it('reads the object form', () => {
+  test('the object form has the same meaning as the text', () => {
     const matcher = LabelMatcher.from({
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -81,15 +81,15 @@ describe('LabelMatcher', () => {
     expect(LabelMatcher.from({}).isEmpty).toBe(true)
   })
 
-  it.each([
+  test.each([
     { key: 'a', operator: 'In' },
     { key: 'a', operator: 'Exists', values: ['x'] },
     { key: 'a', operator: 'Like', values: ['x'] },
-  ])('refuses the expression %j', (expression) => {
+  ])('the expression %j is rejected', (expression) => {
     expect(() => LabelMatcher.from({ matchExpressions: [expression] })).toThrow(/on "a"/)
   })
 
-  it('prints what it reads back with the same meaning', () => {
+  test('a printed selector parses to the same selector', () => {
     const word = fc.constantFrom('a', 'b', 'in', 'notin', 'x.y/z', 'A-1')
     const value = fc.constantFrom('', 'a', 'in', '1', 'v_1.2')
     const values = fc.array(value, { minLength: 1, maxLength: 3 })
@@ -123,7 +123,7 @@ describe('FieldMatcher', () => {
     status: { phase: 'Running', replicas: 3, conditions: [] },
   }
 
-  it.each([
+  test.each([
     ['', true],
     ['metadata.name=p', true],
     ['metadata.name==p,status.phase!=Pending', true],
@@ -137,15 +137,15 @@ describe('FieldMatcher', () => {
     ['status.conditions=', true],
     ['spec.unschedulable=false', true],
     ['constructor.name=', true],
-  ])('%j is %j', (selector, expected) => {
+  ])('%j matches the pod: %j', (selector, expected) => {
     expect(FieldMatcher.parse(selector).matches(pod)).toBe(expected)
   })
 
-  it.each(['a', 'a=b=c', String.raw`a=\x`, 'a=\\', '=b'])('refuses %j', (selector) => {
-    expect(() => FieldMatcher.parse(selector)).toThrow(/cannot be read.*Write it like/)
+  test.each(['a', 'a=b=c', String.raw`a=\x`, 'a=\\', '=b'])('the field selector %j is rejected', (selector) => {
+    expect(() => FieldMatcher.parse(selector)).toThrow(/cannot be parsed.*Write it like/)
   })
 
-  it('prints what it reads back', () => {
+  test('a printed field selector parses to the same selector', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         const escaped = value.replaceAll(/[\\,=]/g, String.raw`\$&`)
@@ -160,18 +160,18 @@ describe('FieldMatcher', () => {
 describe('selectionMatcher', () => {
   const object = { metadata: { name: 'x', namespace: 'a', labels: { app: 'web' } } }
 
-  it.each([
+  test.each([
     [{}, true],
     [{ namespace: 'a' }, true],
     [{ namespace: 'b' }, false],
     [{ labelSelector: 'app=web', fieldSelector: 'metadata.name=x' }, true],
     [{ labelSelector: 'app=db' }, false],
     [{ fieldSelector: 'metadata.name=y' }, false],
-  ])('%j is %j', (selection, expected) => {
+  ])('%j matches the object: %j', (selection, expected) => {
     expect(selectionMatcher(selection)(object)).toBe(expected)
   })
 
-  it('ignores the namespace for an object that has none', () => {
+  test('a namespace does not exclude cluster-scoped objects', () => {
     expect(selectionMatcher({ namespace: 'a' })({ metadata: { name: 'node' } })).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import type { ResponseBody, Transport, TransportRequest, TransportResponse } from '../transport/transport.ts'
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   /** Default 200. */
   readonly status?: number
   readonly headers?: TransportResponse['headers']
@@ -8,9 +8,12 @@ export interface ScriptedAnswer {
   readonly body?: unknown
 }
 
-export type Script = (request: TransportRequest, number: number) => ScriptedAnswer | TransportResponse | Promise<never>
+export type Script = (
+  request: TransportRequest,
+  number: number,
+) => ScriptedResponse | TransportResponse | Promise<never>
 
-/** A Transport that answers from a function, and remembers what it was asked. */
+/** A Transport that gets its responses from a function and records the requests. */
 export class ScriptedTransport implements Transport {
   readonly requests: TransportRequest[] = []
   readonly #script: Script
@@ -19,8 +22,8 @@ export class ScriptedTransport implements Transport {
     this.#script = script
   }
 
-  /** Answers in the order given; an Error is thrown. The last one repeats. */
-  static inOrder(...answers: readonly (ScriptedAnswer | Error)[]): ScriptedTransport {
+  /** Returns the responses in order; an Error is thrown. The last one repeats. */
+  static inOrder(...answers: readonly (ScriptedResponse | Error)[]): ScriptedTransport {
     return new ScriptedTransport((_, number) => {
       const answer = answers[Math.min(number, answers.length) - 1] ?? {}
       if (answer instanceof Error) throw answer
@@ -41,7 +44,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function isResponse(answer: ScriptedAnswer | TransportResponse): answer is TransportResponse {
+function isResponse(answer: ScriptedResponse | TransportResponse): answer is TransportResponse {
   const body = answer.body
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
@@ -56,7 +59,7 @@ function bodyOf(text: string): ResponseBody {
   }
 }
 
-/** A body that a test feeds. `pulls` counts how often a chunk was asked for. */
+/** A body whose chunks a test pushes. `pulls` counts the reads. */
 export class FedBody implements ResponseBody {
   pulls = 0
   cancelled = false
@@ -80,13 +83,13 @@ export class FedBody implements ResponseBody {
     this.#wake?.()
   }
 
-  /** As a response, for a ScriptedTransport. */
+  /** A response with this body, for a ScriptedTransport. */
   response(status = 200): TransportResponse {
     return { status, headers: {}, body: this }
   }
 
   text(): Promise<string> {
-    return Promise.reject(new Error('a stream has no text'))
+    return Promise.reject(new Error('A streamed body has no text'))
   }
 
   cancel(): void {

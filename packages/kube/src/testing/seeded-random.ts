@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts'
 
-/** Randomness that repeats from its seed. Not for anything but tests. */
+/** Reproducible randomness from a seed, for tests only. */
 export function seededRandom(seed = 1): Random {
   let state = seed >>> 0
   const next = (): number => {

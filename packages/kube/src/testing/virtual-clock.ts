@@ -8,14 +8,14 @@ interface Pending {
 }
 
 /**
- * Time that moves only when told to. `advance` fires what is due, in order, and lets promises settle after each, so
- * that an hour of waiting runs in the time of the work itself. The wall clock can be made to jump.
+ * A clock that moves only by `advance`, which fires due timers in order and lets promises settle after each. An hour of
+ * waiting takes no real time. The wall clock can jump.
  */
 export class VirtualClock implements Clock {
   #monotonic = 0
   #wallOffset: number
   #order = 0
-  /** A binary heap, soonest first. What was cancelled stays until it comes up. */
+  /** A binary heap, soonest first. Cancelled timers stay until they reach the top. */
   readonly #heap: Pending[] = []
   #pending = 0
 
@@ -40,7 +40,7 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#end(pending) }
   }
 
-  /** How many timers are armed: zero after a clean stop. */
+  /** Number of armed timers: zero after a clean stop. */
   get pending(): number {
     return this.#pending
   }
@@ -51,7 +51,7 @@ export class VirtualClock implements Clock {
     return next && Math.max(next.due - this.#monotonic, 0)
   }
 
-  /** Moves the wall clock by `milliseconds`, either way; timers and the monotonic clock do not notice. */
+  /** Moves the wall clock by `milliseconds`, which may be negative. Timers and the monotonic clock are not affected. */
   jump(milliseconds: number): void {
     this.#wallOffset += milliseconds
   }
@@ -70,13 +70,13 @@ export class VirtualClock implements Clock {
     await settle()
   }
 
-  /** Advances from timer to timer until `condition` holds; throws when `limit` (default an hour) of virtual time passed. */
+  /** Advances from timer to timer until `condition` holds. Throws after `limit` milliseconds (default one hour) of virtual time. */
   async advanceUntil(condition: () => boolean, limit = 3_600_000): Promise<void> {
     const end = this.#monotonic + limit
     await settle()
     while (!condition()) {
       const next = this.#next()
-      if (!next || next.due > end) throw new Error(`condition not met within ${limit} ms of virtual time`)
+      if (!next || next.due > end) throw new Error(`Condition not met within ${limit} ms of virtual time`)
       await this.advance(Math.max(next.due - this.#monotonic, 0))
     }
   }
@@ -126,7 +126,7 @@ function isSooner(a: Pending, b: Pending): boolean {
   return a.due < b.due || (a.due === b.due && a.order < b.order)
 }
 
-/** Lets every promise that can settle without I/O do so. */
+/** Lets promises settle that need no I/O. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

@@ -15,15 +15,15 @@ export interface ConnectionLimits {
   readonly keepAliveProbe: number
 }
 
-/** Two sets of connections with the same TLS material: many short requests share a few, each stream has its own. */
+/** Connections with the same TLS material: short requests share a pool, each stream has its own connection. */
 export interface Connections {
-  /** Loaded with the first request: a program that only watches needs none of it. */
+  /** Loaded with the first request: a program that only watches does not need the pool. */
   requests(): Dispatcher
-  /** Through a proxy undici's: it knows how to get through one. */
+  /** undici's dispatcher if there is a proxy, which HttpStreams does not support. */
   readonly streams: Dispatcher | HttpStreams
-  /** Resolves when what is under way has come to its end; nothing new may start. */
+  /** Accepts no new requests, and resolves when the pending ones have ended. */
   close(): Promise<void>
-  /** Ends everything now. */
+  /** Aborts all requests. */
   destroy(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export async function openConnections(
     ...tls,
   }
   const common = {
-    // HTTP/2 was measured to be no faster, and undici would hold requests back until it knows whether it is spoken.
+    // HTTP/2 is not faster (measured), and undici would delay requests until the protocol is negotiated.
     allowH2: false,
     pipelining: 1,
     headersTimeout: limits.headersTimeout,
@@ -101,12 +101,12 @@ function proxyOptions(uri: string, options: Pool.Options, connect: Connect): Pro
     connectTimeout: timeout,
     proxyTunnel: true,
     requestTls: connect,
-    // The connection that can die half-open is the one to the proxy. (With these, undici would speak TLS to a SOCKS proxy.)
+    // The connection to the proxy can die half-open. With this option undici would use TLS to a SOCKS proxy.
     ...(!uri.startsWith('socks5:') && { proxyTls: { keepAliveInitialDelay } }),
   }
 }
 
-/** One secure context for all connections, so that the PEMs are parsed once and not for each. */
+/** One secure context for all connections, so that the PEM files are parsed once. */
 async function tlsOptions(config: ConnectionConfig, material: TlsMaterial): Promise<object> {
   const { createSecureContext } = await import('node:tls')
   const { ca, cert, key } = material

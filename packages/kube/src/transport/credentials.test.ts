@@ -20,7 +20,7 @@ const plugin: ExecConfig = {
   interactiveMode: 'Never',
 }
 
-/** A server that knows its clients by certificate and lets in those it is told to. */
+/** A server that identifies clients by certificate and accepts those in a set. */
 async function serveCertificates(allowed: Set<string>): Promise<TestServer> {
   return serve(
     (request, response) => {
@@ -34,7 +34,7 @@ async function serveCertificates(allowed: Set<string>): Promise<TestServer> {
 }
 
 describe('credentials that change', () => {
-  test('a rotated token file is read again on 401, and the request repeated once', async () => {
+  test('a 401 reads a rotated token file again and repeats the request once', async () => {
     let valid = 'one'
     const server = await serve((request, response, body) => {
       response.statusCode = needs(valid)(request) ? 200 : 401
@@ -47,13 +47,13 @@ describe('credentials that change', () => {
     files.write('/token', 'two')
     expect(await text(transport, { method: 'PATCH', path: '/x', body: 'again' })).toBe('200 again')
     expect(server.requests).toEqual(['GET /version', 'PATCH /x', 'PATCH /x'])
-    // Nothing newer to be had: the 401 is the answer, body and all.
+    // There is no newer token: the 401 is returned with its body.
     valid = 'three'
     expect(await text(transport, { method: 'PATCH', path: '/y', body: 'no' })).toBe('401 no')
     expect(server.requests.slice(3)).toEqual(['PATCH /y'])
   })
 
-  test('a fixed token that is refused is not tried twice', async () => {
+  test('a rejected fixed token is not tried twice', async () => {
     const server = await serve((_request, response) => {
       response.statusCode = 401
       response.end('who?')
@@ -62,7 +62,7 @@ describe('credentials that change', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('many requests refused at once run the plugin once, streams too', async () => {
+  test('many rejected requests and streams run the plugin once', async () => {
     let runs = 0
     const run: HttpTransportOptions['run'] = (command) => {
       runs += 1
@@ -84,7 +84,7 @@ describe('credentials that change', () => {
     expect(runs).toBe(2)
   })
 
-  test('a certificate from a plugin is used, and another one makes new connections', async () => {
+  test('a new certificate from a plugin opens new connections', async () => {
     const allowed = new Set(['alice'])
     const server = await serveCertificates(allowed)
     let runs = 0
@@ -106,7 +106,7 @@ describe('credentials that change', () => {
     expect(runs).toBe(2)
   })
 
-  test('certificate files that rotate: looked at once a minute, streams under way go on, old connections end', async () => {
+  test('rotated certificate files are read within a minute, and open streams continue', async () => {
     const server = await serveCertificates(new Set(['alice', 'bob']))
     const files = new MemoryFiles({ '/ca': pem('ca.pem'), '/cert': pem('client-a.pem'), '/key': pem('client-a.key') })
     const clock = new VirtualClock()
@@ -116,7 +116,7 @@ describe('credentials that change', () => {
     const chunks = stream.body[Symbol.asyncIterator]()
     expect(await text(transport)).toBe('200 alice')
 
-    // Caught between certificate and key: the old pair stays.
+    // The certificate does not match the key yet: the old pair stays.
     files.write('/cert', pem('client-b.pem'))
     await clock.advance(60_000)
     expect(await text(transport)).toBe('200 alice')
@@ -126,14 +126,14 @@ describe('credentials that change', () => {
     expect(await text(transport)).toBe('200 bob')
 
     expect(Buffer.from((await chunks.next()).value ?? '').toString()).toBe('alice')
-    // The stream's connection and the new one: the old requests' connection has been closed.
+    // The stream's connection and the new one: the old connection of requests is closed.
     await vi.waitFor(() => expect(server.sockets.size).toBe(2))
     await transport.close()
     await expect(chunks.next()).rejects.toMatchObject({ code: 'TENURE_TRANSPORT_CLOSED' })
     await vi.waitFor(() => expect(server.sockets.size).toBe(0))
   })
 
-  test('a refused client certificate is looked for anew at once', async () => {
+  test('a rejected client certificate is read again at once', async () => {
     const allowed = new Set(['alice'])
     const server = await serveCertificates(allowed)
     const files = new MemoryFiles({ '/cert': pem('client-a.pem'), '/key': pem('client-a.key') })

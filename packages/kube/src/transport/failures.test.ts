@@ -11,12 +11,12 @@ import type { HttpTransportOptions } from './http-transport.ts'
 const config = (port: number, change: Partial<DirectConnection> = {}): ConnectionConfig =>
   connectTo({ server: `https://127.0.0.1:${port}`, ca: pem('ca.pem'), origin: 'context "dev" of /k', ...change })
 
-/** The error of a GET; checks that it is one sentence about this server. */
+/** The error of a GET, which must be one sentence about this server. */
 async function failure(config: ConnectionConfig, options: HttpTransportOptions = {}): Promise<ConnectionError> {
   const error: unknown = await open(config, options)
     .request(get)
     .then(
-      () => new Error('it was answered'),
+      () => new Error('The request succeeded'),
       (thrown: unknown) => thrown,
     )
   if (!(error instanceof ConnectionError)) throw error
@@ -37,7 +37,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('no connection', () => {
-  test('refused', async () => {
+  test('a refused connection is reported', async () => {
     const port = await freePort()
     const error = await failure(config(port))
     expect(error).toMatchObject({
@@ -50,12 +50,12 @@ describe('no connection', () => {
     )
   })
 
-  test('a name that does not exist', async () => {
+  test('an unknown host is reported', async () => {
     const error = await failure(config(1, { server: 'https://no-such-host.invalid' }))
     expect(error.code).toBe('TENURE_CONNECTION_UNKNOWN_HOST')
   })
 
-  test('a server that accepts and says nothing', async () => {
+  test('a server that accepts and sends nothing is reported', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).resume())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -65,7 +65,7 @@ describe('no connection', () => {
 })
 
 describe('TLS', () => {
-  test('an authority nobody knows', async () => {
+  test('an unknown authority is reported', async () => {
     const server = keep(await ok())
     for (const ca of [pem('other-ca.pem'), undefined]) {
       const { tls, ...rest } = config(server.port)
@@ -78,7 +78,7 @@ describe('TLS', () => {
     }
   })
 
-  test('another name, and tls-server-name to put it right', async () => {
+  test('a certificate for another name is reported, and tls-server-name fixes it', async () => {
     const server = keep(await startServer((_request, response) => response.end('ok'), 'other-name'))
     const wrong = config(server.port)
     expect(await failure(wrong)).toMatchObject({
@@ -89,7 +89,7 @@ describe('TLS', () => {
     expect((await right.request(get)).status).toBe(200)
   })
 
-  test('an expired certificate, and insecure-skip-tls-verify', async () => {
+  test('an expired certificate is reported unless insecure-skip-tls-verify is set', async () => {
     const server = keep(await startServer((_request, response) => response.end('ok'), 'expired'))
     expect(await failure(config(server.port))).toMatchObject({
       code: 'TENURE_TLS_EXPIRED',
@@ -100,13 +100,13 @@ describe('TLS', () => {
     ).toBe(200)
   })
 
-  test('https to a port that speaks http, and http to one that speaks https', async () => {
+  test('https to an http port and http to an https port are reported', async () => {
     const plain = keep(await startPlainServer((_request, response) => response.end('ok')))
     expect((await failure(config(plain.port))).code).toBe('TENURE_TLS_NOT_SPOKEN')
     expect((await open(connectTo({ server: `http://127.0.0.1:${plain.port}` })).request(get)).status).toBe(200)
   })
 
-  test('a server that demands a client certificate', async () => {
+  test('a missing client certificate is reported', async () => {
     const server = keep(
       await startServer((_request, response) => response.end('ok'), 'server', {
         requestCert: true,
@@ -119,7 +119,7 @@ describe('TLS', () => {
     expect((await open(config(server.port, { certificate })).request(get)).status).toBe(200)
   })
 
-  test('certificates that cannot be used', async () => {
+  test('unusable certificates are reported', async () => {
     const certificate = { cert: pem('client-a.pem'), key: pem('client-b.key') }
     expect(await failure(config(1, { certificate }))).toMatchObject({
       code: 'TENURE_KUBECONFIG_CERTIFICATE',
@@ -128,8 +128,8 @@ describe('TLS', () => {
   })
 })
 
-describe('no answer', () => {
-  test('headers that do not come, for requests and streams', async () => {
+describe('no response', () => {
+  test('missing headers time out, for requests and streams', async () => {
     const server = keep(await startServer(() => undefined))
     const transport = open(config(server.port), { headersTimeout: 100 })
     for (const stream of [false, true]) {
@@ -141,7 +141,7 @@ describe('no answer', () => {
     await vi.waitFor(() => expect(server.sockets.size).toBe(0))
   })
 
-  test('an answer that stops halfway: a request times out, a stream waits', async () => {
+  test('a stalled response times out a request, but not a stream', async () => {
     const server = keep(
       await startServer((_request, response) => response.writeHead(200, { 'content-length': '100' }).write('half')),
     )
@@ -151,14 +151,14 @@ describe('no answer', () => {
     await expect(request.body.text()).rejects.toMatchObject({ code: 'TENURE_CONNECTION_TIMEOUT' })
     const chunks = stream.body[Symbol.asyncIterator]()
     expect((await chunks.next()).done).toBe(false)
-    // Still open when the request has long timed out; then the server drops it.
+    // The stream is open long after the request has timed out; then the server drops it.
     const dropped = chunks.next().catch((error: unknown) => error)
     expect(server.sockets.size).toBeGreaterThan(0)
     for (const socket of server.sockets) socket.destroy()
     expect(await dropped).toMatchObject({ code: 'TENURE_CONNECTION_BROKEN', fate: 'retry' })
   })
 
-  test('a connection that breaks before the answer', async () => {
+  test('a connection that breaks before the response is reported', async () => {
     const server = keep(await startServer((request) => request.socket.destroy()))
     expect(await failure(config(server.port))).toMatchObject({
       code: 'TENURE_CONNECTION_BROKEN',
@@ -166,7 +166,7 @@ describe('no answer', () => {
     })
   })
 
-  test('a request that cannot be sent is not worth another try', async () => {
+  test('an invalid request is terminal', async () => {
     const server = keep(await ok())
     const transport = open(config(server.port))
     await expect(transport.request({ ...get, path: '/a b' })).rejects.toMatchObject({

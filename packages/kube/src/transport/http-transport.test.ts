@@ -6,7 +6,7 @@ import { VirtualClock } from '../testing/virtual-clock.ts'
 import type { ServerResponse } from 'node:http'
 
 describe('requests', () => {
-  test('carry method, base path, headers, body and credentials', async () => {
+  test('a request carries method, base path, headers, body and credentials', async () => {
     const server = await serve((request, response, body) => {
       response.setHeader('x-one', ['a', 'b'])
       response.end(JSON.stringify({ url: request.url, method: request.method, headers: request.headersDistinct, body }))
@@ -39,7 +39,7 @@ describe('requests', () => {
     })
   })
 
-  test('share connections, no more than allowed', async () => {
+  test('requests share at most the allowed connections', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const transport = open(configFor(server), { connections: 3 })
     await Promise.all(Array.from({ length: 30 }, () => text(transport)))
@@ -47,7 +47,7 @@ describe('requests', () => {
     expect(server.connections()).toBeLessThanOrEqual(3)
   })
 
-  test('a connection outlives a DELETE with a body', async () => {
+  test('a connection stays open after a DELETE with a body', async () => {
     const opened = new Set<number | undefined>()
     const server = await serve((request, response) => {
       opened.add(request.socket.remotePort)
@@ -61,13 +61,13 @@ describe('requests', () => {
     expect(opened.size).toBe(1)
   })
 
-  test('a large answer comes whole, split characters too', async () => {
+  test('a large response arrives complete, also with split characters', async () => {
     const large = 'äöü€'.repeat(200_000)
     const server = await serve((_request, response) => response.end(large))
     expect(await text(open(configFor(server)))).toBe(`200 ${large}`)
   })
 
-  test('connections are probed, so that a half-open one dies', async () => {
+  test('keep-alive probes are enabled, so that half-open connections end', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const probe = vi.spyOn(Socket.prototype, 'setKeepAlive')
     await text(open(configFor(server)), watch)
@@ -75,7 +75,7 @@ describe('requests', () => {
     probe.mockRestore()
   })
 
-  test('basic auth', async () => {
+  test('basic authentication is sent', async () => {
     const server = await serve((request, response) => response.end(request.headers.authorization))
     const transport = open(
       configFor(server, { credential: { kind: 'basic', username: 'u', password: new SecretValue('p:ä') } }),
@@ -85,7 +85,7 @@ describe('requests', () => {
 })
 
 describe('aborting and cancelling', () => {
-  test('an aborted request rejects with the reason: before, in flight and in the body', async () => {
+  test('an aborted request rejects with the reason before, during and after the headers', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/body') response.write('begun')
     })
@@ -138,7 +138,7 @@ describe('aborting and cancelling', () => {
     expect(remove).toHaveBeenCalledTimes(add.mock.calls.length)
   })
 
-  test('a stream has a connection of its own, which leaving the loop, return and cancel free', async () => {
+  test('a stream has its own connection, freed by leaving the loop, return and cancel', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/watch') response.write('event\n')
       else response.end('ok')
@@ -162,7 +162,7 @@ describe('aborting and cancelling', () => {
     await vi.waitFor(() => expect(server.sockets.size).toBe(1))
   })
 
-  test('a consumer that does not pull stops the sender, and gets every byte in the end', async () => {
+  test('a slow consumer stops the sender and gets every byte', async () => {
     const chunk = Buffer.alloc(64 * 1024, 'x')
     const total = 1024
     let sent = 0
@@ -183,7 +183,7 @@ describe('aborting and cancelling', () => {
     })
     const transport = open(configFor(server))
     const { body } = await transport.request(watch)
-    // The sender stands still, long before it has sent everything.
+    // The sender stops long before it has sent everything.
     await vi.waitFor(async () => {
       const before = sent
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -198,7 +198,7 @@ describe('aborting and cancelling', () => {
 })
 
 describe('closing', () => {
-  test('ends requests, streams and connections, and refuses what comes later', async () => {
+  test('closing ends requests, streams and connections, and rejects later requests', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/watch') response.write('event')
       else if (request.url === '/version') response.end('ok')
@@ -220,7 +220,7 @@ describe('closing', () => {
     await expect(transport.request(get)).rejects.toMatchObject({ code: 'TENURE_TRANSPORT_CLOSED' })
   })
 
-  test('while the first connection is being opened', async () => {
+  test('closing is possible while the first connection is opened', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const transport = open(configFor(server))
     const first = caught(transport.request(get))

@@ -20,27 +20,27 @@ import type { Dispatcher } from './undici.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 export interface HttpTransportOptions {
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Default: the machine's. */
+  /** Default: the file system. */
   readonly files?: Files
   /** Runs exec plugins. Default: as a child process. */
   readonly run?: CommandRunner
-  /** Whether an exec plugin may ask a person. Default: if standard input is a terminal. */
+  /** Whether an exec plugin may prompt the user. Default: if standard input is a terminal. */
   readonly isTerminal?: () => boolean
   /** Default `tenure`. */
   readonly userAgent?: string
-  /** Most connections for ordinary requests; more requests than that wait their turn. Streams are not counted. Default 64. */
+  /** Maximum number of connections for ordinary requests; further requests wait. Streams do not count. Default 64. */
   readonly connections?: number
-  /** Milliseconds until a connection, with TLS, must stand. Default 10 s. */
+  /** Milliseconds to open a connection, including TLS. Default 10 s. */
   readonly connectTimeout?: number
-  /** Milliseconds until an answer must begin, of streams too. Default 70 s: the server gives up on a request itself at 60 s, and says why. */
+  /** Milliseconds until the response headers, also of streams. Default 70 s: the server's own limit is 60 s, and it gives a reason. */
   readonly headersTimeout?: number
-  /** Milliseconds that an ordinary answer may pause. Default 60 s. Streams may pause for ever. */
+  /** Milliseconds that a response body may pause. Default 60 s. Streams have no limit. */
   readonly bodyTimeout?: number
-  /** Milliseconds that an unused connection is kept. Default 60 s; the API server closes it at 90 s. */
+  /** Milliseconds until an idle connection is closed. Default 60 s; the API server closes it after 90 s. */
   readonly keepAliveTimeout?: number
-  /** Milliseconds of silence after which TCP asks whether the other side is still there. Default 30 s; Node gives up 10 s later. */
+  /** Milliseconds without data before TCP keep-alive probes start. Default 30 s; Node closes the connection 10 s later. */
   readonly keepAliveProbe?: number
 }
 
@@ -50,7 +50,7 @@ interface Open {
   readonly connections: Connections
 }
 
-/** Reaches an API server over HTTP/1.1, as a ConnectionConfig says. Nothing is opened or loaded before the first request. */
+/** Sends requests to an API server over HTTP/1.1. Connections and modules are opened with the first request. */
 export class HttpTransport implements Transport {
   readonly #config: ConnectionConfig
   readonly #limits: ConnectionLimits
@@ -61,7 +61,7 @@ export class HttpTransport implements Transport {
   readonly #headers: Readonly<Record<string, string | string[]>>
   #open: Open | undefined
   #opening: Promise<Open> | undefined
-  /** Connections with old certificates that still have something to finish. */
+  /** Connections with old certificates and pending requests. */
   readonly #retired = new Set<Connections>()
   #closed: Promise<void> | undefined
 
@@ -108,7 +108,7 @@ export class HttpTransport implements Transport {
     return this.#closed
   }
 
-  /** After a 401: once more with other credentials, if there are any. */
+  /** Repeats a request once after a 401, if there are other credentials. */
   async #repeatRenewed(
     request: TransportRequest,
     refused: TransportResponse,
@@ -143,9 +143,9 @@ export class HttpTransport implements Transport {
         method,
         headers,
         body: body ?? null,
-        // undici would else close the connection after every DELETE with a body, which all of ours have.
+        // By default undici closes the connection after every DELETE with a body, and the client always sends one.
         reset: false,
-        // Said here too: connections through a SOCKS proxy do not take them over from the pool.
+        // Repeated here: connections through a SOCKS proxy do not inherit the limits of the pool.
         headersTimeout: this.#limits.headersTimeout,
         bodyTimeout: stream ? 0 : this.#limits.bodyTimeout,
       }
@@ -168,7 +168,7 @@ export class HttpTransport implements Transport {
     return failure
   }
 
-  /** The connections for a credential: those that stand, unless the certificates have changed. */
+  /** The open connections for a credential, or new ones if the certificates have changed. */
   #connect(credential: Credential): Open | Promise<Open> {
     const material = this.#tls.get()
     const open = this.#open
@@ -179,7 +179,7 @@ export class HttpTransport implements Transport {
     return this.#opening
   }
 
-  /** Opens with the newest credential, whichever the caller holds: else an old and a new one could undo each other's work. */
+  /** Always uses the newest credential: callers with an old and a new one would otherwise reopen in turns. */
   async #reopen(): Promise<Open> {
     const material = await this.#tls.get()
     const { certificate } = await this.#credentials.get()
@@ -197,10 +197,10 @@ export class HttpTransport implements Transport {
     return this.#open
   }
 
-  /** Lets what is under way on old connections come to its end; nothing new starts there. */
+  /** Lets pending requests on old connections finish; new requests use other connections. */
   #retire(connections: Connections): void {
     this.#retired.add(connections)
-    // Closed already, if it rejects: gone is gone.
+    // A rejection means that they are already closed.
     void connections.close().then(
       () => this.#retired.delete(connections),
       () => this.#retired.delete(connections),
@@ -223,7 +223,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. What the promise does is not stopped: others wait for it too. */
+/** Rejects when the signal aborts. The work behind the promise continues, because other callers wait for it too. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise
   return new Promise((resolve, reject) => {

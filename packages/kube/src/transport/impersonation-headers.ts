@@ -1,6 +1,6 @@
 import type { Impersonation } from '../config/connection-config.ts'
 
-/** The headers that ask the API server to act as somebody else. */
+/** The headers for impersonating another user. */
 export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'impersonate-user': user }
   if (uid !== undefined) headers['impersonate-uid'] = uid
@@ -11,7 +11,7 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
   return headers
 }
 
-/** Percent-encodes what a header name cannot hold; the server decodes it. */
+/** Percent-encodes characters that a header name cannot contain; the server decodes them. */
 function encodeKey(key: string): string {
   return encodeURIComponent(key.toLowerCase()).replaceAll(
     /[()]/g,

@@ -2,8 +2,8 @@ import { abortReason } from '../clock.ts'
 import type { Dispatcher } from './undici.ts'
 import type { ResponseBody, TransportResponse } from './transport.ts'
 
-/** With this many bytes waiting to be pulled the socket is no longer read; at half of it reading goes on. */
-const HIGH_WATER = 256 * 1024
+/** Above this many unread bytes the socket is paused; below half of it, it resumes. */
+const HIGH_WATER_BYTES = 256 * 1024
 
 interface Waiter {
   resolve(result: IteratorResult<Uint8Array>): void
@@ -11,14 +11,14 @@ interface Waiter {
 }
 
 /**
- * One request and its answer. It takes undici's callbacks directly and hands the body out by the chunk, because a
- * Readable in between costs: 16 concurrent PATCHes over loopback TLS took 36–55 µs of CPU each and 109–127 MB this way,
- * 49–90 µs and 250–259 MB with undici's `request` (node:https: 97–141 µs).
+ * A request on a connection of the pool, and its response. It uses undici's callbacks and returns the body chunk by chunk,
+ * because a Readable is expensive: 16 concurrent PATCH requests over loopback TLS took 36–55 µs of CPU each and 109–127 MB
+ * this way, 49–90 µs and 250–259 MB with undici's `request` (node:https: 97–141 µs).
  */
 export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
   readonly #resolve: (response: TransportResponse) => void
   readonly #reject: (error: Error) => void
-  /** Words an error of undici for a person. */
+  /** Turns an error of undici into a ConnectionError with advice. */
   readonly #explain: (error: Error) => Error
   readonly #signal: AbortSignal | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -45,7 +45,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Aborted while it queued for a connection: it must not be sent.
+    // The request was aborted while it waited for a connection: it must not be sent.
     if (this.#failure) controller.abort(this.#failure)
   }
 
@@ -67,7 +67,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
     }
     this.#chunks.push(chunk)
     this.#size += chunk.length
-    if (!this.#collecting && this.#size >= HIGH_WATER) controller.pause()
+    if (!this.#collecting && this.#size >= HIGH_WATER_BYTES) controller.pause()
   }
 
   onResponseEnd(): void {
@@ -91,7 +91,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
   cancel(): void {
     this.#drop()
     if (this.#ended) return
-    const reason = new Error('the answer was cancelled before its end')
+    const reason = new Error('The response was cancelled before its end')
     if (this.#whole) this.#failure = reason
     this.#end()
     this.#controller?.abort(reason)
@@ -111,12 +111,13 @@ export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
     const chunk = this.#chunks.shift()
     if (chunk) {
       this.#size -= chunk.length
-      if (this.#size <= HIGH_WATER / 2) this.#controller?.resume()
+      if (this.#size <= HIGH_WATER_BYTES / 2) this.#controller?.resume()
       return Promise.resolve({ done: false, value: chunk })
     }
     if (this.#failure) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve({ done: true, value: undefined })
-    if (this.#waiter) return Promise.reject(new TypeError('a body is pulled by one reader, one chunk at a time'))
+    if (this.#waiter)
+      return Promise.reject(new TypeError('A response body must be read by one reader, one chunk at a time'))
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject }
     })
@@ -143,7 +144,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, ResponseBody {
     this.#waiter = undefined
     this.#whole = undefined
     if (failure) {
-      // Does nothing if the answer had begun.
+      // Has no effect after the response has started.
       this.#reject(failure)
       waiter?.reject(failure)
       whole?.reject(failure)

@@ -4,7 +4,7 @@ import { configFor, get, keep, open, serve, text, watch } from './testdata/harne
 import { startProxy, startSocks } from './testdata/servers.ts'
 
 describe('through a proxy', () => {
-  test('CONNECT, with the password of the address', async () => {
+  test('an HTTP proxy gets a CONNECT with the password of its address', async () => {
     const server = await serve((request, response) => response.end(String(request.headers['proxy-authorization'])))
     const seen: (string | undefined)[] = []
     const proxy = keep(
@@ -23,7 +23,7 @@ describe('through a proxy', () => {
     await vi.waitFor(() => expect(proxy.sockets.size).toBe(0))
   })
 
-  test('SOCKS5', async () => {
+  test('a SOCKS5 proxy is used', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const proxy = keep(await startSocks())
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
@@ -35,7 +35,7 @@ describe('through a proxy', () => {
     await vi.waitFor(() => expect(proxy.sockets.size).toBe(0))
   })
 
-  test('a proxy that refuses is a sentence without its password', async () => {
+  test('the error of a proxy does not contain its password', async () => {
     const server = await serve((_request, response) => response.end('ok'))
     const proxy = keep(await startProxy(() => 407))
     const transport = open(configFor(server, { proxyUrl: new SecretValue(`http://u:hunter2@127.0.0.1:${proxy.port}`) }))

@@ -2,51 +2,51 @@ import { abortReason } from '../clock.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** What makes values out of the bytes of an answer, as they come. */
+/** Decodes the bytes of a response while they arrive. */
 export interface ResponseDecoder<V> {
-  /** Why nothing more will be decoded. What came before it was returned by `push`. */
+  /** The reason why decoding stopped. `push` has returned the values before it. */
   readonly failure: Error | undefined
-  /** The values that this chunk completes, in order; perhaps none. The chunk's memory may be used again afterwards. */
+  /** The values that this chunk completes, in order. The chunk's memory may be reused afterwards. */
   push(chunk: Uint8Array): readonly V[]
-  /** The answer has ended. */
+  /** The response has ended. Returns the last values. */
   end(): readonly V[]
 }
 
 export interface ResponseStreamOptions<V> {
-  /** Called once, when the head of the answer is there. */
+  /** Called once, when the response headers have arrived. */
   readonly decoderFor: (response: TransportResponse) => ResponseDecoder<V>
   readonly clock: Clock
-  /** Opens the stream. The signal aborts when the stream is over, whoever ends it. */
+  /** Opens the stream. The signal aborts when the stream ends for any reason. */
   readonly open: (signal: AbortSignal) => Promise<TransportResponse>
   /** Called once, when the server has accepted the request. */
   readonly onOpen?: (() => void) | undefined
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds without a byte, while somebody waits for one, after which the stream gives up. Default: never. */
+  /** Milliseconds without a byte, while a reader waits, after which the stream fails. Default: no limit. */
   readonly idleTimeout?: number | undefined
-  /** The error for that. */
-  readonly quiet: (milliseconds: number) => Error
+  /** The error for an idle stream. */
+  readonly idleError: (milliseconds: number) => Error
 }
 
 /**
- * One long answer, as batches: a batch is what one chunk of bytes completed. The next chunk is pulled only when the next
- * batch is asked for. Not an async generator, because `return()` must end a `next()` that is waiting on a quiet server.
+ * A long response in batches, one per chunk of bytes. The next chunk is pulled with the next batch. This is not an async
+ * generator, because `return()` must end a pending `next()`.
  */
 export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
   readonly #options: ResponseStreamOptions<V>
   readonly #abort = new AbortController()
   readonly #onAbort: () => void
   #response: TransportResponse | undefined
-  /** Undefined before the answer begins. */
-  #answer: { readonly chunks: AsyncIterator<Uint8Array>; readonly decoder: ResponseDecoder<V> } | undefined
+  /** Undefined before the response starts. */
+  #decoding: { readonly chunks: AsyncIterator<Uint8Array>; readonly decoder: ResponseDecoder<V> } | undefined
   #started = false
   #over = false
-  /** Why the stream was stopped, until somebody has been told. */
+  /** The reason of a stop, until `next` has thrown it. */
   #reason: Error | undefined
-  /** Ends the wait that is under way. */
+  /** Ends the current wait. */
   #interrupt: (() => void) | undefined
   #idleTimer: Timer | undefined
   #waitingSince: number | undefined
-  /** Calls of `next` are answered one after the other. */
+  /** Serializes the calls of `next`. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: ResponseStreamOptions<V>) {
@@ -74,7 +74,7 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     this.#start()
     try {
       while (!this.#over) {
-        const failure = this.#answer?.decoder.failure
+        const failure = this.#decoding?.decoder.failure
         if (failure) throw failure
         const events = await this.#pull()
         if (events === undefined) break
@@ -91,7 +91,7 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     return { done: true, value: undefined }
   }
 
-  /** Listens to the signal from the first `next` on, so that a stream nobody reads holds on to nothing. */
+  /** Listens to the signal from the first `next` on, so that an unread stream leaks no listener. */
   #start(): void {
     if (this.#started) return
     this.#started = true
@@ -100,23 +100,23 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     else signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** The events of one more chunk; undefined at the end. */
+  /** The values of the next chunk; undefined at the end. */
   async #pull(): Promise<readonly V[] | undefined> {
-    if (!this.#answer) {
+    if (!this.#decoding) {
       const opening = this.#options.open(this.#abort.signal).then((response) => {
         this.#response = response
-        // An answer that comes after all is not to be left lying on its connection.
+        // A late response must not block its connection.
         if (this.#over) response.body.cancel()
         return response
       })
       const response = await this.#wait(opening)
-      // Also when it was stopped in the moment in which the answer came.
+      // The stream may have been stopped while the response arrived.
       if (response === undefined || this.#over) return undefined
       this.#options.onOpen?.()
       const decoder = this.#options.decoderFor(response)
-      this.#answer = { chunks: response.body[Symbol.asyncIterator](), decoder }
+      this.#decoding = { chunks: response.body[Symbol.asyncIterator](), decoder }
     }
-    const { chunks, decoder } = this.#answer
+    const { chunks, decoder } = this.#decoding
     const chunk = await this.#wait(chunks.next())
     if (chunk === undefined) return undefined
     if (!chunk.done) return decoder.push(chunk.value)
@@ -126,9 +126,9 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     return events.length > 0 ? events : undefined
   }
 
-  /** `promise`, unless the stream is stopped first: then undefined. */
+  /** The result of `promise`, or undefined if the stream is stopped first. */
   async #wait<R>(promise: Promise<R>): Promise<R | undefined> {
-    // A fresh one for each wait: racing one long-lived promise again and again would pile up its handlers.
+    // A new promise for each wait: racing one long-lived promise repeatedly would leak handlers.
     const interrupted = Promise.withResolvers<undefined>()
     this.#interrupt = () => interrupted.resolve(undefined)
     this.#waitingSince = this.#options.clock.monotonic()
@@ -141,16 +141,16 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     }
   }
 
-  /** One timer that is put off when it fires too early, rather than one for each chunk. */
+  /** One timer that is rearmed when it fires early, instead of one timer per chunk. */
   #armIdleTimer(): void {
     const { clock, idleTimeout } = this.#options
     if (idleTimeout === undefined || this.#idleTimer || this.#waitingSince === undefined) return
     const elapsed = clock.monotonic() - this.#waitingSince
     this.#idleTimer = clock.setTimer(idleTimeout - elapsed, () => {
       this.#idleTimer = undefined
-      // A slow reader is no quiet server: the time counts only while somebody waits, and the next wait arms it again.
+      // Idle time counts only while a reader waits; the next wait arms the timer again.
       if (this.#waitingSince === undefined) return
-      if (clock.monotonic() - this.#waitingSince >= idleTimeout) this.#stop(this.#options.quiet(idleTimeout))
+      if (clock.monotonic() - this.#waitingSince >= idleTimeout) this.#stop(this.#options.idleError(idleTimeout))
       else this.#armIdleTimer()
     })
   }
@@ -163,7 +163,7 @@ export class ResponseStream<V> implements AsyncIterableIterator<readonly V[]> {
     this.#idleTimer = undefined
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
     this.#response?.body.cancel()
-    this.#abort.abort(reason ?? new Error('the stream is over'))
+    this.#abort.abort(reason ?? new Error('The stream has ended'))
     this.#interrupt?.()
   }
 }

@@ -4,17 +4,17 @@ import type { Clock } from '../clock.ts'
 import type { ConnectionConfig, PemSource } from '../config/connection-config.ts'
 import type { Files } from '../config/files.ts'
 
-/** Authority, certificate and key as PEM. Never changed in place: other material is another object. */
+/** Authority, certificate and key as PEM. Immutable: changed material is a new object. */
 export interface TlsMaterial {
   readonly ca: string | undefined
   readonly cert: string | undefined
   readonly key: string | undefined
 }
 
-/** How often files are looked at for a change, in milliseconds. */
-const CHECK_INTERVAL = 60_000
-/** How soon again after files could not be used: certificate and key may have been caught halfway through a change. */
-const RETRY_INTERVAL = 5_000
+/** Milliseconds between checks of the files for changes. */
+const CHECK_INTERVAL_MS = 60_000
+/** Milliseconds until the next check after invalid files: a change of certificate and key may have been half done. */
+const RETRY_INTERVAL_MS = 5_000
 
 /** The TLS material of a configuration, read again when one of its files changes. */
 export class TlsFiles {
@@ -35,13 +35,13 @@ export class TlsFiles {
     this.#paths = [ca, certificate?.cert, certificate?.key].flatMap((pem) => (pem && 'file' in pem ? [pem.file] : []))
   }
 
-  /** The material to use now; a promise only when the files are due for a look. */
+  /** The current material; a promise only when the files are due for a check. */
   get(): TlsMaterial | Promise<TlsMaterial> {
     if (this.#material && (this.#paths.length === 0 || this.#clock.monotonic() < this.#nextCheck)) return this.#material
     return this.check()
   }
 
-  /** Looks at the files now. */
+  /** Checks the files now. */
   check(): Promise<TlsMaterial> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined
@@ -49,27 +49,27 @@ export class TlsFiles {
     return this.#checking
   }
 
-  /** Looks again soon: the material turned out to be of no use. */
+  /** Checks again soon, because a connection with this material failed. */
   distrust(): void {
-    this.#nextCheck = Math.min(this.#nextCheck, this.#clock.monotonic() + RETRY_INTERVAL)
+    this.#nextCheck = Math.min(this.#nextCheck, this.#clock.monotonic() + RETRY_INTERVAL_MS)
   }
 
   async #check(): Promise<TlsMaterial> {
     const before = this.#material
     try {
       const material = await this.#readChanged(before)
-      this.#nextCheck = this.#clock.monotonic() + CHECK_INTERVAL
+      this.#nextCheck = this.#clock.monotonic() + CHECK_INTERVAL_MS
       this.#material = material
       return material
     } catch (error) {
-      // What worked so far goes on working; a failure that matters shows in the connection.
+      // The old material may still work; if it does not, the connection fails with a better error.
       if (!before) throw this.#failure(error)
-      this.#nextCheck = this.#clock.monotonic() + RETRY_INTERVAL
+      this.#nextCheck = this.#clock.monotonic() + RETRY_INTERVAL_MS
       return before
     }
   }
 
-  /** The same object as before unless a file's content is another. */
+  /** The same object as before unless the content of a file changed. */
   async #readChanged(before: TlsMaterial | undefined): Promise<TlsMaterial> {
     const stamps = (await Promise.all(this.#paths.map((path) => this.#files.stamp(path)))).join(' ')
     if (before && stamps === this.#stamps) return before
@@ -100,7 +100,7 @@ export class TlsFiles {
 /** Rejects unless the authority can be read and the key belongs to the certificate. */
 export async function validate(material: TlsMaterial, origin: string): Promise<void> {
   const { ca, cert, key } = material
-  // Without any there is nothing to check, and TLS need not be loaded.
+  // Nothing to check, so node:tls is not loaded.
   if (ca === undefined && cert === undefined) return
   const { createSecureContext } = await import('node:tls')
   try {

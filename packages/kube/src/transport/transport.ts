@@ -1,4 +1,4 @@
-/** One HTTP request to the API server. Authentication and base path are the transport's. */
+/** One HTTP request to the API server. The transport adds authentication and the base path. */
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path and query, from the root of the server: `/api/v1/pods?limit=500`. */
@@ -7,7 +7,7 @@ export interface TransportRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** A long-lived answer: it gets a connection of its own and no total time-out. Default false. */
+  /** A long-lived response: it gets its own connection and no total time-out. Default false. */
   readonly stream?: boolean
 }
 
@@ -19,8 +19,9 @@ export interface TransportResponse {
 }
 
 /**
- * The answer's bytes, once. Chunks are pulled: a consumer that stops pulling stops the sender, and a chunk's memory may
- * be used again once the next is asked for. Leaving the iteration early, or `cancel`, frees the connection.
+ * The bytes of a response, readable once. Back-pressure: the server is slowed down while the consumer does not pull. The
+ * memory of a chunk may be reused when the next one is pulled. Leaving the iteration early, or `cancel`, frees the
+ * connection.
  */
 export interface ResponseBody extends AsyncIterable<Uint8Array> {
   text(): Promise<string>
@@ -28,11 +29,11 @@ export interface ResponseBody extends AsyncIterable<Uint8Array> {
 }
 
 /**
- * How requests reach an API server: over sockets, or in process. Rejects with a ConnectionError if there is no
- * answer; an answer, even a 500, resolves.
+ * Sends requests to an API server, over sockets or in process. Rejects with a ConnectionError if there is no response;
+ * every response resolves, also a 500.
  */
 export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>
-  /** Ends every connection, streams too. */
+  /** Closes every connection, also those of streams. */
   close(): Promise<void>
 }

@@ -2,20 +2,20 @@ import type { Clock } from '../../clock.ts'
 import type { Files } from '../files.ts'
 import type { CommandRunner } from './run-command.ts'
 
-/** What proves who we are. The same object as long as it is the same proof. */
+/** Proof of the client's identity. An unchanged credential is the same object. */
 export interface Credential {
   /** The `Authorization` header. */
   readonly authorization?: string | undefined
-  /** A client certificate that a plugin handed out, as PEM. */
+  /** A client certificate from a plugin, as PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined
 }
 
 export interface CredentialSource {
-  /** The credential to use now; a promise only if it must be fetched. */
+  /** The current credential; a promise only if it must be fetched. */
   get(): Credential | Promise<Credential>
-  /** After a 401: another credential than the refused one, or the same if there is none. Callers share one fetch. */
+  /** After a 401: another credential than the rejected one, or the same if there is no other. Callers share one fetch. */
   renew(refused: Credential): Promise<Credential>
-  /** Ends what is under way. */
+  /** Aborts a pending fetch. */
   close(): void
 }
 
@@ -23,6 +23,6 @@ export interface CredentialSourceOptions {
   readonly clock: Clock
   readonly files: Files
   readonly run: CommandRunner
-  /** Whether a person can answer questions on standard input. */
+  /** Whether standard input is a terminal for prompts. */
   readonly isTerminal: () => boolean
 }

@@ -3,7 +3,7 @@ import { TokenFile } from './token-file.ts'
 import type { ConnectionConfig } from '../connection-config.ts'
 import type { Credential, CredentialSource, CredentialSourceOptions } from './credential-source.ts'
 
-/** What supplies the credentials that a configuration describes. */
+/** The source of the credentials in a configuration. */
 export function credentialSource(config: ConnectionConfig, options: CredentialSourceOptions): CredentialSource {
   const { credential } = config
   switch (credential.kind) {

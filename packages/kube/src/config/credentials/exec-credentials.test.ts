@@ -53,7 +53,7 @@ async function runs(): Promise<number> {
   return (await readFile(join(directory, 'count'), 'utf8').catch(() => '')).length
 }
 
-test('concurrent callers share one run, and a token without an end is kept', async () => {
+test('concurrent callers share one run, and a token without expiry is cached', async () => {
   const source = open('token')
   const both = await Promise.all([source.get(), source.get(), source.get()])
   expect(both.map((credential) => credential.authorization)).toEqual(['Bearer run-1', 'Bearer run-1', 'Bearer run-1'])
@@ -62,7 +62,7 @@ test('concurrent callers share one run, and a token without an end is kept', asy
   expect(await runs()).toBe(1)
 })
 
-test('a token is kept until it expires, by the wall clock', async () => {
+test('a token is cached until it expires by the wall clock', async () => {
   const source = open('expiring', {}, {}, { EXPIRES: new Date(clock.now() + 60_000).toISOString() })
   await source.get()
   await clock.advance(59_999)
@@ -71,22 +71,22 @@ test('a token is kept until it expires, by the wall clock', async () => {
   expect(await source.get()).toMatchObject({ authorization: 'Bearer run-2' })
 })
 
-test('a refused token is fetched anew once, by one run for all who were refused', async () => {
+test('a rejected token is renewed once, with one run for all rejected requests', async () => {
   const source = open('token')
   const first = await source.get()
   const [second, same] = await Promise.all([source.renew(first), source.renew(first)])
   expect(second.authorization).toBe('Bearer run-2')
   expect(same).toBe(second)
-  // One that comes late with the old token gets the new one without a run.
+  // A late request with the old token gets the new one without a run.
   expect(await source.renew(first)).toBe(second)
-  // Refused again at once: another run would not help, and must not be made for every request.
+  // The new token is rejected too: another run would not help, and would run for every request.
   expect(await source.renew(second)).toBe(second)
   expect(await runs()).toBe(2)
   await clock.advance(10_000)
   expect((await source.renew(second)).authorization).toBe('Bearer run-3')
 })
 
-test('KUBERNETES_EXEC_INFO tells of the cluster if asked for', async () => {
+test('KUBERNETES_EXEC_INFO contains the cluster if the plugin asks for it', async () => {
   const source = open('info', {
     args: [PLUGIN, '--for', 'me'],
     cluster: {
@@ -122,7 +122,7 @@ test.each([
   ['IfAvailable', false, false],
   ['Always', true, true],
 ] as const)(
-  'interactiveMode %s with a terminal: %s → interactive: %s',
+  'interactiveMode %s with a terminal (%s) makes the plugin interactive: %s',
   async (interactiveMode, isTerminal, interactive) => {
     const seen: boolean[] = []
     const source = open(
@@ -152,7 +152,7 @@ test.each([
     'fails',
     'fail',
     {},
-    /plugin ".*" of context "c" of \/k ended with 3, saying "the session has ended": run ".*" yourself/,
+    /plugin ".*" of context "c" of \/k ended with 3, saying "the session has ended": run ".*" to see the problem/,
   ],
   ['prints something else', 'garbage', {}, /not an ExecCredential/],
   ['must ask but cannot', 'token', { interactiveMode: 'Always' }, /standard input is not a terminal/],
@@ -162,14 +162,14 @@ test.each([
     { command: 'no-such-plugin', installHint: 'Install it\n  with brew.' },
     /"no-such-plugin" of .* is not installed: Install it with brew\.$/,
   ],
-] as const)('a plugin that %s: one sentence', async (_what, plugin, exec, sentence) => {
+] as const)('a plugin that %s fails with a message that says what to do', async (_what, plugin, exec, sentence) => {
   const source = open(plugin, exec)
   await expect(source.get()).rejects.toMatchObject({
     code: 'TENURE_KUBECONFIG_EXEC',
     fate: 'retry',
     message: expect.stringMatching(sentence),
   })
-  // A failure is not kept: the next caller tries again.
+  // A failure is not cached: the next caller runs the plugin again.
   const before = await runs()
   await expect(source.get()).rejects.toThrow(sentence)
   expect(await runs()).toBe(before * 2)
@@ -180,7 +180,7 @@ test('a plugin that hangs is killed after a minute, or when the transport closes
   const outcome = Promise.resolve(slow.get()).catch((error: unknown) => error)
   await vi.waitFor(async () => expect(await runs()).toBe(1))
   await clock.advance(60_000)
-  expect(String(await outcome)).toMatch(/no answer within 60 s/)
+  expect(String(await outcome)).toMatch(/no result within 60 s/)
   const closing = open('hang')
   const closed = Promise.resolve(closing.get()).catch((error: unknown) => error)
   await vi.waitFor(async () => expect(await runs()).toBe(2))
@@ -188,7 +188,7 @@ test('a plugin that hangs is killed after a minute, or when the transport closes
   expect(await closed).toMatchObject({ code: 'TENURE_TRANSPORT_CLOSED' })
 })
 
-test('what a plugin may answer is checked, and never quoted', async () => {
+test('the output of a plugin is validated and never quoted', async () => {
   const answers: readonly (readonly [status: object, phrase: RegExp])[] = [
     [{}, /neither a token nor a client certificate/],
     [{ clientCertificateData: 'hunter2' }, /certificate without its key/],

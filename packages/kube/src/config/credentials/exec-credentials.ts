@@ -7,21 +7,21 @@ import type { ExecConfig } from '../connection-config.ts'
 import type { Credential, CredentialSource, CredentialSourceOptions } from './credential-source.ts'
 import type { CommandResult } from './run-command.ts'
 
-/** A plugin that nobody talks to must answer within this time, in milliseconds. One that asks a person may take longer. */
+/** Milliseconds for a plugin that does not prompt the user. */
 const PLUGIN_TIMEOUT = 60_000
 
-/** A credential fetched after a 401 and refused again within this time is not fetched once more. */
+/** Milliseconds in which a credential that was fetched after a 401 and rejected again is not fetched a third time. */
 const RENEWAL_PAUSE = 10_000
 
 interface Fetched {
   readonly credential: Credential
   /** Wall time in milliseconds; undefined if it does not expire. */
   readonly expires: number | undefined
-  /** On the monotonic clock, if a 401 caused it. */
+  /** Monotonic time of the fetch, if a 401 caused it. */
   readonly renewedAt: number | undefined
 }
 
-/** Credentials from an exec plugin: kept until they expire or are refused, fetched once for all who wait. */
+/** Credentials from an exec plugin: cached until they expire or are rejected. Concurrent callers share one run. */
 export class ExecCredentials implements CredentialSource {
   readonly #exec: ExecConfig
   readonly #origin: string
@@ -85,7 +85,7 @@ export class ExecCredentials implements CredentialSource {
     const { command, args, env, interactiveMode, cluster, apiVersion } = this.#exec
     const interactive = interactiveMode !== 'Never' && this.#options.isTerminal()
     if (interactiveMode === 'Always' && !interactive) {
-      throw this.#failure('must ask a person, but standard input is not a terminal')
+      throw this.#failure('must prompt the user, but standard input is not a terminal')
     }
     const info = await writeExecInfo(apiVersion, interactive, cluster, this.#options.files)
     const limit = interactive
@@ -93,7 +93,7 @@ export class ExecCredentials implements CredentialSource {
       : withTimeout(
           this.#clock,
           PLUGIN_TIMEOUT,
-          () => new Error(`no answer within ${PLUGIN_TIMEOUT / 1000} s`),
+          () => new Error(`no result within ${PLUGIN_TIMEOUT / 1000} s`),
           this.#closed.signal,
         )
     const signal = limit?.signal ?? this.#closed.signal
@@ -117,8 +117,8 @@ export class ExecCredentials implements CredentialSource {
 
   #failure(what: string, cause?: unknown): ConnectionError {
     const { command, installHint } = this.#exec
-    // A hint may have several lines; a message is one sentence.
-    const hint = installHint?.trim().replaceAll(/\s*\n\s*/g, ' ') ?? `run "${command}" yourself to see what is wrong`
+    // A hint may have several lines; a message has one.
+    const hint = installHint?.trim().replaceAll(/\s*\n\s*/g, ' ') ?? `run "${command}" to see the problem`
     return new ConnectionError(
       'TENURE_KUBECONFIG_EXEC',
       `The credential plugin "${command}" of ${this.#origin} ${what}: ${hint}`,

@@ -4,7 +4,7 @@ import type { ExecCluster, ExecConfig } from '../connection-config.ts'
 import type { Credential } from './credential-source.ts'
 import type { Files } from '../files.ts'
 
-/** The `KUBERNETES_EXEC_INFO` that a plugin is given. */
+/** The `KUBERNETES_EXEC_INFO` for a plugin. */
 export async function writeExecInfo(
   apiVersion: ExecConfig['apiVersion'],
   interactive: boolean,
@@ -30,7 +30,7 @@ export async function writeExecInfo(
   })
 }
 
-/** What a plugin printed, understood; or a phrase that says what is wrong with it. Never quotes it: it holds secrets. */
+/** The credential in a plugin's output, or what is wrong with the output. Never quotes the output, which contains secrets. */
 export function readExecCredential(
   printed: string,
   apiVersion: ExecConfig['apiVersion'],

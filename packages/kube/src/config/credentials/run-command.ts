@@ -4,9 +4,9 @@ export interface Command {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Lets the program ask the person at the terminal: it gets standard input and standard error. */
+  /** Connects standard input and standard error to the terminal, so that the program can prompt the user. */
   readonly interactive: boolean
-  /** Kills it. */
+  /** Kills the program. */
   readonly signal: AbortSignal
 }
 
@@ -14,15 +14,15 @@ export interface CommandResult {
   /** The exit code, or the name of the signal that ended it. */
   readonly exit: number | string
   readonly stdout: string
-  /** Empty for an interactive program: the person has seen it. */
+  /** Empty for an interactive program, which writes to the terminal. */
   readonly stderr: string
 }
 
 /** Runs a program to its end. Rejects if it could not be started, printed too much or was killed by the signal. */
 export type CommandRunner = (command: Command) => Promise<CommandResult>
 
-/** Far more than any credential: what prints more is not a plugin. */
-const MOST_OUTPUT = 1024 * 1024
+/** Maximum length of the output, far above that of a credential. */
+const MAX_OUTPUT_BYTES = 1024 * 1024
 
 /** Runs a program as a child process, without a shell. */
 export const runCommand: CommandRunner = async ({ command, args, env, interactive, signal }) => {
@@ -36,7 +36,7 @@ export const runCommand: CommandRunner = async ({ command, args, env, interactiv
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
     })
     const fail = (error: Error): void => {
-      // A grandchild may hold the pipes open: without this they would outlive the child.
+      // A grandchild may keep the pipes open after the child has ended.
       child.stdout?.destroy()
       child.stderr?.destroy()
       child.kill('SIGKILL')
@@ -56,7 +56,7 @@ function collect(stream: Readable | null, fail: (error: Error) => void): () => s
   let size = 0
   stream?.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > MOST_OUTPUT) fail(new Error('it printed more than a megabyte'))
+    if (size > MAX_OUTPUT_BYTES) fail(new Error('The output is longer than a megabyte'))
     else chunks.push(chunk)
   })
   return () => Buffer.concat(chunks).toString('utf8')

@@ -23,7 +23,7 @@ function open(fallback?: string): { files: MemoryFiles; clock: VirtualClock; sou
   return { files, clock, source }
 }
 
-test('is read once a minute, by one reader for all', async () => {
+test('the token file is read once a minute for all callers', async () => {
   const { files, clock, source } = open()
   const both = await Promise.all([source.get(), source.get()])
   expect(both).toEqual([{ authorization: 'Bearer one' }, { authorization: 'Bearer one' }])
@@ -40,20 +40,20 @@ test('is read once a minute, by one reader for all', async () => {
   expect(await source.get()).toEqual({ authorization: 'Bearer three' })
 })
 
-test('after a refusal it is read at once, and the same token is the same credential', async () => {
+test('after a 401 the file is read at once, and an unchanged token is the same credential', async () => {
   const { files, source } = open()
   const first = await source.get()
   expect(await source.renew(first)).toBe(first)
   files.write('/token', 'two')
   const second = await source.renew(first)
   expect(second).toEqual({ authorization: 'Bearer two' })
-  // Somebody else was refused with the old one: nothing to read.
+  // Another request was rejected with the old token: the file is not read again.
   const reads = files.reads.get('/token')
   expect(await source.renew(first)).toBe(second)
   expect(files.reads.get('/token')).toBe(reads)
 })
 
-test('the last token is kept while the file is away; without one it is a sentence', async () => {
+test('the last token is kept while the file is missing; without one the error says what to do', async () => {
   const { files, clock, source } = open()
   const first = await source.get()
   files.remove('/token')
@@ -64,11 +64,11 @@ test('the last token is kept while the file is away; without one it is a sentenc
   await expect(empty.source.get()).rejects.toMatchObject({
     code: 'TENURE_KUBECONFIG_TOKEN_FILE',
     fate: 'retry',
-    message: expect.stringMatching(/\/token .*the file is empty.*log in again/),
+    message: expect.stringMatching(/\/token .*The file is empty.*log in again/),
   })
 })
 
-test('a token beside the file is used until the file can be read', async () => {
+test('the fallback token is used until the file can be read', async () => {
   const { files, clock, source } = open('spare')
   files.remove('/token')
   expect(await source.get()).toEqual({ authorization: 'Bearer spare' })

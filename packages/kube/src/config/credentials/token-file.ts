@@ -4,10 +4,10 @@ import type { Credential, CredentialSource, CredentialSourceOptions } from './cr
 import type { Files } from '../files.ts'
 import type { SecretValue } from '../secret-value.ts'
 
-/** How long a token file's content is trusted, in milliseconds. The kubelet rotates it long before it expires. */
+/** Milliseconds for which the content of a token file is cached. The kubelet rotates tokens long before they expire. */
 const TOKEN_FILE_MAX_AGE = 60_000
 
-/** A token in a file that somebody else rotates. */
+/** A token in a file that another process rotates. */
 export class TokenFile implements CredentialSource {
   readonly #path: string
   readonly #origin: string
@@ -47,11 +47,11 @@ export class TokenFile implements CredentialSource {
   async #readOnce(): Promise<Credential> {
     try {
       const token = (await this.#files.read(this.#path)).trim()
-      if (token === '') throw new Error('the file is empty')
+      if (token === '') throw new Error('The file is empty')
       const authorization = `Bearer ${token}`
       if (this.#current?.authorization !== authorization) this.#current = { authorization }
     } catch (error) {
-      // While a volume is being swapped the file can be away for a moment: the token we have may well be good.
+      // The file can be missing for a moment while a volume is updated; the last token is probably still valid.
       if (!this.#current) {
         throw new ConnectionError(
           'TENURE_KUBECONFIG_TOKEN_FILE',

@@ -8,15 +8,15 @@ import { parseProxyUrl } from '../proxy-url.ts'
 
 export interface ContextChoice {
   readonly files: Files
-  /** What exec plugins inherit. */
+  /** The environment of exec plugins. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Default: the kubeconfig's current-context. */
   readonly context?: string | undefined
-  /** The kubeconfigs that were read, for messages. */
+  /** The paths of the kubeconfigs, for messages. */
   readonly paths: readonly string[]
 }
 
-/** The connection that a context of a kubeconfig describes. Everything it refers to is checked to be there. */
+/** The connection of a context of a kubeconfig. All files that it refers to must exist. */
 export async function chooseContext(config: Kubeconfig, choice: ContextChoice): Promise<ConnectionConfig> {
   const paths = choice.paths.join(', ')
   const name = choice.context ?? config.currentContext
@@ -49,7 +49,7 @@ export async function chooseContext(config: Kubeconfig, choice: ContextChoice): 
   if (context.user !== undefined && !user) {
     throw kubeconfigError(
       'USER',
-      `The ${origin} names the user "${context.user}", who is not in ${paths}: add the user with "kubectl config set-credentials" or choose another context.`,
+      `The ${origin} names the user "${context.user}", which is not in ${paths}: add the user with "kubectl config set-credentials" or choose another context.`,
     )
   }
   const server = serverUrl(cluster, context.cluster ?? '')
@@ -135,14 +135,14 @@ function credentialOf(
   if (user.authProvider !== undefined) {
     throw kubeconfigError(
       'AUTH_PROVIDER',
-      `User "${name}" of ${user.file} uses the auth-provider "${user.authProvider}", which Kubernetes removed: have the entry written again with your cloud's or identity provider's exec plugin.`,
+      `User "${name}" of ${user.file} uses the auth-provider "${user.authProvider}", which Kubernetes removed: replace the entry with the exec plugin of your cloud or identity provider.`,
     )
   }
   const exec = user.exec()
   const hasToken = token !== undefined || tokenFile !== undefined
   const hasBasic = username !== undefined || password !== undefined
   if (hasToken && hasBasic) throw invalid(user.file, `user "${name}" has both a token and a password; remove one`)
-  // A token beside a plugin wins, as in kubectl.
+  // A token has precedence over a plugin, as in kubectl.
   if (tokenFile !== undefined) {
     return { kind: 'token-file', path: tokenFile, fallback: token === undefined ? undefined : new SecretValue(token) }
   }

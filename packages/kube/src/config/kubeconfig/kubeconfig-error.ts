@@ -1,6 +1,6 @@
 import { TenureError } from '../../errors/errors.ts'
 
-/** What can be wrong with a configuration; the code is `TENURE_KUBECONFIG_` and this. */
+/** The problems of a configuration; the error code is `TENURE_KUBECONFIG_` and the problem. */
 export type KubeconfigProblem =
   | 'NOT_FOUND'
   | 'UNREADABLE'
@@ -13,7 +13,7 @@ export type KubeconfigProblem =
   | 'AUTH_PROVIDER'
   | 'IN_CLUSTER'
 
-/** A configuration that cannot work until somebody changes it. */
+/** A configuration that must be changed by the user. */
 export function kubeconfigError(problem: KubeconfigProblem, sentence: string, cause?: unknown): TenureError {
   return new TenureError(`TENURE_KUBECONFIG_${problem}`, sentence, { cause })
 }

@@ -3,8 +3,8 @@ import { SecretValue } from '../secret-value.ts'
 import type { PemSource } from '../connection-config.ts'
 
 /**
- * Reads typed fields out of parsed YAML. Every complaint names the file and the place in it. Unknown fields are
- * ignored, as kubectl does; null and empty strings count as not set.
+ * Reads typed fields from parsed YAML. Every error names the file and the place in it. Unknown fields are ignored, as in
+ * kubectl; null and empty strings count as unset.
  */
 export class KubeconfigFields {
   readonly #value: Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export class KubeconfigFields {
     return new KubeconfigFields(this.#value[name], this.file, this.#at(name))
   }
 
-  /** A list of mappings; empty if not set. */
+  /** A list of mappings; empty if unset. */
   list(name: string): KubeconfigFields[] {
     return this.#array(name).map((item, index) => new KubeconfigFields(item, this.file, `${this.#at(name)}[${index}]`))
   }
@@ -58,7 +58,7 @@ export class KubeconfigFields {
     return value
   }
 
-  /** A list of texts; empty if not set. */
+  /** A list of strings; empty if unset. */
   texts(name: string): string[] {
     return this.#array(name).map((item) => {
       if (typeof item !== 'string') throw this.#wrong(name, 'must be a list of texts: put its items in quotes')
@@ -66,14 +66,14 @@ export class KubeconfigFields {
     })
   }
 
-  /** A mapping from names to lists of texts; undefined if not set. */
+  /** A mapping from names to lists of strings; undefined if unset. */
   textLists(name: string): Record<string, string[]> | undefined {
     if (!this.has(name)) return undefined
     const inner = this.fields(name)
     return Object.fromEntries(Object.keys(inner.#value).map((key) => [key, inner.texts(key)]))
   }
 
-  /** PEM from `<name>-data` (base64) or, failing that, from the file that `name` points to. */
+  /** PEM from `<name>-data` (base64), or otherwise from the file in `name`. */
   pem(name: string, resolve: (path: string) => string): PemSource | undefined {
     const data = this.text(`${name}-data`)
     if (data !== undefined) {

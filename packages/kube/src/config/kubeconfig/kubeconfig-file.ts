@@ -3,7 +3,7 @@ import { KubeconfigFields } from './kubeconfig-fields.ts'
 import { kubeconfigError } from './kubeconfig-error.ts'
 import type { ExecConfig, InteractiveMode, PemSource } from '../connection-config.ts'
 
-/** A `clusters` entry, with paths made absolute. */
+/** A `clusters` entry with absolute paths. */
 export interface ClusterEntry {
   readonly file: string
   readonly server: string | undefined
@@ -12,7 +12,7 @@ export interface ClusterEntry {
   readonly ca: PemSource | undefined
   readonly proxyUrl: string | undefined
   readonly disableCompression: boolean
-  /** The extension meant for exec plugins. */
+  /** The extension for exec plugins. */
   readonly execConfig: unknown
 }
 
@@ -26,7 +26,7 @@ export interface ExecEntry {
   readonly provideClusterInfo: boolean
 }
 
-/** A `users` entry, with paths made absolute. */
+/** A `users` entry with absolute paths. */
 export interface UserEntry {
   readonly file: string
   readonly cert: PemSource | undefined
@@ -41,7 +41,7 @@ export interface UserEntry {
   readonly asExtra: Readonly<Record<string, readonly string[]>> | undefined
   /** The name of a legacy `auth-provider`. */
   readonly authProvider: string | undefined
-  /** Read only for the user who is chosen: a broken plugin of another one is nobody's business. */
+  /** Read only for the selected user, so that a broken plugin of another user causes no error. */
   exec(): ExecEntry | undefined
 }
 
@@ -59,7 +59,7 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, ContextEntry>
 }
 
-/** Reads one kubeconfig's text. `file` is its absolute path: relative paths in it start there. */
+/** Parses one kubeconfig. `file` is its absolute path, the base of relative paths in it. */
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
   const top = new KubeconfigFields(await parseYaml(text, file), file, '')
   const kind = top.text('kind')
@@ -80,7 +80,7 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 async function parseYaml(text: string, file: string): Promise<unknown> {
   const json = parseJson(text)
   if (json !== undefined) return json
-  // Loaded here, because a pod that uses its service account never needs it.
+  // Loaded on demand: a pod with a service account does not need it.
   const { CORE_SCHEMA, YAMLException, loadAll, mergeTag } = await import('js-yaml')
   try {
     return loadAll(text, { schema: CORE_SCHEMA.withTags(mergeTag) })[0]
@@ -90,13 +90,13 @@ async function parseYaml(text: string, file: string): Promise<unknown> {
     throw kubeconfigError(
       'YAML',
       `The kubeconfig ${file} is not valid YAML (${error.reason}${line}): correct it or point KUBECONFIG at another file.`,
-      // Not the error itself: its message quotes the file, and with it perhaps a token.
+      // The original error is not attached: its message quotes the file, which may contain a token.
       new Error(error.reason),
     )
   }
 }
 
-/** JSON is YAML, and a file of it, as programs write them, needs no parser to be loaded. Undefined if it is none. */
+/** Parses a JSON file without loading the YAML parser. Undefined if it is not JSON. */
 function parseJson(text: string): unknown {
   if (!text.startsWith('{')) return undefined
   try {
@@ -173,13 +173,13 @@ function execEntry(fields: KubeconfigFields): ExecEntry {
   if (apiVersion !== 'client.authentication.k8s.io/v1' && apiVersion !== 'client.authentication.k8s.io/v1beta1') {
     throw kubeconfigError(
       'INVALID',
-      `The kubeconfig ${fields.file} cannot be used: ${fields.place}.apiVersion is ${apiVersion}, but a plugin must speak client.authentication.k8s.io/v1 or v1beta1: update the plugin and its entry.`,
+      `The kubeconfig ${fields.file} cannot be used: ${fields.place}.apiVersion is ${apiVersion}, but a plugin must support client.authentication.k8s.io/v1 or v1beta1: update the plugin and its entry.`,
     )
   }
   const command = fields.required('command')
   return {
     apiVersion,
-    // A bare name is looked up in PATH; anything with a separator starts at the kubeconfig.
+    // A bare name is searched in PATH; a path is relative to the kubeconfig.
     command: command.includes('/') || command.includes(sep) ? beside(fields.file)(command) : command,
     args: fields.texts('args'),
     env: Object.fromEntries(fields.list('env').map((item) => [item.required('name'), item.text('value') ?? ''])),
@@ -190,7 +190,7 @@ function execEntry(fields: KubeconfigFields): ExecEntry {
 }
 
 function interactiveMode(fields: KubeconfigFields, apiVersion: ExecConfig['apiVersion']): InteractiveMode {
-  // v1beta1 came before the field and has a default; v1 demands it.
+  // v1beta1 is older than the field and has a default; v1 requires it.
   const mode = apiVersion.endsWith('/v1') ? fields.required('interactiveMode') : fields.text('interactiveMode')
   if (mode === undefined) return 'IfAvailable'
   if (mode === 'Never' || mode === 'IfAvailable' || mode === 'Always') return mode

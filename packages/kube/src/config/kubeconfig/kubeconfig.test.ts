@@ -30,7 +30,7 @@ const DEV_FILES = {
   '/home/me/me.key': PEM,
 }
 
-/** A kubeconfig with one cluster and one user, who is given. */
+/** A kubeconfig with one cluster and the given user. */
 const withUser = (user: string, cluster = 'server: https://a'): string => `
 current-context: c
 clusters: [{ name: k, cluster: { ${cluster} } }]
@@ -51,7 +51,7 @@ async function problem(loading: Promise<unknown>): Promise<{ code: string; messa
   return { code: error.code, message: error.message, fate: error.fate }
 }
 
-test('reads ~/.kube/config, with paths relative to it', async () => {
+test('~/.kube/config is read with paths relative to it', async () => {
   expect(await load(DEV_FILES)).toEqual({
     server: 'https://dev.example:6443',
     tls: {
@@ -91,11 +91,11 @@ contexts: [{ name: shared, context: { cluster: none, user: none } }, { name: oth
       'YAML that begins like JSON',
       '{current-context: c, clusters: [{name: k, cluster: {server: "https://a"}}], contexts: [{name: c, context: {cluster: k}}]}',
     ],
-  ])('is read from %s', async (_what, text) => {
+  ])('the list is read from %s', async (_what, text) => {
     expect((await load({ '/home/me/.kube/config': text })).server).toBe('https://a')
   })
 
-  test('the first file to name an entry wins it whole, and the first current-context counts', async () => {
+  test('the first file with an entry or a current-context wins', async () => {
     const config = await load(files, { env })
     expect(config.server).toBe('https://k')
     expect(config.context).toBe('shared')
@@ -104,11 +104,11 @@ contexts: [{ name: shared, context: { cluster: none, user: none } }, { name: oth
     expect(config.tls.ca).toEqual({ file: '/b/ca.crt' })
   })
 
-  test('a context can be chosen', async () => {
+  test('the caller can choose a context', async () => {
     expect((await load(files, { env, context: 'other' })).namespace).toBe('o')
   })
 
-  test('a named file stands alone', async () => {
+  test('a requested file is the only one that is read', async () => {
     expect((await load({ ...files, ...DEV_FILES }, { env, kubeconfigPath: '/home/me/.kube/config' })).context).toBe(
       'dev',
     )
@@ -116,7 +116,7 @@ contexts: [{ name: shared, context: { cluster: none, user: none } }, { name: oth
 })
 
 describe('credentials', () => {
-  test('certificates inline win over files', async () => {
+  test('inline certificates win over files', async () => {
     const config = await load({
       '/home/me/.kube/config': withUser(
         `client-certificate: /nowhere, client-certificate-data: ${base64(PEM)}, client-key-data: ${base64(PEM)}`,
@@ -129,7 +129,7 @@ describe('credentials', () => {
     expect(config.server).toBe('https://[::1]:6443')
   })
 
-  test('a token file keeps the token as a fallback; basic auth; impersonation', async () => {
+  test('token files with a fallback, basic authentication and impersonation are read', async () => {
     const both = await load({ '/home/me/.kube/config': withUser('token: t, tokenFile: tok') })
     expect(both.credential).toMatchObject({ kind: 'token-file', path: '/home/me/.kube/tok' })
     const basic = await load({
@@ -141,7 +141,7 @@ describe('credentials', () => {
     expect(basic.impersonate).toEqual({ user: 'x', uid: '7', groups: ['g', 'h'], extra: { k: ['v'] } })
   })
 
-  test('an exec plugin beside the kubeconfig, with its own environment over the inherited one', async () => {
+  test('an exec plugin is relative to the kubeconfig and overrides the inherited environment', async () => {
     const config = await load(
       {
         '/home/me/.kube/config': withUser(
@@ -159,7 +159,7 @@ describe('credentials', () => {
     expect(config.proxyUrl?.reveal()).toBe('http://u:p@proxy:3128')
   })
 
-  test('no secret shows when a configuration is printed', async () => {
+  test('a printed configuration shows no secrets', async () => {
     const config = await load(
       {
         '/home/me/.kube/config': withUser(
@@ -173,7 +173,7 @@ describe('credentials', () => {
   })
 })
 
-describe('what is wrong is one sentence', () => {
+describe('an invalid kubeconfig', () => {
   const at = '/home/me/.kube/config'
   const cases: readonly (readonly [what: string, text: string, code: string, sentence: RegExp])[] = [
     [
@@ -202,7 +202,7 @@ describe('what is wrong is one sentence', () => {
       'a missing user',
       'current-context: a\nclusters: [{ name: k, cluster: { server: https://a } }]\ncontexts: [{ name: a, context: { cluster: k, user: gone } }]',
       'USER',
-      /the user "gone", who is not in/,
+      /the user "gone", which is not in/,
     ],
     ['no server', withUser('token: t', ''), 'INVALID', /cluster "k" has no server/],
     ['a bad server', withUser('token: t', 'server: "ftp://x"'), 'INVALID', /not an http or https address/],
@@ -220,7 +220,7 @@ describe('what is wrong is one sentence', () => {
     ],
     ['two of a name', 'users: [{ name: u }, { name: u }]', 'INVALID', /two users named "u"/],
     [
-      'data that is no PEM',
+      'data that is not PEM',
       withUser('client-certificate-data: aGVsbG8='),
       'INVALID',
       /client-certificate-data must be PEM in base64/,
@@ -247,7 +247,7 @@ describe('what is wrong is one sentence', () => {
       /remove one/,
     ],
     ['token and password', withUser('token: t, username: u, password: p'), 'INVALID', /both a token and a password/],
-    ['groups of nobody', withUser('token: t, as-groups: [g]'), 'INVALID', /without "as"/],
+    ['groups without a user', withUser('token: t, as-groups: [g]'), 'INVALID', /without "as"/],
     [
       'a legacy auth-provider',
       withUser('auth-provider: { name: gcp }'),
@@ -258,7 +258,7 @@ describe('what is wrong is one sentence', () => {
       'an old plugin API',
       withUser('exec: { apiVersion: client.authentication.k8s.io/v1alpha1, command: x }'),
       'INVALID',
-      /must speak client\.authentication\.k8s\.io\/v1 or v1beta1/,
+      /must support client\.authentication\.k8s\.io\/v1 or v1beta1/,
     ],
     [
       'v1 without interactiveMode',
@@ -273,7 +273,7 @@ describe('what is wrong is one sentence', () => {
       /Never, IfAvailable or Always/,
     ],
   ]
-  test.each(cases)('%s', async (_what, text, code, sentence) => {
+  test.each(cases)('%s is reported with its place', async (_what, text, code, sentence) => {
     const found = await problem(load({ [at]: text }))
     expect(found).toMatchObject({ code: `TENURE_KUBECONFIG_${code}`, fate: 'terminal' })
     expect(found.message).toMatch(sentence)
@@ -281,18 +281,18 @@ describe('what is wrong is one sentence', () => {
     expect(found.message).not.toContain('\n')
   })
 
-  test('a broken plugin of a user who is not chosen is nobody’s business', async () => {
+  test('a broken plugin of another user is ignored', async () => {
     const text = withUser('token: t').replace('users: [', 'users: [{ name: other, user: { exec: { command: x } } }, ')
     expect((await load({ [at]: text })).credential.kind).toBe('token')
   })
 
-  test('bad YAML does not quote the file, which may hold a token', async () => {
+  test('the error for invalid YAML does not quote the file, which may contain a token', async () => {
     const error: unknown = await load({ [at]: 'users:\n- token: hunter2\n bad' }).catch((thrown: unknown) => thrown)
     expect(inspect(error)).not.toContain('hunter2')
     expect(error).toMatchObject({ code: 'TENURE_KUBECONFIG_YAML' })
   })
 
-  test('no kubeconfig at all, and a named one that is missing', async () => {
+  test('a missing kubeconfig is an error that names the path', async () => {
     expect(await problem(load({}))).toMatchObject({
       code: 'TENURE_KUBECONFIG_NOT_FOUND',
       message: 'There is no kubeconfig at /home/me/.kube/config: create one, or point KUBECONFIG at it.',
@@ -303,7 +303,7 @@ describe('what is wrong is one sentence', () => {
     expect((await problem(load(DEV_FILES, { env: { KUBECONFIG: `/x${delimiter}/y` } }))).message).toContain('/x or /y')
   })
 
-  test('a kubeconfig that may not be read', async () => {
+  test('an unreadable kubeconfig is an error', async () => {
     const files = new MemoryFiles(DEV_FILES)
     files.read = () => Promise.reject(Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }))
     expect(await problem(load({}, { files }))).toMatchObject({ code: 'TENURE_KUBECONFIG_UNREADABLE' })

@@ -6,14 +6,14 @@ import { parseKubeconfig } from './kubeconfig-file.ts'
 import type { Files } from '../files.ts'
 import type { Kubeconfig } from './kubeconfig-file.ts'
 
-/** The kubeconfigs that take part: given by name, or merely looked for. */
+/** The paths of the kubeconfigs to read. */
 export interface KubeconfigPaths {
   readonly paths: readonly string[]
-  /** A single file that was asked for must be there; of a list, some may be missing. */
+  /** A single requested file must exist; files of a list may be missing. */
   readonly required: boolean
 }
 
-/** Where kubectl looks: the file asked for, else the list in `KUBECONFIG`, else `~/.kube/config`. */
+/** As kubectl: the requested file, else the list in `KUBECONFIG`, else `~/.kube/config`. */
 export function kubeconfigPaths(
   env: Readonly<Record<string, string | undefined>>,
   home: string,
@@ -25,7 +25,7 @@ export function kubeconfigPaths(
   return { paths: [join(home, '.kube', 'config')], required: false }
 }
 
-/** Reads and merges them; undefined if none exists. */
+/** Reads and merges the files; undefined if none exists. */
 export async function readKubeconfigs(files: Files, where: KubeconfigPaths): Promise<Kubeconfig | undefined> {
   const found: Kubeconfig[] = []
   for (const path of where.paths) {
@@ -35,7 +35,7 @@ export async function readKubeconfigs(files: Files, where: KubeconfigPaths): Pro
   return found.length === 0 ? undefined : mergeKubeconfigs(found)
 }
 
-/** Of entries with the same name the first is taken whole, and so is the first current-context. */
+/** The first entry of a name and the first current-context win. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return {
     currentContext: configs.find((config) => config.currentContext !== undefined)?.currentContext,
@@ -60,7 +60,7 @@ async function readOne(files: Files, path: string, required: boolean): Promise<s
     if (!isMissing(error)) {
       throw kubeconfigError(
         'UNREADABLE',
-        `The kubeconfig ${path} cannot be read (${asError(error).message}): give this user the right to read it or point KUBECONFIG at another file.`,
+        `The kubeconfig ${path} cannot be read (${asError(error).message}): make it readable for this user or point KUBECONFIG at another file.`,
         error,
       )
     }

@@ -1,10 +1,10 @@
 import type { Files } from '../files.ts'
 
-/** Files in memory. Every write changes the stamp. */
+/** Files in memory. Each write changes the stamp. */
 export class MemoryFiles implements Files {
   readonly #files = new Map<string, { readonly text: string; readonly stamp: number }>()
   #writes = 0
-  /** How often each file was read. */
+  /** Number of reads of each file. */
   readonly reads = new Map<string, number>()
 
   constructor(files: Readonly<Record<string, string>> = {}) {

@@ -1,4 +1,4 @@
-// An exec plugin for tests. It counts its runs in the file named by COUNT and does what PLUGIN says.
+// An exec plugin for tests. It counts its runs in the file COUNT and behaves as PLUGIN says.
 import { appendFileSync, readFileSync } from 'node:fs'
 
 const { COUNT, PLUGIN, KUBERNETES_EXEC_INFO } = process.env

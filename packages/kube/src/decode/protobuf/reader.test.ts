@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeBytes, encodeInteger, encodeVarint } from './encoder.testing.ts'
 import { delimited, MalformedProtobuf, ProtobufReader, varint } from './reader.ts'
 
@@ -10,7 +10,7 @@ function read(bytes: Buffer, end = bytes.length): unknown[] {
 }
 
 describe('ProtobufReader', () => {
-  it('reads fields one after the other', () => {
+  test('fields are read one after the other', () => {
     const bytes = Buffer.concat([
       encodeBytes(1, 'grüße 🦀'),
       encodeInteger(300, 7),
@@ -25,14 +25,14 @@ describe('ProtobufReader', () => {
     ])
   })
 
-  it.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 53 - 1, -1, -62_135_596_800])(
-    'reads the number %d',
+  test.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 53 - 1, -1, -62_135_596_800])(
+    'the number %d is read',
     (value) => {
       expect(read(encodeInteger(1, value))).toEqual([[varint(1), value]])
     },
   )
 
-  it('passes over what it is not asked for', () => {
+  test('fields that are not read are skipped', () => {
     const fixed64 = Buffer.from([1 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8])
     const fixed32 = Buffer.from([2 * 8 + 5, 1, 2, 3, 4])
     const reader = new ProtobufReader(Buffer.concat([fixed64, fixed32, encodeBytes(3, 'here')]))
@@ -40,7 +40,7 @@ describe('ProtobufReader', () => {
     expect(reader.text()).toBe('here')
   })
 
-  it('enters a message within another, and goes on behind it', () => {
+  test('a nested message is entered, and reading continues after it', () => {
     const inner = Buffer.concat([encodeInteger(1, 5), encodeBytes(2, 'in')])
     const reader = new ProtobufReader(Buffer.concat([encodeBytes(1, inner), encodeBytes(2, 'out')]))
     const texts: string[] = []
@@ -52,7 +52,7 @@ describe('ProtobufReader', () => {
     expect(texts).toEqual(['in', 'out'])
   })
 
-  it.each([
+  test.each([
     ['a text that is cut short', encodeBytes(1, 'abc').subarray(0, -1)],
     ['a number that is cut short', encodeInteger(1, 300).subarray(0, -1)],
     ['a tag without a value', encodeVarint(delimited(1))],
@@ -60,11 +60,11 @@ describe('ProtobufReader', () => {
     ['a length beyond everything', Buffer.concat([encodeVarint(delimited(1)), encodeVarint(2n ** 63n)])],
     ['a group, which is no longer in use', Buffer.from([1 * 8 + 3, 1 * 8 + 4])],
     ['half of eight bytes', Buffer.from([1 * 8 + 1, 0, 0, 0])],
-  ])('refuses %s', (_what, bytes) => {
+  ])('%s is rejected', (_what, bytes) => {
     expect(() => read(bytes)).toThrow(MalformedProtobuf)
   })
 
-  it('refuses a field that ends behind its message', () => {
+  test('a field that ends after its message is rejected', () => {
     expect(() => read(encodeBytes(1, 'abc'), 4)).toThrow(MalformedProtobuf)
   })
 })

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** A server that answers every connection's first bytes with what `answer` writes. */
+/** A server that calls `answer` with the first bytes of every connection. */
 async function talking(
   answer: (socket: Socket, request: string) => void,
   options: HttpTransportOptions = {},
@@ -28,7 +28,7 @@ async function talking(
 const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 
 describe('a stream', () => {
-  test('sends a request that a server can read, and nothing that it could misread', async () => {
+  test('the request is valid HTTP, and invalid characters are rejected', async () => {
     let seen = ''
     const transport = await talking((socket, request) => {
       seen = request
@@ -51,7 +51,7 @@ describe('a stream', () => {
     }
   })
 
-  test('brings every byte, however it is cut, to a reader that is slow or quick', async () => {
+  test('slow and fast readers get every byte, however the response is cut', async () => {
     const lines = Array.from({ length: 400 }, (_, index) => `${index} ${'ä'.repeat((index * 37) % 900)}\n`)
     const transport = await talking((socket) => {
       const bytes = Buffer.from(
@@ -78,7 +78,7 @@ describe('a stream', () => {
     }
   })
 
-  test('what came before a break is given out before the break is', async () => {
+  test('bytes before a break are returned before the error', async () => {
     const transport = await talking((socket) => socket.end(`${HEAD}5\r\nfirst\r\n6\r\nsec`))
     const chunks = (await transport.request(watch)).body[Symbol.asyncIterator]()
     let text = ''
@@ -92,7 +92,7 @@ describe('a stream', () => {
     await expect(chunks.next()).rejects.toBe(failure)
   })
 
-  test('what is not HTTP breaks it, and frees the connection', async () => {
+  test('data that is not HTTP fails the stream and frees the connection', async () => {
     let closed = false
     const transport = await talking((socket) => {
       socket.on('close', () => (closed = true))
@@ -102,7 +102,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(closed).toBe(true))
   })
 
-  test('a server that is silent before or after the connection stands', async () => {
+  test('a silent server times out before and after the connection is open', async () => {
     const transport = await talking(() => undefined, { headersTimeout: 50 })
     await expect(transport.request(watch)).rejects.toMatchObject({ code: 'TENURE_CONNECTION_TIMEOUT' })
     const mute = createServer((socket) => void socket.on('error', () => undefined).resume())
@@ -113,7 +113,7 @@ describe('a stream', () => {
     await expect(tls.request(watch)).rejects.toMatchObject({ code: 'TENURE_CONNECTION_UNREACHABLE' })
   })
 
-  test('aborted before, during and after its head', async () => {
+  test('an abort ends the stream before, during and after the headers', async () => {
     const transport = await talking((socket, request) => {
       if (request.includes('/head')) socket.write(`${HEAD}1\r\na\r\n`)
     })
@@ -130,12 +130,12 @@ describe('a stream', () => {
     expect(await reading).toMatchObject({ message: 'late' })
   })
 
-  test('text that is cancelled rejects; a second reader is refused', async () => {
+  test('a cancelled text rejects, and a second reader is rejected', async () => {
     const transport = await talking((socket) => socket.write(`${HEAD}1\r\na\r\n`))
     const first = (await transport.request(watch)).body
     const reading = caught(first.text())
     first.cancel()
-    expect(await reading).toMatchObject({ message: 'the answer was cancelled before its end' })
+    expect(await reading).toMatchObject({ message: 'The response was cancelled before its end' })
     const chunks = (await transport.request(watch)).body[Symbol.asyncIterator]()
     await chunks.next()
     const pending = caught(chunks.next())
@@ -144,7 +144,7 @@ describe('a stream', () => {
     expect(await pending).toMatchObject({ code: 'TENURE_TRANSPORT_CLOSED' })
   })
 
-  test('an error answer can be read', async () => {
+  test('an error response can be read', async () => {
     const server = await startPlainServer((_request, response) => response.writeHead(403).end('no'))
     const transport = open(connectTo({ server: `http://localhost:${server.port}` }))
     const response = await transport.request(watch).catch(() => transport.request(watch))

@@ -8,16 +8,16 @@ import type { Socket } from 'node:net'
 import type { OpenSocket } from './stream-socket.ts'
 import type { ResponseBody, TransportResponse } from '../transport.ts'
 
-/** With this many bytes waiting to be pulled the socket is no longer read; it is read on when they are. */
-const HIGH_WATER = 512 * 1024
+/** Above this many unread bytes the socket is paused until they are read. */
+const HIGH_WATER_BYTES = 512 * 1024
 
 export interface StreamOptions {
   readonly open: OpenSocket
   /** For the `host` header. */
   readonly host: string
-  /** Milliseconds until the connection must stand. */
+  /** Milliseconds to open the connection. */
   readonly connectTimeout: number
-  /** Milliseconds until the answer must begin. */
+  /** Milliseconds until the response headers. */
   readonly headersTimeout: number
 }
 
@@ -27,12 +27,12 @@ interface Waiter {
 }
 
 /**
- * One request with a long answer, on a connection of its own. Not undici, which makes a buffer, a copy through
- * WebAssembly and a batch out of each of the 4 KB records that API servers send: here all that one turn of the event
- * loop brings is one chunk, in memory that is used again. In turn on a busy machine, a cache of 10,000 ConfigMaps took
- * 420 ms of CPU and 118 MB this way, 690 ms and 150 MB with undici, its loading included.
+ * A request with a long response, on its own connection. undici would make a buffer, a copy through WebAssembly and a
+ * batch for each of the 4 KB records that API servers send; this class makes one chunk of all bytes that arrive in one
+ * turn of the event loop, in reused memory. Filling a cache with 10,000 ConfigMaps took 420 ms of CPU and 118 MB this way,
+ * 690 ms and 150 MB with undici, including its loading (alternating runs on a busy machine).
  *
- * A chunk is the reader's until it asks for the next.
+ * A chunk is valid until the reader pulls the next.
  */
 export class HttpStream implements ResponseBody, ResponseSink {
   readonly #request: StreamRequest
@@ -40,7 +40,7 @@ export class HttpStream implements ResponseBody, ResponseSink {
   readonly #explain: (error: Error) => Error
   readonly #parser = new ResponseParser(this)
   readonly #buffer = new StreamBuffer()
-  readonly #answer = Promise.withResolvers<TransportResponse>()
+  readonly #response = Promise.withResolvers<TransportResponse>()
   readonly #closed = Promise.withResolvers<void>()
   #socket: Socket | undefined
   #connected = false
@@ -51,29 +51,29 @@ export class HttpStream implements ResponseBody, ResponseSink {
   #waiter: Waiter | undefined
   #handingOut = false
 
-  /** `explain` words an error of the socket for a person. */
+  /** `explain` turns an error of the socket into a ConnectionError with advice. */
   constructor(request: StreamRequest, options: StreamOptions, explain: (error: Error) => Error) {
     this.#request = request
     this.#options = options
     this.#explain = explain
   }
 
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }
 
-  /** Sends the request; resolves with the answer as soon as its head has come. */
+  /** Sends the request and resolves when the response headers have arrived. */
   open(): Promise<TransportResponse> {
     const { signal } = this.#request
     if (signal?.aborted) this.#onAbort()
     else signal?.addEventListener('abort', this.#onAbort, { once: true })
     if (this.#ended) this.#closed.resolve()
     else this.#send()
-    return this.#answer.promise
+    return this.#response.promise
   }
 
-  /** Ends it with an error, unless it has ended. */
+  /** Fails the stream, unless it has ended. */
   destroy(error: Error): void {
     if (!this.#ended) this.#fail(this.#explain(error))
   }
@@ -87,7 +87,7 @@ export class HttpStream implements ResponseBody, ResponseSink {
   async text(): Promise<string> {
     const parts: Buffer[] = []
     for await (const chunk of this) parts.push(Buffer.from(chunk))
-    if (this.#cancelled) throw new Error('the answer was cancelled before its end')
+    if (this.#cancelled) throw new Error('The response was cancelled before its end')
     return Buffer.concat(parts).toString('utf8')
   }
 
@@ -103,17 +103,17 @@ export class HttpStream implements ResponseBody, ResponseSink {
 
   onHead(status: number, headers: ResponseHeaders): void {
     this.#socket?.setTimeout(0)
-    this.#answer.resolve({ status, headers, body: this })
+    this.#response.resolve({ status, headers, body: this })
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
     this.#buffer.add(bytes, start, end)
     if (this.#waiter && !this.#handingOut) {
       this.#handingOut = true
-      // After all that is there to be read now has been read.
+      // After everything that has arrived in this turn was read.
       setImmediate(this.#handOut)
     }
-    if (this.#buffer.length >= HIGH_WATER && !this.#paused) {
+    if (this.#buffer.length >= HIGH_WATER_BYTES && !this.#paused) {
       this.#paused = true
       this.#socket?.pause()
     }
@@ -177,7 +177,8 @@ export class HttpStream implements ResponseBody, ResponseSink {
     if (value) return Promise.resolve({ done: false, value })
     if (this.#failure) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve({ done: true, value: undefined })
-    if (this.#waiter) return Promise.reject(new TypeError('a body is pulled by one reader, one chunk at a time'))
+    if (this.#waiter)
+      return Promise.reject(new TypeError('A response body must be read by one reader, one chunk at a time'))
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject }
     })
@@ -211,13 +212,13 @@ export class HttpStream implements ResponseBody, ResponseSink {
     this.#ended = true
     this.#request.signal?.removeEventListener('abort', this.#onAbort)
     this.#socket?.destroy()
-    // What came before the end goes first.
+    // Bytes before the end are returned first.
     this.#handOut()
     const [waiter, failure] = [this.#waiter, this.#failure]
     this.#waiter = undefined
     if (failure) {
-      // Does nothing if the answer had begun.
-      this.#answer.reject(failure)
+      // Has no effect after the response has started.
+      this.#response.reject(failure)
       waiter?.reject(failure)
     } else {
       waiter?.resolve({ done: true, value: undefined })
@@ -227,6 +228,6 @@ export class HttpStream implements ResponseBody, ResponseSink {
 
 function timeOut(connected: boolean): Error {
   return connected
-    ? coded('UND_ERR_HEADERS_TIMEOUT', 'the answer did not begin in time')
-    : coded('UND_ERR_CONNECT_TIMEOUT', 'the connection did not stand in time')
+    ? coded('UND_ERR_HEADERS_TIMEOUT', 'no response headers in time')
+    : coded('UND_ERR_CONNECT_TIMEOUT', 'no connection in time')
 }

@@ -2,7 +2,7 @@ import { HttpStream, type StreamOptions } from './http-stream.ts'
 import { closedError, type StreamRequest } from './stream-request.ts'
 import type { TransportResponse } from '../transport.ts'
 
-/** The long answers under way over one set of certificates. */
+/** The open streams with one set of certificates. */
 export class HttpStreams {
   readonly #options: StreamOptions
   readonly #streams = new Set<HttpStream>()
@@ -20,7 +20,7 @@ export class HttpStreams {
     return stream.open()
   }
 
-  /** Resolves when all have come to their end; no new one may begin. */
+  /** Accepts no new streams, and resolves when the open ones have ended. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#streams].map((stream) => stream.closed))

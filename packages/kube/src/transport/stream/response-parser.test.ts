@@ -8,7 +8,7 @@ interface Read {
   readonly ended: boolean
 }
 
-/** What the parser makes of the text, given in pieces of `size` bytes; then the connection closes if `close`. */
+/** The parsed text, pushed in pieces of `size` bytes. The connection closes afterwards if `close` is set. */
 function read(text: string, size = Infinity, close = false): Read {
   const found = { status: undefined as number | undefined, headers: {}, body: '', ended: false }
   const parser = new ResponseParser({
@@ -24,10 +24,10 @@ function read(text: string, size = Infinity, close = false): Read {
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-describe('an answer cut anywhere', () => {
+describe('a response that is cut anywhere', () => {
   const sizes = [1, 2, 3, 7, 16, Infinity]
 
-  test('in chunks, with extensions and trailers, and an interim answer before it', () => {
+  test('chunks with extensions, trailers and an interim response are parsed', () => {
     const text = `HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${CHUNKED}5;a=b\r\nhello\r\n00B \r\n\r\n{"a":\n1}\n\r\n0\r\nx-sum: 1\r\n\r\n`
     for (const size of sizes) {
       expect(read(text, size)).toEqual({
@@ -39,7 +39,7 @@ describe('an answer cut anywhere', () => {
     }
   })
 
-  test('with a length, and nothing after it counts', () => {
+  test('a body with a length ends after it', () => {
     for (const size of sizes) {
       expect(read('HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabcdef', size)).toMatchObject({
         status: 404,
@@ -49,7 +49,7 @@ describe('an answer cut anywhere', () => {
     }
   })
 
-  test('with no length: until the connection closes', () => {
+  test('a body without a length ends with the connection', () => {
     for (const size of sizes) {
       const text = 'HTTP/1.0 200\r\n\r\nall there is'
       expect(read(text, size)).toMatchObject({ body: 'all there is', ended: false })
@@ -58,12 +58,12 @@ describe('an answer cut anywhere', () => {
   })
 })
 
-test('answers without a body end at once', () => {
+test('responses without a body end at once', () => {
   expect(read('HTTP/1.1 204 No Content\r\n\r\n')).toMatchObject({ status: 204, ended: true })
   expect(read('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')).toMatchObject({ body: '', ended: true })
 })
 
-test('only the given length of the buffer is read', () => {
+test('only the given length of the buffer is parsed', () => {
   let body = ''
   const parser = new ResponseParser({
     onHead: () => undefined,
@@ -75,7 +75,7 @@ test('only the given length of the buffer is read', () => {
   expect(body).toBe('a')
 })
 
-test('headers that come more than once are lists, and none is taken for a property of objects', () => {
+test('repeated headers are lists, and no header name is an inherited property', () => {
   const { headers } = read(
     'HTTP/1.1 200 OK\r\nWarning: a\r\nwarning:b\r\nwarning: c\r\n__proto__: d\r\ncontent-length: 0\r\n\r\n',
   )
@@ -83,7 +83,7 @@ test('headers that come more than once are lists, and none is taken for a proper
   expect(Object.keys(headers)).toContain('__proto__')
 })
 
-describe('what is not an answer is an error', () => {
+describe('an invalid response', () => {
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH\r\n\r\n'],
     ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
@@ -97,15 +97,15 @@ describe('what is not an answer is an error', () => {
     ['a chunk size beyond all bounds', `${CHUNKED}1234567890abc\r\n`],
     ['a chunk that is longer than it says', `${CHUNKED}2\r\nabc\r\n`],
     ['a head without end', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(300_000)}`],
-  ])('%s', (_name, text) => {
-    expect(() => read(text)).toThrow(/answer|server/)
-    expect(() => read(text, 1)).toThrow(/answer|server/)
+  ])('%s is an error', (_name, text) => {
+    expect(() => read(text)).toThrow(/response|server/)
+    expect(() => read(text, 1)).toThrow(/response|server/)
   })
 
   test.each(['', 'HTTP/1.1 200 OK\r\n', `${CHUNKED}5\r\nab`, `${CHUNKED}2\r\nab\r\n0\r\n`])(
-    'one cut short: %j',
+    '%j is cut short and fails',
     (text) => {
-      expect(() => read(text, Infinity, true)).toThrow(/before the answer was whole/)
+      expect(() => read(text, Infinity, true)).toThrow(/before the end of the response/)
     },
   )
 })

@@ -3,7 +3,7 @@ import { StreamBuffer } from './stream-buffer.ts'
 
 const add = (buffer: StreamBuffer, text: string): void => buffer.add(Buffer.from(`<${text}>`), 1, text.length + 1)
 
-test('gives out what was added, once', () => {
+test('added bytes are taken once', () => {
   const buffer = new StreamBuffer()
   expect(buffer.take()).toBeUndefined()
   add(buffer, 'a')
@@ -16,11 +16,11 @@ test('gives out what was added, once', () => {
   expect(buffer.take()).toBeUndefined()
 })
 
-test('what was taken stays as it is until the next is taken', () => {
+test('taken bytes stay valid until the next take', () => {
   const buffer = new StreamBuffer()
   let expected = ''
   for (let round = 0; round < 20; round++) {
-    // Sizes that grow, shrink and outgrow what is there.
+    // Sizes that grow, shrink and exceed the buffer.
     const text = String(round % 10).repeat(1 + ((round * 7919) % 40_000))
     add(buffer, text)
     const taken = buffer.take()
@@ -32,7 +32,7 @@ test('what was taken stays as it is until the next is taken', () => {
   }
 })
 
-test('uses the same memory again, and lets large memory go when it has been quiet for a while', () => {
+test('memory is reused, and large buffers are freed after an idle time', () => {
   const buffer = new StreamBuffer()
   const memory = (size: number): ArrayBufferLike | undefined => {
     add(buffer, 'x'.repeat(size))

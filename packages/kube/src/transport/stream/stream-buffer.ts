@@ -1,23 +1,23 @@
-const SMALLEST = 16 * 1024
-/** A quiet stream keeps two buffers of at most this size: an operator has a stream for each kind it watches. */
-const LARGEST_KEPT = 64 * 1024
+const MIN_BUFFER_BYTES = 16 * 1024
+/** Maximum size of each of the two buffers of an idle stream: an operator has a stream for each kind it watches. */
+const MAX_IDLE_BUFFER_BYTES = 64 * 1024
 /**
- * So often in a row little or nothing was there to take, and the stream is a quiet one. Of a list that comes a little
- * slower than it is read, buffers that shrink each time would be most of the garbage: 80 MB with 100,000 items.
+ * After this many small reads in a row the stream counts as idle. Shrinking after each small read would make 80 MB of
+ * garbage for a list of 100,000 items that arrives a little slower than it is read.
  */
-const QUIET = 16
+const IDLE_READS = 16
 const NONE = Buffer.alloc(0)
 
 /**
- * Bytes that wait to be taken, all at once. Two buffers take turns, so that what was taken stays as it is until `take`
- * is called again, and nothing is allocated while a stream flows: each byte of it would else become garbage outside the heap.
+ * Collects bytes until all of them are taken. Two buffers alternate: taken bytes stay valid until the next `take`, and a
+ * flowing stream allocates nothing.
  */
 export class StreamBuffer {
   #filling: Buffer = NONE
   #taken: Buffer = NONE
   #length = 0
-  /** How often in a row it was little. */
-  #little = 0
+  /** Number of small reads in a row. */
+  #smallReads = 0
 
   get length(): number {
     return this.#length
@@ -26,7 +26,7 @@ export class StreamBuffer {
   add(bytes: Buffer, start: number, end: number): void {
     const needed = this.#length + end - start
     if (needed > this.#filling.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(needed))))
+      const larger = Buffer.allocUnsafeSlow(Math.max(MIN_BUFFER_BYTES, 2 ** Math.ceil(Math.log2(needed))))
       this.#filling.copy(larger, 0, 0, this.#length)
       this.#filling = larger
     }
@@ -34,10 +34,10 @@ export class StreamBuffer {
     this.#length = needed
   }
 
-  /** What was added since the last time; undefined if nothing was. What was taken before is overwritten from now on. */
+  /** The bytes added since the last call; undefined if there are none. Bytes that were taken before become invalid. */
   take(): Buffer | undefined {
-    if (this.#length > SMALLEST) this.#little = 0
-    else if (++this.#little === QUIET) this.#shrink()
+    if (this.#length > MIN_BUFFER_BYTES) this.#smallReads = 0
+    else if (++this.#smallReads === IDLE_READS) this.#shrink()
     if (this.#length === 0) return undefined
     const bytes = this.#filling.subarray(0, this.#length)
     const free = this.#taken
@@ -51,10 +51,11 @@ export class StreamBuffer {
     this.#length = 0
   }
 
-  /** What waits to be taken stays. */
+  /** Keeps the bytes that were not taken. */
   #shrink(): void {
-    this.#little = 0
-    if (this.#filling.length > LARGEST_KEPT) this.#filling = Buffer.from(this.#filling.subarray(0, this.#length))
-    if (this.#taken.length > LARGEST_KEPT) this.#taken = NONE
+    this.#smallReads = 0
+    if (this.#filling.length > MAX_IDLE_BUFFER_BYTES)
+      this.#filling = Buffer.from(this.#filling.subarray(0, this.#length))
+    if (this.#taken.length > MAX_IDLE_BUFFER_BYTES) this.#taken = NONE
   }
 }

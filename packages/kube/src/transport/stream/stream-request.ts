@@ -1,17 +1,17 @@
 export interface StreamRequest {
   readonly method: string
-  /** With the server's base path. */
+  /** Includes the server's base path. */
   readonly path: string
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly signal?: AbortSignal | undefined
 }
 
-/** One that may be sent in a head as it is. */
+// Paths and headers that can be sent without escaping.
 const PATH = /^[\x21-\x7e\x80-\xff]+$/
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Throws if a path or header could be read as anything else than itself. */
+/** Throws if a path or header contains characters that would change the request. */
 export function requestHead({ method, path, headers }: StreamRequest, host: string): string {
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`
   let isSound = PATH.test(path)
@@ -22,10 +22,10 @@ export function requestHead({ method, path, headers }: StreamRequest, host: stri
     }
   }
   if (isSound) return `${head}\r\n`
-  throw coded('UND_ERR_INVALID_ARG', 'its path or a header has characters that cannot be sent')
+  throw coded('UND_ERR_INVALID_ARG', 'its path or a header contains characters that cannot be sent')
 }
 
-/** An error with one of undici's codes, so that one table of sentences does for both. */
+/** An error with a code of undici, so that one table of messages covers both clients. */
 export function coded(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
 }

@@ -3,28 +3,28 @@ import type { Socket } from 'node:net'
 export interface SocketOptions {
   /** Scheme, host and port of the server. */
   readonly origin: string
-  /** What `tls.connect` takes beside them. Undefined for http. */
+  /** Further options of `tls.connect`. Undefined for http. */
   readonly tls: object | undefined
-  /** Milliseconds of silence after which TCP asks whether the other side is still there. */
+  /** Milliseconds without data before TCP keep-alive probes start. */
   readonly keepAliveProbe: number
 }
 
 /**
- * Opens a connection. `onRead` gets what is read: the first `length` bytes, which the next read overwrites. `onReady` is
- * called when the connection, with TLS, stands.
+ * Opens a connection. `onRead` receives the first `length` bytes of a buffer that the next read overwrites. `onReady` is
+ * called when the connection, including TLS, is established.
  */
 export type OpenSocket = (onRead: (bytes: Buffer, length: number) => void, onReady: () => void) => Socket
 
-/** TLS is loaded only where it is spoken. */
+/** Loads node:tls only for https. */
 export async function socketOpener({ origin, tls, keepAliveProbe }: SocketOptions): Promise<OpenSocket> {
   const { protocol, hostname, port } = new URL(origin)
   const net = await import('node:net')
   const secure = protocol === 'https:' ? await import('node:tls') : undefined
   const host = hostname.replaceAll(/^\[|\]$/g, '')
-  // Sockets read one after the other and what they read is copied out at once, so all can share it.
+  // All sockets share one buffer: reads do not overlap, and the bytes are copied at once.
   const buffer = Buffer.allocUnsafeSlow(64 * 1024)
   const address = { host, port: Number(port) || (secure ? 443 : 80) }
-  // An IP address is no server name.
+  // An IP address is not a valid server name.
   const serverName = net.isIP(host) === 0 ? { servername: host } : {}
   return (onRead, onReady) => {
     const callback = (size: number): boolean => {

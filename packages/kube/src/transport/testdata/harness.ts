@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const thing of opened.splice(0).toReversed()) await thing.close()
 })
 
-/** Closes it when the test is over. */
+/** Closes `thing` at the end of the test. */
 export function keep<T extends { close(): Promise<void> }>(thing: T): T {
   opened.push(thing)
   return thing
@@ -23,7 +23,7 @@ export async function serve(...args: Parameters<typeof startServer>): Promise<Te
   return keep(await startServer(...args))
 }
 
-/** With the right authority and the token `t`. */
+/** A configuration with the right authority and the token `t`. */
 export const configFor = (server: TestServer, change: Partial<ConnectionConfig> = {}): ConnectionConfig => ({
   ...connectTo({ server: `https://127.0.0.1:${server.port}`, ca: pem('ca.pem'), token: 't' }),
   ...change,
@@ -42,10 +42,10 @@ export async function text(transport: HttpTransport, request: TransportRequest =
   return `${response.status} ${await response.body.text()}`
 }
 
-/** What a promise rejects with, taken hold of at once so that it is never unhandled. */
+/** The error of a promise, handled immediately so that it is never an unhandled rejection. */
 export function caught(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
-    () => new Error('it did not reject'),
+    () => new Error('The promise did not reject'),
     (error: unknown) => error,
   )
 }

@@ -6,24 +6,24 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket, Server as TcpServer } from 'node:net'
 import type { ServerOptions } from 'node:https'
 
-/** A file of this folder: certificates made once, valid until 2120 but for `expired`. */
+/** A PEM file of this folder. Its certificates are valid until 2120, except `expired`. */
 export function pem(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8')
 }
 
 export interface TestServer {
   readonly port: number
-  /** `METHOD path`, in the order they came. */
+  /** `METHOD path` in order of arrival. */
   readonly requests: readonly string[]
   readonly sockets: ReadonlySet<Socket>
-  /** Connections ever made. */
+  /** Number of connections since the start. */
   readonly connections: () => number
   close(): Promise<void>
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/** An HTTPS server on loopback; `certificate` names its files here. */
+/** An HTTPS server on loopback; `certificate` names its files in this folder. */
 export function startServer(
   handler: Handler,
   certificate = 'server',
@@ -43,7 +43,7 @@ export function startPlainServer(handler: Handler): Promise<TestServer> {
   return listen(createHttpServer(collect(handler, requests)), requests)
 }
 
-/** An HTTP proxy that opens tunnels; `authorize` says which status a CONNECT gets. */
+/** An HTTP proxy that opens tunnels; `authorize` returns the status for a CONNECT. */
 export function startProxy(authorize: (request: IncomingMessage) => number = () => 200): Promise<TestServer> {
   const requests: string[] = []
   const server = createHttpServer()
