@@ -33,6 +33,8 @@ export {
   leaseOperatorRules,
 } from './rbac.ts'
 export { leasesOperator, type LeasesOperatorOptions } from './operator.ts'
-export { type Changes, type DatedLease, type LeasePlan, planLease } from './controllers/lease/plan.ts'
+export { type LeasePlan, planLease } from './controllers/lease/plan.ts'
+export type { Changes } from './controllers/lease/status.ts'
+export type { DatedLease } from './controllers/lease/terms.ts'
 export { formatTime, parseTime, parseTimeOrDate } from './api/time.ts'
 export { formatTtl, MAX_TTL_MS, parseTtl, type Ttl } from './api/ttl.ts'

@@ -1,6 +1,6 @@
 import { USER_ANNOTATIONS, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
 import { readJobConfig } from '../controllers/lease/cleanup/job-config.ts'
-import { TOO_LATE_REASON } from '../controllers/lease/plan.ts'
+import { TOO_LATE_REASON } from '../controllers/lease/terms.ts'
 import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../api/time.ts'
 import { parseTtl } from '../api/ttl.ts'
 

@@ -1,6 +1,6 @@
 import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored, TenureError } from '@tenure/kube'
 import { ConfigMap, Deployment, Event, Job } from '@tenure/kube/kinds'
-import { type RecordedRequest, TestControlPlane } from '@tenure/controlplane/testing'
+import { type RecordedRequest, refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type EventContent, type Logger, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
@@ -28,6 +28,14 @@ export const withJob = (more: Readonly<Record<string, string>> = {}, prefix = SE
 export interface RecordedEvent extends EventContent {
   readonly name: string
 }
+
+/** The answer to a user without a permission. */
+export const denied = (verb: string, resource: string, group = '') =>
+  refuse(
+    403,
+    'Forbidden',
+    `${resource} is forbidden: User "tenure" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`,
+  )
 
 /** One run of a lease controller. */
 export interface LeaseProcess {

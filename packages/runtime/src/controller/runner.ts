@@ -126,6 +126,11 @@ export class ControllerRunner {
     return this.#group.isIdle
   }
 
+  /** Reconciles that wait for something. */
+  get active(): number {
+    return this.#group.active
+  }
+
   /** Objects that have an expiry. */
   get expiring(): number {
     return this.#expirer?.size ?? 0

@@ -434,7 +434,7 @@ test('a controller that fails to start is retried and reports the error', async 
   await harness.start({
     createController: (_context, options) => {
       const failure = new TenureError('TENURE_TEST', 'Not yet.')
-      const controller = new FakeKindController(options, ++tries < 3 ? Promise.reject(failure) : undefined)
+      const controller = new FakeKindController(options, ++tries < 5 ? Promise.reject(failure) : undefined)
       harness.controllers.push(controller)
       return controller
     },
@@ -443,7 +443,7 @@ test('a controller that fails to start is retried and reports the error', async 
   await harness.until(() => harness.ready('web') === 'False Degraded')
   expect(harness.status('web')?.conditions?.[0]?.message).toBe('Not yet.')
   await harness.until(() => harness.ready('web') === 'True Running')
-  expect(harness.controllers.map(({ state }) => state)).toEqual(['stopped', 'stopped', 'running'])
+  expect(harness.controllers.map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped', 'stopped', 'running'])
 })
 
 test('a controller that is still starting can be stopped', async () => {

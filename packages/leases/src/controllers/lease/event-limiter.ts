@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '@tenure/kube'
+import type { Clock, KubeObject, Stored, Timer } from '@tenure/kube'
+import type { EventContent, Recorder } from '@tenure/runtime'
 
 export interface EventLimiterOptions {
   readonly clock: Clock
@@ -52,6 +53,13 @@ export class EventLimiter {
     return this.#queued.length - this.#first
   }
 
+  /** A recorder whose Events pass through this limiter. */
+  limit(recorder: Recorder): Recorder {
+    return {
+      record: (object: Stored<KubeObject>, event: EventContent) => this.add(() => recorder.record(object, event)),
+    }
+  }
+
   /** Calls `run` in order as the rate allows, or `dropped` if that would be after `until`. Neither may throw. */
   add(run: () => void, until = Infinity, dropped?: () => void): void {
     if (this.#closed) {
@@ -88,7 +96,9 @@ export class EventLimiter {
       entry.run()
     }
     if (this.size === 0) return
-    this.#timer = this.#clock.setTimer(((1 - this.#tokens) / rate) * 1_000, () => this.#pump())
+    // Whole milliseconds: rounding may leave a fraction of a token to wait for that no clock can measure.
+    const delay = Math.max(Math.ceil(((1 - this.#tokens) / rate) * 1_000), 1)
+    this.#timer = this.#clock.setTimer(delay, () => this.#pump())
   }
 
   /** The next event that has not passed its `until`. */

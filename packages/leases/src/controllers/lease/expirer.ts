@@ -1,185 +1,102 @@
-import { type KubeApi, type PartialObjectMetadata, refTo, TenureError } from '@tenure/kube'
-import { type Again, type Cache, expire } from '@tenure/runtime'
+import { refTo, keyOf } from '@tenure/kube'
+import { type Action, type Actions, call, event, patch, type PlanContext, remove } from '@tenure/runtime'
+import type { PartialObjectMetadata } from '@tenure/kube'
 import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
 import { EVENT_REASONS } from '../../api/reasons.ts'
-import { Cleanup } from './cleanup/cleanup.ts'
-import type { HeldJobs } from './cleanup/held-jobs.ts'
-import { DELETING, DRY_RUN, EXPIRED, isExpired, isReadyToDelete, type LeasePlan } from './plan.ts'
-import { BatchedReads, withReads } from './batched-reads.ts'
-import { liveRead, writeChanges } from './write-lease.ts'
-import { type Leased, planFor, type LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
+import type { Cleanup } from './cleanup/cleanup.ts'
+import type { Leased, LeaseContext } from './context.ts'
+import { isReadyToDelete, type LeasePlan } from './plan.ts'
+import { DELETING, DRY_RUN, hasStatus, invalidJobStatus } from './status.ts'
+import type { DatedLease } from './terms.ts'
 
-/** The object changed since the cache saw it, in a way that matters: look again when the cache has seen it too. */
-const CACHE_LAG = 200
+/** Pause before the object is read again for its deletion, after its cleanup. */
+const AFTER_CLEANUP_MS = 10
 
-/** What is known of an object at its end, and what is to become of its place in the heap. */
-export type Ended = Again | { readonly changed: Leased } | undefined
-
-/** An object that was just read, and whose time has come by both clocks. */
-interface Due {
-  readonly object: Leased
-  readonly plan: LeasePlan
-  readonly lease: NonNullable<LeasePlan['lease']>
-  readonly serverTime: number
+/** When the lease of an object expires; undefined if its date is not written yet, or the object is kept for good. */
+export function leaseExpiry(context: LeaseContext, object: Leased): number | undefined {
+  const { clock, namespaces } = context
+  if (!namespaces.has(object.metadata.namespace)) return undefined
+  const { changes, lease } = context.planOf(object, clock.now())
+  // Only a date on the object counts, so that users can see it before the expiry.
+  if (!lease || changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined) return undefined
+  return isKept(context, object, lease) ? undefined : lease.expireAt
 }
 
-/** Ends leases: prepares what must come before a deletion, and deletes what has had its time. */
-export class Expirer {
-  readonly #context: LeaseContext
-  readonly #cleanup: Cleanup
-
-  /** What reads objects just before they are deleted. */
-  readonly #reading: KubeApi
-
-  /** `wake` is called with the key of an object whose cleanup job changed. */
-  constructor(
-    context: LeaseContext,
-    cache: Cache<PartialObjectMetadata>,
-    heldJobs: HeldJobs,
-    wake: (key: string) => void,
-  ) {
-    this.#context = context
-    this.#reading = withReads(context, new BatchedReads(context, cache))
-    this.#cleanup = new Cleanup(context, heldJobs, wake)
+/** Plans the end of an expired lease: a status, a cleanup job or the deletion. */
+export function expireLease(
+  context: LeaseContext,
+  cleanup: Cleanup,
+  { object, now }: Pick<PlanContext<PartialObjectMetadata>, 'object' | 'now'>,
+): Actions {
+  const { kind, namespaces, settings } = context
+  namespaces.check()
+  const plan = context.planOf(object, now)
+  const { lease } = plan
+  if (!lease) return []
+  const { job, propagation } = lease
+  if (settings.dryRun) return [statusAction(context, object, lease, DRY_RUN, dryRunActions(context, object))]
+  if (job?.ok === false && job.onFailure === 'keep')
+    return [statusAction(context, object, lease, invalidJobStatus(job.reason))]
+  if (job?.ok && !isReadyToDelete(object, plan)) {
+    const expired = { object, lease, config: job.config, now }
+    return [
+      call('run the cleanup job', async ({ requeueAfter, signal }) => {
+        const step = await cleanup.step(keyOf(refTo(object)), expired, signal)
+        if (step) requeueAfter(step === 'ready' ? AFTER_CLEANUP_MS : step.requeueAfter)
+      }),
+    ]
   }
+  return [
+    !job && isVisibleAfterDeletion(object, plan) && statusAction(context, object, lease, DELETING),
+    remove(kind, object, { propagation, afterwards: deletedActions(context, object, lease) }),
+  ]
+}
 
-  close(): void {
-    this.#cleanup.close()
-  }
+/** Whether the object stays although its lease has expired, and shows so. */
+function isKept({ settings }: LeaseContext, object: Leased, lease: DatedLease): boolean {
+  if (settings.dryRun) return hasStatus(object, lease, DRY_RUN)
+  const { job } = lease
+  return job?.ok === false && job.onFailure === 'keep' && hasStatus(object, lease, invalidJobStatus(job.reason))
+}
 
-  /** Forgets what is known beside the API server's own state. */
-  forget(key: string): void {
-    this.#cleanup.forget(key)
-  }
+function statusAction(
+  { kind }: LeaseContext,
+  object: Leased,
+  lease: DatedLease,
+  status: string,
+  afterwards: readonly Action[] = [],
+): Action | undefined {
+  if (hasStatus(object, lease, status)) return undefined
+  const annotations = { [lease.family.prefix + STATUS_ANNOTATIONS.status]: status }
+  return patch(kind, object, { metadata: { annotations } }, { afterwards })
+}
 
-  /** The time of `cached` has come, as far as the cache knows. */
-  async end(key: string, cached: Leased, signal: AbortSignal): Promise<Ended> {
-    const { clock, settings } = this.#context
-    const plan = planFor(this.#context, cached, clock.now())
-    if (!plan.lease || !isExpired(cached, plan, clock.now())) return { changed: cached }
-    if (settings.dryRun) return this.#keepForDryRun(cached, plan, signal)
-    if (needsPreparation(cached, plan)) {
-      const prepared = await this.#prepare(key, cached, signal)
-      if (prepared !== 'ready') return prepared
-    }
-    return this.#delete(cached, plan.lease.propagation, signal)
-  }
+function dryRunActions(context: LeaseContext, object: Leased): readonly Action[] {
+  const message = 'The lease has ended; the object would be deleted, but this is a dry run.'
+  return [
+    event({ type: 'Normal', reason: EVENT_REASONS.expired, message }),
+    call('log the expiry', () => context.log.info('lease expired, object kept in a dry run', { ...refTo(object) })),
+  ]
+}
 
-  /** Deletes exactly an object that was read, is due by two clocks, and for which nothing else is to be done first. */
-  async #delete(
-    cached: Leased,
-    propagation: NonNullable<LeasePlan['lease']>['propagation'],
-    signal: AbortSignal,
-  ): Promise<Ended> {
-    const { clock, kind, metrics, recordEvent, log } = this.#context
-    const isDue = (object: Leased, now: number): boolean => {
-      const plan = planFor(this.#context, object, now)
-      return isExpired(object, plan, now) && isReadyToDelete(object, plan) && plan.lease?.propagation === propagation
-    }
-    const result = await expire(this.#reading, kind, refTo(cached), { clock, isDue, propagation, signal })
-    const now = clock.now()
-    if (result.outcome === 'deleted' || result.outcome === 'deleting') {
-      const expireAt = planFor(this.#context, cached, now).lease?.expireAt ?? now
+function deletedActions(
+  { clock, log, metrics }: LeaseContext,
+  object: Leased,
+  { expireAt }: DatedLease,
+): readonly Action[] {
+  const message = `The lease ended at ${formatTime(expireAt)}; the object was deleted.`
+  return [
+    event({ type: 'Normal', reason: EVENT_REASONS.expired, message }),
+    call('count the expired lease', () => {
       metrics.expired.inc()
-      metrics.lateness.observe(Math.max(now - expireAt, 0) / 1_000)
-      const message = `The lease ended at ${formatTime(expireAt)}; the object was deleted.`
-      recordEvent(result.object, { type: 'Normal', reason: EVENT_REASONS.expired, message })
-      log.info('lease expired, object deleted', { namespace: cached.metadata.namespace, name: cached.metadata.name })
-    }
-    if (result.outcome === 'early') return { again: result.retryAfter }
-    if (result.outcome !== 'not-due') return undefined
-    const plan = planFor(this.#context, result.object, now)
-    return isExpired(result.object, plan, now) ? { again: CACHE_LAG } : { changed: result.object }
-  }
-
-  /** The object as it is now, if it is due by both clocks; or else what is to become of its place. */
-  async #readDue(
-    cached: Leased,
-    signal: AbortSignal,
-  ): Promise<{ readonly due: Due } | { readonly due?: undefined; readonly ended: Ended }> {
-    const { clock } = this.#context
-    const read = await liveRead(this.#context, cached, signal)
-    if (!read) return { ended: undefined }
-    const { object, serverTime } = read
-    const now = clock.now()
-    const plan = planFor(this.#context, object, now)
-    const { lease } = plan
-    if (!lease || !isExpired(object, plan, now)) return { ended: { changed: object } }
-    if (serverTime === undefined) throw withoutServerTime()
-    // Ours is ahead; the deletion would be refused as early, so that what comes before it would be early, too.
-    if (!isExpired(object, plan, serverTime))
-      return { ended: { again: Math.min(Math.max(lease.expireAt - serverTime, 250), 60_000) } }
-    return { due: { object, plan, lease, serverTime } }
-  }
-
-  /** What must be done before the deletion, one thing after the other, each on the object as it is then. */
-  async #prepare(key: string, cached: Leased, signal: AbortSignal): Promise<Ended | 'ready'> {
-    const read = await this.#readDue(cached, signal)
-    if (!read.due) return read.ended
-    const { object, plan, lease, serverTime } = read.due
-    const { job } = lease
-    if (job?.ok) {
-      const ending = { object, lease, config: job.config, now: serverTime }
-      const step = await this.#cleanup.step(key, ending, signal)
-      if (step !== 'ready') return step
-    } else if (job && job.onFailure === 'keep') {
-      await this.#write(
-        object,
-        plan,
-        `${EXPIRED} The cleanup job cannot be run: ${job.reason}. Object is kept.`,
-        signal,
-      )
-      return undefined
-    } else if (isStayingFor(object, plan)) {
-      await this.#write(object, plan, DELETING, signal)
-    }
-    return 'ready'
-  }
-
-  async #keepForDryRun(cached: Leased, plan: LeasePlan, signal: AbortSignal): Promise<Ended> {
-    const { recordEvent, log } = this.#context
-    if (says(cached, plan, DRY_RUN)) return undefined
-    const read = await this.#readDue(cached, signal)
-    if (!read.due) return read.ended
-    const written = await this.#write(read.due.object, read.due.plan, DRY_RUN, signal)
-    if (!written) return undefined
-    const message = 'The lease has ended; the object would be deleted, but this is a dry run.'
-    recordEvent(written, { type: 'Normal', reason: EVENT_REASONS.expired, message })
-    log.info('lease expired, object kept in a dry run', {
-      namespace: cached.metadata.namespace,
-      name: cached.metadata.name,
-    })
-    return undefined
-  }
-
-  #write(object: Leased, plan: LeasePlan, status: string, signal: AbortSignal): Promise<Leased | undefined> {
-    const { lease } = plan
-    if (!lease || says(object, plan, status)) return Promise.resolve(undefined)
-    return writeChanges(this.#context, object, { [lease.family.prefix + STATUS_ANNOTATIONS.status]: status }, signal)
-  }
+      metrics.lateness.observe(Math.max(clock.now() - expireAt, 0) / 1_000)
+      log.info('lease expired, object deleted', { ...refTo(object) })
+    }),
+  ]
 }
 
-/** Whether more than a deletion is to be done. Most leases need nothing: one write and one delete are all they cost. */
-function needsPreparation(object: Leased, plan: LeasePlan): boolean {
-  if (!isReadyToDelete(object, plan)) return true
-  return !plan.lease?.job && isStayingFor(object, plan) && !says(object, plan, DELETING)
-}
-
-/** Whether the object will be seen after its deletion: then it should say why it goes. */
-function isStayingFor({ metadata }: Leased, { lease }: LeasePlan): boolean {
+/** Whether the object outlives its deletion for a while: then its status says why it is terminating. */
+function isVisibleAfterDeletion({ metadata }: Leased, { lease }: LeasePlan): boolean {
   return (metadata.finalizers?.length ?? 0) > 0 || lease?.propagation !== 'Background'
-}
-
-/** Whether it has that status. */
-function says({ metadata }: Leased, { lease }: LeasePlan, status: string): boolean {
-  return lease !== undefined && metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.status] === status
-}
-
-function withoutServerTime(): TenureError {
-  return new TenureError(
-    'TENURE_EXPIRY_NO_SERVER_TIME',
-    "The API server's answer has no Date header to confirm that the lease has ended; let the proxy in front of it pass that header on.",
-    { fate: 'retry' },
-  )
 }

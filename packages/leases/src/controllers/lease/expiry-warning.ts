@@ -1,21 +1,109 @@
 import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { ApiError, isAlreadyExists } from '@tenure/kube'
+import { ApiError, isAlreadyExists, type PartialObjectMetadata } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
+import { type Cache, QueueWorker } from '@tenure/runtime'
 import { EVENT_REASONS } from '../../api/reasons.ts'
-import type { DatedLease } from './plan.ts'
 import type { Leased, LeaseContext } from './context.ts'
 import { formatTime } from '../../api/time.ts'
+import { EventLimiter } from './event-limiter.ts'
+import type { DatedLease } from './terms.ts'
 
 const CONTROLLER = 'tenure'
 const MAX_NAME_LENGTH = 253
 const MAX_INSTANCE_LENGTH = 128
+const CONCURRENCY = 2
+const BACKOFF = { base: 500, max: 30_000 }
+
+export interface ExpiryWarningsOptions {
+  readonly name: string
+  readonly context: LeaseContext
+  readonly cache: Cache<PartialObjectMetadata>
+  /** Whether more important work is in progress. */
+  readonly isBusy: () => boolean
+}
+
+/** Warns of expiries, once for each, rate-limited. A warning that would come after the expiry is dropped. */
+export class ExpiryWarnings {
+  readonly #context: LeaseContext
+  readonly #cache: Cache<PartialObjectMetadata>
+  readonly #limiter: EventLimiter
+  readonly #worker: QueueWorker
+  /** The expiry of the last warning, by key. */
+  readonly #warned = new Map<string, number>()
+
+  constructor({ cache, context, isBusy, name }: ExpiryWarningsOptions) {
+    const { clock, log } = context
+    this.#context = context
+    this.#cache = cache
+    this.#limiter = new EventLimiter({ clock, isBusy })
+    this.#worker = new QueueWorker({
+      name,
+      clock,
+      log,
+      concurrency: CONCURRENCY,
+      backoff: BACKOFF,
+      work: (key, { signal }) => this.#warn(key, signal),
+    })
+  }
+
+  has(key: string, expireAt: number): boolean {
+    return this.#warned.get(key) === expireAt
+  }
+
+  /** Warns of the expiry of an object. */
+  add(key: string): void {
+    this.#worker.add(key)
+  }
+
+  /** The object is gone. */
+  forget(key: string): void {
+    this.#warned.delete(key)
+    this.#worker.forget(key)
+  }
+
+  async start(): Promise<void> {
+    await this.#worker.start()
+  }
+
+  async stop(grace: number): Promise<void> {
+    this.#limiter.close()
+    await this.#worker.stop(grace)
+  }
+
+  async #warn(key: string, signal: AbortSignal): Promise<void> {
+    const { clock, namespaces } = this.#context
+    const now = clock.now()
+    const object = this.#cache.getByKey(key)
+    if (!object || !namespaces.has(object.metadata.namespace)) return
+    const { lease } = this.#context.planOf(object, now)
+    if (!lease || lease.expireAt <= now || this.has(key, lease.expireAt)) return
+    this.#warned.set(key, lease.expireAt)
+    try {
+      if (await this.#turn(lease.expireAt)) await warnOfExpiry(this.#context, object, lease, signal)
+    } catch (error) {
+      this.#warned.delete(key)
+      throw error
+    }
+  }
+
+  /** Resolves when the rate allows the next warning; to false if that is after `until`. */
+  #turn(until: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#limiter.add(
+        () => resolve(true),
+        until,
+        () => resolve(false),
+      )
+    })
+  }
+}
 
 /**
  * Records an Event that warns of the coming expiry. Its name is derived from the expiry, so that a restarted controller
  * does not record it twice.
  */
-export async function warnOfExpiry(
+async function warnOfExpiry(
   { api, clock, settings }: Pick<LeaseContext, 'api' | 'clock' | 'settings'>,
   object: Leased,
   lease: DatedLease,

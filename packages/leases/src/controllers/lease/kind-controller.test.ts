@@ -3,7 +3,7 @@ import { ConfigMap, Namespace, Node } from '@tenure/kube/kinds'
 import { createMetrics, type Logger, silentLogger } from '@tenure/runtime'
 import { refuse } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NEWER, SEED, LeaseHarness } from '../../testing/lease-harness.ts'
+import { denied, NEWER, SEED, LeaseHarness } from '../../testing/lease-harness.ts'
 
 let harness: LeaseHarness
 beforeEach(async () => {
@@ -336,7 +336,7 @@ describe('problems', () => {
     async (verb) => {
       const { controller } = await harness.start()
       const restore = harness.server.intercept((request) =>
-        request.verb === verb ? refuse(403, 'Forbidden', 'no') : undefined,
+        request.verb === verb ? denied(verb, 'configmaps') : undefined,
       )
       harness.create('one', { [`${SEED}ttl`]: '5s' })
       await harness.clock.advance(15_000)
@@ -353,14 +353,14 @@ describe('problems', () => {
     const { controller } = await harness.start()
     harness.create('one', { [`${SEED}ttl`]: '5s' })
     await harness.clock.advance(1_000)
-    harness.server.intercept(({ verb }) => (verb === 'get' ? refuse(403, 'Forbidden', 'no') : undefined))
+    harness.server.intercept(({ verb }) => (verb === 'get' ? denied(verb, 'configmaps') : undefined))
     await harness.clock.advance(15_000)
     expect(controller.problem).toMatch(/^Not allowed to get /)
   })
 
   test('a missing permission is forgotten with the only object that needed it', async () => {
     const { controller } = await harness.start()
-    harness.server.intercept(({ verb }) => (verb === 'delete' ? refuse(403, 'Forbidden', 'no') : undefined))
+    harness.server.intercept(({ verb }) => (verb === 'delete' ? denied(verb, 'configmaps') : undefined))
     harness.create('one', { [`${SEED}ttl`]: '5s' })
     await harness.clock.advance(15_000)
     expect(controller.problem).toMatch(/Not allowed to delete/)
@@ -406,7 +406,7 @@ describe('problems', () => {
     const finder = { find: () => Promise.resolve(ConfigMap), invalidate: () => undefined }
     const { controller } = await harness.start({ settings: { optIn: { key: 'a b' } }, log, finder })
     await harness.clock.advance(60_000)
-    expect(controller.problem).toMatch(/"a b" can ?not be read/)
+    expect(controller.problem).toMatch(/"a b" cannot be parsed/)
     expect(errors.length).toBeLessThan(20)
   })
 

@@ -1,55 +1,34 @@
-import { ApiError, isObjectRejected, type Kind, kindKey } from '@tenure/kube'
+import { ApiError, isObjectRejected } from '@tenure/kube'
 import { isNamespaceTerminating } from '@tenure/runtime'
 
-/** The verbs that a lease controller uses, as RBAC names them. */
-export type TrackedVerb = 'get' | 'patch' | 'delete' | 'create'
-
-/**
- * Tracks missing permissions and failing objects. A missing permission is reported until a request that needs it
- * succeeds; a failing object counts once until it succeeds.
- */
+/** Tracks failing objects, and which of them fail because the controller lacks a permission. */
 export class PermissionTracker {
-  readonly #denied = new Map<string, string>()
-  readonly #failing = new Set<string>()
+  /** By key; undefined if the object fails for another reason. */
+  readonly #failing = new Map<string, string | undefined>()
 
   /** The first missing permission. */
   get problem(): string | undefined {
-    for (const problem of this.#denied.values()) return problem
+    for (const problem of this.#failing.values()) if (problem !== undefined) return problem
     return undefined
   }
 
-  /** Awaits a request and records whether it was allowed. */
-  async watch<R>(kind: Kind, verb: TrackedVerb, request: Promise<R>): Promise<R> {
-    const permission = `${verb} ${kindKey(kind)}`
-    try {
-      const result = await request
-      this.#denied.delete(permission)
-      return result
-    } catch (error) {
-      if (
-        error instanceof ApiError &&
-        error.status === 403 &&
-        !isNamespaceTerminating(error) &&
-        !isObjectRejected(error)
-      ) {
-        this.#denied.set(
-          permission,
-          `Not allowed to ${verb} ${kindKey(kind)}: grant the verb ${verb} on it. Trying again.`,
-        )
-      }
-      throw error
-    }
-  }
-
   /** Returns true if `key` was not failing before. */
-  failed(key: string): boolean {
-    if (this.#failing.has(key)) return false
-    this.#failing.add(key)
-    return true
+  failed(key: string, error: Error): boolean {
+    const isNew = !this.#failing.has(key)
+    this.#failing.set(key, missingPermission(error))
+    return isNew
   }
 
-  /** Also called when `key` is no longer managed. Once nothing fails, no permission is reported as missing. */
+  /** Also called when `key` is no longer managed. */
   succeeded(key: string): void {
-    if (this.#failing.delete(key) && this.#failing.size === 0) this.#denied.clear()
+    this.#failing.delete(key)
   }
+}
+
+function missingPermission(error: Error): string | undefined {
+  if (!(error instanceof ApiError) || error.status !== 403) return undefined
+  if (isNamespaceTerminating(error) || isObjectRejected(error)) return undefined
+  const { verb, resource, group } = error.deniedAccess ?? {}
+  if (verb === undefined || resource === undefined) return error.message
+  return `Not allowed to ${verb} ${resource}${group ? `.${group}` : ''}: grant the verb ${verb} on it. Trying again.`
 }

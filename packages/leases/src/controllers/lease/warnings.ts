@@ -4,7 +4,7 @@ import type { JobConfigReading } from './cleanup/job-config.ts'
 type Annotations = Readonly<Record<string, string>>
 
 /** Warnings for lease-status about annotations that have no effect. */
-export function warningsAbout(
+export function annotationWarnings(
   annotations: Annotations,
   families: readonly LeaseFamily[],
   /** The family that counts. */

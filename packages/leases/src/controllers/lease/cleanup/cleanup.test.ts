@@ -3,7 +3,7 @@ import { ConfigMap, Job, Node } from '@tenure/kube/kinds'
 import { createMetrics } from '@tenure/runtime'
 import { refuse } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NEWER, SEED, withJob, LeaseHarness } from '../../../testing/lease-harness.ts'
+import { denied, NEWER, SEED, withJob, LeaseHarness } from '../../../testing/lease-harness.ts'
 
 let harness: LeaseHarness
 beforeEach(async () => {
@@ -431,12 +431,12 @@ describe('a job that cannot be run', () => {
   test('a missing permission to create jobs is a problem until it is granted', async () => {
     const { controller } = await harness.start()
     const restore = harness.server.intercept(({ plural, verb }) =>
-      plural === 'jobs' && verb === 'create' ? refuse(403, 'Forbidden', 'no') : undefined,
+      plural === 'jobs' && verb === 'create' ? denied(verb, 'jobs', 'batch') : undefined,
     )
     harness.create('one', withJob())
     harness.create('two', { [`${SEED}ttl`]: '60s' })
     await harness.clock.advance(70_000)
-    expect(controller.problem).toMatch(/Not allowed to create jobs\.batch\/v1/)
+    expect(controller.problem).toMatch(/^Not allowed to create jobs\.batch: grant the verb create/)
     expect(harness.object('one')).toBeDefined()
     expect(harness.object('two')).toBeUndefined()
     await harness.clock.advance(300_000)

@@ -1,11 +1,12 @@
 import { isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
-import type { Again } from '@tenure/runtime'
+import type { Requeue } from '@tenure/runtime'
 import { STATUS_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
 import { JOB_LABELS } from '../../../api/labels.ts'
 import { EVENT_REASONS } from '../../../api/reasons.ts'
-import { type Changes, type DatedLease, DELETING, EXPIRED } from '../plan.ts'
-import { writeChanges } from '../write-lease.ts'
+import { type Changes, DELETING, EXPIRED } from '../status.ts'
+import type { DatedLease } from '../terms.ts'
+import { patchAnnotations } from '../patch-annotations.ts'
 import type { Leased, LeaseContext } from '../context.ts'
 import { formatTime } from '../../../api/time.ts'
 import type { HeldJobs } from './held-jobs.ts'
@@ -78,21 +79,21 @@ export class Cleanup {
   }
 
   /** Advances the cleanup of an object as far as possible now. */
-  async step(key: string, expired: ExpiredObject, signal: AbortSignal): Promise<Again | 'ready' | undefined> {
+  async step(key: string, expired: ExpiredObject, signal: AbortSignal): Promise<Requeue | 'ready' | undefined> {
     let current = expired
     try {
       for (let count = 0; count < MAX_STEPS; count++) {
         const next = await this.#plan(key, current, signal)
         if (next.step.do === 'wait') {
           const left = Math.max(next.step.until - expired.now, 0)
-          return { again: Math.min(left, this.#pollInterval(expired.lease.family, next.record)) }
+          return { requeueAfter: Math.min(left, this.#pollInterval(expired.lease.family, next.record)) }
         }
         if (next.step.do === 'delete') return 'ready'
         const object = await this.#carryOut(current, next.step, next.job, signal)
         if (!object) return undefined
         current = { ...expired, object }
       }
-      return { again: UNWATCHED_POLL_MS }
+      return { requeueAfter: UNWATCHED_POLL_MS }
     } finally {
       // The record may hold the job's result by now, so the job may be released.
       this.#held.settle(key)
@@ -186,7 +187,7 @@ export class Cleanup {
     const message = 'The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.'
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
-    const written = await writeChanges(this.#context, object, { [name]: status }, signal)
+    const written = await patchAnnotations(this.#context, object, { [name]: status }, signal)
     if (written) this.#context.recordEvent(written, { type: 'Warning', reason: EVENT_REASONS.jobInvalid, message })
   }
 
@@ -222,7 +223,7 @@ export class Cleanup {
       [family.prefix + STATUS_ANNOTATIONS.cleanup]: printRecord(record),
       [family.prefix + STATUS_ANNOTATIONS.status]: status,
     }
-    return writeChanges(this.#context, object, changes, signal)
+    return patchAnnotations(this.#context, object, changes, signal)
   }
 
   #observe(job: Stored<Job> | undefined): void {
@@ -232,7 +233,7 @@ export class Cleanup {
 
   async #job(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Job> | undefined> {
     try {
-      return await this.#context.permissions.watch(Job, 'get', this.#context.api.get(Job, ref, { signal }))
+      return await this.#context.api.get(Job, ref, { signal })
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error

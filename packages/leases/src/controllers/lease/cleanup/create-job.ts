@@ -6,7 +6,7 @@ import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import type { JobFailure } from './plan.ts'
 
-type Context = Pick<LeaseContext, 'api' | 'permissions'>
+type Context = Pick<LeaseContext, 'api'>
 
 export type CreateJobResult =
   | { readonly how: 'created' | 'found' }
@@ -23,7 +23,7 @@ export async function createJob(
   attempt: number,
   signal: AbortSignal,
 ): Promise<CreateJobResult> {
-  const { api, permissions } = context
+  const { api } = context
   const { ref } = heldJob(subject, config, attempt)
   // An existing job has run, even if its script or rights are gone since.
   const refused = async (message: string): Promise<CreateJobResult> =>
@@ -31,7 +31,7 @@ export async function createJob(
   const problem = await scriptProblem(context, { name: config.configMap, namespace: ref.namespace }, config, signal)
   if (problem !== undefined) return refused(problem)
   try {
-    await permissions.watch(Job, 'create', api.create(Job, cleanupJob(subject, config, attempt), { signal }))
+    await api.create(Job, cleanupJob(subject, config, attempt), { signal })
     return { how: 'created' }
   } catch (error) {
     if (isAlreadyExists(error)) return { how: 'found' }

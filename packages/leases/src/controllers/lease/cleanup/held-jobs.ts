@@ -1,6 +1,5 @@
 import {
   ApiError,
-  asError,
   compareResourceVersions,
   isNotFound,
   isObjectRejected,
@@ -9,12 +8,12 @@ import {
   type PartialObjectMetadata,
 } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
-import { type Cache, WorkQueue } from '@tenure/runtime'
+import { type Cache, QueueWorker } from '@tenure/runtime'
 import { JOB_LABELS } from '../../../api/labels.ts'
-import { type Leased, planFor, type LeaseContext } from '../context.ts'
+import type { Leased, LeaseContext } from '../context.ts'
 import { type HeldJob, isNeeded } from './job-source.ts'
 
-type Context = Pick<LeaseContext, 'api' | 'rollbackGuard' | 'clock' | 'kind' | 'log' | 'settings'>
+type Context = Pick<LeaseContext, 'api' | 'clock' | 'kind' | 'log' | 'planOf'>
 
 interface Entry {
   readonly job: HeldJob
@@ -38,7 +37,7 @@ const BACKOFF = { base: 1_000, max: 300_000 }
 export class HeldJobs {
   readonly #context: Context
   readonly #cache: Cache<PartialObjectMetadata>
-  readonly #queue: WorkQueue
+  readonly #worker: QueueWorker
   /** By the job's key. */
   readonly #entries = new Map<string, Entry>()
   /** The keys of an object's jobs, by its own. */
@@ -47,7 +46,14 @@ export class HeldJobs {
   constructor(context: Context, cache: Cache<PartialObjectMetadata>) {
     this.#context = context
     this.#cache = cache
-    this.#queue = new WorkQueue({ clock: context.clock, name: 'held cleanup jobs', backoff: BACKOFF })
+    this.#worker = new QueueWorker({
+      name: 'held cleanup jobs',
+      clock: context.clock,
+      log: context.log,
+      concurrency: CONCURRENCY,
+      backoff: BACKOFF,
+      work: (job, { signal }) => this.#work(job, signal),
+    })
   }
 
   /** `object`, as just read, needs this job, which exists or is about to. */
@@ -86,31 +92,15 @@ export class HeldJobs {
     else for (const entry of this.#of(key)) if (entry.todo !== 'release') this.#check(entry)
   }
 
-  /** Runs until closed. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#work(signal)))
+  async start(): Promise<void> {
+    await this.#worker.start()
   }
 
-  close(): void {
-    this.#queue.shutDown()
+  async stop(grace: number): Promise<void> {
+    await this.#worker.stop(grace)
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
-      try {
-        await this.#do(key, signal)
-        this.#queue.forget(key)
-      } catch (error) {
-        if (this.#queue.failures(key) === 0 && !signal.aborted)
-          this.#context.log.warn('release of cleanup job failed, retrying', { job: key, error: asError(error) })
-        this.#queue.retry(key)
-      } finally {
-        this.#queue.done(key)
-      }
-    }
-  }
-
-  async #do(job: string, signal: AbortSignal): Promise<void> {
+  async #work(job: string, signal: AbortSignal): Promise<void> {
     const entry = this.#entries.get(job)
     if (entry?.todo === 'check') await this.#recheck(entry, signal)
     // The job may be needed, or held again.
@@ -164,7 +154,7 @@ export class HeldJobs {
   }
 
   #isNeeded({ job }: Entry, object: Leased): boolean {
-    return isNeeded(job, object, planFor(this.#context, object, this.#context.clock.now()))
+    return isNeeded(job, object, this.#context.planOf(object, this.#context.clock.now()))
   }
 
   #of(key: string): readonly Entry[] {
@@ -185,12 +175,12 @@ export class HeldJobs {
 
   #check(entry: Entry): void {
     entry.todo = 'check'
-    this.#queue.add(keyOf(entry.job.ref))
+    this.#worker.add(keyOf(entry.job.ref))
   }
 
   #release(entry: Entry): void {
     entry.todo = 'release'
-    this.#queue.add(keyOf(entry.job.ref))
+    this.#worker.add(keyOf(entry.job.ref))
   }
 
   #remove(entry: Entry | undefined): void {

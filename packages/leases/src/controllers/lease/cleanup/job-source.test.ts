@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../../../api/annotations.ts'
-import type { DatedLease } from '../plan.ts'
+import type { DatedLease } from '../terms.ts'
 import { parseTime } from '../../../api/time.ts'
 import type { JobConfigReading } from './job-config.ts'
 import { type CleanupRecord, printRecord } from './record.ts'

@@ -1,0 +1,73 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+import { type LeaseFamily, STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import { formatTime } from '../../api/time.ts'
+import { readRecord } from './cleanup/record.ts'
+import { type DatedLease, isLeased, type LeaseTerms } from './terms.ts'
+
+/** Annotations to set, or to remove if null. */
+export type Changes = Readonly<Record<string, string | null>>
+
+export const EXPIRED = 'Lease expired.'
+export const DELETING = `${EXPIRED} Deleting object.`
+export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
+
+/** The status of an object that is kept because its cleanup job is invalid. */
+export function invalidJobStatus(reason: string): string {
+  return `${EXPIRED} The cleanup job cannot be run: ${reason}. Object is kept.`
+}
+
+export function hasStatus({ metadata }: Stored<KubeObject>, { family }: DatedLease, status: string): boolean {
+  return metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.status] === status
+}
+
+/** Removes the status annotations of a family that does not count. User annotations stay while they define a lease. */
+export function removeStatus(
+  desired: Record<string, string | null>,
+  annotations: Readonly<Record<string, string>>,
+  family: LeaseFamily,
+): void {
+  const { prefix } = family
+  // Any of them means that a lease existed: its start, if left behind, would make the next lease expire at once.
+  const names = Object.values(STATUS_ANNOTATIONS)
+  if (!names.some((name) => annotations[prefix + name] !== undefined)) return
+  for (const name of names) desired[prefix + name] = null
+  if (!isLeased(annotations, family)) desired[prefix + family.start] = null
+}
+
+/** The desired status annotations of the family that counts. */
+export function desireStatus(
+  desired: Record<string, string | null>,
+  annotations: Readonly<Record<string, string>>,
+  { prefix, start: startName }: LeaseFamily,
+  terms: LeaseTerms,
+  warnings: readonly string[],
+  now: number,
+): void {
+  const withWarnings = (text: string): string => [text, ...warnings.map((warning) => `Warning: ${warning}`)].join(' ')
+  desired[prefix + STATUS_ANNOTATIONS.basis] = null
+  desired[prefix + STATUS_ANNOTATIONS.cleanup] = null
+  desired[prefix + STATUS_ANNOTATIONS.expireAt] = null
+  switch (terms.state) {
+    case 'invalid':
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
+      return
+    case 'forever':
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings('Lease active. Never expires.')
+      return
+    case 'dated': {
+      const expireAt = formatTime(terms.expireAt)
+      desired[prefix + STATUS_ANNOTATIONS.expireAt] = expireAt
+      if (terms.newStart !== undefined) desired[prefix + startName] = formatTime(terms.start)
+      if (terms.extended && startName === 'extended-at') desired[prefix + STATUS_ANNOTATIONS.basis] = startName
+      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
+      const record = annotations[prefix + STATUS_ANNOTATIONS.cleanup]
+      const isCleanedUp = readRecord(record, expireAt) !== undefined
+      // The cleanup started by the server's clock; without the record it would run twice.
+      if (record !== undefined && isCleanedUp) desired[prefix + STATUS_ANNOTATIONS.cleanup] = record
+      // After the expiry, the expirer owns the status.
+      const status = annotations[prefix + STATUS_ANNOTATIONS.status]
+      if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
+        desired[prefix + STATUS_ANNOTATIONS.status] = status
+    }
+  }
+}
