@@ -103,12 +103,12 @@ describe('startControlPlane in process', () => {
     const transport = plane.transportFor({ faults: () => fault })
     const api = new Client({ transport, clock, random: seededRandom(), retry: { attempts: 1 } })
     const before = plane.storage.revision
-    fault = { refusal: conflict({ group: '', plural: 'configmaps', kind: 'ConfigMap' }, 'a', 'made up') }
+    fault = { error: conflict({ group: '', plural: 'configmaps', kind: 'ConfigMap' }, 'a', 'made up') }
     await expect(api.create(ConfigMap, map('a'))).rejects.toMatchObject({ status: 409 })
     fault = { isLost: true }
     await expect(api.create(ConfigMap, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_REFUSED' })
     expect(plane.storage.revision).toBe(before)
-    fault = { isAnswerLost: true }
+    fault = { isResponseLost: true }
     await expect(api.create(ConfigMap, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
     expect(plane.storage.revision).toBe(before + 1)
     fault = { staleAt: before }

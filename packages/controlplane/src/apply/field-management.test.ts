@@ -80,13 +80,13 @@ const EMPTY_ENTRY = {
 }
 
 /** kube-apiserver lists causes in no particular order. */
-function refusal(body: StatusBody | undefined): Outcome {
+function errorOutcome(body: StatusBody | undefined): Outcome {
   const causes = body?.details?.causes?.toSorted((a, b) => (a.field ?? '').localeCompare(b.field ?? ''))
   return { error: causes ? { ...body, details: { ...body?.details, causes } } : body }
 }
 
 const recorded = ({ error, object }: Step, schema: Schema): Outcome =>
-  object ? outcome(object, schema) : refusal(error)
+  object ? outcome(object, schema) : errorOutcome(error)
 
 function withEntries(object: KubeObject, managedFields: unknown): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata ?? {}
@@ -167,7 +167,7 @@ function attempt(run: () => Outcome): Outcome {
     return run()
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    return refusal(statusBody(error))
+    return errorOutcome(statusBody(error))
   }
 }
 

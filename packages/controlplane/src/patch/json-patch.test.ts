@@ -12,7 +12,7 @@ const OBJECT = {
   data: { x: '1', nothing: null },
 } as unknown as KubeObject
 
-function refusal(operations: unknown): Pick<StatusError, 'code' | 'reason' | 'message' | 'details'> {
+function errorOf(operations: unknown): Pick<StatusError, 'code' | 'reason' | 'message' | 'details'> {
   try {
     applyJsonPatch(OBJECT, operations)
   } catch (error) {
@@ -110,7 +110,7 @@ describe('applyJsonPatch', () => {
     ['an inherited key', { op: 'remove', path: '/data/constructor' }],
     ['a path into the prototype', { op: 'add', path: '/data/__proto__/polluted', value: '1' }],
   ])('a patch with %s is refused', (_name, operation) => {
-    expect(refusal([operation])).toEqual(REJECTED)
+    expect(errorOf([operation])).toEqual(REJECTED)
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
@@ -122,7 +122,7 @@ describe('applyJsonPatch', () => {
     [[{ op: 'add', path: 1 }], 'number into Go struct field jsonPatchOp.path of type string'],
     [[{ op: true }], 'bool into Go struct field jsonPatchOp.op of type string'],
   ])('a body of %j is not a patch', (operations, what) => {
-    expect(refusal(operations)).toEqual(badRequest(`error decoding patch: json: cannot unmarshal ${what}`))
+    expect(errorOf(operations)).toEqual(badRequest(`error decoding patch: json: cannot unmarshal ${what}`))
   })
 
   test('a patch has at most ten thousand operations', () => {
@@ -133,7 +133,7 @@ describe('applyJsonPatch', () => {
         Array.from({ length: MAX_OPERATIONS }, () => operation),
       ),
     ).toBe(OBJECT)
-    expect(refusal(Array.from({ length: MAX_OPERATIONS + 1 }, () => operation))).toEqual({
+    expect(errorOf(Array.from({ length: MAX_OPERATIONS + 1 }, () => operation))).toEqual({
       code: 413,
       reason: 'RequestEntityTooLarge',
       message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
@@ -143,7 +143,7 @@ describe('applyJsonPatch', () => {
 
   test('copying an object into itself cannot grow it without limit', () => {
     const doubling = Array.from({ length: 100 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/copy${at}` }))
-    expect(refusal(doubling)).toEqual(REJECTED)
+    expect(errorOf(doubling)).toEqual(REJECTED)
   })
 
   test('__proto__ is written as an ordinary key', () => {

@@ -146,13 +146,13 @@ describe('applyStrategicPatch', () => {
       'merging lists cannot yet be specified in the patch',
     ],
   ])('patch %# is refused with the message of kube-apiserver', (schema, object, patch, code, message) => {
-    let refusal: unknown
+    let thrown: unknown
     try {
       apply(schema, object, patch)
     } catch (error) {
-      refusal = error
+      thrown = error
     }
-    expect(refusal instanceof StatusError ? [refusal.code, refusal.message] : [0, '']).toEqual([code, message])
+    expect(thrown instanceof StatusError ? [thrown.code, thrown.message] : [0, '']).toEqual([code, message])
   })
 
   test('__proto__ is an ordinary key', () => {

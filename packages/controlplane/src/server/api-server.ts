@@ -113,7 +113,7 @@ export class ApiServer {
       const response = await this.#withDeprecation({ ...request, user }, route, query, representation)
       return representation.format === 'yaml' ? await asYaml(response) : response
     } catch (error) {
-      const response = this.#refusal(error)
+      const response = this.#errorResponse(error)
       return representation.format === 'yaml' ? asYaml(response) : response
     }
   }
@@ -131,7 +131,7 @@ export class ApiServer {
     try {
       return withDeprecation(await this.#resource(request, route, query, representation), deprecation)
     } catch (error) {
-      return withDeprecation(this.#refusal(error), deprecation)
+      return withDeprecation(this.#errorResponse(error), deprecation)
     }
   }
 
@@ -160,7 +160,7 @@ export class ApiServer {
         return json(200, JSON.stringify({ paths: this.#discovery.paths() }))
       case '/api':
       case '/apis': {
-        if (negotiate(headers['accept']).form !== 'aggregated') break
+        if (negotiate(headers['accept']).content !== 'aggregated') break
         const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
         return { status: 200, headers: { 'content-type': type }, body: `${this.#discovery.aggregated(trimmed)}\n` }
       }
@@ -222,7 +222,7 @@ export class ApiServer {
     const parsed = await this.#body(request, verb, definition)
     // A watch of one object by its path is a watch of the collection that selects it.
     const isNamedWatch = verb === 'watch' && route.name !== undefined
-    const answer = await this.#options.registry.handle({
+    const result = await this.#options.registry.handle({
       verb,
       definition,
       subresource: route.subresource,
@@ -240,7 +240,7 @@ export class ApiServer {
       signal: request.signal,
       ...(request.at !== undefined && { at: request.at }),
     })
-    return this.#answer(answer, { definition, representation, includeObject, now: this.#options.clock.now() })
+    return this.#encode(result, { definition, representation, includeObject, now: this.#options.clock.now() })
   }
 
   async #review(
@@ -252,9 +252,9 @@ export class ApiServer {
   ): Promise<ServerResponse> {
     if (verb !== 'create') throw notAllowed()
     const { value } = await parseObject(request.body ?? '', false, route.plural)
-    const answer = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
+    const reviewed = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
     const manager = managerOf({ options, userAgent: request.headers['user-agent'] ?? '' })
-    return json(201, JSON.stringify(withRequester(answer, manager, this.#options.clock.now())))
+    return json(201, JSON.stringify(withRequester(reviewed, manager, this.#options.clock.now())))
   }
 
   #authorize(user: User, verb: string, route: ResourceRoute, fieldSelector: string | undefined): void {
@@ -302,21 +302,21 @@ export class ApiServer {
     return withDeleteOptions(query, await parseDeleteOptions(body, isYaml(mediaType(headers['content-type']))))
   }
 
-  #answer(answer: ResourceResponse, options: EncodeOptions): ServerResponse {
+  #encode(result: ResourceResponse, options: EncodeOptions): ServerResponse {
     const { definition } = options
-    switch (answer.type) {
+    switch (result.type) {
       case 'object': {
         // An object that is sent as stored need not be parsed.
-        if (answer.stored && options.representation.form === 'whole') {
-          return reply(answer.status, answer.stored.json, answer.warnings)
+        if (result.stored && options.representation.content === 'whole') {
+          return reply(result.status, result.stored.json, result.warnings)
         }
-        const object = answer.stored?.object ?? answer.object ?? {}
-        return reply(answer.status, encodeObject(object, answer.stored, options), answer.warnings)
+        const object = result.stored?.object ?? result.object ?? {}
+        return reply(result.status, encodeObject(object, result.stored, options), result.warnings)
       }
       case 'list':
-        return reply(200, encodeList(answer.items, answer, options))
+        return reply(200, encodeList(result.items, result, options))
       case 'deleted': {
-        const { name, uid, warnings } = answer
+        const { name, uid, warnings } = result
         const { group, plural } = definition
         const details = { name, ...(group && { group }), kind: plural, uid }
         const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
@@ -326,12 +326,12 @@ export class ApiServer {
         return {
           status: 200,
           headers: PLAIN_HEADERS,
-          body: new WatchFeed(answer.session, options),
+          body: new WatchFeed(result.session, options),
         }
     }
   }
 
-  #refusal(thrown: unknown): ServerResponse {
+  #errorResponse(thrown: unknown): ServerResponse {
     let error: StatusError
     if (thrown instanceof StatusError) error = thrown
     else {

@@ -14,11 +14,11 @@ export interface Fault {
   /** Milliseconds before the request is carried out. */
   readonly delay?: number
   /** The response, instead of carrying the request out: a `conflict(…)`, a 500, a 429. */
-  readonly refusal?: StatusError
+  readonly error?: StatusError
   /** The request never arrives and is not carried out. */
   readonly isLost?: boolean
   /** The request is carried out, and its response is lost. */
-  readonly isAnswerLost?: boolean
+  readonly isResponseLost?: boolean
   /** Reads return the state at this revision. */
   readonly staleAt?: number
   /** The watch breaks after this many chunks. */
@@ -62,8 +62,8 @@ export class InProcessTransport implements Transport {
     const fault = this.#options.faults?.(request)
     if (fault?.delay !== undefined) await sleep(clock, fault.delay, signal)
     if (fault?.isLost || this.#isDown) throw unreachable()
-    const response = fault?.refusal
-      ? refused(fault.refusal)
+    const response = fault?.error
+      ? errorResponse(fault.error)
       : await server.handle({
           method: request.method,
           path: request.path,
@@ -74,7 +74,7 @@ export class InProcessTransport implements Transport {
           at: fault?.staleAt,
         })
     const { body } = response
-    if (fault?.isAnswerLost || this.#isDown || signal?.aborted) {
+    if (fault?.isResponseLost || this.#isDown || signal?.aborted) {
       if (body instanceof WatchFeed) body.close()
       throw signal?.aborted ? abortReason(signal) : lost()
     }
@@ -126,7 +126,7 @@ export class InProcessTransport implements Transport {
   }
 }
 
-function refused(error: StatusError): ServerResponse {
+function errorResponse(error: StatusError): ServerResponse {
   const wait = error.details?.retryAfterSeconds
   return {
     status: error.code,

@@ -95,13 +95,20 @@ test('a write is decided on the head, and is neither visible nor acknowledged be
 test('watches receive a change before the next one is visible and before its writer is answered', async () => {
   const { storage, log } = start()
   const order: string[] = []
-  storage.watch(CONFIG_MAPS, 1, ({ revision }) => order.push(`told ${revision} at ${storage.revision}`))
+  storage.watch(CONFIG_MAPS, 1, ({ revision }) => order.push(`notified ${revision} at ${storage.revision}`))
   const writes = ['a', 'b', 'c'].map(async (name) => {
     order.push(`answered ${await write(storage, `default/${name}`, 'x')}`)
   })
   log.durable(4)
   await Promise.all(writes)
-  expect(order).toEqual(['told 2 at 2', 'told 3 at 3', 'told 4 at 4', 'answered 2', 'answered 3', 'answered 4'])
+  expect(order).toEqual([
+    'notified 2 at 2',
+    'notified 3 at 3',
+    'notified 4 at 4',
+    'answered 2',
+    'answered 3',
+    'answered 4',
+  ])
 })
 
 test('a failing disk fails all writes that are not durable and shows none, and the next write succeeds', async () => {

@@ -16,7 +16,7 @@ import {
 import { CustomResourceDefinition, Namespace, ServiceAccount } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import type { Logger } from '@tenure/runtime'
-import type { Interception, Interceptor, RecordedRequest } from '@tenure/runtime/testing'
+import type { ControlledStream, Interception, Interceptor, RecordedRequest } from '@tenure/runtime/testing'
 import {
   type AssembledControlPlane,
   assembleControlPlane,
@@ -27,7 +27,7 @@ import { inVersion } from '../registry/decode/derived-object.ts'
 import type { ResourceDefinition, User } from '../registry/types.ts'
 import { type Credentials, loadCredentials } from '../server/auth/credentials.ts'
 import type { Storage, StoredObject } from '../storage/types.ts'
-import { connectionLost, ControlledBody } from './controlled-body.ts'
+import { connectionLost, controlledBody } from './controlled-body.ts'
 import { recordOf } from './request-record.ts'
 import { seededObject } from './seeded-object.ts'
 import { type TestStorage, testStorage } from './test-storage.ts'
@@ -84,7 +84,7 @@ export class TestControlPlane {
   readonly #hasControllers: boolean
   readonly #requests: RecordedRequest[] = []
   readonly #interceptors = new Set<Interceptor>()
-  readonly #watches = new Set<ControlledBody>()
+  readonly #watches = new Set<ControlledStream>()
   #responseDelay: ((request: RecordedRequest) => number) | undefined
   #isHolding = false
 
@@ -322,11 +322,7 @@ export class TestControlPlane {
   }
 
   #controlled(response: TransportResponse, signal: AbortSignal | undefined): TransportResponse {
-    const body = new ControlledBody(response.body, {
-      isHeld: this.#isHolding,
-      signal,
-      onClose: (closed) => this.#watches.delete(closed),
-    })
+    const body = controlledBody(response.body, { isHeld: this.#isHolding, signal }, () => this.#watches.delete(body))
     this.#watches.add(body)
     return { ...response, body }
   }

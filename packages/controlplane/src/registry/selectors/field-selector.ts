@@ -20,7 +20,7 @@ interface Term {
 
 const EVERYTHING: FieldSelection = { test: undefined, name: undefined, namespace: undefined }
 
-/** Kinds whose conversion answers for unknown fields with a shorter message. */
+/** Kinds whose conversion reports unknown fields with a shorter message. */
 const TERSE = new Set(['pods', 'nodes', 'namespaces', 'secrets', 'events', 'replicationcontrollers', 'services'])
 
 export function parseFieldSelector(text: string, definition: ResourceDefinition): FieldSelection {

@@ -4,7 +4,7 @@ import { badRequest } from '../../errors.ts'
 /** Matches labels; undefined selects everything. */
 export type LabelTest = (labels: Labels | undefined) => boolean
 
-/** The label selector of a query. Fails with kube-apiserver's answer. */
+/** The label selector of a query. Fails with kube-apiserver's error. */
 export function parseLabelSelector(text: string): LabelTest | undefined {
   const matcher = parse(text)
   return matcher.isEmpty ? undefined : (labels) => matcher.matches(labels)

@@ -174,11 +174,11 @@ function checkKind(body: unknown): void {
 }
 
 /** Go's message for replicas that are not an integer. */
-function refuseMistyped(body: unknown, refusal: (error: string) => Error): void {
+function refuseMistyped(body: unknown, toError: (error: string) => Error): void {
   const replicas = valueAtPath(body, 'spec', 'replicas')
   if (replicas === undefined || replicas === null || Number.isInteger(replicas)) return
   const what = typeof replicas === 'number' ? `number ${replicas}` : typeof replicas
-  throw refusal(`json: cannot unmarshal ${what} into Go struct field ScaleSpec.spec.replicas of type int32`)
+  throw toError(`json: cannot unmarshal ${what} into Go struct field ScaleSpec.spec.replicas of type int32`)
 }
 
 function checkScale(request: ResourceRequest, next: Partial<Scale>, current: KubeObject): void {

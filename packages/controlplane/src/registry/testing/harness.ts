@@ -89,13 +89,13 @@ export class Harness {
 
   /** The object of a response. */
   async object(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<Json> {
-    const answer = await this.call(verb, definition, call)
-    if (answer.type !== 'object') throw new Error(`answered with ${answer.type}`)
-    return (answer.stored?.object ?? answer.object) as Json
+    const response = await this.call(verb, definition, call)
+    if (response.type !== 'object') throw new Error(`the response is a ${response.type}`)
+    return (response.stored?.object ?? response.object) as Json
   }
 
   /** The error that a call must end with. */
-  async refusal(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<StatusBody> {
+  async failure(verb: ResourceVerb, definition: ResourceDefinition, call: Call = {}): Promise<StatusBody> {
     try {
       await this.call(verb, definition, call)
     } catch (error) {
@@ -106,9 +106,9 @@ export class Harness {
   }
 
   async list(definition: ResourceDefinition, call: Call = {}): Promise<Extract<ResourceResponse, { type: 'list' }>> {
-    const answer = await this.call('list', definition, call)
-    if (answer.type !== 'list') throw new Error(`answered with ${answer.type}`)
-    return answer
+    const response = await this.call('list', definition, call)
+    if (response.type !== 'list') throw new Error(`the response is a ${response.type}`)
+    return response
   }
 
   /** Opens a watch and collects its events as `TYPE name`. */
@@ -117,9 +117,9 @@ export class Harness {
     options: RequestOptions = {},
     namespace: string | undefined = 'default',
   ): Promise<Watched> {
-    const answer = await this.call('watch', definition, { options, namespace })
-    if (answer.type !== 'watch') throw new Error(`answered with ${answer.type}`)
-    return new Watched(answer.session)
+    const response = await this.call('watch', definition, { options, namespace })
+    if (response.type !== 'watch') throw new Error(`the response is a ${response.type}`)
+    return new Watched(response.session)
   }
 }
 

@@ -27,14 +27,14 @@ test('an object without finalizers is removed, and the delete returns a Status',
     uid: metadata?.uid,
     warnings: [],
   })
-  expect(await harness.refusal('delete', configMap, { name: 'a' })).toMatchObject({ code: 404 })
+  expect(await harness.failure('delete', configMap, { name: 'a' })).toMatchObject({ code: 404 })
 })
 
 test('preconditions limit a delete to one version of the object', async () => {
   const harness = await Harness.start()
   const { metadata } = await harness.object('create', configMap, { body: { metadata: { name: 'a' } } })
-  const refusal = await harness.refusal('delete', configMap, { name: 'a', options: { preconditions: { uid: 'x' } } })
-  expect(refusal).toMatchObject({
+  const failure = await harness.failure('delete', configMap, { name: 'a', options: { preconditions: { uid: 'x' } } })
+  expect(failure).toMatchObject({
     code: 409,
     message: `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the UID in record (${metadata?.uid}). The object might have been deleted and then recreated`,
   })
@@ -51,12 +51,12 @@ test('finalizers keep a deleted object, none can be added, and removing the last
   await harness.clock.advance(5000)
   await harness.object('delete', configMap, { name: 'a' })
   expect(harness.storage.revision).toBe(revision)
-  expect(await harness.refusal('patch', configMap, finalizers('x.dev/one', 'x.dev/three'))).toMatchObject({ code: 422 })
+  expect(await harness.failure('patch', configMap, finalizers('x.dev/one', 'x.dev/three'))).toMatchObject({ code: 422 })
   const last = await harness.object('patch', configMap, finalizers('x.dev/two'))
   const released = await harness.object('patch', configMap, finalizers())
   expect(released.metadata).not.toHaveProperty('finalizers')
   expect(released.metadata?.resourceVersion).toBe(last.metadata?.resourceVersion)
-  expect(await harness.refusal('get', configMap, { name: 'a' })).toMatchObject({ code: 404 })
+  expect(await harness.failure('get', configMap, { name: 'a' })).toMatchObject({ code: 404 })
 })
 
 test.each([
@@ -96,8 +96,8 @@ test('a namespace is Terminating until it is finalized', async () => {
   expect(kept).toMatchObject({ spec: { finalizers: ['kubernetes'] } })
   const latest = await harness.object('get', namespace, { name: 'old' })
   await harness.object('update', namespace, { name: 'old', subresource: 'finalize', body: { ...latest, spec: {} } })
-  expect(await harness.refusal('get', namespace, { name: 'old' })).toMatchObject({ code: 404 })
-  expect(await harness.refusal('delete', namespace, { name: 'default' })).toMatchObject({
+  expect(await harness.failure('get', namespace, { name: 'old' })).toMatchObject({ code: 404 })
+  expect(await harness.failure('delete', namespace, { name: 'default' })).toMatchObject({
     code: 403,
     message: 'namespaces "default" is forbidden: this namespace may not be deleted',
   })
@@ -110,8 +110,8 @@ test('a collection is deleted as selected', async () => {
       body: { metadata: { name, labels: { keep: name === 'b' ? 'yes' : 'no' } } },
     })
   }
-  const answer = await harness.call('deletecollection', configMap, { options: { labelSelector: 'keep=no' } })
-  expect(answer).toMatchObject({ type: 'list', items: [{ key: 'default/a' }, { key: 'default/c' }] })
+  const response = await harness.call('deletecollection', configMap, { options: { labelSelector: 'keep=no' } })
+  expect(response).toMatchObject({ type: 'list', items: [{ key: 'default/a' }, { key: 'default/c' }] })
   const { items } = await harness.list(configMap)
   expect(items.map(({ key }) => key)).toEqual(['default/b'])
 })
@@ -130,7 +130,7 @@ test('an eviction uses the disruption budget and is refused when none is left', 
   await harness.object('create', budget, {
     body: { metadata: { name: 'b' }, spec: { selector: { matchLabels: { app: 'web' } } } },
   })
-  expect(await harness.refusal('create', pod, evict('web'))).toMatchObject({
+  expect(await harness.failure('create', pod, evict('web'))).toMatchObject({
     code: 429,
     message: "Cannot evict pod as it would violate the pod's disruption budget.",
   })
@@ -150,7 +150,7 @@ test('a pod is bound to a node once', async () => {
   const bind = { name: 'web', subresource: 'binding', body: { metadata: { name: 'web' }, target: { name: 'n1' } } }
   await harness.object('create', pod, bind)
   expect(await harness.object('get', pod, { name: 'web' })).toMatchObject({ spec: { nodeName: 'n1' } })
-  expect(await harness.refusal('create', pod, bind)).toMatchObject({ code: 409 })
+  expect(await harness.failure('create', pod, bind)).toMatchObject({ code: 409 })
 })
 
 test('evictions and bindings are admitted as such, and the delete of an eviction is not admitted again', async () => {
@@ -169,7 +169,7 @@ test('evictions and bindings are admitted as such, and the delete of an eviction
   await harness.object('create', pod, { body: podBody('web') })
   const target = { target: { name: 'n1' } }
   const bind = (metadata: object) => ({ name: 'web', subresource: 'binding', body: { metadata, ...target } })
-  expect(await harness.refusal('create', pod, bind({ name: 'web', labels: { bad: '1' } }))).toMatchObject({ code: 403 })
+  expect(await harness.failure('create', pod, bind({ name: 'web', labels: { bad: '1' } }))).toMatchObject({ code: 403 })
   expect(await harness.object('get', pod, { name: 'web' })).not.toMatchObject(target)
   await harness.object('create', pod, bind({ name: 'web' }))
   await harness.object('create', pod, evict('web'))
@@ -194,5 +194,5 @@ test('a kind can change an object when its deletion begins', async () => {
     metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x.dev/hold'] },
   })
   await harness.object('patch', held, finalizers())
-  expect(await harness.refusal('get', held, { name: 'a' })).toMatchObject({ code: 404 })
+  expect(await harness.failure('get', held, { name: 'a' })).toMatchObject({ code: 404 })
 })

@@ -45,10 +45,10 @@ async function removeOne(
   const warnings = isUndecided(request) ? [JOB_WARNING] : []
   const found = storage.get(bucket, key)
   if (!found) throw notFound(definition, name)
-  const seen = asRead(found, definition)
+  const visible = asRead(found, definition)
   const dryRun = isDryRun(request)
   if (admission && (admission.concerns?.('DELETE', definition, subresource) ?? true)) {
-    step(context, request, seen)
+    step(context, request, visible)
     const attributes = {
       operation: 'DELETE',
       definition,
@@ -57,7 +57,7 @@ async function removeOne(
       // A delete of a collection names no object, and webhooks receive no name.
       name: request.name ?? '',
       object: undefined,
-      oldObject: seen.object,
+      oldObject: visible.object,
       options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...deleteOptions(request.options) },
       user: request.user,
       dryRun,
@@ -66,7 +66,7 @@ async function removeOne(
     await admission.mutate(attributes, warn)
     await admission.validate(attributes, warn)
   }
-  if (dryRun) return dryRunAnswer(context, request, key, seen, warnings)
+  if (dryRun) return dryRunResponse(context, request, key, visible, warnings)
 
   let outcome: Step | undefined
   const { stored } = await storage.write(bucket, key, (current): Decision<undefined> => {
@@ -77,9 +77,9 @@ async function removeOne(
     return 'mark' in outcome && !isDeepEqual(outcome.mark, read.object) ? { put: outcome.mark } : { keep: true }
   })
   if (!outcome || 'pending' in outcome)
-    return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)
-  if ('remove' in outcome) return answer(definition, stored, warnings, definition.strategy.returnsDeletedObject)
-  if (!outcome.thenRemove) return answer(definition, stored, warnings, true)
+    return deleteResponse(definition, stored, warnings, definition.strategy.returnsDeletedObject)
+  if ('remove' in outcome) return deleteResponse(definition, stored, warnings, definition.strategy.returnsDeletedObject)
+  if (!outcome.thenRemove) return deleteResponse(definition, stored, warnings, true)
   return finalRemoval(context, request, key, stored, warnings)
 }
 
@@ -109,7 +109,7 @@ async function finalRemoval(
       return (current.object.metadata.finalizers?.length ?? 0) > 0 ? { keep: true } : { remove: true }
     })
     .then(({ stored }) => (last = stored), ignoreGone)
-  return answer(definition, last, warnings, definition.strategy.returnsDeletedObject)
+  return deleteResponse(definition, last, warnings, definition.strategy.returnsDeletedObject)
 }
 
 class AlreadyGone extends Error {}
@@ -118,7 +118,7 @@ function ignoreGone(error: unknown): void {
   if (!(error instanceof AlreadyGone)) throw error
 }
 
-function answer(
+function deleteResponse(
   definition: ResourceDefinition,
   stored: StoredObject,
   warnings: readonly string[],
@@ -129,7 +129,7 @@ function answer(
   return { type: 'deleted', name, uid, warnings }
 }
 
-function dryRunAnswer(
+function dryRunResponse(
   context: RegistryContext,
   request: ResourceRequest,
   key: string,
@@ -140,9 +140,9 @@ function dryRunAnswer(
   const { strategy } = request.definition
   if ('mark' in outcome) {
     const object = { ...outcome.mark } as Stored<KubeObject>
-    return answer(request.definition, unstored(key, object), warnings, true)
+    return deleteResponse(request.definition, unstored(key, object), warnings, true)
   }
-  return answer(request.definition, current, warnings, strategy.returnsDeletedObject)
+  return deleteResponse(request.definition, current, warnings, strategy.returnsDeletedObject)
 }
 
 function step(context: RegistryContext, request: ResourceRequest, { object }: StoredObject): Step {

@@ -60,12 +60,12 @@ test('a list honours exact, minimum, too large and malformed resourceVersions', 
     options: { resourceVersion: then, resourceVersionMatch: 'NotOlderThan' },
   })
   expect(namesOf(newer.items)).toEqual(['m1'])
-  expect(await harness.refusal('list', configMap, { options: { resourceVersion: '99999' } })).toMatchObject({
+  expect(await harness.failure('list', configMap, { options: { resourceVersion: '99999' } })).toMatchObject({
     code: 504,
     details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 },
   })
-  expect(await harness.refusal('list', configMap, { options: { resourceVersion: 'x' } })).toMatchObject({ code: 400 })
-  expect(await harness.refusal('list', configMap, { options: { continue: 'abc' } })).toMatchObject({ code: 400 })
+  expect(await harness.failure('list', configMap, { options: { resourceVersion: 'x' } })).toMatchObject({ code: 400 })
+  expect(await harness.failure('list', configMap, { options: { continue: 'abc' } })).toMatchObject({ code: 400 })
 })
 
 test('a stale read returns an earlier state', async () => {
@@ -73,7 +73,7 @@ test('a stale read returns an earlier state', async () => {
   const at = harness.storage.revision
   await harness.call('delete', configMap, { name: 'm0' })
   expect(await harness.object('get', configMap, { name: 'm0', at })).toMatchObject({ metadata: { name: 'm0' } })
-  expect(await harness.refusal('get', configMap, { name: 'm0' })).toMatchObject({ code: 404 })
+  expect(await harness.failure('get', configMap, { name: 'm0' })).toMatchObject({ code: 404 })
 })
 
 test('a watch sends the current state and then changes, and leaving the selection is a deletion', async () => {
@@ -132,12 +132,12 @@ test('a watch is limited to its namespace, ends with its request and leaves noth
 
 test('contradictory options are refused', async () => {
   const harness = await withMaps(0)
-  expect(await harness.refusal('watch', pod, { options: { sendInitialEvents: true } })).toMatchObject({
+  expect(await harness.failure('watch', pod, { options: { sendInitialEvents: true } })).toMatchObject({
     code: 422,
     message:
       'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
   })
-  expect(await harness.refusal('list', pod, { options: { resourceVersionMatch: 'Exact' } })).toMatchObject({
+  expect(await harness.failure('list', pod, { options: { resourceVersionMatch: 'Exact' } })).toMatchObject({
     code: 422,
   })
 })

@@ -34,13 +34,13 @@ test('a create sets the server-set fields, in order', async () => {
 
 test('a create needs a namespace that exists and is not terminating', async () => {
   const harness = await Harness.start()
-  expect(await harness.refusal('create', configMap, { namespace: 'nope', body: map('a') })).toMatchObject({
+  expect(await harness.failure('create', configMap, { namespace: 'nope', body: map('a') })).toMatchObject({
     code: 404,
     message: 'namespaces "nope" not found',
   })
   await harness.object('create', namespace, { body: { metadata: { name: 'old' } } })
   await harness.object('delete', namespace, { name: 'old' })
-  expect(await harness.refusal('create', configMap, { namespace: 'old', body: map('a') })).toMatchObject({
+  expect(await harness.failure('create', configMap, { namespace: 'old', body: map('a') })).toMatchObject({
     code: 403,
     message:
       'configmaps "a" is forbidden: unable to create new content in namespace old because it is being terminated',
@@ -58,13 +58,13 @@ test('a generated name that is taken is generated again', async () => {
 test('a name that is taken is a conflict, also while the object is being deleted', async () => {
   const harness = await Harness.start()
   await harness.object('create', configMap, { body: { metadata: { name: 'a', finalizers: ['x.dev/y'] } } })
-  expect(await harness.refusal('create', configMap, { body: map('a') })).toMatchObject({
+  expect(await harness.failure('create', configMap, { body: map('a') })).toMatchObject({
     code: 409,
     reason: 'AlreadyExists',
     message: 'configmaps "a" already exists',
   })
   await harness.object('delete', configMap, { name: 'a' })
-  expect(await harness.refusal('create', configMap, { body: map('a') })).toMatchObject({
+  expect(await harness.failure('create', configMap, { body: map('a') })).toMatchObject({
     message: 'object is being deleted: configmaps "a" already exists',
   })
 })
@@ -72,10 +72,10 @@ test('a name that is taken is a conflict, also while the object is being deleted
 test('unknown and duplicate fields are warned of, refused or ignored', async () => {
   const harness = await Harness.start()
   const body = { metadata: { name: 'a' }, foo: 1 }
-  const answer = await harness.call('create', configMap, { body })
-  expect(answer).toMatchObject({ warnings: ['unknown field "foo"'] })
-  expect(answer.type === 'object' && answer.stored?.object).not.toHaveProperty('foo')
-  expect(await harness.refusal('create', configMap, { body, options: { fieldValidation: 'Strict' } })).toMatchObject({
+  const response = await harness.call('create', configMap, { body })
+  expect(response).toMatchObject({ warnings: ['unknown field "foo"'] })
+  expect(response.type === 'object' && response.stored?.object).not.toHaveProperty('foo')
+  expect(await harness.failure('create', configMap, { body, options: { fieldValidation: 'Strict' } })).toMatchObject({
     code: 400,
     message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"',
   })
@@ -96,19 +96,19 @@ test('an update with an old version, another uid or another name is refused', as
   const { metadata } = await harness.object('create', configMap, { body: map('a', { x: '1' }) })
   const stale = { metadata: { name: 'a', resourceVersion: metadata?.resourceVersion }, data: { x: '2' } }
   await harness.object('update', configMap, { name: 'a', body: stale })
-  expect(await harness.refusal('update', configMap, { name: 'a', body: stale })).toMatchObject({
+  expect(await harness.failure('update', configMap, { name: 'a', body: stale })).toMatchObject({
     code: 409,
     message:
       'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
   })
   expect(
-    await harness.refusal('update', configMap, { name: 'a', body: { metadata: { name: 'a', uid: 'x' } } }),
+    await harness.failure('update', configMap, { name: 'a', body: { metadata: { name: 'a', uid: 'x' } } }),
   ).toMatchObject({ code: 409 })
-  expect(await harness.refusal('update', configMap, { name: 'a', body: map('b') })).toMatchObject({
+  expect(await harness.failure('update', configMap, { name: 'a', body: map('b') })).toMatchObject({
     code: 400,
     message: 'the name of the object (b) does not match the name on the URL (a)',
   })
-  expect(await harness.refusal('update', configMap, { name: 'b', body: map('b') })).toMatchObject({ code: 404 })
+  expect(await harness.failure('update', configMap, { name: 'b', body: map('b') })).toMatchObject({ code: 404 })
 })
 
 test('an update that changes nothing writes nothing', async () => {
@@ -124,13 +124,13 @@ test('an update of a custom resource needs a version, and an update creates a le
   const harness = await Harness.start()
   await harness.object('create', widget, { body: { ...WIDGET, metadata: { name: 'a' } } })
   const body = { ...WIDGET, metadata: { name: 'a' } }
-  expect(await harness.refusal('update', widget, { name: 'a', body })).toMatchObject({
+  expect(await harness.failure('update', widget, { name: 'a', body })).toMatchObject({
     code: 422,
     message:
       'widgets.example.dev "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   })
-  const answer = await harness.call('update', lease, { name: 'l', body: { metadata: { name: 'l' } } })
-  expect(answer).toMatchObject({ status: 201 })
+  const response = await harness.call('update', lease, { name: 'l', body: { metadata: { name: 'l' } } })
+  expect(response).toMatchObject({ status: 201 })
 })
 
 test('generation counts changes of the spec, and status is written separately', async () => {
@@ -160,7 +160,7 @@ test('generation counts changes of the spec, and status is written separately', 
 test('an object that violates its schema is refused with every error', async () => {
   const harness = await Harness.start()
   const body = { ...WIDGET, metadata: { name: 'B_' }, spec: { size: -1 } }
-  expect(await harness.refusal('create', widget, { body })).toMatchObject({
+  expect(await harness.failure('create', widget, { body })).toMatchObject({
     code: 422,
     details: {
       name: 'B_',
@@ -197,12 +197,12 @@ test('an apply creates, changes nothing the second time, and conflicts with othe
   await harness.clock.advance(5000)
   expect(await harness.call('patch', configMap, apply('one', '1'))).toMatchObject({ status: 200 })
   expect(harness.storage.revision).toBe(revision)
-  expect(await harness.refusal('patch', configMap, apply('two', '2'))).toMatchObject({
+  expect(await harness.failure('patch', configMap, apply('two', '2'))).toMatchObject({
     code: 409,
     details: { causes: [{ reason: 'FieldManagerConflict' }] },
   })
   expect(await harness.object('patch', configMap, apply('two', '2', true))).toMatchObject({ data: { x: '2' } })
-  expect(await harness.refusal('patch', configMap, { ...apply('one', '1'), options: {} })).toMatchObject({
+  expect(await harness.failure('patch', configMap, { ...apply('one', '1'), options: {} })).toMatchObject({
     message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
   })
 })
@@ -214,7 +214,7 @@ test('a dry run returns the result and stores nothing', async () => {
   expect(made.metadata).toMatchObject({ name: 'a', uid: expect.any(String) as string })
   expect(made.metadata).not.toHaveProperty('resourceVersion')
   expect(harness.storage.revision).toBe(revision)
-  expect(await harness.refusal('create', configMap, { body: map('a'), options: { dryRun: ['No'] } })).toMatchObject({
+  expect(await harness.failure('create', configMap, { body: map('a'), options: { dryRun: ['No'] } })).toMatchObject({
     code: 422,
   })
 })
@@ -232,7 +232,7 @@ test('scale shows and changes the replicas of any kind', async () => {
     metadata: { generation: 2 },
     spec: { replicas: 5 },
   })
-  expect(await harness.refusal('patch', deployment, { ...patch, body: { spec: { replicas: -1 } } })).toMatchObject({
+  expect(await harness.failure('patch', deployment, { ...patch, body: { spec: { replicas: -1 } } })).toMatchObject({
     code: 422,
   })
 })
@@ -270,7 +270,7 @@ const named = (type: object): object => ({ ...type, metadata: { name: 'a' } })
 
 test('a custom resource must name its kind and version', async () => {
   const harness = await Harness.start()
-  const refused = (type: object) => harness.refusal('create', widget, { body: named(type) })
+  const refused = (type: object) => harness.failure('create', widget, { body: named(type) })
   expect(await refused({})).toMatchObject({
     code: 400,
     message: expect.stringContaining("Object 'Kind' is missing in"),
@@ -286,7 +286,7 @@ test('a custom resource must name its kind and version', async () => {
   expect((await harness.list(widget)).items).toEqual([])
   await harness.object('create', widget, { body: named(WIDGET) })
   const renamed = { name: 'a', patchType: MERGE, body: { kind: 'Gadget' } }
-  expect(await harness.refusal('patch', widget, renamed)).toMatchObject({ code: 422 })
+  expect(await harness.failure('patch', widget, renamed)).toMatchObject({ code: 422 })
 })
 
 test('unqualified finalizers are warned of on custom resources and refused on others', async () => {
@@ -296,7 +296,7 @@ test('unqualified finalizers are warned of on custom resources and refused on ot
     warnings: [expect.stringContaining('"mine": prefer a domain-qualified finalizer name')],
   })
   const other = { metadata: { name: 'a', finalizers: ['mine'] } }
-  expect(await harness.refusal('create', configMap, { body: other })).toMatchObject({ code: 422 })
+  expect(await harness.failure('create', configMap, { body: other })).toMatchObject({ code: 422 })
 })
 
 test('warnings are sent with an error as well', async () => {

@@ -31,49 +31,49 @@ type Review = (context: ReviewContext, request: ReviewRequest) => KubeObject
 const AUTHENTICATION = 'authentication.k8s.io'
 const AUTHORIZATION = 'authorization.k8s.io'
 
-/** Requests that are answered and not stored: who a user is, and what it may do. */
+/** Requests that are answered and not stored: the identity of a user, and its permissions. */
 const REVIEWS: readonly {
   readonly group: string
   readonly plural: string
   readonly kind: string
   readonly namespaced: boolean
-  readonly answer: Review
+  readonly handle: Review
 }[] = [
   {
     group: AUTHENTICATION,
     plural: 'selfsubjectreviews',
     kind: 'SelfSubjectReview',
     namespaced: false,
-    answer: reviewSelf,
+    handle: reviewSelf,
   },
-  { group: AUTHENTICATION, plural: 'tokenreviews', kind: 'TokenReview', namespaced: false, answer: reviewToken },
+  { group: AUTHENTICATION, plural: 'tokenreviews', kind: 'TokenReview', namespaced: false, handle: reviewToken },
   {
     group: AUTHORIZATION,
     plural: 'localsubjectaccessreviews',
     kind: 'LocalSubjectAccessReview',
     namespaced: true,
-    answer: reviewAccess,
+    handle: reviewAccess,
   },
   {
     group: AUTHORIZATION,
     plural: 'selfsubjectaccessreviews',
     kind: 'SelfSubjectAccessReview',
     namespaced: false,
-    answer: reviewOwnAccess,
+    handle: reviewOwnAccess,
   },
   {
     group: AUTHORIZATION,
     plural: 'selfsubjectrulesreviews',
     kind: 'SelfSubjectRulesReview',
     namespaced: false,
-    answer: reviewOwnRules,
+    handle: reviewOwnRules,
   },
   {
     group: AUTHORIZATION,
     plural: 'subjectaccessreviews',
     kind: 'SubjectAccessReview',
     namespaced: false,
-    answer: reviewAccess,
+    handle: reviewAccess,
   },
 ]
 
@@ -102,7 +102,7 @@ export const reviewDefinitions: readonly ResourceDefinition[] = REVIEWS.map(({ g
 /** The handler of a review; undefined for any other resource. */
 export function reviewFor(group: string, version: string, plural: string): Review | undefined {
   if (version !== 'v1') return undefined
-  return REVIEWS.find((review) => review.group === group && review.plural === plural)?.answer
+  return REVIEWS.find((review) => review.group === group && review.plural === plural)?.handle
 }
 
 function specOf({ body }: ReviewRequest): JsonObject {
@@ -228,10 +228,10 @@ function attributesFrom(spec: JsonObject, user: User): AccessAttributes {
 }
 
 /** A review with its manager in managedFields: kube-apiserver treats it as a created object. */
-export function withRequester(answer: KubeObject, manager: string, now: number): KubeObject {
-  const { apiVersion = '', kind = '' } = answer
+export function withRequester(review: KubeObject, manager: string, now: number): KubeObject {
+  const { apiVersion = '', kind = '' } = review
   const [group = '', version = ''] = apiVersion.split('/')
-  const { status: _, ...next } = answer as KubeObject & JsonObject
+  const { status: _, ...next } = review as KubeObject & JsonObject
   const { metadata } = fieldManagement.update({
     live: undefined,
     next,
@@ -243,7 +243,7 @@ export function withRequester(answer: KubeObject, manager: string, now: number):
     now: timestamp(now),
     resetFields: [],
   })
-  return { ...answer, ...(metadata && { metadata }) }
+  return { ...review, ...(metadata && { metadata }) }
 }
 
 const MAX_TOKEN_SECONDS = 2 ** 32

@@ -26,7 +26,7 @@ export function encodeObject(object: KubeObject, stored: StoredObject | undefine
   const { representation, definition } = options
   // An object of another kind, such as a Status or a Scale, is always sent whole.
   const isOwn = object.kind === definition.kind
-  switch (isOwn ? representation.form : 'whole') {
+  switch (isOwn ? representation.content : 'whole') {
     case 'table':
       return table(
         [{ object, json: stored?.json }],
@@ -34,7 +34,7 @@ export function encodeObject(object: KubeObject, stored: StoredObject | undefine
         options,
       )
     case 'metadata':
-      if (representation.isList) throw wrongForm('PartialObjectMetadataList', 'not a list', definition, '')
+      if (representation.isList) throw wrongRepresentation('PartialObjectMetadataList', 'not a list', definition, '')
       return partial(object, representation.version)
     default:
       return stored?.json ?? JSON.stringify(object)
@@ -50,12 +50,12 @@ export function encodeList(
   options: EncodeOptions,
 ): string | ListBody {
   const { definition, representation } = options
-  switch (representation.form) {
+  switch (representation.content) {
     case 'table':
       return table(items, list, options)
     case 'metadata': {
       const { version } = representation
-      if (!representation.isList) throw wrongForm('PartialObjectMetadata', 'a list', definition, 'List')
+      if (!representation.isList) throw wrongRepresentation('PartialObjectMetadata', 'a list', definition, 'List')
       const metadata = listMetadata(list)
       const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${metadata},"items":[`
       return listOf(head, items, ({ object }) => partial(object, version).slice(1))
@@ -82,7 +82,7 @@ function listOf(
 }
 
 /** A single object was requested as a list, or a list as a single object. */
-function wrongForm(asked: string, what: string, definition: ResourceDefinition, suffix: string): StatusError {
+function wrongRepresentation(asked: string, what: string, definition: ResourceDefinition, suffix: string): StatusError {
   const { group, kind, isBuiltIn } = definition
   const type = isBuiltIn ? `${group.split('.')[0] || 'core'}.${kind}` : 'unstructured.Unstructured'
   return new StatusError(

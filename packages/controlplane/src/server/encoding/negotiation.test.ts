@@ -17,8 +17,8 @@ describe('negotiate', () => {
     ],
     ['application/json;as=Nonsense;v=v1;g=meta.k8s.io, application/yaml', 'yaml', 'whole'],
     ['application/yaml;q=0.5, application/json;q=0.9', 'json', 'whole'],
-  ])('%s is answered with %s, %s', (accept, format, form) => {
-    expect(negotiate(accept)).toMatchObject({ format, form })
+  ])('%s is answered with %s, %s', (accept, format, content) => {
+    expect(negotiate(accept)).toMatchObject({ format, content })
   })
 
   test('an unsupported representation gets 406', () => {

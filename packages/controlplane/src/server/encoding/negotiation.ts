@@ -4,14 +4,14 @@ import { StatusError } from '../../errors.ts'
 export interface Representation {
   readonly format: 'json' | 'yaml'
   /** Which part of an object is sent. `aggregated` is for discovery. */
-  readonly form: 'whole' | 'table' | 'metadata' | 'aggregated'
+  readonly content: 'whole' | 'table' | 'metadata' | 'aggregated'
   /** `v1` of meta.k8s.io, or the version of apidiscovery.k8s.io. */
   readonly version: string
   /** Set if it was requested as a list. */
   readonly isList?: true
 }
 
-export const WHOLE: Representation = { format: 'json', form: 'whole', version: 'v1' }
+export const WHOLE: Representation = { format: 'json', content: 'whole', version: 'v1' }
 
 interface Clause {
   readonly type: string
@@ -19,7 +19,7 @@ interface Clause {
   readonly quality: number
 }
 
-type NegotiationError = 'unknown type' | 'unknown form' | 'protobuf'
+type NegotiationError = 'unknown type' | 'unknown content' | 'protobuf'
 
 const cached = new Map<string, Representation | NegotiationError>()
 /** Cached Accept headers. Clients send only a few different ones; the limit bounds memory. */
@@ -42,7 +42,7 @@ const JSON_TYPES = 'application/json, application/yaml'
 const TYPES = `${JSON_TYPES}, application/vnd.kubernetes.protobuf`
 const WATCHED = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
-/** kube-apiserver's error, except that a client that accepts only protobuf is not told to use protobuf. */
+/** kube-apiserver's error, except that a client that accepts only protobuf does not get protobuf as the advice. */
 function notAcceptable(why: NegotiationError, isCollection: boolean): StatusError {
   if (why !== 'unknown type') {
     const types = why === 'protobuf' ? JSON_TYPES : TYPES
@@ -65,10 +65,10 @@ function choose(accept: string): Representation | NegotiationError {
   if (!isNamed && !clauses.some(({ type }) => BINARY.has(type))) return 'unknown type'
   for (const { type, parameters } of clauses) {
     const format = formatOf(type)
-    const form = format && formOf(parameters)
-    if (form) return { format, ...form }
+    const content = format && contentOf(parameters)
+    if (content) return { format, ...content }
   }
-  return isNamed ? 'unknown form' : 'protobuf'
+  return isNamed ? 'unknown content' : 'protobuf'
 }
 
 function parseClause(text: string): Clause {
@@ -96,16 +96,16 @@ function formatOf(type: string): Representation['format'] | undefined {
   }
 }
 
-function formOf(parameters: ReadonlyMap<string, string>): Omit<Representation, 'format'> | undefined {
+function contentOf(parameters: ReadonlyMap<string, string>): Omit<Representation, 'format'> | undefined {
   const as = parameters.get('as')
-  if (as === undefined) return { form: 'whole', version: 'v1' }
+  if (as === undefined) return { content: 'whole', version: 'v1' }
   const group = parameters.get('g')
   const version = parameters.get('v') ?? ''
   if (group === 'apidiscovery.k8s.io' && as === 'APIGroupDiscoveryList' && version === 'v2') {
-    return { form: 'aggregated', version }
+    return { content: 'aggregated', version }
   }
   if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
-  if (as === 'Table') return { form: 'table', version }
-  if (as === 'PartialObjectMetadata') return { form: 'metadata', version }
-  return as === 'PartialObjectMetadataList' ? { form: 'metadata', version, isList: true } : undefined
+  if (as === 'Table') return { content: 'table', version }
+  if (as === 'PartialObjectMetadata') return { content: 'metadata', version }
+  return as === 'PartialObjectMetadataList' ? { content: 'metadata', version, isList: true } : undefined
 }

@@ -38,13 +38,13 @@ function http1(path: string, headers: Record<string, string> = {}, method = 'GET
   return new Promise((resolve, reject) => {
     const authorization = `Bearer ${plane.token}`
     const options = { method, rejectUnauthorized: false, headers: { authorization, ...headers } }
-    const asked = request(`${plane.url}${path}`, options, (answer) => {
+    const asked = request(`${plane.url}${path}`, options, (response) => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () =>
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
         resolve({
-          status: answer.statusCode,
-          length: answer.headers['content-length'],
+          status: response.statusCode,
+          length: response.headers['content-length'],
           text: Buffer.concat(chunks).toString(),
         }),
       )
@@ -92,21 +92,21 @@ test('a long list is served in every representation', async () => {
     'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
     'application/json;as=Table;v=v1;g=meta.k8s.io',
   ]) {
-    const answer = await http1(`${PATH}?limit=300`, { accept })
-    expect(answer.text.replaceAll(/"?\d+s"?/g, 'age')).toBe(
+    const response = await http1(`${PATH}?limit=300`, { accept })
+    expect(response.text.replaceAll(/"?\d+s"?/g, 'age')).toBe(
       (await inProcess(`${PATH}?limit=300`, { accept })).replaceAll(/"?\d+s"?/g, 'age'),
     )
-    expect(answer.text).toContain('map-299')
+    expect(response.text).toContain('map-299')
   }
 })
 
 test('readers that disconnect in the middle of a list do not disturb others', async () => {
   const whole = await inProcess(PATH)
   await Promise.all(Array.from({ length: 5 }, () => http2(PATH, 1)))
-  const answers = await Promise.all([http2(PATH), http2(PATH, 100_000), http1(PATH).then(({ text }) => text)])
-  expect(answers[0]).toBe(whole)
-  expect(whole.startsWith(answers[1]?.slice(0, 50_000) ?? '')).toBe(true)
-  expect(answers[2]).toBe(whole)
+  const responses = await Promise.all([http2(PATH), http2(PATH, 100_000), http1(PATH).then(({ text }) => text)])
+  expect(responses[0]).toBe(whole)
+  expect(whole.startsWith(responses[1]?.slice(0, 50_000) ?? '')).toBe(true)
+  expect(responses[2]).toBe(whole)
 })
 
 test('a short response has its length in bytes, and HEAD has no body', async () => {

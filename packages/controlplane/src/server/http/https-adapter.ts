@@ -130,15 +130,15 @@ export class HttpsAdapter {
     request.on('error', (error) => this.#options.log.debug('request aborted', { error }))
     const { method = 'GET', url = '/', headers } = request as IncomingMessage
     const user = this.#userOf(request.socket, request.socket as TLSSocket, headers)
-    const send = (answer: ServerResponse): void => {
-      const { body } = answer
+    const send = (result: ServerResponse): void => {
+      const { body } = result
       if (response.destroyed) {
         if (body instanceof WatchFeed) body.close()
         return
       }
-      const head = { ...answer.headers, ...this.#always(headers) }
-      if (typeof body === 'string') return sendText(response, { ...answer, headers: head, body }, method)
-      response.writeHead(answer.status, head)
+      const head = { ...result.headers, ...this.#always(headers) }
+      if (typeof body === 'string') return sendText(response, { ...result, headers: head, body }, method)
+      response.writeHead(result.status, head)
       if (body instanceof WatchFeed) {
         response.flushHeaders()
         sendWatch(body, response, () => response.destroy())
@@ -165,7 +165,7 @@ export class HttpsAdapter {
     const run = async (): Promise<void> => {
       if (user === 'refused') {
         body.resume()
-        return send(refusal(new StatusError(401, 'Unauthorized', 'Unauthorized')))
+        return send(errorResponse(new StatusError(401, 'Unauthorized', 'Unauthorized')))
       }
       const bytes = method === 'GET' || method === 'HEAD' ? undefined : await read(body)
       const sent = single(headers)
@@ -179,7 +179,7 @@ export class HttpsAdapter {
       const error = asError(thrown)
       if (!(error instanceof StatusError)) this.#options.log.debug('response failed', { error })
       if (!(error instanceof StatusError)) return
-      send(refusal(error))
+      send(errorResponse(error))
       body.resume()
     })
   }
@@ -203,7 +203,7 @@ function userOfSocket(socket: TLSSocket): User | 'refused' | undefined {
   return socket.authorized ? (certificateUser(certificate.subject, certificate.fingerprint256) ?? 'refused') : 'refused'
 }
 
-function refusal(error: StatusError): ServerResponse {
+function errorResponse(error: StatusError): ServerResponse {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
   return { status: error.code, headers, body: `${JSON.stringify(statusBody(error))}\n` }
 }

@@ -59,8 +59,8 @@ function evictOldest(map: Map<unknown, unknown>, most: number): void {
 const forms = new Map<string, SharedBytes>()
 
 /** One cache for each representation, of which there are few. */
-export function sharedBytes(form: string): SharedBytes {
-  let bytes = forms.get(form)
-  if (!bytes) forms.set(form, (bytes = new SharedBytes()))
+export function sharedBytes(content: string): SharedBytes {
+  let bytes = forms.get(content)
+  if (!bytes) forms.set(content, (bytes = new SharedBytes()))
   return bytes
 }

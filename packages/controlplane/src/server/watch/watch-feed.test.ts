@@ -66,8 +66,8 @@ test('the bytes of an event are made once for all watches', () => {
 
 const added = (name: string): WatchItem => ({ type: 'ADDED', stored: stored(name) })
 
-function taken(told: readonly WatchItem[], representation: Representation = WHOLE): Buffer | undefined {
-  const feed = new WatchFeed(new FakeSession(told), { ...OPTIONS, representation })
+function taken(items: readonly WatchItem[], representation: Representation = WHOLE): Buffer | undefined {
+  const feed = new WatchFeed(new FakeSession(items), { ...OPTIONS, representation })
   feed.open(() => undefined)
   return feed.take(10_000)
 }
@@ -82,7 +82,7 @@ test('a batch of events is encoded once for all watches of the same selection', 
   expect(taken([first, second])?.toString()).toBe(`${lines.slice(0, 2).join('\n')}\n`)
   const bookmark: WatchItem = { type: 'BOOKMARK', revision: 8, initialEventsEnd: false }
   expect(taken([first, bookmark, second, third])?.toString().trimEnd().split('\n')).toHaveLength(4)
-  const metadata = taken([first, second, third], { format: 'json', form: 'metadata', version: 'v1' })
+  const metadata = taken([first, second, third], { format: 'json', content: 'metadata', version: 'v1' })
   expect(metadata?.toString()).toContain('PartialObjectMetadata')
 })
 

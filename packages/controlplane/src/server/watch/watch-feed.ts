@@ -38,8 +38,8 @@ export class WatchFeed {
   constructor(session: WatchSession, options: EncodeOptions) {
     this.#session = session
     this.#options = options
-    const { form, version } = options.representation
-    this.#shared = form === 'table' ? undefined : sharedBytes(`${form}/${version}`)
+    const { content, version } = options.representation
+    this.#shared = content === 'table' ? undefined : sharedBytes(`${content}/${version}`)
   }
 
   /** Starts the watch; `onReadable` is called when events may be pending or the watch has ended. */
@@ -149,13 +149,13 @@ export class WatchFeed {
       case 'BOOKMARK': {
         const annotations = item.initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
         const [kind, apiVersion] =
-          representation.form === 'metadata'
+          representation.content === 'metadata'
             ? ['PartialObjectMetadata', `meta.k8s.io/${representation.version}`]
             : [definition.kind, apiVersionOf(definition)]
-        const rest = representation.form === 'metadata' ? '' : emptyFields(definition)
+        const rest = representation.content === 'metadata' ? '' : emptyFields(definition)
         const object = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${item.revision}"${annotations}}${rest}}`
         return Buffer.from(
-          `{"type":"BOOKMARK","object":${representation.form === 'table' ? bookmarkTable(object, item.revision) : object}}\n`,
+          `{"type":"BOOKMARK","object":${representation.content === 'table' ? bookmarkTable(object, item.revision) : object}}\n`,
         )
       }
       default:
@@ -164,14 +164,14 @@ export class WatchFeed {
   }
 
   #encodeChange(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject): Buffer {
-    const { form, version } = this.#options.representation
-    if (form === 'table') {
+    const { content, version } = this.#options.representation
+    if (content === 'table') {
       const text = tableEvent(stored, this.#isFirst, this.#options)
       this.#isFirst = false
       return Buffer.from(`{"type":"${type}","object":${text}}\n`)
     }
     const line = (): string => {
-      const text = form === 'metadata' ? partial(stored.object, version) : stored.json
+      const text = content === 'metadata' ? partial(stored.object, version) : stored.json
       return `{"type":"${type}","object":${text}}\n`
     }
     return this.#shared?.event(type, stored, line) ?? Buffer.from(line())

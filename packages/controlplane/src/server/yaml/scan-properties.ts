@@ -1,4 +1,4 @@
-/** Scans what precedes a node or a document: anchors, aliases, tags and directives. */
+/** Scans the properties of a node or a document: anchors, aliases, tags and directives. */
 import type { Cursor, Mark } from './cursor.ts'
 
 /** The name of an anchor or alias after its indicator. */

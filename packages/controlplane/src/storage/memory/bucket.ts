@@ -14,7 +14,7 @@ export interface VersionChange extends Change {
 
 export interface Watcher {
   /** The newest revision delivered to it. */
-  seen: number
+  delivered: number
   readonly listener: (change: Change) => void
 }
 

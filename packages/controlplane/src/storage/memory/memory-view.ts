@@ -81,7 +81,7 @@ export class MemoryView {
   watch(resource: string, from: number, listener: (change: Change) => void): () => void {
     if (from < this.#oldest) throw new RevisionCompacted(this.#oldest)
     const bucket = this.#bucket(resource)
-    const watcher: Watcher = { seen: from, listener }
+    const watcher: Watcher = { delivered: from, listener }
     bucket.watchers.add(watcher)
     // A copy: the listener may cause history to be dropped while it is called.
     const missed = bucket.history.slice(bucket.history.countWhile(({ revision }) => revision <= from))
@@ -169,8 +169,8 @@ export class MemoryView {
   }
 
   #notify(watcher: Watcher, change: Change): void {
-    if (change.revision <= watcher.seen) return
-    watcher.seen = change.revision
+    if (change.revision <= watcher.delivered) return
+    watcher.delivered = change.revision
     try {
       watcher.listener(change)
     } catch (error) {

@@ -123,7 +123,7 @@ export class SqliteFile {
 
   /**
    * Reopens the file after a failed commit and removes rows after `durable` that the failed commit may have left: their
-   * writers were told that they are not stored.
+   * writers received an error.
    */
   recover(durable: number): void {
     closeQuietly(this.#database)
