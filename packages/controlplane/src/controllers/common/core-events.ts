@@ -49,6 +49,18 @@ const MAX_CONCURRENT_WRITES = 4
 const MAX_BURST_EVENTS = 25
 const REFILL_INTERVAL_MS = 300_000
 
+interface EventCaches {
+  readonly entries: LRUCache<string, Entry>
+  readonly limiter: TokenBuckets
+}
+
+function newCaches(clock: Clock): EventCaches {
+  return {
+    entries: new LRUCache({ max: MAX_ENTRIES }),
+    limiter: new TokenBuckets({ clock, burst: MAX_BURST_EVENTS, refillMs: REFILL_INTERVAL_MS, maxKeys: MAX_ENTRIES }),
+  }
+}
+
 /**
  * Writes core/v1 Events as kube-controller-manager does: one per object, reason and message, with a count. The runtime's
  * recorder writes events.k8s.io series, which merge different messages of one reason; `Scaled up … from 1 to 2` needs an
@@ -56,21 +68,14 @@ const REFILL_INTERVAL_MS = 300_000
  */
 export class CoreEventRecorder implements ObjectEvents {
   readonly #options: CoreEventRecorderOptions
-  readonly #entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
-  readonly #limiter: TokenBuckets
+  /** Created with the first Event: the caches reserve their memory, and most components rarely record one. */
+  #caches: EventCaches | undefined
   readonly #waiting = new Set<Entry>()
   readonly #abort = new AbortController()
   #writing = 0
 
   constructor(options: CoreEventRecorderOptions) {
     this.#options = options
-    const { clock } = options
-    this.#limiter = new TokenBuckets({
-      clock,
-      burst: MAX_BURST_EVENTS,
-      refillMs: REFILL_INTERVAL_MS,
-      maxKeys: MAX_ENTRIES,
-    })
   }
 
   get pending(): number {
@@ -78,11 +83,12 @@ export class CoreEventRecorder implements ObjectEvents {
   }
 
   record(object: Stored<KubeObject>, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    if (this.#abort.signal.aborted || !this.#limiter.take(object.metadata.uid)) return
     const { clock, random } = this.#options
+    const { entries, limiter } = (this.#caches ??= newCaches(clock))
+    if (this.#abort.signal.aborted || !limiter.take(object.metadata.uid)) return
     const key = `${object.metadata.uid} ${type} ${reason} ${message}`
     const now = clock.now()
-    const known = this.#entries.get(key)
+    const known = entries.get(key)
     const entry: Entry = known ?? {
       key,
       name: `${object.metadata.name}.${Buffer.from(random.bytes(8)).toString('hex')}`,
@@ -98,7 +104,7 @@ export class CoreEventRecorder implements ObjectEvents {
     }
     entry.count++
     entry.last = now
-    this.#entries.set(key, entry)
+    entries.set(key, entry)
     if (entry.queued || this.#waiting.size >= MAX_PENDING_WRITES) return
     entry.queued = true
     this.#waiting.add(entry)
@@ -109,7 +115,7 @@ export class CoreEventRecorder implements ObjectEvents {
   close(): void {
     this.#abort.abort(new Error('The event recorder is closed'))
     this.#waiting.clear()
-    this.#entries.clear()
+    this.#caches?.entries.clear()
   }
 
   #pump(): void {
@@ -141,7 +147,7 @@ export class CoreEventRecorder implements ObjectEvents {
       entry.written = count
     } catch (error) {
       if (isNotFound(error)) entry.written = 0
-      this.#entries.delete(entry.key)
+      this.#caches?.entries.delete(entry.key)
     }
   }
 

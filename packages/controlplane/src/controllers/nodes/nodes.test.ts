@@ -186,7 +186,7 @@ test('a cordoned node takes no new pods', async () => {
     /^False Unschedulable 0\/1 nodes are available: 1 node\(s\) were unschedulable\./,
   )
   await fixture.api.delete(Pod, { name: 'pod' })
-  await fixture.until(async () => (await pod()) === undefined, 'one that never ran goes at once')
+  await fixture.until(async () => (await pod()) === undefined, 'deleted')
 })
 
 test('a pod on a missing node is deleted after a delay', async () => {

@@ -91,7 +91,7 @@ function condemnedSteps(
   return isUp(state, last) || last === firstDown ? [{ type: 'delete', pod: last }] : []
 }
 
-/** Updates pods from the last to the partition, at maxUnavailable maxUnavailable at a time. */
+/** Updates pods from the last to the partition, at most maxUnavailable at a time. */
 function updateSteps(state: StatefulSetState, byOrdinal: ReadonlyMap<number, Stored<Pod>>): StatefulStep[] {
   const { set, updateRevision } = state
   const strategy = set.spec?.updateStrategy
