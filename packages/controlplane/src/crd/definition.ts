@@ -11,11 +11,12 @@ import { hasRules } from '../schema/cel/has-rules.ts'
 import { blockingError, validateRules } from '../schema/cel/validate.ts'
 import { schemaFromOpenApi } from '../schema/openapi/convert.ts'
 import type { FieldError, Schema } from '../schema/types.ts'
+import { noReferences } from '../schema/validation/no-references.ts'
 import { process } from '../schema/validation/process.ts'
 import { findAll, parseJsonPath } from './json-path.ts'
 import { customPrinter } from './printer.ts'
 import type { SchemaEpoch, Schemas } from './stored-object-reader.ts'
-import { noRefs, storedObjectReader } from './stored-object-reader.ts'
+import { storedObjectReader } from './stored-object-reader.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 /** The verbs in discovery while the definition is being deleted. */
@@ -54,7 +55,7 @@ function define(crd: JsonObject, version: JsonObject, schemas: Schemas, epoch: S
     ...(version['deprecated'] === true && { deprecation: deprecationOf(version, group, kind) }),
     ...(isTerminating && { isTerminating }),
     schema,
-    resolve: noRefs,
+    resolve: noReferences,
     hasStatus,
     scale: scaleOf(version),
     strategy: strategyOf(version, hasStatus, schema),
@@ -118,7 +119,7 @@ function checkReplicas({ specReplicas, statusReplicas }: ScalePaths, object: Kub
 
 /** Runs the CEL rules of the schema, unless schema errors block them. */
 function checkObject(schema: Schema, object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const { errors } = process(schema, noRefs, object, { default: false, prune: false, ...(old && { old }) })
+  const { errors } = process(schema, noReferences, object, { default: false, prune: false, ...(old && { old }) })
   // A missing name blocks the rules as well.
   const nameless: readonly FieldError[] = object.metadata?.name
     ? []

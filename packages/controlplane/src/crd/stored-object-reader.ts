@@ -1,6 +1,7 @@
 import type { KubeObject } from '@tenure/kube'
 import type { StoredObjectReader } from '../registry/types.ts'
 import type { Schema } from '../schema/types.ts'
+import { noReferences } from '../schema/validation/no-references.ts'
 import { process } from '../schema/validation/process.ts'
 
 /** The period during which a CustomResourceDefinition serves the same schema. Its identity marks the period. */
@@ -27,15 +28,13 @@ export function storedObjectReader(version: string, schemas: Schemas, epoch: Sch
     read(object) {
       const stored = schemas.get(object.apiVersion?.replace(/^.*\//, '') ?? '')
       const { metadata, ...before } = object
-      const defaulted = stored ? process(stored, noRefs, before, { default: true, prune: false }).object : before
-      const pruned = schema ? process(schema, noRefs, defaulted, { default: false, prune: true }).object : defaulted
+      const defaulted = stored ? process(stored, noReferences, before, { default: true, prune: false }).object : before
+      const pruned = schema
+        ? process(schema, noReferences, defaulted, { default: false, prune: true }).object
+        : defaulted
       if (pruned === before) return object
       const { kind, apiVersion, ...rest } = pruned as KubeObject
       return { kind, apiVersion, metadata, ...rest } as KubeObject
     },
   }
-}
-
-export function noRefs(ref: string): Schema {
-  throw new Error(`Cannot resolve ${ref}: the schema of a custom resource must not contain references.`)
 }

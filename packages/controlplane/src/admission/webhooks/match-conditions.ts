@@ -1,16 +1,16 @@
 import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import type { User } from '../../registry/types.ts'
-import type { AccessQuestion, AskAccess } from '../../schema/cel/library/authorizer.ts'
+import type { AccessCheck, CheckAccess } from '../../schema/cel/library/authorizer.ts'
 import type { CompiledCondition } from '../../schema/cel/conditions.ts'
 import type { ReviewedObjects } from './matching.ts'
 import type { SentReviewRequest } from './review.ts'
 import type { StoredWebhookConfig } from './webhook.ts'
 
-/** Authorizes the access question of a match condition. */
+/** Authorizes the access check of a match condition. */
 export type Authorize = (
-  question: Omit<AccessQuestion, 'serviceAccount'> & { readonly user: User },
-) => ReturnType<AskAccess>
+  check: Omit<AccessCheck, 'serviceAccount'> & { readonly user: User },
+) => ReturnType<CheckAccess>
 
 /** CEL cost limit for all conditions of a webhook per request. */
 const COST_BUDGET = 2_500_000
@@ -38,9 +38,9 @@ export async function conditionsHold(
     conditions = webhook.matchConditions.map(({ expression }) => compileCondition(expression))
     compiled.set(webhook, conditions)
   }
-  const ask: AskAccess = ({ serviceAccount: account, ...question }) =>
-    authorize({ ...question, user: account ? accountUser(account.namespace, account.name) : attributes.user })
-  const context = conditionContext({ object, oldObject, request, ask })
+  const checkAccess: CheckAccess = ({ serviceAccount: account, ...check }) =>
+    authorize({ ...check, user: account ? accountUser(account.namespace, account.name) : attributes.user })
+  const context = conditionContext({ object, oldObject, request, checkAccess })
   let budget = COST_BUDGET
   const errors: string[] = []
   for (const { expression, program, error = '' } of conditions) {

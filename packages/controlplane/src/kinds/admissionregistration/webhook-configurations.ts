@@ -216,12 +216,12 @@ function validateResources(resources: readonly string[], field: string): FieldEr
       return
     }
     const [name, sub] = [resource.slice(0, slash), resource.slice(slash + 1)]
-    const complain = (pattern: string): number =>
+    const addError = (pattern: string): number =>
       errors.push(
         invalidValue(`${field}[${index}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
       )
-    if (wholeResources.has(name)) complain(`${name}/*`)
-    if (wholeSubresources.has(sub)) complain(`*/${sub}`)
+    if (wholeResources.has(name)) addError(`${name}/*`)
+    if (wholeSubresources.has(sub)) addError(`*/${sub}`)
     if (sub === '*') wholeResources.add(name)
     if (name === '*') wholeSubresources.add(sub)
   })

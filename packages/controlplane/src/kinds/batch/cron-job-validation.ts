@@ -42,12 +42,12 @@ export function validateCronJob(cron: JsonObject): FieldError[] {
 }
 
 function validateTimeZone(zone: string): FieldError[] {
-  const is = (detail: string): FieldError => invalidValue('spec.timeZone', zone, detail)
-  if (zone === '') return [is('timeZone must be nil or non-empty string')]
+  const invalid = (detail: string): FieldError => invalidValue('spec.timeZone', zone, detail)
+  if (zone === '') return [invalid('timeZone must be nil or non-empty string')]
   // `Local` differs between machines.
-  const local = is('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+  const local = invalid('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
   return [
     ...(zone.toLowerCase() === 'local' ? [local] : []),
-    ...(zone === 'Local' || isTimeZone(zone) ? [] : [is(`unknown time zone ${zone}`)]),
+    ...(zone === 'Local' || isTimeZone(zone) ? [] : [invalid(`unknown time zone ${zone}`)]),
   ]
 }

@@ -11,8 +11,8 @@ import { matcherOf, validateSelector } from '../common/selectors.ts'
 import { validatePodTemplate } from '../core/pod/pod-validation.ts'
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts'
 
-export const UID = 'batch.kubernetes.io/controller-uid'
-export const NAME = 'batch.kubernetes.io/job-name'
+export const CONTROLLER_UID_LABEL = 'batch.kubernetes.io/controller-uid'
+export const JOB_NAME_LABEL = 'batch.kubernetes.io/job-name'
 
 export function validateJob(job: JsonObject): FieldError[] {
   const spec = asJsonObject(job['spec'])
@@ -34,7 +34,12 @@ function validateGenerated(job: JsonObject): FieldError[] {
   const selector = valueAtPath(job, 'spec', 'selector')
   if (valueAtPath(job, 'spec', 'manualSelector') === true || !isJsonObject(selector)) return []
   const { name, uid } = asJsonObject(job['metadata'])
-  const expected: JsonObject = { 'controller-uid': uid, 'job-name': name, [UID]: uid, [NAME]: name }
+  const expected: JsonObject = {
+    'controller-uid': uid,
+    'job-name': name,
+    [CONTROLLER_UID_LABEL]: uid,
+    [JOB_NAME_LABEL]: name,
+  }
   const labels = asJsonObject(valueAtPath(job, 'spec', 'template', 'metadata', 'labels'))
   const errors = Object.entries(expected).flatMap(([key, value]) => {
     const field = `spec.template.metadata.labels[${key}]`

@@ -20,16 +20,16 @@ export function validateAddress(address: string, field: string, isEndpoint = fal
 function validateReach(parsed: readonly number[], address: string, field: string): FieldError[] {
   const isV4 = parsed.length === 4
   const errors: FieldError[] = []
-  const is = (detail: string): number => errors.push(invalidValue(field, address, detail))
-  if (parsed.every((byte) => byte === 0)) is(`may not be unspecified (${isV4 ? '0.0.0.0' : '::'})`)
+  const addError = (detail: string): number => errors.push(invalidValue(field, address, detail))
+  if (parsed.every((byte) => byte === 0)) addError(`may not be unspecified (${isV4 ? '0.0.0.0' : '::'})`)
   if (isV4 ? parsed[0] === 127 : parsed.every((byte, index) => byte === (index === 15 ? 1 : 0))) {
-    is('may not be in the loopback range (127.0.0.0/8, ::1/128)')
+    addError('may not be in the loopback range (127.0.0.0/8, ::1/128)')
   }
   if (isV4 ? parsed[0] === 169 && parsed[1] === 254 : parsed[0] === 0xfe && ((parsed[1] ?? 0) & 0xc0) === 0x80) {
-    is('may not be in the link-local range (169.254.0.0/16, fe80::/10)')
+    addError('may not be in the link-local range (169.254.0.0/16, fe80::/10)')
   }
   if (isV4 ? parsed[0] === 224 && parsed[1] === 0 && parsed[2] === 0 : parsed[0] === 0xff && parsed[1] === 2) {
-    is('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+    addError('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
   }
   return errors
 }

@@ -87,22 +87,24 @@ const text = (what: string, a: unknown, other: string, b: unknown): string =>
 function validateOrder(limit: JsonObject, name: string, field: string): FieldError[] {
   const [max, min, given, request, ratio] = LIMIT_FIELDS.map((list) => asJsonObject(limit[list])[name])
   const errors: FieldError[] = []
-  const say = (list: string, value: unknown, detail: string): void =>
+  const addError = (list: string, value: unknown, detail: string): void =>
     void errors.push(invalidValue(`${field}.${list}[${name}]`, value, detail))
-  if (exceeds(min, max)) say('min', min, text('min value', min, 'max value', max))
-  if (exceeds(min, request)) say('defaultRequest', request, text('min value', min, 'default request value', request))
-  if (exceeds(request, max)) say('defaultRequest', request, text('default request value', request, 'max value', max))
+  if (exceeds(min, max)) addError('min', min, text('min value', min, 'max value', max))
+  if (exceeds(min, request))
+    addError('defaultRequest', request, text('min value', min, 'default request value', request))
+  if (exceeds(request, max))
+    addError('defaultRequest', request, text('default request value', request, 'max value', max))
   if (exceeds(request, given)) {
-    say('defaultRequest', request, text('default request value', request, 'default limit value', given))
+    addError('defaultRequest', request, text('default request value', request, 'default limit value', given))
   }
   // kube-apiserver reports the other value of the two.
-  if (exceeds(min, given)) say('default', min, text('min value', min, 'default value', given))
-  if (exceeds(given, max)) say('default', max, text('default value', given, 'max value', max))
+  if (exceeds(min, given)) addError('default', min, text('min value', min, 'default value', given))
+  if (exceeds(given, max)) addError('default', max, text('default value', given, 'max value', max))
   errors.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
   if (isOvercommittable(name) || given === undefined || request === undefined) return errors
   if (compareQuantityValues(given, request) !== 0) {
     const detail = `default value ${asString(given)} must equal to defaultRequest value ${asString(request)} in ${name}`
-    say('defaultRequest', request, detail)
+    addError('defaultRequest', request, detail)
   }
   return errors
 }

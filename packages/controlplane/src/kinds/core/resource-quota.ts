@@ -68,12 +68,12 @@ export function validateQuotaChange(quota: JsonObject, old: JsonObject): FieldEr
 
 function validateScopes(spec: JsonObject): FieldError[] {
   const scopes = asArray(spec['scopes']).map(asString)
-  const is = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
+  const invalid = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
   const errors = scopes.flatMap((scope) => [
-    ...(SCOPES.includes(scope) ? [] : [is('unsupported scope')]),
-    ...misapplied(spec, scope).map(() => is('unsupported scope applied to resource')),
+    ...(SCOPES.includes(scope) ? [] : [invalid('unsupported scope')]),
+    ...misapplied(spec, scope).map(() => invalid('unsupported scope applied to resource')),
   ])
-  return isConflicting(scopes) ? [...errors, is('conflicting scopes')] : errors
+  return isConflicting(scopes) ? [...errors, invalid('conflicting scopes')] : errors
 }
 
 function validateScopeSelector(spec: JsonObject): FieldError[] {

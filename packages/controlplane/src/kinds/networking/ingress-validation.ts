@@ -92,13 +92,13 @@ function validatePath(entry: JsonObject, field: string): FieldError[] {
   if (isUnset(pathType)) return [required(`${field}.pathType`, 'pathType must be specified')]
   const path = asString(entry['path'])
   const errors: FieldError[] = []
-  const complain = (detail: string): number => errors.push(invalidValue(`${field}.path`, path, detail))
+  const addError = (detail: string): number => errors.push(invalidValue(`${field}.path`, path, detail))
   if (pathType === 'Exact' || pathType === 'Prefix') {
-    if (!path.startsWith('/')) complain('must be an absolute path')
-    for (const sequence of INVALID_SEQUENCES) if (path.includes(sequence)) complain(`must not contain '${sequence}'`)
-    for (const end of INVALID_SUFFIXES) if (path.endsWith(end)) complain(`cannot end with '${end}'`)
+    if (!path.startsWith('/')) addError('must be an absolute path')
+    for (const sequence of INVALID_SEQUENCES) if (path.includes(sequence)) addError(`must not contain '${sequence}'`)
+    for (const end of INVALID_SUFFIXES) if (path.endsWith(end)) addError(`cannot end with '${end}'`)
   } else if (pathType === 'ImplementationSpecific') {
-    if (path && !path.startsWith('/')) complain('must be an absolute path')
+    if (path && !path.startsWith('/')) addError('must be an absolute path')
   } else {
     errors.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
   }

@@ -69,11 +69,11 @@ function validateRules(role: JsonObject, isNamespaced: boolean): FieldError[] {
     const has = (name: string): boolean => asArray(rule[name]).length > 0
     if (!has('verbs')) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
     if (has('nonResourceURLs')) {
-      const complain = (detail: string): number =>
+      const addError = (detail: string): number =>
         errors.push(invalidValue(`${field}.nonResourceURLs`, rule['nonResourceURLs'], detail))
-      if (isNamespaced) complain('namespaced rules cannot apply to non-resource URLs')
+      if (isNamespaced) addError('namespaced rules cannot apply to non-resource URLs')
       if (has('apiGroups') || has('resources') || has('resourceNames')) {
-        complain('rules cannot apply to both regular resources and non-resource URLs')
+        addError('rules cannot apply to both regular resources and non-resource URLs')
       }
       return errors
     }

@@ -92,10 +92,10 @@ function validateTokens(requests: readonly JsonObject[], field: string): FieldEr
     if (audiences.has(name)) return [duplicate(`${place}.audience`, name)]
     audiences.add(name)
     if (isUnset(seconds) && seconds !== 0) return []
-    const is = (what: string): FieldError =>
+    const invalid = (what: string): FieldError =>
       invalidValue(`${place}.expirationSeconds`, seconds, `may not specify a duration ${what}`)
-    if (Number(seconds) < MIN_TOKEN_SECONDS) return [is('less than 10 minutes')]
-    return Number(seconds) > MAX_TOKEN_SECONDS ? [is('larger than 2^32 seconds')] : []
+    if (Number(seconds) < MIN_TOKEN_SECONDS) return [invalid('less than 10 minutes')]
+    return Number(seconds) > MAX_TOKEN_SECONDS ? [invalid('larger than 2^32 seconds')] : []
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Schema } from '../types.ts'
 import { tryCompile } from './compile.ts'
 import type { Program } from './engine.ts'
-import type { AskAccess } from './library/authorizer.ts'
+import type { CheckAccess } from './library/authorizer.ts'
 import { CelAuthorizer, registerAuthorizer } from './library/authorizer.ts'
 import { baseEnvironment } from './library/library.ts'
 import type { CelType } from './types.ts'
@@ -69,17 +69,22 @@ export interface ConditionSubject {
   readonly object: unknown
   readonly oldObject: unknown
   readonly request: unknown
-  readonly ask: AskAccess
+  readonly checkAccess: CheckAccess
 }
 
 /** Returns the variables of a condition for a request. */
-export function conditionContext({ object, oldObject, request, ask }: ConditionSubject): Record<string, unknown> {
+export function conditionContext({
+  object,
+  oldObject,
+  request,
+  checkAccess,
+}: ConditionSubject): Record<string, unknown> {
   const { request: type } = (language ??= makeLanguage())
   return {
     object: celValue(object ?? null),
     oldObject: celValue(oldObject ?? null),
     request: type.convert(request),
-    authorizer: new CelAuthorizer(ask),
+    authorizer: new CelAuthorizer(checkAccess),
   }
 }
 

@@ -27,7 +27,7 @@ interface Typed {
 function decode(value: Typed, options?: { readonly default: boolean }): DecodeResult {
   const [version = '', group = ''] = value.apiVersion.split('/').toReversed()
   const schema = builtInSchema(group, version, value.kind)
-  if (!schema) throw new Error(`no schema of ${value.kind}`)
+  if (!schema) throw new Error(`No schema for ${value.kind}`)
   return decodeBuiltIn(schema, resolveBuiltIn, value, options)
 }
 

@@ -15,7 +15,7 @@ export function resolveBuiltIn(ref: string): Schema {
   if (known) return known
   lines ??= index(definitions)
   const line = lines.get(ref)
-  if (line === undefined) throw new Error(`there is no built-in schema ${ref}`)
+  if (line === undefined) throw new Error(`Unknown built-in schema ${ref}`)
   const schema = JSON.parse(line) as Schema
   parsed.set(ref, schema)
   return schema

@@ -4,11 +4,8 @@ import { isJsonObject } from '@tenure/kube/model'
 import { invalidValue } from '../field-errors.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
+import { noReferences } from '../validation/no-references.ts'
 import { process } from '../validation/process.ts'
-
-const noRefs = (ref: string): Schema => {
-  throw new Error(`a custom resource's schema has no references: ${ref}`)
-}
 
 /** Validates that defaults match their schema and have no unknown fields. */
 export function checkDefaults(schema: JsonObject, path: string, isRoot = false): FieldError[] {
@@ -30,7 +27,7 @@ export function checkDefaults(schema: JsonObject, path: string, isRoot = false):
 function checkDefault(schema: JsonObject, value: unknown, path: string): FieldError[] {
   // The default is wrapped in a field so that its `metadata` is not taken for that of a resource.
   const holder: Schema = { type: 'object', properties: { value: schemaFromOpenApi({ ...schema, default: undefined }) } }
-  const { errors, unknown } = process(holder, noRefs, { value }, { default: false, prune: true })
+  const { errors, unknown } = process(holder, noReferences, { value }, { default: false, prune: true })
   const strange = unknown.length > 0 ? [invalidValue(path, value, 'must not have unknown fields')] : []
   return [...strange, ...errors.map((error) => moved(error, path))]
 }

@@ -25,7 +25,7 @@ const { schema, cases } = JSON.parse(
 
 const converted = schemaFromOpenApi(schema)
 const noRefs = (ref: string): never => {
-  throw new Error(`no reference expected: ${ref}`)
+  throw new Error(`Unexpected reference ${ref}`)
 }
 const run = (value: unknown, old?: unknown): Processed =>
   process(converted, noRefs, value, { default: true, prune: true, ...(old !== undefined && { old }) })

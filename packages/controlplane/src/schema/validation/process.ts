@@ -266,14 +266,14 @@ class Walker {
   ): unknown {
     let value = given
     if (key !== 'metadata' && !isRoot && typeof given !== 'string') {
-      this.undecodable ??= refusal(invalidValue(this.#child(key), given, 'must be a string'))
+      this.undecodable ??= decodeErrorText(invalidValue(this.#child(key), given, 'must be a string'))
     }
     if (key === 'metadata' && mode !== 'keep') {
       const { object, unknown, error } = decodeMetadata(given)
       const prefix = this.#child('metadata')
       for (const name of unknown) this.unknown.push(`${prefix}.${name}`)
       if (error !== undefined) {
-        this.undecodable ??= isRoot ? error : refusal(invalidValue(prefix, given, error))
+        this.undecodable ??= isRoot ? error : decodeErrorText(invalidValue(prefix, given, error))
       } else if (this.#options.prune) value = object
     }
     if (property) {
@@ -329,7 +329,7 @@ class Walker {
   }
 }
 
-function refusal({ field, message }: FieldError): string {
+function decodeErrorText({ field, message }: FieldError): string {
   return `${field}: ${message}`
 }
 

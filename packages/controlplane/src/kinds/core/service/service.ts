@@ -134,20 +134,20 @@ function keepAllocated(given: JsonObject, old: JsonObject): JsonObject {
 }
 
 /** Allocates the addresses and ports that the service lacks. */
-function allocate(service: JsonObject, old: JsonObject | undefined, book: ServiceAddressAllocator): JsonObject {
+function allocate(service: JsonObject, old: JsonObject | undefined, allocator: ServiceAddressAllocator): JsonObject {
   let spec = alignAddresses(asJsonObject(service['spec']), old)
-  const refused: FieldError[] = []
+  const allocationErrors: FieldError[] = []
   if (needsAddress(spec) && spec['ipFamilyPolicy'] === 'RequireDualStack') {
     const detail = 'this cluster is not configured for dual-stack services'
-    refused.push(invalidValue('spec.ipFamilyPolicy', 'RequireDualStack', detail))
+    allocationErrors.push(invalidValue('spec.ipFamilyPolicy', 'RequireDualStack', detail))
   } else if (needsAddress(spec)) {
     spec = defaultFamilies(spec)
     const before = asArray(old?.['clusterIPs'])
     const list = asArray(spec['clusterIPs'])
     if (list.length === 0) {
-      const address = book.takeAddress()
+      const address = allocator.takeAddress()
       if (address === undefined)
-        refused.push(invalidValue('spec.clusterIPs', [], 'failed to allocate a serviceIP: range is full'))
+        allocationErrors.push(invalidValue('spec.clusterIPs', [], 'failed to allocate a serviceIP: range is full'))
       else spec = { ...spec, clusterIP: address, clusterIPs: [address] }
     } else {
       for (const address of list) {
@@ -155,25 +155,26 @@ function allocate(service: JsonObject, old: JsonObject | undefined, book: Servic
           continue
         // Validation rejects a changed address, so none is reserved.
         if (before.length > 0) continue
-        const why = book.claimAddress(address)
-        if (why) refused.push(invalidValue('spec.clusterIPs', list, `failed to allocate IP ${address}: ${why}`))
+        const why = allocator.claimAddress(address)
+        if (why)
+          allocationErrors.push(invalidValue('spec.clusterIPs', list, `failed to allocate IP ${address}: ${why}`))
       }
     }
   }
-  if (needsPorts(spec)) spec = allocatePorts(spec, old, book, refused)
+  if (needsPorts(spec)) spec = allocatePorts(spec, old, allocator, allocationErrors)
   if (needsHealthPort(spec) && isUnset(spec['healthCheckNodePort'])) {
-    spec = withField(spec, 'healthCheckNodePort', book.takePort())
+    spec = withField(spec, 'healthCheckNodePort', allocator.takePort())
   }
   const result = withField(service, 'spec', spec)
-  if (refused.length > 0) ALLOCATION_ERRORS.set(spec, refused)
+  if (allocationErrors.length > 0) ALLOCATION_ERRORS.set(spec, allocationErrors)
   return result
 }
 
 function allocatePorts(
   spec: JsonObject,
   old: JsonObject | undefined,
-  book: ServiceAddressAllocator,
-  refused: FieldError[],
+  allocator: ServiceAddressAllocator,
+  allocationErrors: FieldError[],
 ): JsonObject {
   const before = new Set(asJsonObjects(old?.['ports']).map(({ nodePort }) => nodePort))
   let index = -1
@@ -182,11 +183,11 @@ function allocatePorts(
   return withinItems(spec, 'ports', (port) => {
     index++
     const number = port['nodePort']
-    if (isUnset(number)) return withField(port, 'nodePort', book.takePort())
+    if (isUnset(number)) return withField(port, 'nodePort', allocator.takePort())
     if (before.has(number) || claimed.has(number)) return port
     claimed.add(number)
-    const why = book.claimPort(Number(number))
-    if (why) refused.push(invalidValue(`spec.ports[${index}].nodePort`, number, why))
+    const why = allocator.claimPort(Number(number))
+    if (why) allocationErrors.push(invalidValue(`spec.ports[${index}].nodePort`, number, why))
     return port
   })
 }

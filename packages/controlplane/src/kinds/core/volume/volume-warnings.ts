@@ -102,19 +102,19 @@ const placesOf = (items: unknown, source: string): readonly Place[] =>
 
 function overlapWarnings(volume: JsonObject, budget: Budget): readonly string[] {
   const { name, configMap, secret, downwardAPI, projected } = volume
-  const say = (what: string, places: readonly Place[]): readonly string[] =>
+  const overlapWarning = (what: string, places: readonly Place[]): readonly string[] =>
     overlaps(places, budget).map((text) => `volume ${goQuote(asString(name))} (${what}): overlapping paths: ${text}`)
   const map = asJsonObject(configMap)
   const hidden = asJsonObject(secret)
   const sources = asJsonObjects(asJsonObject(projected)['sources'])
   return [
-    ...say(`ConfigMap ${goQuote(asString(map['name']))}`, placesOf(map['items'], '')),
-    ...say(`Secret ${goQuote(asString(hidden['secretName']))}`, placesOf(hidden['items'], '')),
-    ...say('DownwardAPI', placesOf(valueAtPath(downwardAPI, 'items'), '')),
+    ...overlapWarning(`ConfigMap ${goQuote(asString(map['name']))}`, placesOf(map['items'], '')),
+    ...overlapWarning(`Secret ${goQuote(asString(hidden['secretName']))}`, placesOf(hidden['items'], '')),
+    ...overlapWarning('DownwardAPI', placesOf(valueAtPath(downwardAPI, 'items'), '')),
     ...sources.flatMap((source) =>
       Object.keys(source).length === 0 ? [`volume ${goQuote(asString(name))} (Projected) has no sources provided`] : [],
     ),
-    ...say('Projected', sources.flatMap(projectedPlaces)),
+    ...overlapWarning('Projected', sources.flatMap(projectedPlaces)),
   ]
 }
 

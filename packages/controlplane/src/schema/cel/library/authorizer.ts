@@ -3,7 +3,7 @@ import type { Environment } from '@marcbachmann/cel-js'
 import { charge } from '../cost.ts'
 
 /** An access check of a condition. */
-export interface AccessQuestion {
+export interface AccessCheck {
   /** Undefined: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined
   readonly verb: string
@@ -18,23 +18,23 @@ export interface AccessQuestion {
   }
 }
 
-export type AskAccess = (question: AccessQuestion) => { readonly allowed: boolean; readonly reason: string }
+export type CheckAccess = (check: AccessCheck) => { readonly allowed: boolean; readonly reason: string }
 
 /** The cost of one check, as in Kubernetes, in cost units. */
 const COST = 350_000
 
 /** The variable `authorizer`. */
 export class CelAuthorizer {
-  readonly #ask: AskAccess
-  readonly #account: AccessQuestion['serviceAccount']
+  readonly #checkAccess: CheckAccess
+  readonly #account: AccessCheck['serviceAccount']
 
-  constructor(ask: AskAccess, account?: AccessQuestion['serviceAccount']) {
-    this.#ask = ask
+  constructor(checkAccess: CheckAccess, account?: AccessCheck['serviceAccount']) {
+    this.#checkAccess = checkAccess
     this.#account = account
   }
 
   serviceAccount(namespace: string, name: string): CelAuthorizer {
-    return new CelAuthorizer(this.#ask, { namespace, name })
+    return new CelAuthorizer(this.#checkAccess, { namespace, name })
   }
 
   path(path: string): PathCheck {
@@ -46,14 +46,14 @@ export class CelAuthorizer {
     return new GroupCheck((plural) => new ResourceCheck(decide, { group, plural }))
   }
 
-  #decide(question: Omit<AccessQuestion, 'serviceAccount'>): CelDecision {
+  #decide(check: Omit<AccessCheck, 'serviceAccount'>): CelDecision {
     charge(COST)
-    const { allowed, reason } = this.#ask({ ...question, serviceAccount: this.#account })
+    const { allowed, reason } = this.#checkAccess({ ...check, serviceAccount: this.#account })
     return new CelDecision(allowed, reason)
   }
 }
 
-type Decide = (verb: string, resource: NonNullable<AccessQuestion['resource']>) => CelDecision
+type Decide = (verb: string, resource: NonNullable<AccessCheck['resource']>) => CelDecision
 
 class PathCheck {
   readonly check: (verb: string) => CelDecision
@@ -71,23 +71,26 @@ class GroupCheck {
   }
 }
 
-type Asked = Partial<NonNullable<AccessQuestion['resource']>> & { readonly group: string; readonly plural: string }
+type ResourceAttributes = Partial<NonNullable<AccessCheck['resource']>> & {
+  readonly group: string
+  readonly plural: string
+}
 
 class ResourceCheck {
   readonly #decide: Decide
-  readonly #asked: Asked
+  readonly #attributes: ResourceAttributes
 
-  constructor(decide: Decide, asked: Asked) {
+  constructor(decide: Decide, attributes: ResourceAttributes) {
     this.#decide = decide
-    this.#asked = asked
+    this.#attributes = attributes
   }
 
-  with(part: Partial<Asked>): ResourceCheck {
-    return new ResourceCheck(this.#decide, { ...this.#asked, ...part })
+  with(part: Partial<ResourceAttributes>): ResourceCheck {
+    return new ResourceCheck(this.#decide, { ...this.#attributes, ...part })
   }
 
   check(verb: string): CelDecision {
-    return this.#decide(verb, { subresource: '', namespace: undefined, name: undefined, ...this.#asked })
+    return this.#decide(verb, { subresource: '', namespace: undefined, name: undefined, ...this.#attributes })
   }
 }
 

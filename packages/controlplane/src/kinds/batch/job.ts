@@ -3,7 +3,6 @@ import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/
 
 import { hasCondition } from '../../model/conditions.ts'
 import {
-  asJsonObjects,
   asNumber,
   filled,
   filledUnset,
@@ -18,33 +17,32 @@ import type { KindTable } from '../common/kind-table.ts'
 import { formatSelector } from '../common/selectors.ts'
 import { defaultPodTemplate } from '../core/pod/pod-defaults.ts'
 import { warningsForName, isSameGeneration, templateWarnings } from '../core/pod/pod-warnings.ts'
-import { validateCronJob } from './cron-job-validation.ts'
 import { validateJobChange } from './job-changes.ts'
-import { NAME, UID, validateJob } from './job-validation.ts'
+import { JOB_NAME_LABEL, CONTROLLER_UID_LABEL, validateJob } from './job-validation.ts'
 
 const MAX_INT32 = 2_147_483_647
 
+/** Above both, Kubernetes may not track all completed indexes. */
 const TRACKED_COMPLETIONS = 100_000
 const TRACKED_PARALLELISM = 10_000
 const TRACKING_WARNING =
   'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
 
 /** Warnings for a Job, or for the Job template at `path`. */
-const warningsForJob =
+export const warningsForJob =
   (...path: readonly string[]) =>
   (object: JsonObject, old: JsonObject | undefined): readonly string[] => {
     if (old && isSameGeneration(object, old)) return []
     const { completionMode, completions: all, parallelism } = asJsonObject(valueAtPath(object, ...path))
-    const isMuch = asNumber(all) > TRACKED_COMPLETIONS && asNumber(parallelism) > TRACKED_PARALLELISM
+    const isUntracked = asNumber(all) > TRACKED_COMPLETIONS && asNumber(parallelism) > TRACKED_PARALLELISM
     return [
       ...(old ? [] : warningsForName(object)),
-      ...(completionMode === 'Indexed' && isMuch ? [`${path.join('.')}: ${TRACKING_WARNING}`] : []),
+      ...(completionMode === 'Indexed' && isUntracked ? [`${path.join('.')}: ${TRACKING_WARNING}`] : []),
       ...templateWarnings(object, ...path, 'template'),
     ]
   }
 
-/** Kinds of the batch group. */
-export const BATCH: KindTable = {
+export const JOBS: KindTable = {
   'jobs.batch': {
     columns: (job, age, now) => [
       nameOf(job),
@@ -66,30 +64,7 @@ export const BATCH: KindTable = {
       defaultPropagation: 'Orphan',
     },
   },
-  'cronjobs.batch': {
-    columns: (cron, age) => [
-      nameOf(cron),
-      asString(valueAtPath(cron, 'spec', 'schedule')),
-      asString(valueAtPath(cron, 'spec', 'timeZone')) || '<none>',
-      suspended(valueAtPath(cron, 'spec', 'suspend')),
-      asJsonObjects(valueAtPath(cron, 'status', 'active')).length,
-      valueAtPath(cron, 'status', 'lastScheduleTime') === undefined
-        ? '<none>'
-        : age(valueAtPath(cron, 'status', 'lastScheduleTime')),
-      age(createdAt(cron)),
-      ...containerColumns(valueAtPath(cron, 'spec', 'jobTemplate', 'spec', 'template', 'spec')),
-      formatSelector(valueAtPath(cron, 'spec', 'jobTemplate', 'spec', 'selector')),
-    ],
-    rules: {
-      defaults: defaultCronJob,
-      warnings: warningsForJob('spec', 'jobTemplate', 'spec'),
-      validate: validateCronJob,
-      validateChange: () => [],
-    },
-  },
 }
-
-const suspended = (value: unknown): string => (value === undefined ? '<unset>' : value === true ? 'True' : 'False')
 
 function jobStatus(job: JsonObject): string {
   if (hasCondition(job, 'Complete')) return 'Complete'
@@ -134,7 +109,7 @@ function defaultJob(given: JsonObject): JsonObject {
 }
 
 /** Defaults that Jobs and Job templates share. */
-function defaultJobSpec(spec: JsonObject): JsonObject {
+export function defaultJobSpec(spec: JsonObject): JsonObject {
   return withinField(withinField(spec, 'template', defaultPodTemplate), 'podFailurePolicy', (policy) =>
     withinItems(policy, 'rules', (rule) =>
       withinItems(rule, 'onPodConditions', (condition) => filledUnset(condition, { status: 'True' })),
@@ -150,16 +125,16 @@ function generateSelector(job: JsonObject): JsonObject {
   if (valueAtPath(job, 'spec', 'manualSelector') === true) return job
   const own = {
     'job-name': metadata['name'],
-    [NAME]: metadata['name'],
+    [JOB_NAME_LABEL]: metadata['name'],
     'controller-uid': metadata['uid'],
-    [UID]: metadata['uid'],
+    [CONTROLLER_UID_LABEL]: metadata['uid'],
   }
   const template = asJsonObject(valueAtPath(job, 'spec', 'template'))
   const templateMetadata = asJsonObject(template['metadata'])
   const hadLabels = Object.keys(asJsonObject(templateMetadata['labels'])).length > 0
   const labels = { ...own, ...asJsonObject(templateMetadata['labels']) }
   const selector = asJsonObject(valueAtPath(job, 'spec', 'selector'))
-  const matchLabels = { [UID]: metadata['uid'], ...asJsonObject(selector['matchLabels']) }
+  const matchLabels = { [CONTROLLER_UID_LABEL]: metadata['uid'], ...asJsonObject(selector['matchLabels']) }
   // A Job without labels of its own gets the labels of its template, including the generated ones.
   const isShared = !hadLabels
     ? isAbsent(metadata['labels'])
@@ -175,15 +150,4 @@ function generateSelector(job: JsonObject): JsonObject {
       selector: { ...selector, matchLabels },
     },
   }
-}
-
-function defaultCronJob(given: JsonObject): JsonObject {
-  return withinField(given, 'spec', (spec) => {
-    const result = withinField(spec, 'jobTemplate', (template) => withinField(template, 'spec', defaultJobSpec))
-    return filled(filledUnset(result, { concurrencyPolicy: 'Allow' }), {
-      suspend: false,
-      successfulJobsHistoryLimit: 3,
-      failedJobsHistoryLimit: 1,
-    })
-  })
 }
