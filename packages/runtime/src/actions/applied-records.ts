@@ -48,13 +48,13 @@ export class AppliedRecords {
     return true
   }
 
-  /** `answer` is what the server made of applying `desired`. */
-  applied(kind: Kind, key: string, subresource: string, desired: KubeObject, answer: Stored<KubeObject>): void {
+  /** `stored` is the result of applying `desired`. */
+  applied(kind: Kind, key: string, subresource: string, desired: KubeObject, stored: Stored<KubeObject>): void {
     this.#records.set(recordId(kind, key, subresource), {
       desired: digest(JSON.stringify(desired)),
-      live: this.#look(kind, answer, subresource),
-      uid: answer.metadata.uid,
-      resourceVersion: answer.metadata.resourceVersion,
+      live: this.#look(kind, stored, subresource),
+      uid: stored.metadata.uid,
+      resourceVersion: stored.metadata.resourceVersion,
     })
   }
 

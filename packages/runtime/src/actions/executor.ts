@@ -202,8 +202,8 @@ export class Executor {
     }
     if (live && records.isUnchanged(declared.kind, key, '', desired, live)) return undefined
     return async () => {
-      const answer = await api.apply(kind, desired, { force, fieldManager, signal: reconcile.signal })
-      records.applied(declared.kind, key, '', desired, answer)
+      const stored = await api.apply(kind, desired, { force, fieldManager, signal: reconcile.signal })
+      records.applied(declared.kind, key, '', desired, stored)
       reconcile.log.debug('applied', { kind: kind.kind, name: key })
     }
   }
@@ -267,9 +267,9 @@ export class Executor {
     const { api, fieldManager } = this.#context
     const { kind, patch, ref } = action
     return async () => {
-      const answer = await orUndefined(api.patch(kind, ref, patch, { fieldManager, signal: reconcile.signal }))
-      if (!answer) return false
-      if (isSameResource(kind, reconcile.kind) && keyOf(ref) === reconcile.key) reconcile.object = answer
+      const stored = await orUndefined(api.patch(kind, ref, patch, { fieldManager, signal: reconcile.signal }))
+      if (!stored) return false
+      if (isSameResource(kind, reconcile.kind) && keyOf(ref) === reconcile.key) reconcile.object = stored
       reconcile.log.debug('patched', { kind: kind.kind, name: keyOf(ref) })
       return true
     }
@@ -287,10 +287,10 @@ export class Executor {
       let written: string | undefined
       statusEchoes.begin(reconcile.key)
       try {
-        const answer = await api.apply(reconcile.kind, desired, options)
-        written = answer.metadata.resourceVersion
-        records.applied(reconcile.kind, reconcile.key, 'status', desired, answer)
-        reconcile.object = answer
+        const stored = await api.apply(reconcile.kind, desired, options)
+        written = stored.metadata.resourceVersion
+        records.applied(reconcile.kind, reconcile.key, 'status', desired, stored)
+        reconcile.object = stored
       } finally {
         if (statusEchoes.end(reconcile.key, written)) this.#context.onMissedChange(reconcile.key)
       }

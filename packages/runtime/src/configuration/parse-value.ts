@@ -36,8 +36,9 @@ export function parseFileValue(option: Option, value: unknown): Value {
   }
   if (Array.isArray(value) && option.type === 'list') {
     const items: readonly unknown[] = value
-    const odd = items.find((item) => typeof item !== 'string')
-    if (odd !== undefined) throw new Error(`${JSON.stringify(odd)} in the list is not a string; put it in quotes`)
+    const invalid = items.find((item) => typeof item !== 'string')
+    if (invalid !== undefined)
+      throw new Error(`${JSON.stringify(invalid)} in the list is not a string; put it in quotes`)
     return items as readonly string[]
   }
   const hint = option.type === 'string' && typeof value !== 'object' ? '; put it in quotes' : ''

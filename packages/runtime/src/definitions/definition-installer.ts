@@ -141,13 +141,13 @@ export class DefinitionInstaller {
     try {
       const { apiVersion, kind } = CustomResourceDefinition
       const desired = { ...this.#definition, apiVersion, kind }
-      const answer = await this.#context.api.apply(CustomResourceDefinition, desired, {
+      const applied = await this.#context.api.apply(CustomResourceDefinition, desired, {
         force: true,
         fieldManager,
         signal,
       })
       this.#log.info(live ? 'definition upgraded' : 'definition installed')
-      return answer
+      return applied
     } catch (error) {
       // Writing is forbidden but the definition exists: an administrator manages it.
       if (!live || !(error instanceof ApiError) || error.status !== 403) throw error
@@ -168,12 +168,12 @@ export class DefinitionInstaller {
   /** The server reports a definition as established shortly before it serves requests for its objects. */
   async #isServed({ spec }: CustomResourceDefinition, signal: AbortSignal): Promise<boolean> {
     for (const version of spec.versions) {
-      if (version.served && !(await this.#answers(kindOf(spec, version.name), signal))) return false
+      if (version.served && !(await this.#isListable(kindOf(spec, version.name), signal))) return false
     }
     return true
   }
 
-  async #answers(kind: Kind, signal: AbortSignal): Promise<boolean> {
+  async #isListable(kind: Kind, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#context.api.list(kind, { limit: 1, signal })
       return true

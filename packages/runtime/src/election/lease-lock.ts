@@ -132,9 +132,9 @@ export class LeaseLock {
     await this.#write(api.create(electionLease, { metadata, spec: this.#held(undefined) }, { signal }), signal)
   }
 
-  async #write(answer: Promise<Stored<ElectionLease>>, signal: AbortSignal): Promise<void> {
+  async #write(request: Promise<Stored<ElectionLease>>, signal: AbortSignal): Promise<void> {
     this.#unsure = true
-    const stored = await within(answer, signal)
+    const stored = await within(request, signal)
     this.#unsure = false
     this.#observe(stored)
   }

@@ -106,18 +106,18 @@ describe('Probes', () => {
   test('a check that hangs counts as failed and its signal aborts', async () => {
     const clock = new VirtualClock()
     const probes = new Probes({ clock, checkTimeout: 1_000 })
-    let told = false
+    let notified = false
     probes.add('live', 'hangs', (signal) => {
-      signal.addEventListener('abort', () => (told = true))
+      signal.addEventListener('abort', () => (notified = true))
       return new Promise<void>(() => undefined)
     })
     const results = probes.check('live')
     await clock.advance(1_000)
     expect(await results).toEqual([
       { name: 'ping', problem: undefined },
-      { name: 'hangs', problem: 'no answer within 1000 ms' },
+      { name: 'hangs', problem: 'no response within 1000 ms' },
     ])
-    expect(told).toBe(true)
+    expect(notified).toBe(true)
     expect(clock.pending).toBe(0)
   })
 

@@ -98,7 +98,7 @@ export class Probes {
   }
 
   async #run(name: string, check: Check): Promise<CheckResult> {
-    const late = () => new Error(`no answer within ${this.#timeout} ms`)
+    const late = () => new Error(`no response within ${this.#timeout} ms`)
     const limit = withTimeout(this.#clock, this.#timeout, late)
     try {
       // A check that ignores its signal must not block the response.

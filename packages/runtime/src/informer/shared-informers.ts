@@ -53,13 +53,13 @@ export class SharedInformers implements Informers {
   }
 
   informer<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): Informer<T> {
-    const wanted = normalize(kind, selection)
+    const normalized = normalize(kind, selection)
     const key = JSON.stringify([
       kindKey(kind),
       kind.representation,
-      wanted.namespace,
-      wanted.labelSelector,
-      wanted.fieldSelector,
+      normalized.namespace,
+      normalized.labelSelector,
+      normalized.fieldSelector,
     ])
     const known = this.#informers.get(key)
     if (known) return known as unknown as Informer<T>
@@ -67,7 +67,7 @@ export class SharedInformers implements Informers {
     const informer = new WatchingInformer<T>({
       ...this.#options,
       kind,
-      selection: wanted,
+      selection: normalized,
       clock,
       random,
       log,

@@ -97,14 +97,14 @@ export class MemoryObjects {
   }
 
   /** Stores a new state of an existing object if it differs. Removing the last finalizer completes a deletion. */
-  replace(target: RequestTarget, live: JsonObject, wanted: JsonObject): JsonObject {
+  replace(target: RequestTarget, live: JsonObject, desired: JsonObject): JsonObject {
     const before = metadataOf(live)
-    const { resourceVersion: _version, ...metadata } = metadataOf(wanted)
+    const { resourceVersion: _version, ...metadata } = metadataOf(desired)
     const kept = Object.fromEntries(FIXED.flatMap((key) => (before[key] === undefined ? [] : [[key, before[key]]])))
-    const isSpecChanged = !isDeepEqual(wanted['spec'], live['spec'])
+    const isSpecChanged = !isDeepEqual(desired['spec'], live['spec'])
     const generation = isSpecChanged ? nextGeneration(before) : { generation: before['generation'] }
     const next = {
-      ...wanted,
+      ...desired,
       apiVersion: live['apiVersion'],
       kind: live['kind'],
       metadata: { ...metadata, ...kept, ...generation },
@@ -196,12 +196,12 @@ function checkPreconditions(target: RequestTarget, live: JsonObject, { uid, reso
 function throughSubresource(
   { subresource }: RequestTarget,
   live: JsonObject,
-  wanted: JsonObject,
+  desired: JsonObject,
   isApply = false,
 ): JsonObject {
-  const [base, withStatus] = subresource === 'status' ? [live, wanted] : [wanted, live]
+  const [base, withStatus] = subresource === 'status' ? [live, desired] : [desired, live]
   const { status: _status, ...rest } = base
-  const { managedFields } = metadataOf(wanted)
+  const { managedFields } = metadataOf(desired)
   return {
     ...rest,
     ...(isApply && { metadata: { ...metadataOf(base), managedFields } }),

@@ -59,7 +59,7 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     this.#transform = options.transform
     this.#isSelected = selectionMatcher(options.selection)
     this.#selectsByBody = fieldTerms(options.selection).some((term) => !/^\s*metadata\./.test(term))
-    this.#isFiltered = canBeLeft(options.selection)
+    this.#isFiltered = isSelectionMutable(options.selection)
   }
 
   /**
@@ -83,11 +83,11 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
         case 'ADDED':
         case 'MODIFIED':
           // The version advances only after the event is applied: if that fails, the event comes again.
-          this.#changed(event.object)
+          this.#changedByWatch(event.object)
           this.#lastSyncResourceVersion = event.object.metadata.resourceVersion
           break
         case 'DELETED':
-          this.#ended(event.object)
+          this.#deletedByWatch(event.object)
           this.#lastSyncResourceVersion = event.object.metadata.resourceVersion
           break
         case 'BOOKMARK':
@@ -100,23 +100,23 @@ export class LiveCache<T extends KubeObject> implements WriteObserver {
     this.#options.progressed()
   }
 
-  #changed(brought: Stored<T>): void {
-    const { uid, resourceVersion } = brought.metadata
-    if (this.#own.size > 0 && this.#hides(brought)) return
-    const shown = this.#store.at(brought)
+  #changedByWatch(received: Stored<T>): void {
+    const { uid, resourceVersion } = received.metadata
+    if (this.#own.size > 0 && this.#hides(received)) return
+    const shown = this.#store.at(received)
     const order = shown ? compareResourceVersions(resourceVersion, shown.metadata.resourceVersion) : 1
-    const isNews = order > 0 || (order === 0 && this.#own.isProvisional(uid))
+    const isNewer = order > 0 || (order === 0 && this.#own.isProvisional(uid))
     if (this.#own.size > 0) this.#own.confirm(uid, resourceVersion)
-    if (isNews) this.#show(this.#transform.inPlace(brought), shown)
+    if (isNewer) this.#show(this.#transform.inPlace(received), shown)
   }
 
-  #ended(brought: Stored<T>): void {
-    const { uid, resourceVersion } = brought.metadata
+  #deletedByWatch(received: Stored<T>): void {
+    const { uid, resourceVersion } = received.metadata
     this.#own.ended(uid, resourceVersion, !this.#isFiltered)
-    const shown = this.#store.at(brought)
+    const shown = this.#store.at(received)
     // An own write after the object left the selection, or a new object of the same name: this deletion is older.
     if (!shown || compareResourceVersions(shown.metadata.resourceVersion, resourceVersion) > 0) return
-    this.#hide(shown, shown.metadata.uid === uid ? this.#transform.inPlace(brought) : shown)
+    this.#hide(shown, shown.metadata.uid === uid ? this.#transform.inPlace(received) : shown)
   }
 
   // ---- lists ----
@@ -286,7 +286,7 @@ function withoutBody({ apiVersion, kind, metadata }: Stored<KubeObject>): Stored
   return { apiVersion, kind, metadata }
 }
 
-function canBeLeft(selection: Selection): boolean {
+function isSelectionMutable(selection: Selection): boolean {
   return Boolean(selection.labelSelector) || fieldTerms(selection).some(mayChange)
 }
 

@@ -126,7 +126,7 @@ export class Reflector<T extends KubeObject> {
     const { cache, clock, initialEventsTimeout } = this.#options
     const staging = cache.stage()
     const stream = this.#open({ sendInitialEvents: true }, signal)
-    let came = false
+    let hasEvents = false
     let isEndless = false
     const timer = new IdleTimer(clock, initialEventsTimeout, MAX_INITIAL_EVENTS_MS, () => {
       isEndless = true
@@ -140,7 +140,7 @@ export class Reflector<T extends KubeObject> {
           return { type: 'endless', certain: false }
         }
         timer.touch()
-        came = true
+        hasEvents = true
         this.#note(stream, batch)
         const ending = this.#stageBatch(staging, batch)
         if (ending === undefined) continue
@@ -150,7 +150,7 @@ export class Reflector<T extends KubeObject> {
     } catch (error) {
       if (!isEndless || signal.aborted) throw error
       this.#closeStream(asError(error))
-      return { type: 'endless', certain: came }
+      return { type: 'endless', certain: hasEvents }
     } finally {
       timer.cancel()
     }

@@ -144,9 +144,9 @@ function afterFailure(machine: Machine, outcome: Outcome & { type: 'failed' }, r
 
 function backOff(machine: Machine, resume: string | undefined, error: Error | undefined, random: Random): Machine {
   const base = Math.min(MIN_BACKOFF_MS * 2 ** machine.failures, MAX_BACKOFF_MS)
-  const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0
+  const retryAfter = error instanceof ApiError ? (error.retryAfter ?? 0) : 0
   // Not before the server's Retry-After, and spread out after it.
-  const delay = Math.max(jitter(random, base, BACKOFF_JITTER), asked + random.fraction() * MIN_BACKOFF_MS)
+  const delay = Math.max(jitter(random, base, BACKOFF_JITTER), retryAfter + random.fraction() * MIN_BACKOFF_MS)
   return {
     ...machine,
     failures: machine.failures + 1,

@@ -64,14 +64,17 @@ describe('rotation', () => {
     await clock.advance(DAY)
     expect(plan(both, { trustedSince: undefined })).toMatchObject({ newServing: false })
     // The callers trust it since now, so propagation starts.
-    const told = clock.now()
-    expect(plan(both, { trustedSince: told })).toMatchObject({ newServing: false, next: told + policy.propagation })
+    const published = clock.now()
+    expect(plan(both, { trustedSince: published })).toMatchObject({
+      newServing: false,
+      next: published + policy.propagation,
+    })
     await clock.advance(policy.propagation)
-    const switched = step(both, { trustedSince: told })
+    const switched = step(both, { trustedSince: published })
     expect(switched.serving).not.toEqual(both.serving)
     expect(isTrusted({ serving: switched.serving, trusted: [switched.authority.certificate] })).toBe(true)
     expect(switched.trusted).toHaveLength(2)
-    expect(start + 600 * DAY).toBeLessThan(told)
+    expect(start + 600 * DAY).toBeLessThan(published)
   })
 
   test('the old authority is trusted until none of its certificates can be in use', async () => {
@@ -110,18 +113,18 @@ describe('rotation', () => {
   test('the serving certificate is always trusted over ten years with forced rotations', async () => {
     const { clock, start, ...rest } = setUp()
     let { state } = rest
-    let told = { bundle: state.trusted, at: clock.now() }
+    let published = { bundle: state.trusted, at: clock.now() }
     let authorities = 1
     for (let turn = 0; clock.now() < start + 3650 * DAY && turn < 2000; turn++) {
       const force = turn % 23 === 7 ? 'authority' : undefined
-      const now = rest.step(state, { trustedSince: told.at, force })
+      const now = rest.step(state, { trustedSince: published.at, force })
       // Callers trust what was published before this step.
-      expect(isTrusted({ serving: now.serving, trusted: told.bundle })).toBe(true)
+      expect(isTrusted({ serving: now.serving, trusted: published.bundle })).toBe(true)
       expect(faultOf(now)).toBeUndefined()
       if (now.authority.certificate !== state.authority.certificate) authorities++
-      if (now.trusted.join('') !== told.bundle.join('')) told = { bundle: now.trusted, at: clock.now() }
+      if (now.trusted.join('') !== published.bundle.join('')) published = { bundle: now.trusted, at: clock.now() }
       state = now
-      await clock.advance(Math.min(rest.plan(state, { trustedSince: told.at }).next - clock.now(), 30 * DAY))
+      await clock.advance(Math.min(rest.plan(state, { trustedSince: published.at }).next - clock.now(), 30 * DAY))
     }
     expect(clock.now()).toBeGreaterThanOrEqual(start + 3650 * DAY)
     expect(authorities).toBeGreaterThan(5)

@@ -86,13 +86,13 @@ describe('certificates in memory', () => {
     await certificates.prepare(end.signal)
     const running = certificates.run(end.signal)
     const first = certificates.serving
-    let told = 0
-    certificates.subscribe(() => told++)
+    let notified = 0
+    certificates.subscribe(() => notified++)
     await clock.advance(60 * DAY - 1)
     expect(certificates.serving).toBe(first)
     await clock.advance(1)
     expect(certificates.serving).not.toEqual(first)
-    expect(told).toBe(1)
+    expect(notified).toBe(1)
     end.abort()
     await running
     expect(clock.pending).toBe(0)
