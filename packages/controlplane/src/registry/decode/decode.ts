@@ -32,8 +32,13 @@ export function decode(
   old?: KubeObject,
 ): Decoded {
   const { definition } = request
-  if (!isJsonObject(body))
-    throw new DecodeError(`json: cannot unmarshal ${typeName(body)} into Go value of type v1.${definition.kind}`)
+  if (!isJsonObject(body)) {
+    const mismatch = { jsonType: typeName(body), goType: `v1.${definition.kind}` }
+    throw new DecodeError(
+      `json: cannot unmarshal ${mismatch.jsonType} into Go value of type ${mismatch.goType}`,
+      mismatch,
+    )
+  }
   if (!definition.isBuiltIn && !isOwn(definition, body)) return decodeForeign(context, request, body, warn)
   checkKind(context, definition, body)
   const unknown: string[] = []
@@ -75,7 +80,7 @@ function decodeForeign(
   }
   if (apiVersion !== expected && request.verb !== 'patch') throw otherVersion(apiVersion, expected)
   const metadata = decodeMetadata(body['metadata'] ?? {})
-  if (metadata.error !== undefined) throw new DecodeError(metadata.error)
+  if (metadata.error !== undefined) throw new DecodeError(metadata.error, metadata.mismatch)
   return {
     object: { ...body, metadata: metadata.object as ObjectMeta },
     errors: [
@@ -116,12 +121,12 @@ export function processed(
   let errors: readonly FieldError[] = []
   if (definition.isBuiltIn && schema) {
     const result = decodeBuiltIn(schema, resolve, raw)
-    if (result.error !== undefined) throw new DecodeError(result.error)
+    if (result.error !== undefined) throw new DecodeError(result.error, result.mismatch)
     unknown.push(...result.unknown)
     object = result.object as KubeObject
   } else {
     const metadata = decodeMetadata(raw.metadata ?? {})
-    if (metadata.error !== undefined) throw new DecodeError(metadata.error)
+    if (metadata.error !== undefined) throw new DecodeError(metadata.error, metadata.mismatch)
     unknown.push(...metadata.unknown.map((path) => `metadata.${path}`))
     object = { ...raw, metadata: metadata.object as ObjectMeta }
     if (schema) {

@@ -73,25 +73,24 @@ function patchWith(
   }
 }
 
-/** A strategic patch is put into Go's types by other code than a body, with words of its own for what does not fit. */
-function restored(message: string): string {
-  const found = /^json: cannot unmarshal (\w+).* of type (.*)$/.exec(message)
-  if (!found) return message
-  const [, from = '', type = ''] = found
-  const go = { object: 'map', array: 'slice', number: 'int64' }[from] ?? from
-  if (type.startsWith('[]')) return `cannot restore slice from ${go}`
-  if (type.startsWith('map[')) return `cannot restore map from ${go}`
-  if (/^[a-z]+\d*$/.test(type)) return `cannot convert ${go} to ${type}`
-  return /^v\d\w*\.[A-Z]\w*$/.test(type) ? `cannot restore struct from: ${go}` : message
+/** The error of a strategic patch, which kube-apiserver converts to Go types by other code than a body. */
+function conversionError({ message, mismatch }: DecodeError): string {
+  if (!mismatch) return message
+  const { jsonType, goType } = mismatch
+  const from = { object: 'map', array: 'slice', number: 'int64' }[jsonType] ?? jsonType
+  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`
+  if (goType.startsWith('map[')) return `cannot restore map from ${from}`
+  if (/^[a-z]+\d*$/.test(goType)) return `cannot convert ${from} to ${goType}`
+  return /^v\d\w*\.[A-Z]\w*$/.test(goType) ? `cannot restore struct from: ${from}` : message
 }
 
 /** A strategic patch is shown as Go prints a map. */
-function strategicUnpatchable(body: unknown, { message }: DecodeError): StatusError {
+function strategicUnpatchable(body: unknown, error: DecodeError): StatusError {
   return invalid({ group: '', plural: '', kind: '' }, '', [
     {
       reason: 'FieldValueInvalid',
       field: 'patch',
-      message: `Invalid value: ${JSON.stringify(goValue(body))}: ${restored(message)}`,
+      message: `Invalid value: ${JSON.stringify(goValue(body))}: ${conversionError(error)}`,
     },
   ])
 }

@@ -17,6 +17,16 @@ export interface DecodeResult {
   readonly unknown: readonly string[]
   /** The decoding error with Go's text: `json: cannot unmarshal string into Go struct field …`. */
   readonly error: string | undefined
+  /** Set if the error is a value of the wrong type. */
+  readonly mismatch?: TypeMismatch | undefined
+}
+
+/** A JSON value that does not fit a Go type. */
+export interface TypeMismatch {
+  /** `object`, `array`, `string`, `number` or `bool`. */
+  readonly jsonType: string
+  /** `int32`, `[]string`, `v1.PodSpec`. */
+  readonly goType: string
 }
 
 export interface DecodeOptions {
@@ -35,9 +45,12 @@ export function decodeBuiltIn(
   const struct = structOf(schema, resolve)
   try {
     const object = decoder.struct(struct, value, undefined)
-    return { object, unknown: decoder.unknown, error: decoder.error }
+    return { object, unknown: decoder.unknown, error: decoder.error, mismatch: decoder.mismatch }
   } catch (error) {
-    if (error instanceof DecodingStopped || error instanceof TimeError || error instanceof QuantityError) {
+    if (error instanceof DecodingStopped) {
+      return { object: value, unknown: decoder.unknown, error: error.message, mismatch: error.mismatch }
+    }
+    if (error instanceof TimeError || error instanceof QuantityError) {
       return { object: value, unknown: decoder.unknown, error: error.message }
     }
     throw error
@@ -58,7 +71,14 @@ export const unknownField = (path: string): string => `unknown field ${goQuote(p
 export const duplicateField = (path: string): string => `duplicate field ${goQuote(path)}`
 
 /** Stops decoding, as Go types with their own decoder do. Other errors let decoding continue. */
-class DecodingStopped extends Error {}
+class DecodingStopped extends Error {
+  readonly mismatch: TypeMismatch | undefined
+
+  constructor(message: string, mismatch?: TypeMismatch) {
+    super(message)
+    this.mismatch = mismatch
+  }
+}
 
 /** The struct and field that an error names. */
 interface Place {
@@ -72,6 +92,7 @@ const MAX_DEPTH = 1000
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
+  mismatch: TypeMismatch | undefined
   readonly #fills: boolean
   /** The path for unknown fields, with indexes and keys, which Go's own errors omit. */
   readonly #path: (string | number)[] = []
@@ -142,14 +163,14 @@ class Decoder {
           isInResourceList,
         )
       case 'time':
-        if (typeof value !== 'string') throw new DecodingStopped(mismatchText(value, 'string', place))
+        if (typeof value !== 'string') throw stopped(value, 'string', place)
         return canonicalTime(value)
       case 'micro-time':
-        if (typeof value !== 'string') throw new DecodingStopped(mismatchText(value, 'string', place))
+        if (typeof value !== 'string') throw stopped(value, 'string', place)
         return canonicalMicroTime(value)
       case 'int-or-string':
         if (typeof value === 'string' || isInt32(value)) return value
-        throw new DecodingStopped(mismatchText(value, 'int32', place))
+        throw stopped(value, 'int32', place)
       case 'schema-or-array':
         if (Array.isArray(value)) {
           return value.every((item) => typeof item === 'string') ? value : this.#list(field, value, place)
@@ -216,7 +237,10 @@ class Decoder {
 
   /** Go keeps the first error and continues. */
   #mismatch(value: unknown, goType: string, place: Place | undefined, what?: string): undefined {
-    this.error ??= mismatchText(value, goType, place, what)
+    if (this.error === undefined) {
+      this.error = mismatchText(value, goType, place, what)
+      this.mismatch = { jsonType: jsonType(value), goType }
+    }
     return undefined
   }
 
@@ -232,6 +256,10 @@ class Decoder {
 
 function pathTo(place: Place | undefined, field: Field): string {
   return place ? `${place.path}.${field.goPath}` : field.goPath
+}
+
+function stopped(value: unknown, goType: string, place: Place): DecodingStopped {
+  return new DecodingStopped(mismatchText(value, goType, place), { jsonType: jsonType(value), goType })
 }
 
 function mismatchText(value: unknown, goType: string, place: Place | undefined, what = jsonType(value)): string {
