@@ -21,7 +21,7 @@ test('a new cluster has namespaces, a StorageClass, and a ServiceAccount and a C
   }
 })
 
-test('a deleted ServiceAccount or CA is created again', async () => {
+test('a deleted ServiceAccount and a changed CA are restored', async () => {
   await fixture.api.delete(ServiceAccount, { name: 'default' })
   await fixture.api.patch(ConfigMap, { name: 'kube-root-ca.crt' }, mergePatch({ data: { 'ca.crt': 'forged' } }))
   await fixture.settle()

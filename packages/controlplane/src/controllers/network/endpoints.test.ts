@@ -1,5 +1,5 @@
 import { mergePatch } from '@tenure/kube'
-import { Endpoints, EndpointSlice, Pod, PodDisruptionBudget, Service } from '@tenure/kube/kinds'
+import { Deployment, Endpoints, EndpointSlice, Pod, PodDisruptionBudget, Service } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ControlPlaneFixture } from '../fixture.testing.ts'
 import { SIMULATE } from '../nodes/simulation.ts'
@@ -72,6 +72,22 @@ test('unready pods are listed as not ready', async () => {
   expect((await slice())?.endpoints?.[0]?.conditions).toEqual({ ready: false, serving: false, terminating: false })
   expect((await slice())?.ports).toEqual([{ name: '', port: 9000, protocol: 'TCP' }])
   expect((await fixture.get(Endpoints, 'web'))?.subsets?.[0]?.notReadyAddresses?.length).toBe(1)
+})
+
+test('updated endpoints follow the labels of the Service', async () => {
+  await service()
+  await fixture.api.patch(Service, { name: 'web' }, mergePatch({ metadata: { labels: { tier: 'old' } } }))
+  await fixture.deployment('web', { replicas: 1 })
+  await fixture.until(async () => (await slice())?.metadata?.labels?.['tier'] === 'old', 'labeled')
+  await fixture.settle()
+  await fixture.api.patch(Service, { name: 'web' }, mergePatch({ metadata: { labels: { tier: null, side: 'new' } } }))
+  await fixture.api.patch(Deployment, { name: 'web' }, mergePatch({ spec: { replicas: 2 } }))
+  await fixture.until(() => fixture.isRolledOut('web'), 'scaled')
+  await fixture.settle()
+  for (const object of [await slice(), await fixture.get(Endpoints, 'web')]) {
+    expect(object?.metadata?.labels).toMatchObject({ side: 'new' })
+    expect(object?.metadata?.labels).not.toHaveProperty('tier')
+  }
 })
 
 test('endpoints beyond the limit go to another slice', async () => {
