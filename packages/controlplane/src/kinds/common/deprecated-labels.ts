@@ -26,12 +26,12 @@ export function deprecatedLabel(name: string): string | undefined {
   return renamed ? `deprecated since ${renamed[0]}; use "${renamed[1]}" instead` : DEPRECATED_LABELS.get(name)
 }
 
-/** Warnings for a node selector term: deprecated keys and, if `looksAtValues`, values that no label can have. */
-export function termWarnings(term: JsonObject, field: string, looksAtValues: boolean): readonly string[] {
+/** Warnings for a node selector term: deprecated keys and, if `checksValues`, values that no label can have. */
+export function termWarnings(term: JsonObject, field: string, checksValues: boolean): readonly string[] {
   return asJsonObjects(term['matchExpressions']).flatMap((expression, index) => {
     const [key, place] = [asString(expression['key']), `${field}.matchExpressions[${index}]`]
     const former = deprecatedLabel(key)
-    const values = looksAtValues ? asArray(expression['values']).map(asString) : []
+    const values = checksValues ? asArray(expression['values']).map(asString) : []
     return [
       ...(former === undefined ? [] : [`${place}.key: ${key} is ${former}`]),
       ...values.flatMap((value, at) =>

@@ -71,7 +71,7 @@ function validateScopes(spec: JsonObject): FieldError[] {
   const invalid = (detail: string): FieldError => invalidValue('spec.scopes', scopes, detail)
   const errors = scopes.flatMap((scope) => [
     ...(SCOPES.includes(scope) ? [] : [invalid('unsupported scope')]),
-    ...misapplied(spec, scope).map(() => invalid('unsupported scope applied to resource')),
+    ...resourcesOutside(spec, scope).map(() => invalid('unsupported scope applied to resource')),
   ])
   return isConflicting(scopes) ? [...errors, invalid('conflicting scopes')] : errors
 }
@@ -91,7 +91,7 @@ function validateScopeSelector(spec: JsonObject): FieldError[] {
     const scope = asString(expression['scopeName'])
     return [
       ...(SCOPES.includes(scope) ? [] : [invalidValue(`${field}.scopeName`, scope, 'unsupported scope')]),
-      ...misapplied(spec, scope).map(() => invalidStruct(field, shown, 'unsupported scope applied to resource')),
+      ...resourcesOutside(spec, scope).map(() => invalidStruct(field, shown, 'unsupported scope applied to resource')),
       ...validateRequirement(expression, field),
     ]
   })
@@ -125,7 +125,7 @@ const isConflicting = (scopes: readonly string[]): boolean =>
   CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)))
 
 /** Returns the resources of a quota that this scope does not apply to. */
-function misapplied(spec: JsonObject, scope: string): readonly string[] {
+function resourcesOutside(spec: JsonObject, scope: string): readonly string[] {
   return Object.keys(asJsonObject(spec['hard'])).filter((name) => isQuotaResource(name) && !applies(scope, name))
 }
 

@@ -27,8 +27,8 @@ function check(validator: Validator, path: string, uncorrelatable: string | unde
   }
   validator.rules.forEach(({ rule, program, error, messageError }, index) => {
     const at = `${path}.x-kubernetes-validations[${index}]`
-    if (error !== undefined) errors.push(invalidValue(`${at}.rule`, asGo(rule), error))
-    if (messageError !== undefined) errors.push(invalidValue(`${at}.messageExpression`, asGo(rule), messageError))
+    if (error !== undefined) errors.push(invalidValue(`${at}.rule`, toGoRule(rule), error))
+    if (messageError !== undefined) errors.push(invalidValue(`${at}.messageExpression`, toGoRule(rule), messageError))
     if (program?.usesOldSelf) {
       if (uncorrelatable !== undefined) {
         const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`
@@ -42,7 +42,7 @@ function check(validator: Validator, path: string, uncorrelatable: string | unde
 }
 
 /** The rule as kube-apiserver prints it: the Go struct. */
-function asGo(rule: Rule): GoRule {
+function toGoRule(rule: Rule): GoRule {
   return new GoRule(rule)
 }
 

@@ -28,12 +28,12 @@ function checkDefault(schema: JsonObject, value: unknown, path: string): FieldEr
   // The default is wrapped in a field so that its `metadata` is not taken for that of a resource.
   const holder: Schema = { type: 'object', properties: { value: schemaFromOpenApi({ ...schema, default: undefined }) } }
   const { errors, unknown } = process(holder, noReferences, { value }, { default: false, prune: true })
-  const strange = unknown.length > 0 ? [invalidValue(path, value, 'must not have unknown fields')] : []
-  return [...strange, ...errors.map((error) => moved(error, path))]
+  const unknownErrors = unknown.length > 0 ? [invalidValue(path, value, 'must not have unknown fields')] : []
+  return [...unknownErrors, ...errors.map((error) => atPath(error, path))]
 }
 
 /** kube-apiserver validates the default alone, so its path is in `field` but not in `message`. */
-function moved({ reason, field, message }: FieldError, path: string): FieldError {
+function atPath({ reason, field, message }: FieldError, path: string): FieldError {
   const within = field === 'value' ? '' : field.replace(/^value/, '')
   return {
     reason,

@@ -6,7 +6,7 @@ import { asJsonObjects, asNumber } from '../../../model/json.ts'
 import { createdAt, isBeingDeleted, nameOf, orNone } from '../../common/columns.ts'
 import type { ColumnValues } from '../../common/kind-table.ts'
 
-interface Tally {
+interface PodSummary {
   ready: number
   restarts: number
   lastRestart: string
@@ -15,10 +15,10 @@ interface Tally {
 
 const isSidecar = (container: JsonObject | undefined): boolean => container?.['restartPolicy'] === 'Always'
 
-function countRestarts(tally: Pick<Tally, 'restarts' | 'lastRestart'>, container: JsonObject): void {
-  tally.restarts += asNumber(container['restartCount'])
+function countRestarts(summary: Pick<PodSummary, 'restarts' | 'lastRestart'>, container: JsonObject): void {
+  summary.restarts += asNumber(container['restartCount'])
   const finished = asString(valueAtPath(container, 'lastState', 'terminated', 'finishedAt'))
-  if (finished > tally.lastRestart) tally.lastRestart = finished
+  if (finished > summary.lastRestart) summary.lastRestart = finished
 }
 
 /** The columns of a pod; the status is derived from its containers. */
@@ -27,7 +27,7 @@ export const podColumns: ColumnValues = (pod, age) => {
   const status = asJsonObject(pod['status'])
   const initContainers = asJsonObjects(spec['initContainers'])
   const total = asJsonObjects(spec['containers']).length + initContainers.filter(isSidecar).length
-  const tally: Tally = {
+  const summary: PodSummary = {
     ready: 0,
     restarts: 0,
     lastRestart: '',
@@ -38,32 +38,32 @@ export const podColumns: ColumnValues = (pod, age) => {
       ({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated',
     )
   ) {
-    tally.reason = 'SchedulingGated'
+    summary.reason = 'SchedulingGated'
   }
   const sidecars = { restarts: 0, lastRestart: '' }
-  const isInitializing = lookAtInitContainers(
+  const isInitializing = summarizeInitContainers(
     initContainers,
     asJsonObjects(status['initContainerStatuses']),
-    tally,
+    summary,
     sidecars,
   )
   if (!isInitializing || hasCondition(pod, 'Initialized')) {
-    Object.assign(tally, sidecars)
-    lookAtContainers(pod, asJsonObjects(status['containerStatuses']), tally)
+    Object.assign(summary, sidecars)
+    summarizeContainers(pod, asJsonObjects(status['containerStatuses']), summary)
   }
   const isOver = status['phase'] === 'Succeeded' || status['phase'] === 'Failed'
   if (isBeingDeleted(pod)) {
-    if (status['reason'] === 'NodeLost') tally.reason = 'Unknown'
-    else if (!isOver) tally.reason = 'Terminating'
+    if (status['reason'] === 'NodeLost') summary.reason = 'Unknown'
+    else if (!isOver) summary.reason = 'Terminating'
   }
   const restarts =
-    tally.restarts !== 0 && tally.lastRestart
-      ? `${tally.restarts} (${age(tally.lastRestart)} ago)`
-      : String(tally.restarts)
+    summary.restarts !== 0 && summary.lastRestart
+      ? `${summary.restarts} (${age(summary.lastRestart)} ago)`
+      : String(summary.restarts)
   return [
     nameOf(pod),
-    `${tally.ready}/${total}`,
-    tally.reason,
+    `${summary.ready}/${total}`,
+    summary.reason,
     restarts,
     age(createdAt(pod)),
     orNone(asJsonObjects(status['podIPs'])[0]?.['ip']),
@@ -74,26 +74,26 @@ export const podColumns: ColumnValues = (pod, age) => {
 }
 
 /** Returns whether the init containers are still running. */
-function lookAtInitContainers(
+function summarizeInitContainers(
   containers: readonly JsonObject[],
   statuses: readonly JsonObject[],
-  tally: Tally,
-  sidecars: Pick<Tally, 'restarts' | 'lastRestart'>,
+  summary: PodSummary,
+  sidecars: Pick<PodSummary, 'restarts' | 'lastRestart'>,
 ): boolean {
   for (const [index, status] of statuses.entries()) {
-    countRestarts(tally, status)
+    countRestarts(summary, status)
     const isSide = isSidecar(containers.find(({ name }) => name === status['name']))
     if (isSide) countRestarts(sidecars, status)
     const terminated = valueAtPath(status, 'state', 'terminated')
     const waiting = asString(valueAtPath(status, 'state', 'waiting', 'reason'))
     if (isJsonObject(terminated) && asNumber(terminated['exitCode']) === 0) continue
     if (isSide && status['started'] === true) {
-      if (status['ready'] === true) tally.ready++
+      if (status['ready'] === true) summary.ready++
       continue
     }
-    if (isJsonObject(terminated)) tally.reason = `Init:${exitReason(terminated)}`
-    else if (waiting && waiting !== 'PodInitializing') tally.reason = `Init:${waiting}`
-    else tally.reason = `Init:${index}/${containers.length}`
+    if (isJsonObject(terminated)) summary.reason = `Init:${exitReason(terminated)}`
+    else if (waiting && waiting !== 'PodInitializing') summary.reason = `Init:${waiting}`
+    else summary.reason = `Init:${index}/${containers.length}`
     return true
   }
   return false
@@ -105,26 +105,26 @@ function exitReason(terminated: JsonObject): string {
   return signal === 0 ? `ExitCode:${asNumber(terminated['exitCode'])}` : `Signal:${signal}`
 }
 
-function lookAtContainers(pod: JsonObject, statuses: readonly JsonObject[], tally: Tally): void {
+function summarizeContainers(pod: JsonObject, statuses: readonly JsonObject[], summary: PodSummary): void {
   let hasRunning = false
   let failure = ''
   for (const status of statuses.toReversed()) {
-    countRestarts(tally, status)
+    countRestarts(summary, status)
     const waiting = asString(valueAtPath(status, 'state', 'waiting', 'reason'))
     const terminated = valueAtPath(status, 'state', 'terminated')
-    if (waiting) tally.reason = waiting
+    if (waiting) summary.reason = waiting
     else if (isJsonObject(terminated)) {
-      tally.reason = exitReason(terminated)
-      if (asNumber(terminated['exitCode']) !== 0) failure = tally.reason
+      summary.reason = exitReason(terminated)
+      if (asNumber(terminated['exitCode']) !== 0) failure = summary.reason
     } else if (status['ready'] === true && valueAtPath(status, 'state', 'running') !== undefined) {
       hasRunning = true
-      tally.ready++
+      summary.ready++
     }
   }
-  if (tally.reason !== 'Completed') return
-  if (hasRunning && hasCondition(pod, 'Ready')) tally.reason = 'Running'
-  else if (failure) tally.reason = failure
-  else if (hasRunning) tally.reason = 'NotReady'
+  if (summary.reason !== 'Completed') return
+  if (hasRunning && hasCondition(pod, 'Ready')) summary.reason = 'Running'
+  else if (failure) summary.reason = failure
+  else if (hasRunning) summary.reason = 'NotReady'
 }
 
 function readinessGates(pod: JsonObject, gates: readonly JsonObject[]): string {

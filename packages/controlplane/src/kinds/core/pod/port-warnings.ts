@@ -19,7 +19,7 @@ export function portWarnings(containers: readonly (readonly [JsonObject, string]
     for (let before = 0; before < index; before++) {
       if (warnings.length >= MAX_REPORTED_CONFLICTS || ++comparisons > MAX_COMPARISONS) return warnings
       const other = ports[before]
-      const how = other && clashOf(port, other.port)
+      const how = other && conflictOf(port, other.port)
       if (other && how !== undefined) warnings.push(`${field}: ${how} port definition with ${other.field}`)
     }
   }
@@ -43,7 +43,7 @@ function nameWarnings(ports: readonly { readonly port: JsonObject; readonly fiel
   })
 }
 
-function clashOf(port: JsonObject, other: JsonObject): string | undefined {
+function conflictOf(port: JsonObject, other: JsonObject): string | undefined {
   const same = (name: string): boolean => (port[name] || undefined) === (other[name] || undefined)
   if (!same('containerPort') || !same('protocol')) return undefined
   if (same('hostIP') && same('hostPort')) return 'duplicate'

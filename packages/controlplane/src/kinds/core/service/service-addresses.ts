@@ -55,7 +55,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
   follow(storage: Storage): () => void {
     for (const { object } of storage.range('services')) this.#take(object as unknown as JsonObject)
     return storage.watch('services', storage.revision, ({ previous, current }) => {
-      if (previous) for (const one of holdingsOf(previous.object as unknown as JsonObject)) this.#taken.delete(one)
+      if (previous) for (const one of allocationsOf(previous.object as unknown as JsonObject)) this.#taken.delete(one)
       if (current) this.#take(current.object as unknown as JsonObject)
     })
   }
@@ -87,7 +87,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
   }
 
   #take(service: JsonObject): void {
-    for (const one of holdingsOf(service)) {
+    for (const one of allocationsOf(service)) {
       this.#taken.add(one)
       this.#reserved.delete(one)
     }
@@ -137,7 +137,7 @@ export class ServiceAddresses implements ServiceAddressAllocator {
 }
 
 /** Returns the addresses and node ports of a service. */
-function holdingsOf(service: JsonObject): (string | number)[] {
+function allocationsOf(service: JsonObject): (string | number)[] {
   const addresses = asArray(valueAtPath(service, 'spec', 'clusterIPs')).filter(
     (one) => typeof one === 'string' && one !== 'None',
   )
