@@ -1,5 +1,5 @@
 import type { Clock } from '@tenure/kube'
-import type { ComponentDefinition, ManagerContext, Metrics, ReconcileOutcome } from '@tenure/runtime'
+import type { ComponentDefinition, OperatorContext, Metrics, ReconcileOutcome } from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
 import { Application, CONTROLLER_NAME, PHASES } from './api/index.ts'
 
@@ -158,7 +158,7 @@ function instrumentsOf(metrics: Metrics) {
 }
 
 /** Sets the gauges from the cache. */
-function collectorOf(instruments: Instruments, context: ManagerContext, namespace: string | undefined): () => void {
+function collectorOf(instruments: Instruments, context: OperatorContext, namespace: string | undefined): () => void {
   const { cache } = context.informers.informer(Application, { namespace })
   const { kind } = Application
   let namespaces: ReadonlySet<string> = new Set()

@@ -1,10 +1,15 @@
-import type { ComponentDefinition, ControllerDefinition, ManagerContext, Webhook } from '@tenure/runtime'
+import type { ComponentDefinition, ControllerDefinition, OperatorContext, Webhook } from '@tenure/runtime'
 import type { Route } from './routes/route.ts'
 
-/** The routes of one concern, made for the manager whose caches and client they use. */
-export type RouteGroup = (context: ManagerContext) => readonly Route[]
+declare module '@tenure/runtime' {
+  interface OperatorParts {
+    /** Served by `httpServer`, together with those of all operators of the process. */
+    readonly routes?: readonly Route[]
+  }
+}
 
-/** One operator as a value: what a manager runs and what an HTTP server serves. Several share one of each. */
+export type RouteGroup = (context: OperatorContext) => readonly Route[]
+
 export interface Operator {
   readonly name: string
   readonly controllers: readonly ControllerDefinition[]

@@ -3,6 +3,7 @@ export * from './certificates/index.ts'
 export * from './configuration/index.ts'
 export * from './controller/index.ts'
 export * from './definitions/index.ts'
+export * from './discovery/index.ts'
 export * from './time/duration.ts'
 export * from './election/index.ts'
 export * from './events/index.ts'
@@ -15,7 +16,9 @@ export * from './log/logger.ts'
 export * from './manager/index.ts'
 export { createMetrics, type CreateMetricsOptions } from './metrics/prometheus.ts'
 export * from './metrics/metrics.ts'
+export * from './operator/index.ts'
 export * from './queue/index.ts'
+export * from './rbac/index.ts'
 export {
   noTracer,
   openTelemetryTracer,

@@ -1,6 +1,6 @@
 import type { ApplicationsSettings } from '@tenure/applications'
 import type { HttpServerOptions, Operator } from '@tenure/http'
-import { httpServer } from '@tenure/http'
+import { HttpServer } from '@tenure/http'
 import { TenureError } from '@tenure/kube'
 import type { ComponentDefinition, Logger, ManagerOptions } from '@tenure/runtime'
 import { createMetrics, manager } from '@tenure/runtime'
@@ -23,7 +23,17 @@ export interface RunOptions extends Pick<
 export async function runOperators(options: RunOptions, signal: AbortSignal): Promise<void> {
   const { operators, http, components = [], ...rest } = options
   // First, so that probes answer from the start.
-  const server = http ? [httpServer({ ...http, routes: operators.flatMap(({ routes }) => routes) })] : []
+  const server: ComponentDefinition[] = http
+    ? [
+        {
+          stage: 'serve',
+          create: (context) => {
+            const routes = operators.flatMap((operator) => operator.routes.flatMap((group) => group(context)))
+            return new HttpServer({ ...http, routes }, context)
+          },
+        },
+      ]
+    : []
   await manager({
     ...rest,
     controllers: operators.flatMap(({ controllers }) => controllers),

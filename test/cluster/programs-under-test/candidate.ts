@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { mergePatch, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { type Component, createLogger, manager, type ManagerContext } from '@tenure/runtime'
+import { type Component, createLogger, manager, type OperatorContext } from '@tenure/runtime'
 
 import { monotonic } from './child.ts'
 
@@ -58,7 +58,7 @@ function freeze(): void {
   say({ at: monotonic(), frozen: 'after' })
 }
 
-function worker({ api }: ManagerContext): Component {
+function worker({ api }: OperatorContext): Component {
   const ended = new AbortController()
   let working: Promise<void> | undefined
   let writes = 0

@@ -1,7 +1,7 @@
 import { Client } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { createMetrics, manager, type ManagerContext } from '@tenure/runtime'
+import { createMetrics, manager, type OperatorContext } from '@tenure/runtime'
 import { TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
@@ -52,7 +52,7 @@ async function start(options: EventHistoryOptions = {}) {
     await ended
   }
   processes.push({ stop })
-  return { history, metrics, stop, context: subject.context as ManagerContext }
+  return { history, metrics, stop, context: subject.context as OperatorContext }
 }
 
 test('a recorded event is shown at once, aggregated and written to Kubernetes', async () => {

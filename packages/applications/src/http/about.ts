@@ -1,6 +1,6 @@
 import type { Route } from '@tenure/http'
 import { described, json, route } from '@tenure/http'
-import type { ManagerContext } from '@tenure/runtime'
+import type { OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
 import { Application, GROUP, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
@@ -48,7 +48,7 @@ const about = z.object({
 
 /** Routes that describe the operator and its CustomResourceDefinitions. */
 export function aboutRoutes(
-  context: ManagerContext,
+  context: OperatorContext,
   store: ApplicationStore,
   options: ApplicationRoutesOptions,
 ): readonly Route[] {

@@ -1,6 +1,6 @@
 import type { Route } from '@tenure/http'
 import { json, route, text } from '@tenure/http'
-import type { ManagerContext } from '@tenure/runtime'
+import type { OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
 import type { LeadershipReader } from './leadership.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
@@ -31,7 +31,7 @@ const leadership = z.object({
 
 /** Probes, leadership and metrics. */
 export function healthRoutes(
-  context: ManagerContext,
+  context: OperatorContext,
   election: LeadershipReader,
   { readyzLeaderOnly = false }: ApplicationRoutesOptions,
 ): readonly Route[] {

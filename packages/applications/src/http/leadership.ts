@@ -1,7 +1,7 @@
 import type { Clock } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Lease } from '@tenure/kube/kinds'
-import type { ManagerContext } from '@tenure/runtime'
+import type { OperatorContext } from '@tenure/runtime'
 import { OPERATOR } from '../api/index.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
 
@@ -30,12 +30,12 @@ const LEASE_CACHE_MS = 500
  * a renewal every two seconds.
  */
 export class LeadershipReader {
-  readonly #context: ManagerContext
+  readonly #context: OperatorContext
   readonly #options: ApplicationRoutesOptions
   readonly #clock: Clock
   #read: { readonly since: number; readonly isLeader: boolean; readonly lease: Promise<LeaseView | null> } | undefined
 
-  constructor(context: ManagerContext, options: ApplicationRoutesOptions) {
+  constructor(context: OperatorContext, options: ApplicationRoutesOptions) {
     this.#context = context
     this.#options = options
     this.#clock = context.clock

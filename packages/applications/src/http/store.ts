@@ -4,7 +4,7 @@ import type { KubeApi, ObjectRef, Stored } from '@tenure/kube'
 import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
 import { dnsLabel, valueAtPath } from '@tenure/kube/model'
-import type { Informer, ManagerContext } from '@tenure/runtime'
+import type { Informer, OperatorContext } from '@tenure/runtime'
 import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api/index.ts'
 import type { ValidationOptions } from '../validation/validate.ts'
 import { validateApplication } from '../validation/validate.ts'
@@ -28,10 +28,10 @@ interface EventSubject {
 export class ApplicationStore {
   readonly informer: Informer<Application>
   readonly #api: KubeApi
-  readonly #context: ManagerContext
+  readonly #context: OperatorContext
   readonly #options: ApplicationRoutesOptions
 
-  constructor(context: ManagerContext, options: ApplicationRoutesOptions) {
+  constructor(context: OperatorContext, options: ApplicationRoutesOptions) {
     this.#api = context.api
     this.#context = context
     this.#options = options

@@ -2,7 +2,7 @@ import type { Route, SseEvent } from '@tenure/http'
 import { invalidRequest, route, SseHub } from '@tenure/http'
 import { compareResourceVersions, isGone, keyOf, withTimeout } from '@tenure/kube'
 import type { LabelMatcher, Stored, WatchEvent } from '@tenure/kube'
-import type { InformerEvent, ManagerContext } from '@tenure/runtime'
+import type { InformerEvent, OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
 import { Application, GROUP } from '../api/index.ts'
 import { labelsOf } from './listing.ts'
@@ -39,7 +39,7 @@ export interface WatchRoute {
 
 /** `GET /watch`: every change of an Application, as server-sent events. */
 export function watchRoute(
-  context: ManagerContext,
+  context: OperatorContext,
   store: ApplicationStore,
   namespace: string | undefined,
 ): WatchRoute {
@@ -131,7 +131,7 @@ function eventId(value: string | readonly string[] | undefined): string | undefi
 
 /** Events after `id` from the API server, whose history outlives this process. Undefined if they are gone. */
 async function historyAfter(
-  { api, clock }: ManagerContext,
+  { api, clock }: OperatorContext,
   namespace: string | undefined,
   id: string,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { TestControlPlane } from '@tenure/controlplane/testing'
 import { request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Listening } from '@tenure/http'
-import { httpServer } from '@tenure/http'
+import { HttpServer } from '@tenure/http'
 import type { Clock } from '@tenure/kube'
 import { systemClock } from '@tenure/kube'
 import type { ManagerOptions } from '@tenure/runtime'
@@ -62,7 +62,15 @@ export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<R
     clock,
     name: OPERATOR,
     metrics: await createMetrics({ processMetrics: false }),
-    components: [httpServer({ address: '127.0.0.1:0', routes: [routes], onListening: listening.resolve })],
+    components: [
+      {
+        stage: 'serve',
+        create: (context) => {
+          const options = { address: '127.0.0.1:0', routes: routes(context), onListening: listening.resolve }
+          return new HttpServer(options, context)
+        },
+      },
+    ],
     freeze: true,
     gracePeriod: 1_000,
     ...options.manager,

@@ -137,7 +137,7 @@ describe('a server on a public address', () => {
     const context = await contextOf(clock, judge())
     const options = {
       address: '0.0.0.0:0',
-      routes: [() => routes],
+      routes,
       onListening: (where: Listening) => (listening = where),
     }
     server = new HttpServer(options, context)

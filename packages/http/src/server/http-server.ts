@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
-import type { Component, ComponentDefinition, ListenAddress, Logger, ManagerContext } from '@tenure/runtime'
+import type { Component, ListenAddress, Logger, ManagerContext, OperatorServer } from '@tenure/runtime'
 import { formatAddress, parseAddress, UnusedConnections } from '@tenure/runtime'
 import { App } from './app.ts'
 import { respondToClientError, respondToConnect } from './client-error.ts'
@@ -10,8 +10,14 @@ import type { HttpLimits } from './limits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { isLoopback, listen } from './listen.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
+<<<<<<< HEAD
 import type { RouteGroup } from '../operator.ts'
 import type { ServingCertificate, TlsOptions } from './tls.ts'
+=======
+import '../operator.ts'
+import type { Route } from '../routes/route.ts'
+import type { TlsKeeper, TlsOptions } from './tls.ts'
+>>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
 import { openTls } from './tls.ts'
 import { openGate, TokenGate } from '../auth/token-gate.ts'
 
@@ -28,8 +34,13 @@ export interface Listening {
 export interface HttpServerOptions {
   /** `:3000`, `127.0.0.1:3000`, `[::1]:0`. Port 0 chooses a free port; the address `0` disables the server. */
   readonly address: string
+<<<<<<< HEAD
   readonly routes: readonly RouteGroup[]
   /** The name in messages and logs. Default `http`. */
+=======
+  readonly routes: readonly Route[]
+  /** What is served, for messages and logs. Default `http`. */
+>>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
   readonly name?: string
   /** The setting for the port, for messages: `PORT`. Default none. */
   readonly setting?: string
@@ -52,9 +63,18 @@ export interface HttpServerOptions {
   readonly onListening?: (listening: Listening) => void
 }
 
+<<<<<<< HEAD
 /** An HTTP server as a component. It starts first, on every replica, before the caches are filled. */
 export function httpServer(options: HttpServerOptions): ComponentDefinition {
   return { stage: 'serve', create: (context) => new HttpServer(options, context) }
+=======
+/** Serves the routes of all operators of a process, on every replica, before the caches are filled. */
+export function httpServer(options: Omit<HttpServerOptions, 'routes'>): OperatorServer {
+  return {
+    create: (operators, context) =>
+      new HttpServer({ ...options, routes: operators.flatMap(({ parts }) => parts.routes ?? []) }, context),
+  }
+>>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
 }
 
 export class HttpServer implements Component {
@@ -119,7 +139,7 @@ export class HttpServer implements Component {
     // With authentication, or on a public address, any host name is accepted.
     const isGuarded = !hasTokens && isLoopback(wanted.host)
     return new App({
-      routes: this.#options.routes.flatMap((group) => group(this.#context)),
+      routes: this.#options.routes,
       info,
       gate: hasTokens ? new TokenGate({ api, clock }) : openGate,
       hasTokens,

@@ -5,7 +5,7 @@ import type { Clock, KubeApi, Transport } from '@tenure/kube'
 import { Client, ConnectionError, systemClock } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import type { ManagerContext, Metrics } from '@tenure/runtime'
-import { createMetrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
+import { createMetrics, Discovery, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
 import type { HttpServerOptions, Listening } from './http-server.ts'
 import { HttpServer } from './http-server.ts'
 import type { Route } from '../routes/route.ts'
@@ -35,14 +35,13 @@ export async function contextOf(clock: Clock, given?: KubeApi): Promise<ManagerC
   return {
     api,
     informers: new SharedInformers({ api, clock, random }),
-    recorder: { event: () => undefined } as unknown as ManagerContext['recorder'],
+    discovery: new Discovery(new Client({ transport: unreachable, clock, random }).requester, clock),
     probes: new Probes({ clock }),
     metrics: await createMetrics({ processMetrics: false }),
     log: silentLogger,
     clock,
     random,
     namespace: 'default',
-    isLeader: () => true,
   }
 }
 
@@ -55,7 +54,7 @@ export async function serving(
   const context = await contextOf(clock)
   let listening: Listening | undefined
   const server = new HttpServer(
-    { address: '127.0.0.1:0', routes: [() => routes], onListening: (where) => (listening = where), ...options },
+    { address: '127.0.0.1:0', routes, onListening: (where) => (listening = where), ...options },
     context,
   )
   open.push(server)

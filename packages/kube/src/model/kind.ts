@@ -69,3 +69,11 @@ export function kindKey(kind: Kind): string {
 export function isSameResource(a: Kind, b: Kind): boolean {
   return a.group === b.group && a.plural === b.plural
 }
+
+/** Names a kind without its name in URLs. */
+export interface GroupVersionKind {
+  /** Empty: the core group. */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}

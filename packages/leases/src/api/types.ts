@@ -24,10 +24,4 @@ export const defaultLeaseSettings: LeaseSettings = {
   expiryWarning: { fraction: 0.1, atMost: 3_600_000 },
 }
 
-/** Identifies a kind without its plural; discovery supplies that. */
-export interface GroupVersionKind {
-  /** Empty: the core group. */
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
+export type { GroupVersionKind } from '@tenure/kube'

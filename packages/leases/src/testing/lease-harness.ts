@@ -2,7 +2,15 @@ import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored, Te
 import { ConfigMap, Deployment, Event, Job } from '@tenure/kube/kinds'
 import { type RecordedRequest, refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { type EventContent, type Logger, type Metrics, Probes, SharedInformers, silentLogger } from '@tenure/runtime'
+import {
+  Discovery,
+  type EventContent,
+  type Logger,
+  type Metrics,
+  Probes,
+  SharedInformers,
+  silentLogger,
+} from '@tenure/runtime'
 import { noMetrics } from '@tenure/runtime'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
 import { defaultLeaseSettings, type LeaseSettings } from '../api/types.ts'
@@ -116,6 +124,9 @@ export class LeaseHarness {
       random,
       namespace: 'default',
       isLeader: () => true,
+      settings: {},
+      discovery: new Discovery(client.requester, clock),
+      identity: { name: 'tenure', process: 'test', lease: undefined },
     }
     const controller = createKindController(context, {
       kind: ConfigMap,

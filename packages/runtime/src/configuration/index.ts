@@ -1,6 +1,14 @@
-export { describeValues, readConfiguration } from './read.ts'
+export { defaultValues, describeValues, readConfiguration } from './read.ts'
 export type { Loaded, ConfigurationSources } from './read.ts'
 export { helpText, referenceMarkdown } from './reference.ts'
 export { defineConfiguration } from './table.ts'
 export type { Configuration, ConfigurationOptions } from './table.ts'
 export type { Option, Table, Values } from './option.ts'
+export {
+  definitionConfig,
+  leaderElectionConfig,
+  logConfig,
+  probeConfig,
+  type StandardSettings,
+  webhookConfig,
+} from './standard.ts'

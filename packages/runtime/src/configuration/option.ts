@@ -11,6 +11,8 @@ interface Common {
   readonly secret?: boolean
   /** Refuse to start without it. Default false. */
   readonly required?: boolean
+  /** Has no meaning on the embedded control plane, so programs that run there do not offer it. Default false. */
+  readonly clusterOnly?: boolean
 }
 
 /** One row of a program's table. Without a default the value may be undefined. */

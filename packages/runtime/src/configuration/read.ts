@@ -2,7 +2,7 @@ import { TenureError } from '@tenure/kube'
 import type { FileValues } from './file.ts'
 import { readConfigFile } from './file.ts'
 import { readFlags } from './flags.ts'
-import type { Table, Value, Values } from './option.ts'
+import type { Option, Table, Value, Values } from './option.ts'
 import { parseFileValue, parseText, problemOf } from './parse-value.ts'
 import { helpText } from './reference.ts'
 import type { Configuration, OptionRow } from './table.ts'
@@ -103,10 +103,18 @@ function find(
   if (file.values.has(key)) {
     return { source: `${row.file} in ${path}`, parse: () => parseFileValue(option, file.values.get(key)) }
   }
-  return { source: 'default', parse: () => defaultOf(row) }
+  return { source: 'default', parse: () => defaultOf(row.option) }
 }
 
-function defaultOf({ option }: OptionRow): Value | undefined {
+/** The values of a table without flags, environment or file. */
+export function defaultValues<T extends Table>(table: T): Values<T> {
+  const values: Record<string, unknown> = {}
+  for (const [key, option] of Object.entries(table)) values[key] = defaultOf(option)
+  // Each default was parsed by its row's type.
+  return values as Values<T>
+}
+
+function defaultOf(option: Option): Value | undefined {
   if (option.default === undefined) return undefined
   return typeof option.default === 'string' ? parseText(option, option.default) : option.default
 }

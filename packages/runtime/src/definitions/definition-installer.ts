@@ -14,7 +14,7 @@ import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { isApplied } from '../actions/field-set.ts'
 import type { JsonObject } from '@tenure/kube/model'
 import type { Logger } from '../log/logger.ts'
-import type { ManagerContext } from '../manager/component.ts'
+import type { OperatorContext } from '../manager/component.ts'
 import { definitionVersion } from './definition-version.ts'
 import type { InstallDefinitionsOptions } from './install-definitions.ts'
 
@@ -28,7 +28,7 @@ const WARNING_INTERVAL_MS = 60_000
 /** Progress of a definition. */
 type State = 'served' | 'terminating' | 'pending'
 
-type Context = Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log'>
+type Context = Pick<OperatorContext, 'api' | 'clock' | 'random' | 'log'>
 
 /** Installs one definition and waits until its kinds are served. */
 export class DefinitionInstaller {

@@ -3,7 +3,7 @@ import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Facts, Logger } from '../log/logger.ts'
-import type { ManagerContext } from '../manager/component.ts'
+import type { OperatorContext } from '../manager/component.ts'
 import { MemoryApi } from '../testing/memory-api.ts'
 import { refuse } from '../testing/responses.ts'
 import { DEFINITION_VERSION, definitionVersion } from './definition-version.ts'
@@ -54,7 +54,7 @@ function start(wanted: CustomResourceDefinition, options: InstallDefinitionsOpti
   const random = seededRandom(1)
   const api = new Client({ transport: server, clock, random, retry: { attempts: 1 } })
   // The part of the manager's context that the installer uses.
-  const context = { api, clock, random, log: logger() } as unknown as ManagerContext
+  const context = { api, clock, random, log: logger() } as unknown as OperatorContext
   const component = installDefinitions([wanted], options).create(context)
   let isStarted = false
   let failure: unknown

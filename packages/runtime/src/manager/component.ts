@@ -1,5 +1,6 @@
 import type { Clock, KubeApi, Random } from '@tenure/kube'
 import type { Recorder } from '../actions/index.ts'
+import type { Discovery } from '../discovery/index.ts'
 import type { Probes } from '../health/index.ts'
 import type { Informers } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
@@ -8,37 +9,52 @@ import type { Metrics } from '../metrics/metrics.ts'
 /** Something that is started and stopped with the manager. */
 export interface Component {
   readonly name: string
-  /** Resolves when it does its job. Rejects if it can not, which ends the manager, or if `signal` aborts. */
+  /** Resolves when it is ready. A rejection ends the manager, unless `signal` aborted. */
   start(signal: AbortSignal): Promise<void>
-  /** Takes nothing new, and finishes what runs within `grace` milliseconds. Zero: drop it at once. */
+  /** Takes no new work and finishes what runs within `grace` milliseconds. Zero: drop it at once. */
   stop(grace: number): Promise<void>
 }
 
-/** What the manager lends to components. */
+/** What all operators of a process share. */
 export interface ManagerContext {
   readonly api: KubeApi
   readonly informers: Informers
-  readonly recorder: Recorder
+  readonly discovery: Discovery
   readonly probes: Probes
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
   readonly random: Random
-  /** The namespace that the connection names: of the pod, or of the kubeconfig's context. */
+  /** The namespace of the connection: the pod's, or that of the kubeconfig's context. */
   readonly namespace: string
-  /** Whether this process leads, now; always true without leader election. */
+}
+
+/** What an operator and its components receive. Its client, recorder and logger carry the operator's identity. */
+export interface OperatorContext<S = unknown> extends ManagerContext {
+  readonly settings: S
+  readonly recorder: Recorder
+  readonly identity: {
+    /** Of the operator in the cluster: its field manager and the reporter of its Events. */
+    readonly name: string
+    /** Of this process, in the Lease. */
+    readonly process: string
+    /** The Lease of its election; undefined without one. */
+    readonly lease: { readonly name: string; readonly namespace: string } | undefined
+  }
+  /** Whether this process leads now; always true without leader election. */
   isLeader(): boolean
 }
 
 /**
  * When a component runs.
- * - `serve`: from the first moment, on every replica: probes, HTTP.
- * - `work`: once caches are full, on every replica.
- * - `lead`: once caches are full, only on the leader; made anew for each term.
+ * - `serve`: from the start, on every replica: probes, HTTP.
+ * - `work`: once the caches are filled, on every replica.
+ * - `lead`: once the caches are filled, only on the leader; created again for each term, with a client that stops
+ *   writing when the term ends.
  */
 export type Stage = 'serve' | 'work' | 'lead'
 
 export interface ComponentDefinition {
   readonly stage: Stage
-  create(context: ManagerContext): Component
+  create(context: OperatorContext): Component
 }

@@ -1,9 +1,9 @@
 import type { Transport } from '@tenure/kube'
 import { HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Metrics } from '../metrics/metrics.ts'
-import { noTracer, tracedTransport } from '../tracing/tracing.ts'
 import { measuredTransport } from '../metrics/transport-metrics.ts'
-import type { ManagerOptions } from './options.ts'
+import { noTracer, tracedTransport } from '../tracing/tracing.ts'
+import type { RunOperatorsOptions } from './options.ts'
 
 export interface Connection {
   readonly transport: Transport
@@ -12,7 +12,7 @@ export interface Connection {
 }
 
 /** Opens the transport that the options name, with its requests counted and traced. */
-export async function connect(options: ManagerOptions, metrics: Metrics): Promise<Connection> {
+export async function connect(options: RunOperatorsOptions, metrics: Metrics): Promise<Connection> {
   const { clock = systemClock, tracer = noTracer } = options
   const observed = (transport: Transport, host: string): Transport =>
     measuredTransport(tracedTransport(transport, tracer), { metrics, clock, host })
@@ -25,7 +25,7 @@ export async function connect(options: ManagerOptions, metrics: Metrics): Promis
     }
   }
   const config = options.config ?? (await loadConfig())
-  const http = new HttpTransport(config, { userAgent: options.name ?? 'tenure', clock })
+  const http = new HttpTransport(config, { userAgent: 'tenure', clock })
   return {
     transport: observed(http, new URL(config.server).host),
     namespace: options.namespace ?? config.namespace,

@@ -1,3 +1,4 @@
-export type { Component, ComponentDefinition, ManagerContext, Stage } from './component.ts'
-export { manager, Manager } from './manager.ts'
-export type { LeaderElectionSettings, ManagerOptions } from './options.ts'
+export type { Component, ComponentDefinition, ManagerContext, OperatorContext, Stage } from './component.ts'
+export { runOperators } from './manager.ts'
+export type { LeaderElectionOptions, OperatorServer, RunningOperator, RunOperatorsOptions } from './options.ts'
+export { manager, Manager, type LeaderElectionSettings, type ManagerOptions } from './legacy-manager.ts'

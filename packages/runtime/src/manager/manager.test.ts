@@ -1,15 +1,15 @@
 import type { KubeObject } from '@tenure/kube'
 import { TenureError, defineKind } from '@tenure/kube'
 import { VirtualClock, seededRandom } from '@tenure/kube/testing'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { apply, requeueAfter } from '../actions/index.ts'
 import { controller } from '../controller/index.ts'
 import { MemoryApi } from '../testing/memory-api.ts'
 import { refuse } from '../testing/responses.ts'
-import type { Component, ComponentDefinition, ManagerContext, Stage } from './component.ts'
-import { manager } from './manager.ts'
-import type { Manager } from './manager.ts'
-import type { LeaderElectionSettings, ManagerOptions } from './options.ts'
+import { defineOperator, type OperatorParts } from '../operator/index.ts'
+import type { Component, ComponentDefinition, OperatorContext, Stage } from './component.ts'
+import { runOperators } from './manager.ts'
+import type { RunOperatorsOptions } from './options.ts'
 
 interface Website extends KubeObject {
   readonly spec?: { readonly text: string }
@@ -42,26 +42,49 @@ beforeEach(() => {
 })
 
 interface Run {
-  readonly manager: Manager
+  /** Of the first operator, once it was set up. */
+  context(): OperatorContext | undefined
   stop(): void
-  /** Resolves with nothing, or with what `run` rejected with. */
+  /** Resolves with nothing, or with what `runOperators` rejected with. */
   readonly ended: Promise<unknown>
   readonly isEnded: () => boolean
 }
 
-function start(options: ManagerOptions): Run {
+/** Runs one operator with these parts; elected as `pages` under the identity given. */
+function start(parts: OperatorParts, elected?: string, options: Partial<RunOperatorsOptions> = {}): Run {
   const end = new AbortController()
-  const subject = manager({ transport: server, clock, random: seededRandom(3), freeze: true, ...options })
+  let context: OperatorContext | undefined
+  const operator = defineOperator({
+    name: 'pages',
+    identity: { leaderLease: 'pages' },
+    setup(given) {
+      context = given
+      return parts
+    },
+  })
+  const running = runOperators(
+    {
+      operators: [{ operator, settings: { podName: elected } }],
+      transport: server,
+      clock,
+      random: seededRandom(3),
+      freeze: true,
+      ...(elected === undefined && { leaderElection: false }),
+      ...options,
+    },
+    end.signal,
+  )
   let isEnded = false
-  const ended = subject
-    .run(end.signal)
+  const ended = running
     .then(
       () => undefined,
       (error: unknown) => error,
     )
     .finally(() => (isEnded = true))
-  return { manager: subject, stop: () => end.abort(), ended, isEnded: () => isEnded }
+  return { context: () => context, stop: () => end.abort(), ended, isEnded: () => isEnded }
 }
+
+const whenLostStop = { leaderElection: { whenLost: 'stop' } } as const
 
 function noting(stage: Stage, name: string, more: Partial<Component> = {}): ComponentDefinition {
   const definition = {
@@ -81,16 +104,14 @@ async function stopped(run: Run): Promise<unknown> {
   return run.ended
 }
 
-const election = (identity: string): LeaderElectionSettings => ({ name: 'pages', identity })
+const holder = (name = 'pages'): string | undefined =>
+  server.peek(Lease, { namespace: 'default', name })?.spec?.holderIdentity
 
-const holder = (): string | undefined =>
-  server.peek(Lease, { namespace: 'default', name: 'pages' })?.spec?.holderIdentity
-
-it('starts what serves, then what works, then what leads, and stops in reverse', async () => {
-  const run = start({
-    components: [noting('lead', 'leader'), noting('work', 'worker'), noting('serve', 'server')],
-    leaderElection: election('a'),
-  })
+test('components start in the order serve, work, lead, and stop in reverse', async () => {
+  const run = start(
+    { components: [noting('lead', 'leader'), noting('work', 'worker'), noting('serve', 'server')] },
+    'a',
+  )
   await clock.advanceUntil(() => journal.length === 3)
   expect(journal).toEqual(['start server', 'start worker', 'start leader'])
   run.stop()
@@ -99,7 +120,7 @@ it('starts what serves, then what works, then what leads, and stops in reverse',
   expect(holder()).toBe('')
 })
 
-it('runs controllers, shows them their own writes, and leaves nothing behind', async () => {
+test('a manager runs controllers, shows them their own writes, and leaves nothing behind', async () => {
   server.seed(Website, { metadata: { namespace: 'default', name: 'blog' }, spec: { text: 'hello' } })
   const run = start({ controllers: [pages] })
   await clock.advanceUntil(() => server.objects(ConfigMap).length === 1)
@@ -110,7 +131,7 @@ it('runs controllers, shows them their own writes, and leaves nothing behind', a
   expect(server.openWatches).toBe(0)
 })
 
-it('is ready only once caches are full, and not while a watch is down', async () => {
+test('a manager is ready only once the caches are filled, and not while a watch is down', async () => {
   let isRefusing = true
   server.intercept((request) => {
     if (isRefusing && request.plural === 'websites') return refuse(403, 'Forbidden', 'websites is forbidden')
@@ -118,7 +139,7 @@ it('is ready only once caches are full, and not while a watch is down', async ()
   })
   const run = start({ controllers: [pages] })
   const problems = async (): Promise<string> => {
-    const results = (await run.manager.context?.probes.check('ready')) ?? []
+    const results = (await run.context()?.probes.check('ready')) ?? []
     return results.map(({ problem }) => problem ?? '').join('')
   }
   await clock.advance(2_000)
@@ -130,7 +151,7 @@ it('is ready only once caches are full, and not while a watch is down', async ()
   await stopped(run)
 })
 
-it('stops what was started when something can not be, and says why', async () => {
+test('a component that cannot start stops those that were started', async () => {
   const run = start({
     components: [
       noting('serve', 'server'),
@@ -141,14 +162,14 @@ it('stops what was started when something can not be, and says why', async () =>
   expect(journal).toEqual(['start server', 'stop broken', 'stop server'])
 })
 
-it('ends with the error of a component that can not start to lead', async () => {
+test('the error of a component that cannot start to lead ends the manager', async () => {
   const failing = noting('lead', 'broken', { start: () => Promise.reject(new TenureError('TENURE_TEST', 'no')) })
-  const run = start({ components: [failing], leaderElection: election('a') })
+  const run = start({ components: [failing] }, 'a')
   expect(await stopped(run)).toMatchObject({ code: 'TENURE_TEST' })
   expect(holder()).toBe('')
 })
 
-it('a stop while it starts is a clean one', async () => {
+test('a stop during the start is a clean one', async () => {
   server.intercept((request) => (request.plural === 'websites' ? refuse(500, 'InternalError', 'no') : undefined))
   const run = start({ controllers: [pages] })
   await clock.advance(5_000)
@@ -157,14 +178,14 @@ it('a stop while it starts is a clean one', async () => {
   expect(clock.pending).toBe(0)
 })
 
-it('one leads and the other waits with full caches, and follows at once after a clean stop', async () => {
+test('one process leads and the other waits with full caches, and follows at once after a clean stop', async () => {
   server.seed(Website, { metadata: { namespace: 'default', name: 'blog' }, spec: { text: 'hello' } })
-  const first = start({ controllers: [pages], leaderElection: election('a') })
+  const first = start({ controllers: [pages] }, 'a')
   await clock.advanceUntil(() => holder() === 'a')
-  const second = start({ controllers: [pages], leaderElection: election('b') })
+  const second = start({ controllers: [pages] }, 'b')
   await clock.advance(30_000)
   expect(holder()).toBe('a')
-  const cached = second.manager.context?.informers.informer(Website).cache
+  const cached = second.context()?.informers.informer(Website).cache
   expect(cached?.size).toBe(1)
   const before = clock.monotonic()
   first.stop()
@@ -182,22 +203,17 @@ function breakLeases(): { mend(): void } {
   return { mend: () => (isBroken = false) }
 }
 
-it('stops everything at once when the lease is lost, and rejects', async () => {
-  const run = start({
-    components: [noting('lead', 'leader'), noting('serve', 'server')],
-    leaderElection: election('a'),
-  })
+test('with whenLost stop, a lost lease stops everything at once', async () => {
+  const parts = { components: [noting('lead', 'leader'), noting('serve', 'server')] }
+  const run = start(parts, 'a', whenLostStop)
   await clock.advanceUntil(() => journal.length === 2)
   breakLeases()
   expect(await stopped(run)).toMatchObject({ code: 'TENURE_LEADERSHIP_LOST' })
   expect(journal).toEqual(['start server', 'start leader', 'stop leader', 'stop server'])
 })
 
-it('told to campaign, goes on serving after a lost lease and leads again', async () => {
-  const run = start({
-    components: [noting('lead', 'leader'), noting('serve', 'server')],
-    leaderElection: { name: 'pages', identity: 'a', whenLost: 'campaign' },
-  })
+test('an operator goes on serving after a lost lease and leads again', async () => {
+  const run = start({ components: [noting('lead', 'leader'), noting('serve', 'server')] }, 'a')
   await clock.advanceUntil(() => journal.length === 2)
   const leases = breakLeases()
   await clock.advanceUntil(() => journal.includes('stop leader'))
@@ -208,7 +224,7 @@ it('told to campaign, goes on serving after a lost lease and leads again', async
   expect(await stopped(run)).toBeUndefined()
 })
 
-it('sends no write of a controller after the lease ran out, though nobody has told it yet', async () => {
+test('no write of a controller is sent after the lease ran out', async () => {
   server.seed(Website, { metadata: { namespace: 'default', name: 'blog' }, spec: { text: 'hello' } })
   const restless = controller(Website, {
     owns: [ConfigMap],
@@ -218,7 +234,7 @@ it('sends no write of a controller after the lease ran out, though nobody has to
     ],
   })
   const applies = (): number => server.requests.filter(({ verb }) => verb === 'apply').length
-  const run = start({ controllers: [restless], leaderElection: election('a') })
+  const run = start({ controllers: [restless] }, 'a', whenLostStop)
   await clock.advanceUntil(() => applies() > 3)
   breakLeases()
   await clock.advanceUntil(run.isEnded)
@@ -228,8 +244,8 @@ it('sends no write of a controller after the lease ran out, though nobody has to
   expect(await run.ended).toMatchObject({ code: 'TENURE_LEADERSHIP_LOST' })
 })
 
-it('gives what leads a client that is fenced, and the others one that is not', async () => {
-  const contexts: Partial<Record<Stage, ManagerContext>> = {}
+test('a component that leads has a fenced client, the others have not', async () => {
+  const contexts: Partial<Record<Stage, OperatorContext>> = {}
   const keep = (stage: Stage): ComponentDefinition => ({
     stage,
     create(context) {
@@ -237,7 +253,7 @@ it('gives what leads a client that is fenced, and the others one that is not', a
       return { name: stage, start: async () => undefined, stop: async () => undefined }
     },
   })
-  const run = start({ components: [keep('serve'), keep('lead')], leaderElection: election('a') })
+  const run = start({ components: [keep('serve'), keep('lead')] }, 'a')
   await clock.advanceUntil(() => contexts.lead !== undefined)
   run.stop()
   await stopped(run)
@@ -248,10 +264,75 @@ it('gives what leads a client that is fenced, and the others one that is not', a
   await expect(contexts.serve?.api.create(ConfigMap, object)).resolves.toMatchObject({ metadata: { name: 'late' } })
 })
 
-it('refuses to run twice at once', async () => {
-  const run = start({})
-  await clock.advance(10)
-  await expect(run.manager.run(new AbortController().signal)).rejects.toMatchObject({ code: 'TENURE_MANAGER_RUNNING' })
-  run.stop()
-  expect(await stopped(run)).toBeUndefined()
+test('each operator of a process has its own field manager, reporter and Lease', async () => {
+  server.seed(Website, { metadata: { namespace: 'default', name: 'blog' }, spec: { text: 'hello' } })
+  const contexts: OperatorContext[] = []
+  const named = (name: string) =>
+    defineOperator({
+      name,
+      setup(context) {
+        contexts.push(context)
+        return { controllers: [{ ...pages, name }] }
+      },
+    })
+  const end = new AbortController()
+  const options = { transport: server, clock, random: seededRandom(3) }
+  const ended = runOperators({ operators: [named('one'), named('two')], ...options }, end.signal)
+  await clock.advanceUntil(() => Boolean(holder('one-leader')) && Boolean(holder('two-leader')))
+  await clock.advanceUntil(() => server.objects(ConfigMap)[0]?.metadata.managedFields?.length === 2)
+  expect(contexts.map(({ identity }) => identity.name)).toEqual(['one', 'two'])
+  const managers = server.objects(ConfigMap)[0]?.metadata.managedFields?.map(({ manager }) => manager)
+  expect(managers?.toSorted()).toEqual(['one', 'two'])
+  expect(contexts.every((context) => context.isLeader())).toBe(true)
+  end.abort()
+  await clock.advanceUntil(() => holder('one-leader') === '' && holder('two-leader') === '')
+  await clock.advance(60_000)
+  await ended
+})
+
+test('a server gets the parts of all operators before anything is started', async () => {
+  const end = new AbortController()
+  const given: string[] = []
+  const ended = runOperators(
+    {
+      operators: ['one', 'two'].map((name) => defineOperator({ name, setup: () => ({ components: [] }) })),
+      transport: server,
+      clock,
+      leaderElection: false,
+      servers: [
+        {
+          create: (operators) => ({
+            name: 'server',
+            start: async () => void given.push(...operators.map(({ operator }) => operator.name)),
+            stop: async () => undefined,
+          }),
+        },
+      ],
+    },
+    end.signal,
+  )
+  await clock.advanceUntil(() => given.length > 0)
+  expect(given).toEqual(['one', 'two'])
+  end.abort()
+  await clock.advance(60_000)
+  await ended
+})
+
+test('an operator without settings runs with the defaults of its table', async () => {
+  const end = new AbortController()
+  let size: number | undefined
+  const operator = defineOperator({
+    name: 'sized',
+    config: { size: { type: 'integer', default: 3, meaning: 'How large.' } },
+    setup({ settings }) {
+      size = settings.size
+      return {}
+    },
+  })
+  const ended = runOperators({ operators: [operator], transport: server, clock, leaderElection: false }, end.signal)
+  await clock.advanceUntil(() => size !== undefined)
+  expect(size).toBe(3)
+  end.abort()
+  await clock.advance(60_000)
+  await ended
 })

@@ -1,162 +1,119 @@
-import type { Clock, Random } from '@tenure/kube'
-import { Client, TenureError, systemClock, systemRandom } from '@tenure/kube'
-import { ControllerRunner } from '../controller/index.ts'
-import { DeclaredKinds } from '../controller/declared-kinds.ts'
-import { LeaderElector, fenced } from '../election/index.ts'
-import { EventRecorder } from '../events/index.ts'
+import { Client, type Clock, type Random, systemClock, systemRandom, TenureError } from '@tenure/kube'
+import { defaultValues } from '../configuration/index.ts'
+import { Discovery } from '../discovery/index.ts'
 import { Probes } from '../health/index.ts'
 import { SharedInformers } from '../informer/index.ts'
-import type { Logger } from '../log/logger.ts'
-import { silentLogger } from '../log/logger.ts'
-import type { Metrics } from '../metrics/metrics.ts'
-import { noMetrics } from '../metrics/metrics.ts'
-import type { Component, ManagerContext, Stage } from './component.ts'
-import { connect } from './connection.ts'
-import type { Connection } from './connection.ts'
-import type { LeaderElectionSettings, ManagerOptions } from './options.ts'
-import { metricsComponent, probesComponent, webhooksComponent } from './servers.ts'
+import { type Logger, silentLogger } from '../log/logger.ts'
+import { type Metrics, noMetrics } from '../metrics/metrics.ts'
+import type { ConfiguredOperator, Operator } from '../operator/index.ts'
+import type { Component, ManagerContext } from './component.ts'
+import { connect, type Connection } from './connection.ts'
+import { nameOf, OperatorRunner } from './operator-runner.ts'
+import type { RunOperatorsOptions } from './options.ts'
+import { metricsComponent, probesComponent } from './servers.ts'
 import { stopSignals } from './signals.ts'
 import { StartedComponents } from './stages.ts'
 
-const DEFAULT_GRACE = 30_000
-
-/** Makes a manager. Nothing happens before `run`. */
-export function manager(options: ManagerOptions): Manager {
-  return new Manager(options)
-}
+const DEFAULT_GRACE_MS = 30_000
+/** Longest time that Events get to be written when the manager stops. */
+const MAX_RECORDER_GRACE_MS = 5_000
 
 /**
- * Runs controllers and what they need: probes and HTTP first, then webhooks, then caches, then what follows the
- * leader; stops in reverse. When the lease is lost, what leads stops at once.
+ * Runs operators and serves everything that they return: controllers, components, webhooks, routes, probes. Probes and
+ * servers start first, then webhooks, then caches, then what follows the leader; all stops in reverse.
+ *
+ * Runs until `signal` aborts or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if something
+ * could not be started.
  */
-export class Manager {
-  readonly #options: ManagerOptions
-  readonly #clock: Clock
-  readonly #random: Random
-  readonly #log: Logger
-  #session: Session | undefined
-
-  constructor(options: ManagerOptions) {
-    this.#options = options
-    this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? systemRandom
-    this.#log = options.log ?? silentLogger
-  }
-
-  /** What components are given: undefined unless it runs. */
-  get context(): ManagerContext | undefined {
-    return this.#session?.context
-  }
-
-  /**
-   * Runs until `signal` aborts, or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if
-   * something could not be started, or if leadership was lost.
-   */
-  async run(signal?: AbortSignal): Promise<void> {
-    if (this.#session) {
-      throw new TenureError('TENURE_MANAGER_RUNNING', 'This manager already runs; run it once at a time.', {
-        fate: 'bug',
-      })
-    }
-    const signals = signal ? undefined : stopSignals(this.#log)
-    const stop = signal ?? signals?.signal ?? new AbortController().signal
-    let connection: Connection | undefined
-    try {
-      const metrics = this.#options.metrics ?? (await this.#defaultMetrics())
-      connection = await connect(this.#options, metrics)
-      this.#session = new Session(this.#options, {
-        connection,
-        metrics,
-        clock: this.#clock,
-        random: this.#random,
-        log: this.#log,
-      })
-      await this.#session.run(stop)
-    } finally {
-      this.#session = undefined
-      await connection?.close()
-      signals?.dispose()
-    }
-  }
-
-  async #defaultMetrics(): Promise<Metrics> {
-    if (!this.#options.metricsAddress) return noMetrics
-    const { createMetrics } = await import('../metrics/prometheus.ts')
-    return createMetrics()
+export async function runOperators(options: RunOperatorsOptions, signal?: AbortSignal): Promise<void> {
+  const log = options.log ?? silentLogger
+  const signals = signal ? undefined : stopSignals(log)
+  const stop = signal ?? signals?.signal ?? new AbortController().signal
+  let connection: Connection | undefined
+  try {
+    const metrics = options.metrics ?? (options.metricsAddress ? await defaultMetrics() : noMetrics)
+    connection = await connect(options, metrics)
+    await new Manager(options, { connection, metrics, log }).run(stop)
+  } finally {
+    await connection?.close()
+    signals?.dispose()
   }
 }
 
-interface Surroundings {
+async function defaultMetrics(): Promise<Metrics> {
+  const { createMetrics } = await import('../metrics/prometheus.ts')
+  return createMetrics()
+}
+
+interface ManagerParts {
   readonly connection: Connection
   readonly metrics: Metrics
-  readonly clock: Clock
-  readonly random: Random
   readonly log: Logger
 }
 
-/** One run of a manager. */
-class Session {
-  readonly context: ManagerContext
-  readonly #options: ManagerOptions
-  readonly #around: Surroundings
+/** One run of operators in one process. */
+class Manager {
+  readonly #options: RunOperatorsOptions
+  readonly #clock: Clock
+  readonly #log: Logger
   readonly #informers: SharedInformers
-  readonly #recorder: EventRecorder
-  readonly #elector: LeaderElector | undefined
-  /** Writes through it pass only while we lead. */
-  readonly #leaderApi: Client
+  readonly #context: ManagerContext
+  readonly #operators: readonly OperatorRunner[]
 
-  constructor(options: ManagerOptions, around: Surroundings) {
-    const { connection, clock, random, log, metrics } = around
-    const fieldManager = options.name ?? 'tenure'
-    const client = { clock, random, fieldManager, defaultNamespace: connection.namespace }
-    const api = new Client({ ...client, transport: connection.transport })
+  constructor(options: RunOperatorsOptions, { connection, metrics, log }: ManagerParts) {
+    const clock = options.clock ?? systemClock
+    const random: Random = options.random ?? systemRandom
+    const { namespace, transport } = connection
+    const operators = options.operators.map(configured)
+    const api = new Client({ clock, random, fieldManager: 'tenure', defaultNamespace: namespace, transport })
     this.#options = options
-    this.#around = around
+    this.#clock = clock
+    this.#log = log
     this.#informers = new SharedInformers({
       api,
       clock,
       random,
       log,
       metrics,
-      keepManagedFieldsOf: [fieldManager],
+      keepManagedFieldsOf: operators.map(({ operator }) => nameOf(operator)),
       ...(options.freeze !== undefined && { freeze: options.freeze }),
     })
-    this.#recorder = new EventRecorder({ api, clock, random, log, metrics, controller: fieldManager })
-    this.#elector = electorOf(options, { api, clock, random, log, metrics }, connection.namespace)
-    const isLeader = (): boolean => this.#elector?.isLeader() ?? true
-    this.#leaderApi = this.#elector
-      ? new Client({ ...client, transport: fenced(connection.transport, this.#elector) })
-      : api
-    if (this.#elector) this.#informers.observe(this.#leaderApi)
-    this.context = {
+    this.#context = {
       api,
       informers: this.#informers,
-      recorder: this.#recorder,
+      discovery: new Discovery(api.requester, clock),
       probes: new Probes({ clock }),
       metrics,
       log,
       clock,
       random,
-      namespace: connection.namespace,
-      isLeader,
+      namespace,
     }
+    const shared = { context: this.#context, informers: this.#informers, transport, options }
+    this.#operators = operators.map((operator) => new OperatorRunner(operator, shared))
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { clock, log } = this.#around
-    const started = new StartedComponents(clock, log)
-    const grace = this.#options.gracePeriod ?? DEFAULT_GRACE
+    const log = this.#log
+    const started = new StartedComponents(this.#clock, log)
+    const grace = this.#options.gracePeriod ?? DEFAULT_GRACE_MS
     let isLost = false
     try {
-      this.context.probes.add('ready', 'informers', () => this.#checkInformers())
-      await started.start([...this.#servers(), ...this.#components('serve')], stop)
-      await started.start(this.#webhooks(), stop)
+      this.#context.probes.add('ready', 'informers', () => this.#checkInformers())
+      await started.start([...this.#servers(), ...this.#operators.flatMap((each) => each.components('serve'))], stop)
+      await started.start(
+        this.#operators.flatMap((each) => each.webhooks()),
+        stop,
+      )
       await started.start([this.#caches()], stop)
-      await started.start(this.#components('work'), stop)
+      await started.start(
+        this.#operators.flatMap((each) => each.components('work')),
+        stop,
+      )
       log.info('manager started')
       isLost = await this.#lead(stop, grace)
     } catch (error) {
-      // Being told to stop while starting is a clean stop.
+      // An abort during the start is a clean stop.
       if (!stop.aborted) throw error
     } finally {
       await started.stop(isLost ? 0 : grace)
@@ -165,91 +122,47 @@ class Session {
     if (isLost) throw leadershipLost()
   }
 
-  /** Leads, or waits to, until told to stop; true if leadership was lost and that ends the manager. */
+  /** Every operator leads or campaigns on its own; the first that fails, or loses its lease for good, ends all. */
   async #lead(stop: AbortSignal, grace: number): Promise<boolean> {
-    const elector = this.#elector
-    if (!elector) {
-      await this.#runTerm(stop, stop, grace)
-      return false
-    }
-    const campaigns = settingsOf(this.#options)?.whenLost === 'campaign'
-    for (;;) {
-      const end = await elector.run(stop, { onStarted: (term) => this.#runTerm(term, stop, grace) })
-      if (end === 'stopped') return false
-      if (!campaigns) return true
-    }
-  }
-
-  /** One term: starts what leads, and stops it when the term ends; at once, if that is not because of `stop`. */
-  async #runTerm(term: AbortSignal, stop: AbortSignal, grace: number): Promise<void> {
-    const { clock, log } = this.#around
-    const started = new StartedComponents(clock, log)
-    try {
-      await started.start([...this.#controllers(), ...this.#components('lead')], term)
-      await whenAborted(term)
-    } catch (error) {
-      if (!term.aborted) throw error
-    } finally {
-      await started.stop(stop.aborted ? grace : 0)
-    }
+    const ended = new AbortController()
+    const until = AbortSignal.any([stop, ended.signal])
+    const runs = this.#operators.map(async (operator) => {
+      try {
+        return await operator.lead(until, grace)
+      } finally {
+        ended.abort()
+      }
+    })
+    const results = await Promise.allSettled(runs)
+    for (const result of results) if (result.status === 'rejected') throw result.reason as Error
+    return results.some((result) => result.status === 'fulfilled' && result.value)
   }
 
   #servers(): readonly Component[] {
-    const { probes, metricsAddress } = this.#options
+    const { probes, metricsAddress, servers = [] } = this.#options
     return [
-      ...(probes === undefined ? [] : [probesComponent(probes, this.context)]),
-      ...(metricsAddress === undefined ? [] : [metricsComponent(metricsAddress, this.context)]),
+      ...(probes === undefined ? [] : [probesComponent(probes, this.#context)]),
+      ...(metricsAddress === undefined ? [] : [metricsComponent(metricsAddress, this.#context)]),
+      ...servers.map((server) => server.create(this.#operators, this.#context)),
     ]
   }
 
-  #webhooks(): readonly Component[] {
-    return this.#options.webhooks ? [webhooksComponent(this.#options.webhooks, this.context)] : []
-  }
-
-  /** Informers of everything the controllers declare, on every replica, so that a new leader begins with full caches. */
   #caches(): Component {
     const ended = new AbortController()
-    const kinds = (this.#options.controllers ?? []).map((definition) => new DeclaredKinds(definition, this.#informers))
-    const sources = kinds.flatMap((declared) => declared.sources)
+    const informers = this.#operators.flatMap(({ caches }) => caches)
     return {
       name: 'caches',
       start: async (signal) => {
         this.#informers.start(ended.signal)
-        await Promise.all(sources.map(({ informer }) => informer.whenSynced(signal)))
+        await Promise.all(informers.map((informer) => informer.whenSynced(signal)))
       },
       stop: async (grace) => {
-        await this.#recorder.close(Math.min(grace, 5_000))
+        const recorderGrace = Math.min(grace, MAX_RECORDER_GRACE_MS)
+        await Promise.all(this.#operators.map((operator) => operator.closeRecorder(recorderGrace)))
         ended.abort(new Error('the manager stops'))
         await this.#informers.whenStopped()
       },
     }
-  }
-
-  #controllers(): readonly Component[] {
-    const { tracer, onStep, name = 'tenure' } = this.#options
-    return (this.#options.controllers ?? []).map((definition) => {
-      const runner = new ControllerRunner(definition, {
-        ...this.#around,
-        api: this.#leaderApi,
-        informers: this.#informers,
-        recorder: this.#recorder,
-        fieldManager: name,
-        tracer,
-        onStep,
-      })
-      return {
-        name: `controller ${definition.name}`,
-        start: (signal) => runner.start(signal),
-        stop: (grace) => runner.stop({ grace }),
-      }
-    })
-  }
-
-  #components(stage: Stage): readonly Component[] {
-    const context = stage === 'lead' ? { ...this.context, api: this.#leaderApi } : this.context
-    return (this.#options.components ?? [])
-      .filter((definition) => definition.stage === stage)
-      .map((definition) => definition.create(context))
   }
 
   #checkInformers(): void {
@@ -260,31 +173,8 @@ class Session {
   }
 }
 
-function electorOf(
-  options: ManagerOptions,
-  around: Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log' | 'metrics'>,
-  namespace: string,
-): LeaderElector | undefined {
-  const settings = settingsOf(options)
-  if (!settings) return undefined
-  const { whenLost: _, identity, ...election } = settings
-  return new LeaderElector({
-    ...election,
-    ...around,
-    namespace: settings.namespace ?? namespace,
-    ...(identity !== undefined && { identity }),
-  })
-}
-
-function settingsOf({ leaderElection }: ManagerOptions): LeaderElectionSettings | undefined {
-  return typeof leaderElection === 'string' ? { name: leaderElection } : leaderElection
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+function configured(operator: Operator | ConfiguredOperator): ConfiguredOperator {
+  return 'operator' in operator ? operator : { operator, settings: defaultValues(operator.config) }
 }
 
 function leadershipLost(): TenureError {

@@ -1,16 +1,10 @@
-import type { KubeObject } from '@tenure/kube'
+import type { GroupVersionKind, KubeObject } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
 import { isJsonObject } from '@tenure/kube/model'
 
 export const ADMISSION_API_VERSION = 'admission.k8s.io/v1'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
-
-export interface GroupVersionKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
 
 export interface GroupVersionResource {
   readonly group: string

@@ -1,10 +1,4 @@
-export type {
-  AdmissionRequest,
-  GroupVersionKind,
-  GroupVersionResource,
-  AdmissionOperation,
-  UserInfo,
-} from './admission.ts'
+export type { AdmissionRequest, GroupVersionResource, AdmissionOperation, UserInfo } from './admission.ts'
 export type { SecretRef } from './certificates/certificate-store.ts'
 export type { ClientAddress } from './certificates/webhook-configuration.ts'
 export { diffJson } from './json-diff.ts'

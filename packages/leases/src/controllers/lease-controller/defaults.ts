@@ -10,7 +10,7 @@ import {
   sleep,
 } from '@tenure/kube'
 import { CustomResourceDefinition } from '@tenure/kube/kinds'
-import type { Component, ManagerContext } from '@tenure/runtime'
+import type { Component, OperatorContext } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerSpec } from '../../api/lease-controller.ts'
 
 /** Marks a default LeaseController: one of the user takes precedence. */
@@ -48,7 +48,7 @@ export function isDefault({ metadata }: KubeObject): boolean {
  * Creates each default once. After that it belongs to the user, who may change or delete it. An annotation on the CRD
  * records the creation: a deleted default that came back would delete objects that the user meant to keep.
  */
-export function createDefaults(context: ManagerContext, defaults: readonly DefaultLeaseController[]): Component {
+export function createDefaults(context: OperatorContext, defaults: readonly DefaultLeaseController[]): Component {
   const ended = new AbortController()
   let creating: Promise<void> = Promise.resolve()
   return {
@@ -69,7 +69,7 @@ export function createDefaults(context: ManagerContext, defaults: readonly Defau
 
 /** Retries until the object was created once. Never rejects. */
 async function createDefault(
-  context: ManagerContext,
+  context: OperatorContext,
   wanted: DefaultLeaseController,
   signal: AbortSignal,
 ): Promise<void> {
@@ -87,7 +87,7 @@ async function createDefault(
   }
 }
 
-async function createOnce({ api }: ManagerContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
+async function createOnce({ api }: OperatorContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
   const annotation = `${LEASE_CONTROLLER_GROUP}/default-${name}`
   const definition = await ifFound(api.get(Definition, DEFINITION, { signal }))
   if (definition?.metadata.annotations?.[annotation] !== undefined) return

@@ -6,7 +6,7 @@ import {
   type ControllerDefinition,
   installDefinitions,
   type InstallDefinitionsOptions,
-  type ManagerContext,
+  type OperatorContext,
   type OwnedKind,
   watch,
   type Watch,
@@ -45,7 +45,7 @@ export interface LeaseControllersOptions {
   /** How the CRD is installed and upgraded; `false`: it is there, and nobody looks. Default: by this operator. */
   readonly definition?: InstallDefinitionsOptions | false
   /** Makes the keeper of one kind's leases. Default: `createKindController`. */
-  readonly createController?: (context: ManagerContext, options: KindControllerOptions) => KindController
+  readonly createController?: (context: OperatorContext, options: KindControllerOptions) => KindController
 }
 
 /** Runs a lease controller for every kind that a LeaseController names: deployed, or inside this process. */

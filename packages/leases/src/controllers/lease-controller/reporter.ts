@@ -1,6 +1,6 @@
 import { asError, mergePatch, type ObjectRef, type Timer } from '@tenure/kube'
 import { Lease } from '@tenure/kube/kinds'
-import type { Component, ManagerContext } from '@tenure/runtime'
+import type { Component, OperatorContext } from '@tenure/runtime'
 import { reportAnnotations, type LeaseReport } from './report.ts'
 
 export interface LeaseReporterOptions {
@@ -14,7 +14,7 @@ export interface LeaseReporterOptions {
 
 const DEFAULT_INTERVAL_MS = 5_000
 
-type ReporterContext = Pick<ManagerContext, 'api' | 'clock' | 'log'>
+type ReporterContext = Pick<OperatorContext, 'api' | 'clock' | 'log'>
 
 /** Reports the state of a dedicated controller to the operator that deployed it. Runs on the leader. */
 export function createLeaseReporter(context: ReporterContext, options: LeaseReporterOptions): Component {

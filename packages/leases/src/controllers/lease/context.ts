@@ -1,5 +1,5 @@
 import type { Kind, KubeObject, PartialObjectMetadata, Stored } from '@tenure/kube'
-import type { EventContent, ManagerContext } from '@tenure/runtime'
+import type { EventContent, OperatorContext } from '@tenure/runtime'
 import type { LeaseSettings } from '../../api/types.ts'
 import type { LeaseMetrics } from '../../metrics.ts'
 import type { NamespaceFilter } from './namespace-filter.ts'
@@ -8,7 +8,7 @@ import type { LeasePlan } from './plan.ts'
 export type Leased = Stored<PartialObjectMetadata>
 
 /** Dependencies shared by everything that manages the leases of one kind. */
-export interface LeaseContext extends Pick<ManagerContext, 'api' | 'clock' | 'random' | 'log' | 'informers'> {
+export interface LeaseContext extends Pick<OperatorContext, 'api' | 'clock' | 'random' | 'log' | 'informers'> {
   /** Metadata only. */
   readonly kind: Kind<PartialObjectMetadata>
   readonly settings: LeaseSettings

@@ -13,7 +13,7 @@ import {
   type Informer,
   type InformerEvent,
   type InformerHealth,
-  type ManagerContext,
+  type OperatorContext,
   type ReconcileOutcome,
   SharedInformers,
 } from '@tenure/runtime'
@@ -35,7 +35,7 @@ import { RollbackGuard } from './rollback-guard.ts'
 import { WriteBackoff } from './write-backoff.ts'
 
 export interface LeaseControllerRunOptions {
-  readonly context: ManagerContext
+  readonly context: OperatorContext
   readonly kind: Kind
   readonly settings: LeaseSettings
   readonly metrics: LeaseMetrics

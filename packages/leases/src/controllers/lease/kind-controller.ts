@@ -1,5 +1,5 @@
 import { asError, type Kind, sleep } from '@tenure/kube'
-import type { Component, ManagerContext } from '@tenure/runtime'
+import type { Component, OperatorContext } from '@tenure/runtime'
 import type { GroupVersionKind, LeaseSettings } from '../../api/types.ts'
 import { type LeaseMetrics, leaseMetrics } from '../../metrics.ts'
 import { LeaseControllerRun } from './controller-run.ts'
@@ -28,7 +28,7 @@ export interface KindController extends Component {
 }
 
 /** Nothing happens before `start`. With leader election, `context` must be the leader's. */
-export function createKindController(context: ManagerContext, options: KindControllerOptions): KindController {
+export function createKindController(context: OperatorContext, options: KindControllerOptions): KindController {
   return new LeaseKindController(context, options)
 }
 
@@ -41,7 +41,7 @@ const MAX_RESTART_DELAY_MS = 30_000
 
 class LeaseKindController implements KindController {
   readonly name: string
-  readonly #context: ManagerContext
+  readonly #context: OperatorContext
   readonly #options: KindControllerOptions
   readonly #stop = new AbortController()
   #grace = 0
@@ -50,7 +50,7 @@ class LeaseKindController implements KindController {
   #running: Promise<void> | undefined
   #removeProbe: (() => void) | undefined
 
-  constructor(context: ManagerContext, options: KindControllerOptions) {
+  constructor(context: OperatorContext, options: KindControllerOptions) {
     const { group, version, kind } = options.kind
     this.name = `leases of ${kind} (${group ? `${group}/` : ''}${version})`
     this.#context = context

@@ -1,0 +1,1 @@
+export { Discovery } from './discovery.ts'

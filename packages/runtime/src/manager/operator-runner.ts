@@ -1,0 +1,182 @@
+import { Client, type KubeObject, type Transport } from '@tenure/kube'
+import type { StandardSettings } from '../configuration/index.ts'
+import { ControllerRunner } from '../controller/index.ts'
+import { DeclaredKinds } from '../controller/declared-kinds.ts'
+import { installDefinitions } from '../definitions/index.ts'
+import { fenced, LeaderElector } from '../election/index.ts'
+import { defaultIdentity } from '../election/options.ts'
+import { EventRecorder } from '../events/index.ts'
+import type { Informer, SharedInformers } from '../informer/index.ts'
+import type { ConfiguredOperator, Operator, OperatorParts } from '../operator/index.ts'
+import type { Component, ComponentDefinition, ManagerContext, OperatorContext, Stage } from './component.ts'
+import type { RunningOperator, RunOperatorsOptions } from './options.ts'
+import { StartedComponents } from './stages.ts'
+import { loopbackWebhooks, settledWebhooks } from './webhooks.ts'
+
+/** What the manager lends to its operators. */
+export interface OperatorRunnerOptions {
+  readonly context: ManagerContext
+  readonly informers: SharedInformers
+  readonly transport: Transport
+  readonly options: RunOperatorsOptions
+}
+
+/** Runs one operator of a manager, under its own identity: field manager, reporter of Events, Lease, logger. */
+export class OperatorRunner implements RunningOperator {
+  readonly operator: Operator
+  readonly context: OperatorContext
+  readonly parts: OperatorParts
+  readonly #settings: StandardSettings
+  readonly #options: RunOperatorsOptions
+  readonly #informers: SharedInformers
+  readonly #recorder: EventRecorder
+  readonly #elector: LeaderElector | undefined
+  /** Writes through it pass only while this process leads. */
+  readonly #leaderApi: Client
+
+  constructor(
+    { operator, settings }: ConfiguredOperator,
+    { context, informers, transport, options }: OperatorRunnerOptions,
+  ) {
+    const { clock, random, metrics } = context
+    const standard: StandardSettings = settings
+    const name = nameOf(operator)
+    const log = context.log.child({ operator: operator.name })
+    const client = { clock, random, fieldManager: name, defaultNamespace: context.namespace }
+    const api = new Client({ ...client, transport })
+    const process = standard.podName ?? defaultIdentity(random)
+    const lease = leaseOf(operator, settings, options, context.namespace)
+    this.operator = operator
+    this.#settings = standard
+    this.#options = options
+    this.#informers = informers
+    this.#recorder = new EventRecorder({ api, clock, random, log, metrics, controller: name })
+    const { whenLost: _, ...timing } = options.leaderElection || {}
+    this.#elector =
+      lease && new LeaderElector({ ...lease, ...timing, identity: process, api, clock, random, log, metrics })
+    this.#leaderApi = this.#elector ? new Client({ ...client, transport: fenced(transport, this.#elector) }) : api
+    for (const each of new Set([api, this.#leaderApi])) informers.observe(each)
+    const isLeader = (): boolean => this.#elector?.isLeader() ?? true
+    const identity = { name, process, lease }
+    this.context = { ...context, api, log, settings, recorder: this.#recorder, identity, isLeader }
+    // The settings were read by this operator's own table.
+    this.parts = operator.setup(this.context as OperatorContext<never>)
+  }
+
+  /** The informers of its controllers. They run on every replica, so that a new leader begins with full caches. */
+  get caches(): readonly Informer<KubeObject>[] {
+    const { controllers = [] } = this.parts
+    const kinds = controllers.map((definition) => new DeclaredKinds(definition, this.#informers))
+    return kinds.flatMap(({ sources }) => sources.map(({ informer }) => informer))
+  }
+
+  components(stage: Stage, context: OperatorContext = this.context): readonly Component[] {
+    return this.#definitions()
+      .filter((definition) => definition.stage === stage)
+      .map((definition) => definition.create(context))
+  }
+
+  /** Webhooks that are served on every replica. */
+  webhooks(): readonly Component[] {
+    const { webhooks = [] } = this.parts
+    if (webhooks.length === 0 || (this.#options.webhooks ?? 'settings') !== 'settings') return []
+    const served = settledWebhooks(webhooks, this.context, this.#settings)
+    return served ? [served] : []
+  }
+
+  /** Leads, or waits to, until `stop` aborts; true if leadership was lost and that is to end the manager. */
+  async lead(stop: AbortSignal, grace: number): Promise<boolean> {
+    const elector = this.#elector
+    if (!elector) {
+      await this.#runTerm(stop, stop, grace)
+      return false
+    }
+    const { whenLost = 'campaign' } = this.#options.leaderElection || {}
+    for (;;) {
+      const end = await elector.run(stop, { onStarted: (term) => this.#runTerm(term, stop, grace) })
+      if (end === 'stopped') return false
+      if (whenLost === 'stop') return true
+    }
+  }
+
+  async closeRecorder(grace: number): Promise<void> {
+    await this.#recorder.close(grace)
+  }
+
+  #definitions(): readonly ComponentDefinition[] {
+    const { components = [], webhooks = [] } = this.parts
+    const { crds } = this.operator
+    const install = this.#settings.installDefinitions ?? true
+    const isLoopback = this.#options.webhooks === 'loopback' && this.#settings.webhooks !== false
+    return [
+      ...(crds.length > 0 ? [installDefinitions(crds, { fieldManager: this.context.identity.name, install })] : []),
+      ...components,
+      ...(webhooks.length > 0 && isLoopback ? [loopbackWebhooks(webhooks)] : []),
+    ]
+  }
+
+  /** One term: starts what leads, and stops it when the term ends; at once, unless `stop` ended it. */
+  async #runTerm(term: AbortSignal, stop: AbortSignal, grace: number): Promise<void> {
+    const { clock, log } = this.context
+    const started = new StartedComponents(clock, log)
+    const context = { ...this.context, api: this.#leaderApi }
+    try {
+      await started.start([...this.#controllers(), ...this.components('lead', context)], term)
+      await whenAborted(term)
+    } catch (error) {
+      if (!term.aborted) throw error
+    } finally {
+      await started.stop(stop.aborted ? grace : 0)
+    }
+  }
+
+  #controllers(): readonly Component[] {
+    const { clock, identity, log, metrics, random } = this.context
+    const { tracer, onStep } = this.#options
+    return (this.parts.controllers ?? []).map((definition) => {
+      const runner = new ControllerRunner(definition, {
+        api: this.#leaderApi,
+        informers: this.#informers,
+        recorder: this.#recorder,
+        fieldManager: identity.name,
+        clock,
+        log,
+        metrics,
+        random,
+        tracer,
+        onStep,
+      })
+      return {
+        name: `controller ${definition.name}`,
+        start: (signal) => runner.start(signal),
+        stop: (grace) => runner.stop({ grace }),
+      }
+    })
+  }
+}
+
+/** The operator's name in the cluster. */
+export function nameOf({ identity, name }: Operator): string {
+  return identity.name ?? name
+}
+
+function leaseOf(
+  operator: Operator,
+  settings: ConfiguredOperator['settings'],
+  { leaderElection }: RunOperatorsOptions,
+  home: string,
+): OperatorContext['identity']['lease'] {
+  const { enableLeaderElection = true, leaderElectionNamespace: namespace = home }: StandardSettings = settings
+  if (leaderElection === false || !enableLeaderElection) return undefined
+  const { leaderLease = `${nameOf(operator)}-leader` } = operator.identity
+  // The settings are those of this operator's own table.
+  const name = typeof leaderLease === 'string' ? leaderLease : leaderLease(settings as never)
+  return { name, namespace }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

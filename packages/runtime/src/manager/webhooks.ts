@@ -1,0 +1,60 @@
+import type { StandardSettings } from '../configuration/index.ts'
+import { type Webhook, Webhooks, type WebhooksOptions } from '../webhooks/index.ts'
+import type { Component, ComponentDefinition, OperatorContext } from './component.ts'
+
+type Reachability = Pick<WebhooksOptions, 'configuration' | 'host' | 'port' | 'secret'>
+
+const DEFAULT_PORT = 9_443
+
+/**
+ * Serves an operator's webhooks where its settings say. Behind a Service the replicas share one certificate, in a Secret;
+ * at a URL there is one replica, with its own. Undefined: the API server could not reach them.
+ */
+export function settledWebhooks(
+  webhooks: readonly Webhook[],
+  context: OperatorContext,
+  settings: StandardSettings,
+): Component | undefined {
+  const { webhookUrl: url, webhookPort: port = DEFAULT_PORT } = settings
+  const { name } = context.identity
+  if (settings.webhooks === false) return undefined
+  if (url !== undefined) return component(webhooks, context, { port, configuration: { name, address: { url } } })
+  // A Service leads to pods. Registering one for a process outside the cluster would only get every write refused.
+  if (settings.webhookServiceNamespace === undefined && !isInCluster()) {
+    context.log.warn(
+      'webhooks not served: not in a pod, and no WEBHOOK_URL at which the API server reaches this process',
+    )
+    return undefined
+  }
+  const namespace = settings.webhookServiceNamespace ?? context.namespace
+  const service = { name: settings.webhookServiceName ?? name, namespace }
+  const secret = { name: settings.webhookSecret ?? `${name}-webhook`, namespace }
+  return component(webhooks, context, { port, secret, configuration: { name, address: { service } } })
+}
+
+/**
+ * Serves an operator's webhooks on this machine. Several processes may share one control plane and each has a port of
+ * its own, so the leader serves them and registers its port. Certificates live as long as the term.
+ */
+export function loopbackWebhooks(webhooks: readonly Webhook[]): ComponentDefinition {
+  return {
+    stage: 'lead',
+    create: (context) =>
+      component(webhooks, context, {
+        host: '127.0.0.1',
+        port: 0,
+        configuration: { name: context.identity.name, address: { url: 'https://127.0.0.1:0' } },
+      }),
+  }
+}
+
+function component(webhooks: readonly Webhook[], context: OperatorContext, where: Reachability): Component {
+  const { api, informers, clock, random, log, metrics } = context
+  const served = new Webhooks({ ...where, webhooks, cluster: { api, informers }, clock, random, log, metrics })
+  return { name: 'webhooks', start: (signal) => served.start(signal), stop: (grace) => served.close(grace) }
+}
+
+/** Kubernetes sets this variable in every container. */
+function isInCluster(): boolean {
+  return Boolean(process.env['KUBERNETES_SERVICE_HOST'])
+}

@@ -1,0 +1,9 @@
+export {
+  configure,
+  type ConfiguredOperator,
+  defineOperator,
+  type Operator,
+  type OperatorDefinition,
+  type OperatorIdentity,
+  type OperatorParts,
+} from './operator.ts'

@@ -1,0 +1,1 @@
+export { type OperatorRbac, type PolicyRule, rule, ruleForName } from './policy-rules.ts'
