@@ -58,7 +58,7 @@ export interface OperatorDefinition<T extends Table> extends Pick<Operator<T>, '
 /**
  * Defines an operator: `defineOperator({ name: 'websites', crds: [definition], setup: () => ({ controllers: [websites] }) })`.
  */
-export function defineOperator<const T extends Table = Record<never, never>>(
+export function defineOperator<const T extends Table = Readonly<Record<string, never>>>(
   definition: OperatorDefinition<T>,
 ): Operator<T> {
   return {
@@ -81,5 +81,5 @@ export interface ConfiguredOperator {
 
 /** An operator with settings, as `readConfiguration` returns them. */
 export function configure<T extends Table>(operator: Operator<T>, settings: Values<T>): ConfiguredOperator {
-  return { operator, settings: settings as Readonly<Record<string, unknown>> }
+  return { operator, settings }
 }
