@@ -20,7 +20,17 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   ],
   layout: [],
   model: ['packages/leases/src/controllers/lease-controller'],
-  typeNames: ['Change', 'Command', 'Decision', 'DeleteOptions', 'Discovery', 'Fields', 'GroupVersionKind'],
+  typeNames: [
+    'PolicyRule',
+    'Operator',
+    'Change',
+    'Command',
+    'Decision',
+    'DeleteOptions',
+    'Discovery',
+    'Fields',
+    'GroupVersionKind',
+  ],
 }
 
 /** A pending entry is a file or a folder, and includes everything below it. */

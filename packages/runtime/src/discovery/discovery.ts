@@ -16,8 +16,8 @@ const SETTLING_MS = 3_000
 const UNKNOWN_KIND_PAUSE_MS = 2_000
 
 /**
- * What the API server serves: read once, and again when there is reason to think that it changed. One per process, so
- * that many questions cost one request.
+ * A cache of the groups and kinds that the API server serves: read once, and again when something hints at a change.
+ * There is one per process, so that many questions cost one request.
  */
 export class Discovery {
   readonly #mapper: RestMapper

@@ -4,6 +4,6 @@ export {
   defineOperator,
   type Operator,
   type OperatorDefinition,
-  type OperatorIdentity,
+  type OperatorNames,
   type OperatorParts,
 } from './operator.ts'

@@ -9,13 +9,13 @@ import type { Webhook } from '../webhooks/index.ts'
 export interface OperatorParts {
   /** They run on the leader, as soon as their caches are filled. */
   readonly controllers?: readonly ControllerDefinition[]
-  /** What else is started and stopped with the operator. */
+  /** Started and stopped with the operator. */
   readonly components?: readonly ComponentDefinition[]
   readonly webhooks?: readonly Webhook[]
 }
 
 /** Names of the operator in a cluster. */
-export interface OperatorIdentity<S = unknown> {
+export interface OperatorNames<S = unknown> {
   /** Names its field manager, its Events' reporter, its webhook configurations and its Service. Default: the operator's name. */
   readonly name?: string
   /** Names the Lease of its election. Default: `<name>-leader`. */
@@ -26,12 +26,12 @@ export interface OperatorIdentity<S = unknown> {
 export interface Operator<T extends Table = Table> {
   /** Names the command, the logger and, unless `identity` says otherwise, everything that it names in a cluster. */
   readonly name: string
-  /** What it does, in a sentence, for help and reference. */
+  /** One sentence for help and reference. */
   readonly summary: string
-  readonly identity: OperatorIdentity<Values<T>>
+  readonly identity: OperatorNames<Values<T>>
   /** Its settings: one table for flags, environment, file, defaults, help and reference. */
   readonly config: T
-  /** What it sets instead of the defaults on the embedded control plane. */
+  /** Settings that replace the defaults on the embedded control plane. */
   readonly embedded: Partial<Values<T>>
   readonly rbac: OperatorRbac
   /** Installed and upgraded at start, or by manifest. */
@@ -44,7 +44,7 @@ export interface OperatorDefinition<T extends Table> extends Pick<Operator<T>, '
   /** Default: none. */
   readonly summary?: string
   /** Default: named as the operator. */
-  readonly identity?: OperatorIdentity<Values<T>>
+  readonly identity?: OperatorNames<Values<T>>
   /** Default: no settings. */
   readonly config?: T
   /** Default: nothing. */
