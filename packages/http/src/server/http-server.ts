@@ -10,14 +10,9 @@ import type { HttpLimits } from './limits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { isLoopback, listen } from './listen.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
-<<<<<<< HEAD
-import type { RouteGroup } from '../operator.ts'
-import type { ServingCertificate, TlsOptions } from './tls.ts'
-=======
 import '../operator.ts'
 import type { Route } from '../routes/route.ts'
-import type { TlsKeeper, TlsOptions } from './tls.ts'
->>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
+import type { ServingCertificate, TlsOptions } from './tls.ts'
 import { openTls } from './tls.ts'
 import { openGate, TokenGate } from '../auth/token-gate.ts'
 
@@ -34,13 +29,8 @@ export interface Listening {
 export interface HttpServerOptions {
   /** `:3000`, `127.0.0.1:3000`, `[::1]:0`. Port 0 chooses a free port; the address `0` disables the server. */
   readonly address: string
-<<<<<<< HEAD
-  readonly routes: readonly RouteGroup[]
-  /** The name in messages and logs. Default `http`. */
-=======
   readonly routes: readonly Route[]
-  /** What is served, for messages and logs. Default `http`. */
->>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
+  /** The name in messages and logs. Default `http`. */
   readonly name?: string
   /** The setting for the port, for messages: `PORT`. Default none. */
   readonly setting?: string
@@ -63,18 +53,12 @@ export interface HttpServerOptions {
   readonly onListening?: (listening: Listening) => void
 }
 
-<<<<<<< HEAD
-/** An HTTP server as a component. It starts first, on every replica, before the caches are filled. */
-export function httpServer(options: HttpServerOptions): ComponentDefinition {
-  return { stage: 'serve', create: (context) => new HttpServer(options, context) }
-=======
 /** Serves the routes of all operators of a process, on every replica, before the caches are filled. */
 export function httpServer(options: Omit<HttpServerOptions, 'routes'>): OperatorServer {
   return {
     create: (operators, context) =>
       new HttpServer({ ...options, routes: operators.flatMap(({ parts }) => parts.routes ?? []) }, context),
   }
->>>>>>> 449a713 (runtime: define operators as values and run them under their own identity)
 }
 
 export class HttpServer implements Component {
