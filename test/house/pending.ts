@@ -6,7 +6,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/controlplane/src/testing',
     'packages/leases/src/controllers',
     'packages/leases/src/operator.ts',
-    'packages/runtime/src/expiry',
     'packages/runtime/src/manager',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',

@@ -1,7 +1,7 @@
 import { defineKind, type KubeObject, type Stored } from '@tenure/kube'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { event, patch, readLive, remove } from '../actions/index.ts'
-import { refuse } from '../testing/responses.ts'
+import { jsonResponse, refuse } from '../testing/responses.ts'
 import { ControllerFixture } from './fixture.testing.ts'
 import { controller, type ControllerOptions } from './index.ts'
 
@@ -72,6 +72,45 @@ describe('an object that expires', () => {
     expect(stored()).toBeDefined()
     await fixture.clock.advance(2_000)
     await fixture.until(() => stored() === undefined)
+  })
+
+  test('a new object of the same name is kept if it replaces an expired one before the delete', async () => {
+    seed(1_000)
+    await start()
+    const stop = fixture.server.intercept(({ verb }) => {
+      if (verb === 'delete') {
+        stop()
+        fixture.server.unseed(Ticket, ref)
+        seed(600_000)
+      }
+      return undefined
+    })
+    await fixture.clock.advance(30_000)
+    await fixture.settle()
+    expect(stored()).toBeDefined()
+  })
+
+  test('an object is deleted at the next full second, because the Date header has no fractions', async () => {
+    const due = fixture.clock.now() + 700
+    seed(700)
+    await start()
+    await fixture.clock.advance(due + 299 - fixture.clock.now())
+    expect(stored()).toBeDefined()
+    await fixture.clock.advance(1)
+    await fixture.until(() => stored() === undefined)
+    expect(fixture.clock.now()).toBeLessThanOrEqual(due + 600)
+  })
+
+  test('an object is kept if the response has no Date header', async () => {
+    seed(1_000)
+    fixture.server.intercept(({ verb }) =>
+      verb === 'get' ? { ...jsonResponse(200, stored()), headers: { date: '' } } : undefined,
+    )
+    await start()
+    await fixture.until(() => fixture.linesAt('error').length + fixture.linesAt('warn').length > 0)
+    const [line] = [...fixture.linesAt('error'), ...fixture.linesAt('warn')]
+    expect(line?.['error']).toMatchObject({ code: 'TENURE_EXPIRY_NO_SERVER_TIME' })
+    expect(stored()).toBeDefined()
   })
 
   test('an object is kept if the wall clock jumps back before its time', async () => {

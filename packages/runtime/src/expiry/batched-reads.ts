@@ -11,15 +11,15 @@ import {
 import type { Cache } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
 
-/** Reads of one namespace under way from which on a list may answer them. */
+/** Minimum number of concurrent reads of one namespace before a list may serve them. */
 const MIN_READS_UNDER_WAY = 16
-/** A list is made for at least this many expired objects, and if they are at least this part of the namespace. */
+/** Minimum number of expired objects, and their minimum fraction of the namespace, for a list to pay off. */
 const MIN_EXPIRED = 64
 const MIN_EXPIRED_FRACTION = 0.25
-/** Objects taken from one list at most, and for how long it is used. */
+/** Maximum number of objects used from one list, and milliseconds for which it is used. */
 const MAX_LISTED = 5_000
 const LIST_LIFETIME_MS = 10_000
-/** Pause before the next check whether a list pays. */
+/** Milliseconds before the next check whether a list pays off. */
 const RECHECK_MS = 1_000
 
 export interface BatchedReadsOptions<T extends KubeObject> {
@@ -28,16 +28,16 @@ export interface BatchedReadsOptions<T extends KubeObject> {
   readonly log: Logger
   readonly kind: Kind<T>
   readonly cache: Cache<T>
-  /** Whether an object has expired by the process's clock. */
+  /** True if an object has expired by the clock of this process. */
   readonly isExpired: (object: Stored<T>) => boolean
 }
 
 interface Batch<T extends KubeObject> {
-  /** Of an answer from just before the list, so that the list is not older. */
+  /** Taken from a response just before the list, so that the list is not older. */
   readonly serverTime: number | undefined
-  /** When it was requested, on the monotonic clock. */
+  /** Monotonic time of the request. */
   readonly at: number
-  /** By name. Each is used once: a second read wants to know what changed. */
+  /** By name. Each is used once: a second read must see later changes. */
   readonly objects: Map<string, Stored<T>>
 }
 
@@ -45,13 +45,13 @@ interface NamespaceReads<T extends KubeObject> {
   reads: number
   batch: Batch<T> | undefined
   making: Promise<Batch<T> | undefined> | undefined
-  /** Monotonic time of the next check whether a list pays. */
+  /** Monotonic time of the next check whether a list pays off. */
   checkAt: number
 }
 
 /**
  * Live reads of objects that are about to be deleted. When many objects of a namespace have expired, one list answers
- * their reads, at a fraction of the server's work. A list is as live as a read: it is requested after they expired, and
+ * their reads at a fraction of the server's work. A list is as live as a read: it is requested after they expired, and
  * the deletion's resourceVersion precondition protects whatever changes after it.
  */
 export class BatchedReads<T extends KubeObject> {
@@ -124,7 +124,7 @@ export class BatchedReads<T extends KubeObject> {
       }
       return { serverTime, at, objects }
     } catch (error) {
-      log.debug('listing expired objects failed, reading them one by one', { namespace: ref.namespace, error })
+      log.debug('failed to list expired objects, reading them one by one', { namespace: ref.namespace, error })
       return undefined
     }
   }

@@ -1,10 +1,10 @@
 import { seededRandom } from '@tenure/kube/testing'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DueHeap } from './due-heap.ts'
 
 describe('DueHeap', () => {
-  it('equals a sorted map after any sets and deletes', () => {
+  test('the heap equals a sorted map after any sets and deletes', () => {
     const key = fc.integer({ min: 0, max: 30 }).map(String)
     const step = fc.oneof(
       fc.record({ op: fc.constant('set' as const), key, due: fc.integer({ min: 0, max: 50 }) }),
@@ -40,7 +40,7 @@ describe('DueHeap', () => {
     )
   })
 
-  it('holds 100,000 entries in order', () => {
+  test('the heap holds 100,000 entries in order', () => {
     const random = seededRandom(7)
     const heap = new DueHeap()
     for (let i = 0; i < 100_000; i++) heap.set(`namespace/object-${i}`, Math.floor(random.fraction() * 1e9))

@@ -1,4 +1,4 @@
-/** Something that falls due. */
+/** A key with its due time. */
 export interface DueEntry {
   readonly key: string
   readonly due: number
@@ -17,7 +17,7 @@ export class DueHeap {
     return this.#keys.length
   }
 
-  /** The entry due first, undefined if there is none. */
+  /** The entry with the earliest due time; undefined if there is none. */
   next(): DueEntry | undefined {
     const key = this.#keys[0]
     const due = this.#dues[0]
@@ -43,7 +43,7 @@ export class DueHeap {
     }
   }
 
-  /** True if it was there. */
+  /** True if the key existed. */
   delete(key: string): boolean {
     const position = this.#positions.get(key)
     if (position === undefined) return false
@@ -51,7 +51,7 @@ export class DueHeap {
     const lastKey = this.#keys.pop()
     const lastDue = this.#dues.pop()
     if (lastKey === undefined || lastDue === undefined || lastKey === key) return true
-    // The last entry takes the free place, and may be out of order there in either direction.
+    // The last entry fills the gap; it may belong further up or down.
     if (position > 0 && lastDue < this.#due((position - 1) >> 1)) this.#rise(position, lastKey, lastDue)
     else this.#sink(position, lastKey, lastDue)
     return true

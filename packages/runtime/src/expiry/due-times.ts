@@ -1,9 +1,9 @@
-import type { Clock, Timer } from '@tenure/kube'
+import { type Clock, TenureError, type Timer } from '@tenure/kube'
 import { type DueEntry, DueHeap } from './due-heap.ts'
 
 /**
- * Timers run on the monotonic clock but due times are wall time, so only a look reveals that the wall clock jumped
- * forward. Looking this often (in milliseconds) keeps lateness below a second.
+ * Maximum milliseconds between checks of the wall clock: timers run on the monotonic clock and do not notice when the
+ * wall clock jumps forward. This keeps lateness below a second.
  */
 const MAX_SLEEP_MS = 900
 
@@ -14,8 +14,8 @@ export interface DueTimesOptions {
 }
 
 /**
- * Calls back when wall time reaches what was set for a key: never early, also when the wall clock jumps back before the
- * callback, and at most a second late, also when it jumps forward. One timer for all keys.
+ * Calls back when wall time reaches the due time of a key: never early, even if the wall clock jumps back, and at most a
+ * second late, even if it jumps forward. One timer serves all keys.
  */
 export class DueTimes {
   readonly #clock: Clock
@@ -31,13 +31,16 @@ export class DueTimes {
     this.#onDue = options.onDue
   }
 
-  /** Keys that have a due time, whether or not it has passed. */
+  /** Number of keys that have a due time, passed or not. */
   get size(): number {
     return this.#waiting.size + this.#called.size
   }
 
   /** Makes `key` due at `due`, in milliseconds since 1970. A key that was called back for that time is not called again. */
   set(key: string, due: number): void {
+    if (Number.isNaN(due)) {
+      throw new TenureError('TENURE_EXPIRY_DUE_INVALID', `The due time of ${key} is not a number.`, { fate: 'bug' })
+    }
     if (this.#called.size > 0) {
       if (this.#called.get(key) === due) return
       this.#called.delete(key)

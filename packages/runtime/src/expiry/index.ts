@@ -1,3 +1,0 @@
-export * from './due-heap.ts'
-export * from './expire.ts'
-export * from './expiry.ts'
