@@ -15,7 +15,7 @@ interface Entry<V> {
   readonly since: number
 }
 
-/** A bounded cache of recent answers. Concurrent calls for one key share one request. */
+/** A bounded cache of recent results. Concurrent calls for one key share one request. */
 export class ExpiringCache<V> {
   readonly #clock: Clock
   readonly #lifetime: number

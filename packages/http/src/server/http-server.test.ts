@@ -137,10 +137,10 @@ describe('responses', () => {
     const clock = new VirtualClock()
     const { listening } = await serving(routes, {}, clock)
     handled = 0
-    const answer = call(`${listening.url}/fails/hangs`)
+    const response = call(`${listening.url}/fails/hangs`)
     await expect.poll(() => handled, POLL).toBe(1)
     await clock.advance(30_000)
-    expect(await answer).toMatchObject({ status: 504, json: { error: 'This took too long; try again' } })
+    expect(await response).toMatchObject({ status: 504, json: { error: 'This took too long; try again' } })
   })
 
   test('every route is in the OpenAPI 3.1 document', async () => {
@@ -243,9 +243,9 @@ describe('request bodies', () => {
     )
     socket.on('error', () => undefined)
     const isClosed = new Promise((resolve) => socket.once('close', resolve))
-    let answer = ''
-    socket.on('data', (chunk) => (answer += String(chunk)))
-    await expect.poll(() => answer, POLL).toContain('404 Not Found')
+    let response = ''
+    socket.on('data', (chunk) => (response += String(chunk)))
+    await expect.poll(() => response, POLL).toContain('404 Not Found')
     const send = (): void => {
       if (!socket.destroyed) socket.write(`1000\r\n${'x'.repeat(4_096)}\r\n`, () => setImmediate(send))
     }
@@ -293,10 +293,10 @@ describe('request bodies', () => {
     const missing = 'PUT /things/none HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
     // The body never arrives; the response does.
     const socket = connect(listening.port, '127.0.0.1', () => socket.write(`${missing}content-length: 100\r\n\r\n`))
-    const answer = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+    const response = await new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
     socket.destroy()
-    expect(answer).toContain('HTTP/1.1 404')
-    expect(answer).toContain('{"error":"No such thing"}')
+    expect(response).toContain('HTTP/1.1 404')
+    expect(response).toContain('{"error":"No such thing"}')
     // A caller that waits for "100 Continue" gets the error and does not send the body.
     const waiting = await raw(listening.port, `${missing}expect: 100-continue\r\ncontent-length: 100\r\n\r\n`)
     expect(waiting).toMatch(/^HTTP\/1\.1 404/)

@@ -40,10 +40,10 @@ const hubOf = (options: Partial<SseHubOptions<string>> = {}): SseHub<string> =>
   new SseHub({ clock, name: 'test', ...options })
 
 async function join(hub: SseHub<string>, options: Partial<SseOpenOptions<string>> = {}): Promise<Reader> {
-  const answer = await hub.open({ signal: new AbortController().signal, ...options })
-  if (answer.body.type !== 'stream') throw new Error('no stream')
+  const response = await hub.open({ signal: new AbortController().signal, ...options })
+  if (response.body.type !== 'stream') throw new Error('no stream')
   const reader = new Reader()
-  reader.leave = answer.body.open(reader)
+  reader.leave = response.body.open(reader)
   return reader
 }
 

@@ -38,7 +38,7 @@ interface Setup {
   readonly transport: ScriptedTransport
   readonly clock: VirtualClock
   /** The calls of the write observer. */
-  readonly told: unknown[]
+  readonly observed: unknown[]
   /** The n-th request with its parsed body. */
   sent(number?: number): { method: string; path: string; headers: unknown; body: unknown }
 }
@@ -46,10 +46,11 @@ interface Setup {
 function setup(transport: ScriptedTransport, options: Partial<ClientOptions> = {}): Setup {
   const clock = new VirtualClock()
   const client = new Client({ transport, clock, random: seededRandom(), ...options })
-  const told: unknown[] = []
+  const observed: unknown[] = []
   const observer: WriteObserver = {
-    written: (kind, object) => told.push(['written', kind.kind, object.metadata.name, object.metadata.resourceVersion]),
-    deleted: (kind, ref, uid) => told.push(['deleted', kind.kind, ref, uid]),
+    written: (kind, object) =>
+      observed.push(['written', kind.kind, object.metadata.name, object.metadata.resourceVersion]),
+    deleted: (kind, ref, uid) => observed.push(['deleted', kind.kind, ref, uid]),
   }
   client.observeWrites(observer)
   const sent: Setup['sent'] = (number = 1) => {
@@ -58,10 +59,10 @@ function setup(transport: ScriptedTransport, options: Partial<ClientOptions> = {
     const { method, path, headers, body } = request
     return { method, path, headers, body: body === undefined ? undefined : JSON.parse(body) }
   }
-  return { client, transport, clock, told, sent }
+  return { client, transport, clock, observed, sent }
 }
 
-const answering = (...answers: (ScriptedResponse | Error)[]): Setup => setup(ScriptedTransport.inOrder(...answers))
+const respondingWith = (...answers: (ScriptedResponse | Error)[]): Setup => setup(ScriptedTransport.inOrder(...answers))
 
 const page = (name: string, next?: string): ScriptedResponse => ({
   body: { items: [{ metadata: { name } }], metadata: { resourceVersion: '9', continue: next } },
@@ -82,7 +83,7 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,a
 describe('reads', () => {
   test('get returns the object with unknown fields', async () => {
     const object = { ...stored, spec: { text: 'x', unknown: [1, { deep: null }] }, more: true }
-    const { client, sent } = answering({ body: object })
+    const { client, sent } = respondingWith({ body: object })
     expect(await client.get(Note, ref, { resourceVersion: '0' })).toEqual(object)
     expect(sent()).toEqual({
       method: 'GET',
@@ -94,7 +95,7 @@ describe('reads', () => {
 
   test('a metadata read asks for metadata and returns the kind of the object', async () => {
     const { metadata } = stored
-    const { client, sent } = answering({
+    const { client, sent } = respondingWith({
       body: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata },
     })
     expect(await client.get(metadataOf(Note), ref)).toEqual(stored)
@@ -103,19 +104,22 @@ describe('reads', () => {
 
   test('a Scale keeps its own kind', async () => {
     const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: stored.metadata, spec: { replicas: 2 } }
-    const { client, sent } = answering({ body: scale })
+    const { client, sent } = respondingWith({ body: scale })
     expect(await client.get(Note, ref, { subresource: 'scale' })).toEqual(scale)
     expect(sent().path).toBe('/apis/example.dev/v1/namespaces/a/notes/n/scale')
   })
 
   test("a live read returns the server's time", async () => {
-    const { client } = answering({ body: stored, headers: { date: 'Thu, 01 Jan 2026 00:00:07 GMT' } }, { body: stored })
+    const { client } = respondingWith(
+      { body: stored, headers: { date: 'Thu, 01 Jan 2026 00:00:07 GMT' } },
+      { body: stored },
+    )
     expect((await client.getLive(Note, ref)).serverTime).toBe(Date.UTC(2026, 0, 1, 0, 0, 7))
     expect((await client.getLive(Note, ref)).serverTime).toBeUndefined()
   })
 
   test('a namespaced kind without a namespace fails before the request', async () => {
-    const { client, transport } = answering({ body: stored })
+    const { client, transport } = respondingWith({ body: stored })
     await expect(client.get(Note, { name: 'n' })).rejects.toMatchObject({ code: 'TENURE_NAMESPACE_MISSING' })
     await expect(client.create(Note, { metadata: { name: 'n' } })).rejects.toMatchObject({
       code: 'TENURE_NAMESPACE_MISSING',
@@ -129,7 +133,7 @@ describe('reads', () => {
 
   test('items of a list get apiVersion and kind', async () => {
     const item = { metadata: stored.metadata, extra: 1 }
-    const { client, sent } = answering({
+    const { client, sent } = respondingWith({
       body: { items: [item], metadata: { resourceVersion: '9', remainingItemCount: 3 } },
     })
     const list = await client.list(Note, { labelSelector: 'a=b', fieldSelector: 'metadata.name=n', limit: 2 })
@@ -141,7 +145,9 @@ describe('reads', () => {
   })
 
   test('a metadata list contains only metadata, also from a server that sends full objects', async () => {
-    const { client, sent } = answering({ body: { items: [{ ...stored, spec: {} }, null].slice(0, 1), metadata: {} } })
+    const { client, sent } = respondingWith({
+      body: { items: [{ ...stored, spec: {} }, null].slice(0, 1), metadata: {} },
+    })
     expect((await client.list(metadataOf(Note))).items).toEqual([stored])
     expect(sent().headers).toEqual({
       accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
@@ -149,20 +155,20 @@ describe('reads', () => {
   })
 
   test('null items are an empty list', async () => {
-    const { client } = answering({ body: { items: null, metadata: { resourceVersion: '1' } } })
+    const { client } = respondingWith({ body: { items: null, metadata: { resourceVersion: '1' } } })
     expect((await client.list(Note)).items).toEqual([])
   })
 
   test.each([{ metadata: { name: 'a', resourceVersion: '1' } }, { metadata: {}, items: {} }, { items: [] }])(
     '%j is not accepted as a list',
     async (body) => {
-      const { client } = answering({ body })
+      const { client } = respondingWith({ body })
       await expect(client.list(Note)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE', fate: 'retry' })
     },
   )
 
   test('pages follow continue tokens and send the resourceVersion only once', async () => {
-    const { client, transport } = answering(page('a', 't1'), page('b', 't2'), page('c'))
+    const { client, transport } = respondingWith(page('a', 't1'), page('b', 't2'), page('c'))
     const names: unknown[] = []
     const options = { namespace: 'a', resourceVersion: '9', resourceVersionMatch: 'Exact' } as const
     for await (const { items } of client.pages(Note, options)) names.push(...items.map(({ metadata }) => metadata.name))
@@ -176,7 +182,7 @@ describe('reads', () => {
   })
 
   test('an expired continue token throws instead of mixing two states', async () => {
-    const { client } = answering({ body: { items: [], metadata: { continue: 't' } } }, failure(410, 'Expired'))
+    const { client } = respondingWith({ body: { items: [], metadata: { continue: 't' } } }, failure(410, 'Expired'))
     const pages = client.pages(Note)[Symbol.asyncIterator]()
     await pages.next()
     await expect(pages.next()).rejects.toMatchObject({ status: 410 })
@@ -184,7 +190,7 @@ describe('reads', () => {
 
   test('a streamed list uses its own connection and is not retried', async () => {
     const items = [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]
-    const { client, transport } = answering(
+    const { client, transport } = respondingWith(
       { body: { metadata: { resourceVersion: '9' }, items } },
       failure(503, 'Busy'),
     )
@@ -218,14 +224,14 @@ describe('reads', () => {
   })
 
   test('a response that is not an object is an error', async () => {
-    const { client } = answering({ body: '"hello"' })
+    const { client } = respondingWith({ body: '"hello"' })
     await expect(client.get(Note, ref)).rejects.toMatchObject({ code: 'TENURE_ANSWER_UNREADABLE' })
   })
 })
 
 describe('writes', () => {
   test('create adds kind and field manager', async () => {
-    const { client, told, sent } = answering({ status: 201, body: stored })
+    const { client, observed, sent } = respondingWith({ status: 201, body: stored })
     const object = { metadata: { name: 'n', namespace: 'a' }, spec: { text: 'x', unknown: 1 } }
     expect(await client.create(Note, object, { fieldValidation: 'Strict' })).toEqual(stored)
     expect(sent()).toEqual({
@@ -234,28 +240,28 @@ describe('writes', () => {
       headers: JSON_HEADERS,
       body: { ...object, apiVersion: 'example.dev/v1', kind: 'Note' },
     })
-    expect(told).toEqual([['written', 'Note', 'n', '5']])
+    expect(observed).toEqual([['written', 'Note', 'n', '5']])
   })
 
   test('create supports generateName', async () => {
-    const { client, sent } = answering({ status: 201, body: stored })
+    const { client, sent } = respondingWith({ status: 201, body: stored })
     await client.create(Note, { metadata: { generateName: 'n-', namespace: 'a' } })
     expect(sent().path).toMatch(/\/notes\?/)
   })
 
   test('update writes objects and their status', async () => {
-    const { client, told, sent } = answering({ body: stored })
+    const { client, observed, sent } = respondingWith({ body: stored })
     await client.update(Note, stored, { subresource: 'status', fieldManager: 'me' })
     expect(sent()).toMatchObject({
       method: 'PUT',
       path: '/apis/example.dev/v1/namespaces/a/notes/n/status?fieldManager=me',
       body: stored,
     })
-    expect(told).toEqual([['written', 'Note', 'n', '5']])
+    expect(observed).toEqual([['written', 'Note', 'n', '5']])
   })
 
   test('patch sends the media type of the patch', async () => {
-    const { client, sent } = answering({ body: stored })
+    const { client, sent } = respondingWith({ body: stored })
     await client.patch(Note, ref, jsonPatch([{ op: 'remove', path: '/x' }]))
     await client.patch(Note, ref, mergePatch({ spec: null }))
     expect(sent(1)).toMatchObject({
@@ -267,7 +273,7 @@ describe('writes', () => {
   })
 
   test('apply drops managedFields and keeps preconditions', async () => {
-    const { client, sent } = answering({ body: stored })
+    const { client, sent } = respondingWith({ body: stored })
     const metadata = { ...stored.metadata, managedFields: [{ manager: 'x' }] }
     await client.apply(Note, { metadata }, { force: true, dryRun: true })
     expect(sent()).toEqual({
@@ -282,7 +288,7 @@ describe('writes', () => {
   })
 
   test('an object of another kind is not written', async () => {
-    const { client, transport } = answering({ body: stored })
+    const { client, transport } = respondingWith({ body: stored })
     const other = { apiVersion: 'example.dev/v2', kind: 'Note', metadata: ref }
     for (const write of ['create', 'update', 'apply'] as const) {
       await expect(client[write](Note, other)).rejects.toMatchObject({ code: 'TENURE_KIND_MISMATCH' })
@@ -291,7 +297,7 @@ describe('writes', () => {
   })
 
   test('metadata cannot be written as a full object', async () => {
-    const { client, sent } = answering({ body: stored })
+    const { client, sent } = respondingWith({ body: stored })
     await expect(client.update(metadataOf(Note), stored)).rejects.toMatchObject({ code: 'TENURE_METADATA_ONLY' })
     await expect(client.create(metadataOf(Note), stored)).rejects.toMatchObject({ code: 'TENURE_METADATA_ONLY' })
     await client.patch(metadataOf(Note), ref, mergePatch({ metadata: { labels: {} } }))
@@ -300,21 +306,21 @@ describe('writes', () => {
 
   test('a Scale keeps its own kind and is not reported to observers', async () => {
     const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: stored.metadata, spec: { replicas: 2 } }
-    const { client, told, sent } = answering({ body: scale })
+    const { client, observed, sent } = respondingWith({ body: scale })
     await client.update(Note, scale as Note, { subresource: 'scale' })
     expect(sent().body).toEqual(scale)
-    expect(told).toEqual([])
+    expect(observed).toEqual([])
   })
 
   test('a dry run is not reported to observers', async () => {
-    const { client, told } = answering({ body: stored })
+    const { client, observed } = respondingWith({ body: stored })
     await client.create(Note, { metadata: ref }, { dryRun: true })
     await client.delete(Note, ref, { dryRun: true })
-    expect(told).toEqual([])
+    expect(observed).toEqual([])
   })
 
   test('observers are called before the write returns, until they are removed', async () => {
-    const { client } = answering({ body: stored })
+    const { client } = respondingWith({ body: stored })
     const order: string[] = []
     const stop = client.observeWrites({ written: () => order.push('observer'), deleted: () => undefined })
     await client.update(Note, stored).then(() => order.push('caller'))
@@ -324,27 +330,27 @@ describe('writes', () => {
   })
 
   test('a failed write is not reported to observers', async () => {
-    const { client, told } = answering(failure(409, 'Conflict'))
+    const { client, observed } = respondingWith(failure(409, 'Conflict'))
     await expect(client.update(Note, stored)).rejects.toMatchObject({ reason: 'Conflict' })
-    expect(told).toEqual([])
+    expect(observed).toEqual([])
   })
 
   test('removing the last finalizer is reported as a deletion', async () => {
-    const { client, told } = answering({ body: deleting({ deletionGracePeriodSeconds: 0 }) })
+    const { client, observed } = respondingWith({ body: deleting({ deletionGracePeriodSeconds: 0 }) })
     await client.patch(Note, ref, mergePatch({ metadata: { finalizers: null } }))
-    expect(told).toEqual([['deleted', 'Note', ref, 'u1']])
+    expect(observed).toEqual([['deleted', 'Note', ref, 'u1']])
   })
 
   test('a write to an object in deletion is reported as a write', async () => {
-    const { client, told } = answering({ body: deleting({ finalizers: ['x'] }) })
+    const { client, observed } = respondingWith({ body: deleting({ finalizers: ['x'] }) })
     await client.patch(Note, ref, mergePatch({}))
-    expect(told).toEqual([['written', 'Note', 'n', '5']])
+    expect(observed).toEqual([['written', 'Note', 'n', '5']])
   })
 })
 
 describe('delete', () => {
   test('delete sends its options', async () => {
-    const { client, sent } = answering({ body: { kind: 'Status', details: { uid: 'u1' } } })
+    const { client, sent } = respondingWith({ body: { kind: 'Status', details: { uid: 'u1' } } })
     await client.delete(Note, ref, {
       preconditions: { uid: 'u1', resourceVersion: '5' },
       propagation: 'Foreground',
@@ -369,29 +375,29 @@ describe('delete', () => {
     ['an object that is not being deleted', stored],
     ['an object with nothing to wait for', deleting({ deletionGracePeriodSeconds: 0, finalizers: [] })],
   ])('the object is gone if the response is %s', async (_, body) => {
-    const { client, told } = answering({ body })
+    const { client, observed } = respondingWith({ body })
     expect(await client.delete(Note, ref)).toEqual({ gone: true, uid: 'u1' })
-    expect(told).toEqual([['deleted', 'Note', ref, 'u1']])
+    expect(observed).toEqual([['deleted', 'Note', ref, 'u1']])
   })
 
   test.each([
     ['finalizers', deleting({ finalizers: ['x'], deletionGracePeriodSeconds: 0 })],
     ['a grace period', deleting({ deletionGracePeriodSeconds: 30 })],
   ])('the object remains while there are %s', async (_, body) => {
-    const { client, told } = answering({ body })
+    const { client, observed } = respondingWith({ body })
     expect(await client.delete(Note, ref)).toEqual({ gone: false, object: body })
-    expect(told).toEqual([['written', 'Note', 'n', '5']])
+    expect(observed).toEqual([['written', 'Note', 'n', '5']])
   })
 
   test('the finalizers in the spec of a namespace count', async () => {
     const body = { ...deleting({}), kind: 'Namespace', apiVersion: 'v1', spec: { finalizers: ['kubernetes'] } }
-    const { client } = answering({ body })
+    const { client } = respondingWith({ body })
     expect(await client.delete(Namespace, { name: 'n' })).toMatchObject({ gone: false })
     expect(await client.delete(metadataOf(Namespace), { name: 'n' })).toMatchObject({ gone: false })
   })
 
   test('deleteCollection deletes in one namespace', async () => {
-    const { client, sent } = answering({ body: { kind: 'Status' } })
+    const { client, sent } = respondingWith({ body: { kind: 'Status' } })
     await client.deleteCollection(Note, { namespace: 'a', labelSelector: 'x=y', propagation: 'Background' })
     expect(sent()).toMatchObject({
       method: 'DELETE',
@@ -418,7 +424,7 @@ describe('a lost response', () => {
   const body = { ...stored, items: [] }
 
   test.each(['get', 'list', 'apply', 'delete with uid'])('%s is retried', async (name) => {
-    const at = answering(lost, failure(502, 'BadGateway'), { body })
+    const at = respondingWith(lost, failure(502, 'BadGateway'), { body })
     expect(await outcome(at, calls[name]?.(at.client) ?? Promise.reject(lost))).not.toBeInstanceOf(Error)
     expect(at.transport.requests).toHaveLength(3)
   })
@@ -426,42 +432,42 @@ describe('a lost response', () => {
   test.each(['apply with resourceVersion', 'create', 'update', 'patch', 'delete', 'deleteCollection'])(
     '%s is not retried',
     async (name) => {
-      const at = answering(lost, { body })
+      const at = respondingWith(lost, { body })
       expect(await outcome(at, calls[name]?.(at.client) ?? Promise.resolve())).toBe(lost)
       expect(at.transport.requests).toHaveLength(1)
-      expect(at.told).toEqual([])
+      expect(at.observed).toEqual([])
     },
   )
 
   test.each(Object.keys(calls))('%s is retried after a 429', async (name) => {
-    const at = answering({ ...failure(429, 'TooManyRequests'), headers: { 'retry-after': '1' } }, { body })
+    const at = respondingWith({ ...failure(429, 'TooManyRequests'), headers: { 'retry-after': '1' } }, { body })
     expect(await outcome(at, calls[name]?.(at.client) ?? Promise.reject(lost))).not.toBeInstanceOf(Error)
     expect(at.clock.monotonic()).toBeGreaterThanOrEqual(1000)
   })
 
   test('a read whose response was cut is retried', async () => {
-    const at = answering({ body: '{"kind":"No' }, { body: stored })
+    const at = respondingWith({ body: '{"kind":"No' }, { body: stored })
     expect(await outcome(at, at.client.get(Note, ref))).toEqual(stored)
   })
 
   test('a 404 after a lost response counts as success, and after a 429 as an error', async () => {
-    const carriedOut = answering(lost, failure(404, 'NotFound'))
+    const carriedOut = respondingWith(lost, failure(404, 'NotFound'))
     const preconditions = { uid: 'u1' }
     expect(await outcome(carriedOut, carriedOut.client.delete(Note, ref, { preconditions }))).toEqual({
       gone: true,
       uid: 'u1',
     })
-    expect(carriedOut.told).toEqual([['deleted', 'Note', ref, 'u1']])
-    const turnedAway = answering(failure(429, 'TooManyRequests'), failure(404, 'NotFound'))
-    expect(await outcome(turnedAway, turnedAway.client.delete(Note, ref, { preconditions }))).toMatchObject({
+    expect(carriedOut.observed).toEqual([['deleted', 'Note', ref, 'u1']])
+    const notProcessed = respondingWith(failure(429, 'TooManyRequests'), failure(404, 'NotFound'))
+    expect(await outcome(notProcessed, notProcessed.client.delete(Note, ref, { preconditions }))).toMatchObject({
       status: 404,
     })
-    const missing = answering(failure(404, 'NotFound'))
+    const missing = respondingWith(failure(404, 'NotFound'))
     expect(await outcome(missing, missing.client.delete(Note, ref, { preconditions }))).toMatchObject({ status: 404 })
   })
 
   test('an aborted call sends no request', async () => {
-    const { client, transport } = answering({ body: stored })
+    const { client, transport } = respondingWith({ body: stored })
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(client.get(Note, ref, { signal })).rejects.toThrow('enough')
     expect(transport.requests).toHaveLength(0)
@@ -506,7 +512,7 @@ describe('watch', () => {
     [429, 'TooManyRequests'],
     [500, 'InternalError'],
   ])('a %i throws an ApiError without a retry', async (status, reason) => {
-    const { client, transport } = answering({ ...failure(status, reason), headers: { 'retry-after': '1' } })
+    const { client, transport } = respondingWith({ ...failure(status, reason), headers: { 'retry-after': '1' } })
     const next = client.watch(Note)[Symbol.asyncIterator]().next()
     await expect(next).rejects.toMatchObject({ status, reason, retryAfter: 1000 })
     expect(transport.requests).toHaveLength(1)

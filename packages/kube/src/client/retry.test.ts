@@ -6,7 +6,7 @@ import { seededRandom } from '../testing/seeded-random.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 
 const lost = new ConnectionError('TENURE_TEST_LOST', 'no response')
-const answer = (status: number, retryAfter?: number): ApiError =>
+const apiError = (status: number, retryAfter?: number): ApiError =>
   new ApiError(`${status}`, { status, reason: 'Test', retryAfter })
 
 /** The start time of each attempt, and the outcome. */
@@ -39,10 +39,10 @@ async function attemptsOf(
 describe('RetryPolicy', () => {
   test.each([
     ['no response', lost],
-    ['500', answer(500)],
-    ['502', answer(502)],
-    ['503', answer(503)],
-    ['504', answer(504)],
+    ['500', apiError(500)],
+    ['502', apiError(502)],
+    ['503', apiError(503)],
+    ['504', apiError(504)],
   ])('only idempotent requests are retried after %s', async (_, failure) => {
     expect((await attemptsOf([failure], { idempotent: true })).result).toBe('done')
     const once = await attemptsOf([failure], { idempotent: false })
@@ -51,15 +51,15 @@ describe('RetryPolicy', () => {
   })
 
   test.each([
-    ['429', answer(429)],
-    ['429 with a time', answer(429, 1000)],
-    ['503 with a time', answer(503, 1000)],
+    ['429', apiError(429)],
+    ['429 with a time', apiError(429, 1000)],
+    ['503 with a time', apiError(503, 1000)],
   ])('every request is retried after %s, because it was not processed', async (_, failure) => {
     expect((await attemptsOf([failure, failure], { idempotent: false })).result).toBe('done')
   })
 
   test.each([400, 401, 403, 404, 405, 409, 410, 422, 501])('there is no retry after %i', async (status) => {
-    const { times } = await attemptsOf([answer(status)], { idempotent: true })
+    const { times } = await attemptsOf([apiError(status)], { idempotent: true })
     expect(times).toHaveLength(1)
   })
 
@@ -71,14 +71,14 @@ describe('RetryPolicy', () => {
 
   test('a retry never starts before the time of Retry-After', async () => {
     for (let seed = 1; seed < 50; seed++) {
-      const { times } = await attemptsOf([answer(429, 2000)], { idempotent: false, seed })
+      const { times } = await attemptsOf([apiError(429, 2000)], { idempotent: false, seed })
       expect(times[1]).toBeGreaterThanOrEqual(2000)
       expect(times[1]).toBeLessThan(2500)
     }
   })
 
   test('a Retry-After beyond the budget fails at once', async () => {
-    const failure = answer(429, 60_000)
+    const failure = apiError(429, 60_000)
     const { times, result } = await attemptsOf([failure], { idempotent: true })
     expect(times).toEqual([0])
     expect(result).toBe(failure)
@@ -100,7 +100,7 @@ describe('RetryPolicy', () => {
   })
 
   test('retries end after 5 attempts within 10 seconds with the last error', async () => {
-    const failures = Array.from({ length: 9 }, () => answer(500))
+    const failures = Array.from({ length: 9 }, () => apiError(500))
     const { times, result } = await attemptsOf(failures, { idempotent: true })
     expect(times).toHaveLength(5)
     expect(times.at(-1)).toBeLessThanOrEqual(10_000)

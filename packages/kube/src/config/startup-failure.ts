@@ -13,21 +13,21 @@ export function explainStartupFailure(error: unknown, config: ConnectionConfig):
 }
 
 function explainUnauthorized(config: ConnectionConfig): string {
-  const refused = `The API server ${config.server} rejected the credentials of ${config.origin} (401)`
+  const rejected = `The API server ${config.server} rejected the credentials of ${config.origin} (401)`
   const { credential } = config
   switch (credential.kind) {
     case 'token':
-      return `${refused}: the token has expired or is wrong; log in again or set a new token.`
+      return `${rejected}: the token has expired or is wrong; log in again or set a new token.`
     case 'token-file':
-      return `${refused}: the token in ${credential.path} has expired or is wrong; renew it.`
+      return `${rejected}: the token in ${credential.path} has expired or is wrong; renew it.`
     case 'basic':
-      return `${refused}: the password is wrong or the server accepts none; log in differently.`
+      return `${rejected}: the password is wrong or the server accepts none; log in differently.`
     case 'exec':
-      return `${refused}: the credential of the plugin "${credential.exec.command}" has expired or is for another cluster; log in again with it.`
+      return `${rejected}: the credential of the plugin "${credential.exec.command}" has expired or is for another cluster; log in again with it.`
     case 'none':
       return config.tls.certificate
-        ? `${refused}: the client certificate has expired or the server does not trust its authority; get a new one.`
-        : `${refused}: the configuration has none; add a user with credentials to the kubeconfig.`
+        ? `${rejected}: the client certificate has expired or the server does not trust its authority; get a new one.`
+        : `${rejected}: the configuration has none; add a user with credentials to the kubeconfig.`
     default:
       return credential satisfies never
   }

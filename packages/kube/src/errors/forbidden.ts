@@ -1,4 +1,4 @@
-/** The access that a 403 answer denies to a user. */
+/** The access that a 403 response denies to a user. */
 export interface DeniedAccess {
   readonly user: string
   readonly verb: string
@@ -21,7 +21,7 @@ export function deniedAccessIn(message: string): DeniedAccess | undefined {
   return user === undefined || verb === undefined ? undefined : { user, verb, resource, group, namespace, path }
 }
 
-/** Whether a 403 answer comes from admission (a quota, a webhook), not from authorization. */
+/** Whether a 403 response comes from admission (a quota, a webhook), not from authorization. */
 export function isAdmissionDenial(message: string): boolean {
   return /is forbidden: (?!User )|denied the request/.test(message)
 }

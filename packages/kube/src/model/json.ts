@@ -63,8 +63,10 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   const right = b as JsonObject
   let count = 0
   for (const key in left) {
-    if (left[key] === undefined) continue
-    if (!Object.hasOwn(right, key) || !isDeepEqual(left[key], right[key])) return false
+    const value = left[key]
+    if (value === undefined) continue
+    // Of inherited properties only `__proto__` could equal a JSON value.
+    if (!isDeepEqual(value, right[key]) || (key === '__proto__' && !Object.hasOwn(right, key))) return false
     count++
   }
   for (const key in right) if (right[key] !== undefined) count--

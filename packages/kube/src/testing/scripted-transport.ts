@@ -23,19 +23,19 @@ export class ScriptedTransport implements Transport {
   }
 
   /** Returns the responses in order; an Error is thrown. The last one repeats. */
-  static inOrder(...answers: readonly (ScriptedResponse | Error)[]): ScriptedTransport {
+  static inOrder(...responses: readonly (ScriptedResponse | Error)[]): ScriptedTransport {
     return new ScriptedTransport((_, number) => {
-      const answer = answers[Math.min(number, answers.length) - 1] ?? {}
-      if (answer instanceof Error) throw answer
-      return answer
+      const response = responses[Math.min(number, responses.length) - 1] ?? {}
+      if (response instanceof Error) throw response
+      return response
     })
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
     this.requests.push(request)
-    const answer = await this.#script(request, this.requests.length)
-    if (isResponse(answer)) return answer
-    const { status = 200, headers = {}, body = '' } = answer
+    const response = await this.#script(request, this.requests.length)
+    if (isResponse(response)) return response
+    const { status = 200, headers = {}, body = '' } = response
     return { status, headers, body: bodyOf(typeof body === 'string' ? body : JSON.stringify(body)) }
   }
 
@@ -44,8 +44,8 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function isResponse(answer: ScriptedResponse | TransportResponse): answer is TransportResponse {
-  const body = answer.body
+function isResponse(response: ScriptedResponse | TransportResponse): response is TransportResponse {
+  const body = response.body
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 

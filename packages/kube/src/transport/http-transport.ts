@@ -111,7 +111,7 @@ export class HttpTransport implements Transport {
   /** Repeats a request once after a 401, if there are other credentials. */
   async #repeatRenewed(
     request: TransportRequest,
-    refused: TransportResponse,
+    rejected: TransportResponse,
     credential: Credential,
     open: Open,
   ): Promise<TransportResponse> {
@@ -119,11 +119,11 @@ export class HttpTransport implements Transport {
       const renewed = await untilAborted(this.#credentials.renew(credential), request.signal)
       await untilAborted(this.#tls.check(), request.signal)
       const reopened = await untilAborted(Promise.resolve(this.#connect(renewed)), request.signal)
-      if (renewed === credential && reopened === open) return refused
-      refused.body.cancel()
+      if (renewed === credential && reopened === open) return rejected
+      rejected.body.cancel()
       return await this.#send(request, renewed, reopened)
     } catch (error) {
-      refused.body.cancel()
+      rejected.body.cancel()
       throw error
     }
   }

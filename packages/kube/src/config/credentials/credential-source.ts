@@ -14,7 +14,7 @@ export interface CredentialSource {
   /** The current credential; a promise only if it must be fetched. */
   get(): Credential | Promise<Credential>
   /** After a 401: another credential than the rejected one, or the same if there is no other. Callers share one fetch. */
-  renew(refused: Credential): Promise<Credential>
+  renew(rejected: Credential): Promise<Credential>
   /** Aborts a pending fetch. */
   close(): void
 }

@@ -44,11 +44,11 @@ export class ExecCredentials implements CredentialSource {
     return this.#fetch(false)
   }
 
-  renew(refused: Credential): Promise<Credential> {
+  renew(rejected: Credential): Promise<Credential> {
     const fetched = this.#fetched
-    if (fetched && fetched.credential !== refused) return Promise.resolve(this.get())
+    if (fetched && fetched.credential !== rejected) return Promise.resolve(this.get())
     if (fetched?.renewedAt !== undefined && this.#clock.monotonic() - fetched.renewedAt < RENEWAL_PAUSE) {
-      return Promise.resolve(refused)
+      return Promise.resolve(rejected)
     }
     return this.#fetch(true)
   }
@@ -57,26 +57,26 @@ export class ExecCredentials implements CredentialSource {
     this.#closed.abort(new ConnectionError('TENURE_TRANSPORT_CLOSED', 'The connection to the API server was closed.'))
   }
 
-  #fetch(afterRefusal: boolean): Promise<Credential> {
-    this.#running ??= this.#fetchOnce(afterRefusal).finally(() => {
+  #fetch(afterRejection: boolean): Promise<Credential> {
+    this.#running ??= this.#fetchOnce(afterRejection).finally(() => {
       this.#running = undefined
     })
     return this.#running
   }
 
-  async #fetchOnce(afterRefusal: boolean): Promise<Credential> {
+  async #fetchOnce(afterRejection: boolean): Promise<Credential> {
     const result = await this.#run()
     if (result.exit !== 0) {
       const said = result.stderr.trim().split('\n').at(-1) ?? ''
       throw this.#failure(`ended with ${result.exit}${said === '' ? '' : `, saying "${said.slice(0, 300)}"`}`)
     }
-    const answer = readExecCredential(result.stdout, this.#exec.apiVersion)
-    if (typeof answer === 'string') throw this.#failure(answer)
+    const fetched = readExecCredential(result.stdout, this.#exec.apiVersion)
+    if (typeof fetched === 'string') throw this.#failure(fetched)
     const before = this.#fetched?.credential
     this.#fetched = {
-      credential: before && isSame(before, answer.credential) ? before : answer.credential,
-      expires: answer.expires,
-      renewedAt: afterRefusal ? this.#clock.monotonic() : undefined,
+      credential: before && isSame(before, fetched.credential) ? before : fetched.credential,
+      expires: fetched.expires,
+      renewedAt: afterRejection ? this.#clock.monotonic() : undefined,
     }
     return this.#fetched.credential
   }

@@ -35,12 +35,12 @@ export function readExecCredential(
   printed: string,
   apiVersion: ExecConfig['apiVersion'],
 ): { readonly credential: Credential; readonly expires: number | undefined } | string {
-  const answer = parse(printed)
-  if (!answer || answer['kind'] !== 'ExecCredential') return 'printed something that is not an ExecCredential in JSON'
-  if (answer['apiVersion'] !== apiVersion) {
-    return `answered in ${String(answer['apiVersion'])}, but the kubeconfig expects ${apiVersion}`
+  const output = parse(printed)
+  if (!output || output['kind'] !== 'ExecCredential') return 'printed something that is not an ExecCredential in JSON'
+  if (output['apiVersion'] !== apiVersion) {
+    return `printed ${String(output['apiVersion'])}, but the kubeconfig expects ${apiVersion}`
   }
-  const status = asJsonObject(answer['status'])
+  const status = asJsonObject(output['status'])
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status
   const hasCertificate = isText(cert) && isText(key)
   if (isText(cert) !== isText(key)) return 'returned a client certificate without its key, or a key alone'
@@ -58,8 +58,8 @@ export function readExecCredential(
 
 function parse(printed: string): JsonObject | undefined {
   try {
-    const answer: unknown = JSON.parse(printed)
-    return isJsonObject(answer) ? answer : undefined
+    const output: unknown = JSON.parse(printed)
+    return isJsonObject(output) ? output : undefined
   } catch {
     return undefined
   }

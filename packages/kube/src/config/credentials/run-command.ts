@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-export interface Command {
+export interface PluginCommand {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface CommandResult {
 }
 
 /** Runs a program to its end. Rejects if it could not be started, printed too much or was killed by the signal. */
-export type CommandRunner = (command: Command) => Promise<CommandResult>
+export type CommandRunner = (command: PluginCommand) => Promise<CommandResult>
 
 /** Maximum length of the output, far above that of a credential. */
 const MAX_OUTPUT_BYTES = 1024 * 1024

@@ -30,8 +30,8 @@ export class TokenFile implements CredentialSource {
     return this.#read()
   }
 
-  renew(refused: Credential): Promise<Credential> {
-    if (this.#current && this.#current !== refused) return Promise.resolve(this.#current)
+  renew(rejected: Credential): Promise<Credential> {
+    if (this.#current && this.#current !== rejected) return Promise.resolve(this.#current)
     return this.#read()
   }
 

@@ -11,14 +11,14 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** A server that calls `answer` with the first bytes of every connection. */
+/** A server that calls `respond` with the first bytes of every connection. */
 async function talking(
-  answer: (socket: Socket, request: string) => void,
+  respond: (socket: Socket, request: string) => void,
   options: HttpTransportOptions = {},
 ): Promise<HttpTransport> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
-    socket.once('data', (bytes: Buffer) => answer(socket, bytes.toString()))
+    socket.once('data', (bytes: Buffer) => respond(socket, bytes.toString()))
   })
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
