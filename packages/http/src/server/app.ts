@@ -17,13 +17,13 @@ import { PathTable } from '../routes/path-table.ts'
 import { readBody } from '../body/read-body.ts'
 import type { Route } from '../routes/route.ts'
 import { drain, encode, isSending, OpenStreams } from './send.ts'
-import type { Gate } from '../auth/token-gate.ts'
+import type { AccessControl } from '../auth/token-access-control.ts'
 
 export interface AppOptions {
   readonly routes: readonly Route[]
   readonly info: OpenApiInfo
-  readonly gate: Gate
-  /** Whether the gate asks for tokens. */
+  readonly accessControl: AccessControl
+  /** Whether callers need tokens. */
   readonly hasTokens: boolean
   /** The accepted host names; undefined: all. */
   readonly hosts: ReadonlySet<string> | undefined
@@ -127,7 +127,7 @@ export class App {
   }
 
   #begin(route: Route, request: FastifyRequest, reply: FastifyReply): Exchange {
-    const { clock, log, gate, limits } = this.#options
+    const { clock, log, accessControl, limits } = this.#options
     const exchange = new Exchange({
       id: request.id,
       route,
@@ -137,7 +137,7 @@ export class App {
       query: request.query,
       clock,
       log,
-      gate,
+      accessControl,
       responseTimeout: route.timeout ?? limits.responseTimeout,
     })
     this.#exchanges.set(request, exchange)

@@ -8,7 +8,7 @@ import type { HttpResponse } from '../routes/response.ts'
 import type { Detail } from '../errors/http-error.ts'
 import { HttpError, invalidRequest, notFound } from '../errors/http-error.ts'
 import type { HttpRequest, RequestHead, Route } from '../routes/route.ts'
-import type { Gate } from '../auth/token-gate.ts'
+import type { AccessControl } from '../auth/token-access-control.ts'
 
 export interface ExchangeFacts {
   readonly id: string
@@ -20,7 +20,7 @@ export interface ExchangeFacts {
   readonly query: unknown
   readonly clock: Clock
   readonly log: Logger
-  readonly gate: Gate
+  readonly accessControl: AccessControl
   /** Milliseconds. */
   readonly responseTimeout: number
 }
@@ -48,7 +48,7 @@ export class Exchange {
   /** Everything before the body is read. A response ends the request. */
   open(): Promise<HttpResponse | undefined> {
     return this.#within(async (signal) => {
-      const { gate, raw, route, query, params } = this.#facts
+      const { accessControl, raw, route, query, params } = this.#facts
       // The router matches an empty segment as a parameter.
       if (Object.values(params).includes('')) throw notFound()
       const head = this.#makeHead(signal, {
@@ -57,8 +57,8 @@ export class Exchange {
       })
       const access = route.accessOf(head)
       if (access !== 'public') {
-        this.#user = await gate.authenticate(raw.headers.authorization)
-        await gate.authorize(this.#user, access)
+        this.#user = await accessControl.authenticate(raw.headers.authorization)
+        await accessControl.authorize(this.#user, access)
       }
       this.#head = { ...head, user: this.#user }
       return route.before(this.#head)
@@ -76,7 +76,7 @@ export class Exchange {
   }
 
   #makeHead(signal: AbortSignal, checked: { readonly params: unknown; readonly query: unknown }): RequestHead {
-    const { id, raw, gate, log, route } = this.#facts
+    const { id, raw, accessControl, log, route } = this.#facts
     return {
       id,
       method: raw.method ?? '',
@@ -86,7 +86,7 @@ export class Exchange {
       user: undefined,
       signal,
       log: log.child({ requestId: id, method: raw.method, route: route.path }),
-      authorize: (access: Access) => gate.authorize(this.#user, access),
+      authorize: (access: Access) => accessControl.authorize(this.#user, access),
     }
   }
 

@@ -14,7 +14,7 @@ import '../operator.ts'
 import type { Route } from '../routes/route.ts'
 import type { ServingCertificate, TlsOptions } from './tls.ts'
 import { openTls } from './tls.ts'
-import { openGate, TokenGate } from '../auth/token-gate.ts'
+import { allowAll, TokenAccessControl } from '../auth/token-access-control.ts'
 
 /** The address of a server. */
 export interface Listening {
@@ -125,7 +125,7 @@ export class HttpServer implements Component {
     return new App({
       routes: this.#options.routes,
       info,
-      gate: hasTokens ? new TokenGate({ api, clock }) : openGate,
+      accessControl: hasTokens ? new TokenAccessControl({ api, clock }) : allowAll,
       hasTokens,
       // A browser always sends a host name, so an empty one is safe.
       hosts: isGuarded ? new Set(['', 'localhost', '127.0.0.1', '[::1]', wanted.host ?? '', ...hosts]) : undefined,

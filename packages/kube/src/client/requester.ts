@@ -53,9 +53,9 @@ export interface ResponseInfo {
 
 export interface RequesterOptions {
   readonly transport: Transport
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock | undefined
-  /** Default: the machine's. */
+  /** Default: the randomness of the system. */
   readonly random?: Random | undefined
   /** Retries of failed requests. Default: up to 5 attempts within 10 seconds. */
   readonly retry?: RetryOptions | undefined

@@ -8,7 +8,7 @@ import { ExpiringCache } from './expiring-cache.ts'
 import { HttpError, unavailable } from '../errors/http-error.ts'
 
 /** Authenticates and authorizes callers. */
-export interface Gate {
+export interface AccessControl {
   /** The user of an `Authorization` header. Rejects with a 401. */
   authenticate(authorization: string | undefined): Promise<AuthenticatedUser | undefined>
   /** Rejects with a 403 unless the user has this access. */
@@ -16,12 +16,12 @@ export interface Gate {
 }
 
 /** Allows every request without authentication. */
-export const openGate: Gate = {
+export const allowAll: AccessControl = {
   authenticate: () => Promise.resolve(undefined),
   authorize: () => Promise.resolve(),
 }
 
-export interface TokenGateOptions {
+export interface TokenAccessControlOptions {
   readonly api: KubeApi
   readonly clock: Clock
   /** Milliseconds for which results of the API server are cached. Default 10,000. */
@@ -38,12 +38,12 @@ const REVIEW_TIMEOUT_MS = 10_000
 const MAX_TOKEN_LENGTH = 16_384
 
 /** Checks bearer tokens with TokenReview, and access with SubjectAccessReview. */
-export class TokenGate implements Gate {
-  readonly #options: TokenGateOptions
+export class TokenAccessControl implements AccessControl {
+  readonly #options: TokenAccessControlOptions
   readonly #users: ExpiringCache<AuthenticatedUser | undefined>
   readonly #decisions: ExpiringCache<boolean>
 
-  constructor(options: TokenGateOptions) {
+  constructor(options: TokenAccessControlOptions) {
     const { clock, lifetime = 10_000, maxTokens = 1_000, maxDecisions = 5_000 } = options
     this.#options = options
     this.#users = new ExpiringCache({ clock, lifetime, maxEntries: maxTokens })

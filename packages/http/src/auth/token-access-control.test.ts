@@ -6,7 +6,7 @@ import { HttpServer } from '../server/http-server.ts'
 import type { Listening } from '../server/http-server.ts'
 import { route } from '../routes/route.ts'
 import { call, contextOf } from '../server/server.testing.ts'
-import { TokenGate } from './token-gate.ts'
+import { TokenAccessControl } from './token-access-control.ts'
 
 interface Review {
   readonly kind: string
@@ -30,7 +30,7 @@ function create(kind: Kind, object: object): Promise<object> {
   return isDown ? Promise.reject(new Error('down')) : Promise.resolve({ ...review, status: statusOf(review) })
 }
 
-/** The only verb that a gate uses. */
+/** The only verb that TokenAccessControl uses. */
 const judge = (): KubeApi => ({ create }) as unknown as KubeApi
 
 function statusOf({ kind, spec }: Review): object {
@@ -52,13 +52,16 @@ beforeEach(() => {
 const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 const things = (namespace?: string) => ({ group: 'example.dev', resource: 'things', verb: 'get', namespace })
 
-describe('TokenGate', () => {
+describe('TokenAccessControl', () => {
   test('user and access are reviewed by the API server and cached', async () => {
-    const gate = new TokenGate({ api: judge(), clock })
-    const [user] = await Promise.all([gate.authenticate('Bearer anna-token'), gate.authenticate('bearer anna-token')])
+    const accessControl = new TokenAccessControl({ api: judge(), clock })
+    const [user] = await Promise.all([
+      accessControl.authenticate('Bearer anna-token'),
+      accessControl.authenticate('bearer anna-token'),
+    ])
     expect(user).toMatchObject({ name: 'anna', groups: ['people'] })
-    await gate.authorize(user, things('shop'))
-    await gate.authorize(user, things('shop'))
+    await accessControl.authorize(user, things('shop'))
+    await accessControl.authorize(user, things('shop'))
     expect(asked.map(({ kind }) => kind)).toEqual(['TokenReview', 'SubjectAccessReview'])
     expect(asked[1]?.spec).toMatchObject({
       user: 'anna',
@@ -66,44 +69,45 @@ describe('TokenGate', () => {
       resourceAttributes: { group: 'example.dev', resource: 'things', verb: 'get', namespace: 'shop' },
     })
     await clock.advance(10_000)
-    await gate.authenticate('Bearer anna-token')
-    await gate.authorize(user, things('shop'))
+    await accessControl.authenticate('Bearer anna-token')
+    await accessControl.authorize(user, things('shop'))
     expect(asked).toHaveLength(4)
   })
 
   test('unknown users get a 401 and users without access a 403', async () => {
-    const gate = new TokenGate({ api: judge(), clock })
+    const accessControl = new TokenAccessControl({ api: judge(), clock })
     for (const header of [undefined, '', 'Basic YTpi', 'Bearer ', 'Bearer a b', 'Bearer unknown']) {
-      await expect(gate.authenticate(header)).rejects.toMatchObject({
+      await expect(accessControl.authenticate(header)).rejects.toMatchObject({
         status: 401,
         headers: { 'www-authenticate': 'Bearer' },
       })
     }
-    await expect(gate.authenticate(`Bearer ${'x'.repeat(20_000)}`)).rejects.toMatchObject({ status: 401 })
+    await expect(accessControl.authenticate(`Bearer ${'x'.repeat(20_000)}`)).rejects.toMatchObject({ status: 401 })
     expect(asked).toHaveLength(1)
-    const anna = await gate.authenticate('Bearer anna-token')
-    await expect(gate.authorize(anna, things())).rejects.toMatchObject({
+    const anna = await accessControl.authenticate('Bearer anna-token')
+    await expect(accessControl.authorize(anna, things())).rejects.toMatchObject({
       status: 403,
       message: 'User "anna" may not get things.example.dev',
     })
-    await expect(gate.authorize(undefined, things())).rejects.toMatchObject({ status: 401 })
-    await expect(gate.authorize(undefined, 'public')).resolves.toBeUndefined()
+    await expect(accessControl.authorize(undefined, things())).rejects.toMatchObject({ status: 401 })
+    await expect(accessControl.authorize(undefined, 'public')).resolves.toBeUndefined()
   })
 
   test('the number of cached tokens is bounded', async () => {
-    const gate = new TokenGate({ api: judge(), clock, maxTokens: 2 })
-    for (const name of ['a', 'b', 'c', 'b', 'c', 'a']) await gate.authenticate(`Bearer ${name}`).catch(() => undefined)
+    const accessControl = new TokenAccessControl({ api: judge(), clock, maxTokens: 2 })
+    for (const name of ['a', 'b', 'c', 'b', 'c', 'a'])
+      await accessControl.authenticate(`Bearer ${name}`).catch(() => undefined)
     expect(asked.map(({ spec }) => spec.token)).toEqual(['a', 'b', 'c', 'a'])
   })
 
   test('an unreachable API server is a 503, and the next request asks again', async () => {
-    const gate = new TokenGate({ api: judge(), clock })
+    const accessControl = new TokenAccessControl({ api: judge(), clock })
     isDown = true
-    const refused = gate.authenticate('Bearer anna-token').catch((error: unknown) => error)
+    const refused = accessControl.authenticate('Bearer anna-token').catch((error: unknown) => error)
     await clock.advance(10_000)
     expect(await refused).toMatchObject({ status: 503 })
     isDown = false
-    await expect(gate.authenticate('Bearer anna-token')).resolves.toMatchObject({ name: 'anna' })
+    await expect(accessControl.authenticate('Bearer anna-token')).resolves.toMatchObject({ name: 'anna' })
   })
 })
 
