@@ -1,216 +1,238 @@
-import {
-  type ApiGroups,
-  asError,
-  type Kind,
-  metadataOf,
-  type PartialObjectMetadata,
-  type Stored,
-  TenureError,
-} from '@tenure/kube'
+import { type Kind, metadataOf, type ObjectRef, type PartialObjectMetadata, refTo, type Stored } from '@tenure/kube'
 import { CustomResourceDefinition, Deployment, Lease } from '@tenure/kube/kinds'
-import { type Actions, type ReconcileContext, remove, requeueAfter, type RequeueAction, status } from '@tenure/runtime'
+import {
+  type Actions,
+  call,
+  controller,
+  type ControllerDefinition,
+  type OwnedKind,
+  type PlanContext,
+  remove,
+  requeueAfter,
+  type RequeueAction,
+  type StatusContext,
+  watch,
+  type Watch,
+} from '@tenure/runtime'
+import { LeaseController, type LeaseControllerMode, type LeaseControllerStatus } from '../../api/lease-controller.ts'
 import type { LeaseSettings } from '../../api/types.ts'
-import { LeaseController, type LeaseControllerMode, type LeasedResource } from '../../api/lease-controller.ts'
-import { CHILD_KINDS, dedicatedChildren, type DedicatedSettings } from './children.ts'
-import { planLeaseController, type LeaseControllerPlan, type PlanOptions, type PlanInput } from './plan.ts'
-import { isDefault } from './defaults.ts'
-import type { Discovery } from './discovery.ts'
-import type { KindClaim, KindControllers } from './kind-controllers.ts'
 import { childNames } from './child-names.ts'
+import { CHILD_KINDS, CHILD_LABEL, dedicatedChildren, type DedicatedSettings } from './children.ts'
+import { claimsOn, dedicatedManager } from './claims.ts'
+import type { Discovery } from './discovery.ts'
+import type { KindControllers } from './kind-controllers.ts'
+import { type LeaseControllerPlan, planLeaseController } from './plan.ts'
 import { readReport } from './report.ts'
-import { type Resolution, resolveIfNamed, resolveKind } from './resolve-kind.ts'
-import { kindOf, type ObservedController, statusOf } from './status.ts'
-import { type Target, targetOf, type WantedKind } from './target.ts'
+import { type Resolution, resolveKind } from './resolve-kind.ts'
+import { type ObservedController, statusOf } from './status.ts'
+import { targetOf } from './target.ts'
 
-/** What a LeaseController's turn needs besides itself: it is there once the manager runs. */
+/** Dependencies of the controller of LeaseControllers. */
 export interface LeaseControllerContext {
   readonly discovery: Discovery
   readonly pool: KindControllers
-  /** Undefined: nowhere to deploy to. */
+  /** Undefined: dedicated controllers cannot be deployed. */
   readonly dedicated: DedicatedSettings | undefined
   readonly settings: LeaseSettings
-  readonly defaultMode: PlanOptions['defaultMode']
+  readonly defaultMode: LeaseControllerMode
 }
 
-/** Lists and watches of it never hold the schemas, which are long. */
-export const CrdMetadata: Kind<PartialObjectMetadata> = metadataOf(CustomResourceDefinition)
-/** What is said in a report is all in the annotations. */
-export const LeaseMetadata: Kind<PartialObjectMetadata> = metadataOf(Lease)
+/** Metadata only: the schemas of CRDs are large. */
+const CrdMetadata: Kind<PartialObjectMetadata> = metadataOf(CustomResourceDefinition)
+/** A report consists of annotations. */
+const LeaseMetadata: Kind<PartialObjectMetadata> = metadataOf(Lease)
 
-/** Milliseconds between looks at the keepers of this process, whose figures go into the status. Costs no request. */
-const REFRESH = 5_000
-/** A CRD of the group is there: its kind is served any moment. */
-const SOON = 500
-/** Nothing tells when an API server behind this one begins to serve a kind. */
-const SOMETIME = 30_000
+/** Interval at which the state of controllers inside the operator is copied to the status. Costs no request. */
+const STATE_REFRESH_MS = 5_000
+/** Interval while a CRD of the group exists, whose kind is about to be served. */
+const EXPECTED_KIND_POLL_MS = 500
+/** Interval otherwise: an aggregated API server announces its kinds by no event. */
+const MISSING_KIND_POLL_MS = 30_000
+/** The plan runs again after discovery was read. */
+const AFTER_DISCOVERY_MS = 1
 
-type Context = ReconcileContext<LeaseController>
-
-/** Looks, decides, acts, and says how it went, also when it did not go well. */
-export async function reconcileLeaseController(
-  context: Context,
-  deps: LeaseControllerContext,
-): Promise<Actions<LeaseController>> {
-  const { object } = context
-  const { name, generation } = object.metadata
-  const target = targetOf(object.spec)
-  const { groups, resolution } = target.ok
-    ? await resolve(context, deps.discovery, target.wanted)
-    : { groups: [], resolution: undefined }
-  const decision = decisionOn(context, deps, object, resolution)
-  const failure = await carryOut(context, deps, decision, groups)
-  const observed = observe(context, deps)
-  const before = context.object.status
-  const next = statusOf({ name, before, generation, plan: decision, observed, failure, now: context.now })
-  if (failure) {
-    await context.act([status(next)])
-    throw failure
-  }
-  return [status(next), nextLook(context, deps.discovery, decision, resolution, target)]
-}
-
-interface Resolved {
-  readonly groups: ApiGroups
-  readonly resolution: Resolution
-}
-
-async function resolve(context: Context, discovery: Discovery, wanted: WantedKind): Promise<Resolved> {
-  const { signal } = context
-  const groups = await discovery.groups({ signal })
-  const known = resolveKind(groups, wanted)
-  if (known.state === 'found') return { groups, resolution: known }
-  const fresh = await discovery.freshGroups({ signal })
-  return { groups: fresh, resolution: resolveKind(fresh, wanted) }
-}
-
-function decisionOn(
-  context: Context,
-  { defaultMode, dedicated }: LeaseControllerContext,
-  object: Stored<LeaseController>,
-  resolution: Resolution | undefined,
-): LeaseControllerPlan {
-  const { spec, status: before, metadata } = object
-  const managedBy: PlanInput['managedBy'] = (resource, mode) => dedicatedManager(context, object, resource, mode)
-  const facts = { spec, status: before, generation: metadata.generation, target: targetOf(spec), resolution, managedBy }
-  return planLeaseController(facts, { defaultMode, canDeploy: dedicated !== undefined })
-}
-
-/** The failure, if there was one: it belongs in the status before it is anybody else's. */
-async function carryOut(
-  context: Context,
-  deps: LeaseControllerContext,
-  decision: LeaseControllerPlan,
-  groups: ApiGroups,
-): Promise<Error | undefined> {
-  const { name } = context.object.metadata
-  try {
-    await context.act(actionsFor(context, deps, decision))
-  } catch (error) {
-    if (context.signal.aborted) throw error
-    return asError(error)
-  }
-  if (decision.run === 'shared') claim(context, deps, decision.resource, groups)
-  else if (decision.run !== 'wait') deps.pool.release(name)
-  return undefined
-}
-
-/**
- * Claims a kind for all who would have it kept here, who decides first: of one whose turn has not come yet, the settings
- * count already. Or else, after a restart, what one keeps in a dry run would be deleted in the name of another.
- */
-function claim(context: Context, deps: LeaseControllerContext, resource: LeasedResource, groups: ApiGroups): void {
-  const others = context.list(LeaseController).filter((other) => {
-    if (other.metadata.name === context.object.metadata.name) return false
-    const target = targetOf(other.spec)
-    const resolution = target.ok ? resolveIfNamed(groups, target.wanted, resource) : undefined
-    if (!resolution) return false
-    const { run, resource: its } = decisionOn(context, deps, other, resolution)
-    return run === 'shared' && its.group === resource.group && its.plural === resource.plural
+/** The controller of LeaseControllers. `context` is complete before the first plan. */
+export function leaseControllerController(
+  context: () => LeaseControllerContext,
+  canDeploy: boolean,
+): ControllerDefinition<LeaseController> {
+  return controller(LeaseController, {
+    owns: canDeploy ? ownedKinds() : [],
+    watches: [watchCrds(() => context().discovery), ...(canDeploy ? [watchNeighbours()] : [])],
+    // Granted permissions announce themselves by no event.
+    backoff: { base: 100, max: 30_000 },
+    plan: (input) => planActions(context(), input),
+    status: (input) => reportStatus(context(), input),
+    deleted: ({ name }) => context().pool.release(name),
   })
-  const claims = [context.object, ...others].map((object) => claimFor(object, resource, deps.settings))
-  for (const each of claims.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) deps.pool.claim(each)
 }
 
-function actionsFor(
-  context: Context,
+function planActions(deps: LeaseControllerContext, input: PlanContext<LeaseController>): Actions<LeaseController> {
+  const { discovery } = deps
+  const { resolution, plan } = decide(deps, input, input.object)
+  if (resolution !== 'invalid' && needsDiscovery(discovery, resolution)) {
+    return [
+      call('read discovery', async ({ log, requeueAfter: requeue, signal }) => {
+        try {
+          await discovery.refresh({ signal })
+          requeue(AFTER_DISCOVERY_MS)
+        } catch (error) {
+          log.warn('discovery failed, retrying', { error })
+          requeue(EXPECTED_KIND_POLL_MS)
+        }
+      }),
+    ]
+  }
+  if (!plan) return []
+  return [...childActions(deps, input, plan), poolAction(deps, input, plan), nextPlan(deps, input, plan, resolution)]
+}
+
+function reportStatus(
+  deps: LeaseControllerContext,
+  input: StatusContext<LeaseController>,
+): LeaseControllerStatus | undefined {
+  const { plan } = decide(deps, input, input.object)
+  if (!plan) return undefined
+  const { failure, now, object } = input
+  const { name, generation } = object.metadata
+  const observed = observe(deps, input)
+  // Discovery was read in this reconcile, and the controller is created in the next.
+  const isCreated = plan.run === 'dedicated' ? observed.deployment : plan.run !== 'shared' || observed.shared
+  if (!isCreated && !failure) return undefined
+  return statusOf({ name, before: object.status, generation, plan, observed, failure, now })
+}
+
+interface Decision {
+  /** `invalid`: the spec names no kind. Undefined: discovery was not read yet. */
+  readonly resolution: Resolution | 'invalid' | undefined
+  /** Undefined if discovery was not read yet. */
+  readonly plan: LeaseControllerPlan | undefined
+}
+
+function decide(
+  { defaultMode, dedicated, discovery }: LeaseControllerContext,
+  { list }: Pick<PlanContext<LeaseController>, 'list'>,
+  object: Stored<LeaseController>,
+): Decision {
+  const { spec, status, metadata } = object
+  const target = targetOf(spec)
+  const { groups } = discovery
+  if (target.ok && !groups) return { resolution: undefined, plan: undefined }
+  const resolution = target.ok && groups ? resolveKind(groups, target.wanted) : undefined
+  const plan = planLeaseController(
+    {
+      spec,
+      status,
+      generation: metadata.generation,
+      target,
+      resolution,
+      managedBy: (resource, mode) => dedicatedManager(list(LeaseController), object, resource, mode),
+    },
+    { defaultMode, canDeploy: dedicated !== undefined },
+  )
+  return { resolution: resolution ?? 'invalid', plan }
+}
+
+/** Whether a newer snapshot may resolve the kind differently. */
+function needsDiscovery(discovery: Discovery, resolution: Resolution | undefined): boolean {
+  if (!resolution) return true
+  return !discovery.isFresh && (!discovery.isSettled || resolution.state !== 'found')
+}
+
+function childActions(
   { dedicated }: LeaseControllerContext,
-  decision: LeaseControllerPlan,
+  { object, owned }: PlanContext<LeaseController>,
+  plan: LeaseControllerPlan,
 ): Actions<LeaseController> {
-  if (dedicated === undefined || decision.run === 'wait') return []
-  if (decision.run !== 'dedicated') {
-    // What works goes first, what it works with after it.
+  if (dedicated === undefined || plan.run === 'wait') return []
+  if (plan.run !== 'dedicated') {
+    // The Deployment goes first, then the objects that it uses.
     return CHILD_KINDS.toReversed().flatMap((kind) =>
-      context.owned(kind === Lease ? LeaseMetadata : kind).map((child) => remove(kind, child)),
+      owned(kind === Lease ? LeaseMetadata : kind).map((child) => remove(kind, child)),
     )
   }
-  const { name } = context.object.metadata
-  return dedicatedChildren({ name, spec: context.object.spec, resource: decision.resource }, dedicated)
+  return dedicatedChildren({ name: object.metadata.name, spec: object.spec, resource: plan.resource }, dedicated)
 }
 
-function claimFor(object: Stored<LeaseController>, resource: LeasedResource, settings: LeaseSettings): KindClaim {
-  const { optIn, dryRun } = object.spec
-  return {
-    claimant: object.metadata.name,
-    rank: rankOf(object),
-    kind: kindOf(resource),
-    settings: { ...settings, ...(optIn && { optIn }), ...(dryRun !== undefined && { dryRun }) },
+/** Claims the kind for a controller inside the operator, or releases it. */
+function poolAction(
+  deps: LeaseControllerContext,
+  { list, object }: PlanContext<LeaseController>,
+  plan: LeaseControllerPlan,
+): Actions<LeaseController>[number] {
+  const { pool } = deps
+  if (plan.run === 'wait') return undefined
+  if (plan.run !== 'shared') return call('release the kind', () => pool.release(object.metadata.name))
+  const { groups = [] } = deps.discovery
+  const { resource } = plan
+  const wouldRun = (other: Stored<LeaseController>): boolean => {
+    const its = decide(deps, { list }, other).plan
+    return its?.run === 'shared' && its.resource.group === resource.group && its.resource.plural === resource.plural
   }
+  const claims = claimsOn({ resource, groups, object, all: list(LeaseController), wouldRun, settings: deps.settings })
+  return call('claim the kind', () => claims.forEach((claim) => pool.claim(claim)))
 }
 
-/** The lowest decides: the oldest, and those that nobody asked for give way to any that somebody did. */
-function rankOf(object: Stored<LeaseController>): string {
-  const { name, creationTimestamp } = object.metadata
-  return `${isDefault(object) ? 1 : 0} ${creationTimestamp} ${name}`
-}
-
-function observe(context: Context, { pool, dedicated }: LeaseControllerContext): ObservedController {
-  const { name } = context.object.metadata
+function observe({ dedicated, pool }: LeaseControllerContext, input: PlanContext<LeaseController>): ObservedController {
+  const { name } = input.object.metadata
   const shared = pool.state(name)
   if (!dedicated) return { deployment: undefined, report: undefined, shared }
   const names = childNames(name)
-  const [deployment] = context.owned(Deployment).filter(({ metadata }) => metadata.name === names.base)
-  const [lease] = context.owned(LeaseMetadata).filter(({ metadata }) => metadata.name === names.report)
+  const [deployment] = input.owned(Deployment).filter(({ metadata }) => metadata.name === names.base)
+  const [lease] = input.owned(LeaseMetadata).filter(({ metadata }) => metadata.name === names.report)
   return { deployment, report: readReport(lease?.metadata), shared }
 }
 
-/** Who is deployed goes before who is not; of several, only one could ever lead: the one that decides. */
-function dedicatedManager(
-  context: Context,
-  object: Stored<LeaseController>,
-  { group, plural }: LeasedResource,
-  mode: LeaseControllerMode,
-): string | undefined {
-  return context.list(LeaseController).find((other) => {
-    const { metadata, spec, status: its = {} } = other
-    const isSame = its.resource?.group === group && its.resource.plural === plural
-    const isDeployed = its.mode === 'dedicated' && !spec.suspend && metadata.uid !== object.metadata.uid
-    return isSame && isDeployed && (mode === 'shared' || rankOf(other) < rankOf(object))
-  })?.metadata.name
-}
-
-/** When to look again although nothing tells of a change. Undefined: never. */
-function nextLook(
-  context: Context,
-  discovery: Discovery,
+/** When to plan again although no event announces a change; undefined for never. */
+function nextPlan(
+  { discovery }: LeaseControllerContext,
+  { list, object }: PlanContext<LeaseController>,
   { run }: LeaseControllerPlan,
-  resolution: Resolution | undefined,
-  target: Target,
+  resolution: Decision['resolution'],
 ): RequeueAction | undefined {
-  if (!target.ok) return undefined
-  if (!discovery.isSettled) return requeueAfter(SOON)
-  if (run === 'shared') return requeueAfter(REFRESH)
-  if (resolution?.state !== 'missing') return undefined
-  const isExpected = context.list(CrdMetadata).some(({ metadata }) => crdGroup(metadata.name) === target.wanted.group)
-  return requeueAfter(isExpected ? SOON : SOMETIME)
+  if (!resolution || resolution === 'invalid') return undefined
+  if (!discovery.isSettled) return requeueAfter(EXPECTED_KIND_POLL_MS)
+  if (run === 'shared') return requeueAfter(STATE_REFRESH_MS)
+  if (resolution.state !== 'missing') return undefined
+  const { group = '' } = object.spec
+  const isExpected = list(CrdMetadata).some(({ metadata }) => crdGroup(metadata.name) === group)
+  return requeueAfter(isExpected ? EXPECTED_KIND_POLL_MS : MISSING_KIND_POLL_MS)
 }
 
-/** A CRD is called by its plural and its group. */
-export function crdGroup(name: string): string {
-  return name.slice(name.indexOf('.') + 1)
+function ownedKinds(): readonly OwnedKind[] {
+  const selection = { labelSelector: `${CHILD_LABEL}=true` }
+  return CHILD_KINDS.map((kind) => ({ kind: kind === Lease ? LeaseMetadata : kind, selection }))
 }
 
-export function notRunning(): TenureError {
-  return new TenureError('TENURE_LEASE_OPERATOR', 'The operator of LeaseControllers works only within a manager.', {
-    fate: 'bug',
+/** A kind may appear or disappear with its CRD: all LeaseControllers of its group are planned again. */
+function watchCrds(discovery: () => Discovery): Watch<LeaseController> {
+  return watch<PartialObjectMetadata, LeaseController>(CrdMetadata, ({ metadata }, primaries) => {
+    discovery().invalidate()
+    const group = crdGroup(metadata.name)
+    return primaries
+      .list()
+      .filter(({ spec }) => !spec.group || spec.group === group)
+      .map(refTo)
   })
+}
+
+/** A dedicated controller concerns other LeaseControllers of the same kind. */
+function watchNeighbours(): Watch<LeaseController> {
+  return watch<LeaseController, LeaseController>(
+    LeaseController,
+    ({ metadata, status }, primaries): readonly ObjectRef[] => {
+      const { resource } = status ?? {}
+      if (!resource) return []
+      return primaries
+        .list()
+        .filter((other) => other.metadata.name !== metadata.name)
+        .filter((other) => other.status?.resource?.plural === resource.plural)
+        .map(refTo)
+    },
+  )
+}
+
+/** The name of a CRD consists of its plural and its group. */
+function crdGroup(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
 }

@@ -1,61 +1,46 @@
 import type { Operator } from '@tenure/http'
-import { type ObjectRef, refTo, type Stored } from '@tenure/kube'
+import { TenureError } from '@tenure/kube'
 import {
   type ComponentDefinition,
-  controller,
-  type ControllerDefinition,
   installDefinitions,
   type InstallDefinitionsOptions,
   type OperatorContext,
-  type OwnedKind,
-  watch,
-  type Watch,
 } from '@tenure/runtime'
-import { Lease } from '@tenure/kube/kinds'
+import { leaseControllerDefinition } from '../../api/crd.ts'
+import type { LeaseControllerMode } from '../../api/lease-controller.ts'
 import { defaultLeaseSettings, type LeaseSettings } from '../../api/types.ts'
 import { createKindController, type KindController, type KindControllerOptions } from '../lease/kind-controller.ts'
-import { LeaseController, type LeaseControllerMode } from '../../api/lease-controller.ts'
-import { CHILD_KINDS, CHILD_LABEL } from './children.ts'
-import { leaseControllerDefinition } from '../../api/crd.ts'
+import { leaseControllerController, type LeaseControllerContext } from './controller.ts'
 import { createDefaults, type DefaultLeaseController } from './defaults.ts'
 import { Discovery } from './discovery.ts'
 import { KindControllers } from './kind-controllers.ts'
-import {
-  CrdMetadata,
-  crdGroup,
-  LeaseMetadata,
-  notRunning,
-  reconcileLeaseController,
-  type LeaseControllerContext,
-} from './controller.ts'
 
 export interface LeaseControllersOptions {
-  /** How a LeaseController without a mode is run. Default: `dedicated` if there is somewhere to deploy to, else `shared`. */
+  /** Mode of a LeaseController without one. Default: `dedicated` if an image is given, else `shared`. */
   readonly defaultMode?: LeaseControllerMode
-  /** How dedicated controllers are deployed. Default: not at all, the operator keeps all leases itself. */
+  /** How dedicated controllers are deployed. Default: not at all, all controllers run inside the operator. */
   readonly dedicated?: {
     readonly image: string
-    /** Default: the namespace of the connection, which is the operator's own. */
+    /** Default: the operator's own namespace. */
     readonly namespace?: string | undefined
   }
-  /** How the leases that the operator keeps itself are kept, unless a LeaseController says otherwise. */
+  /** Settings of controllers inside the operator, unless a LeaseController overrides them. */
   readonly settings?: LeaseSettings
-  /** LeaseControllers that are made if they are not there. Default: none. */
+  /** LeaseControllers to create once. Default: none. */
   readonly defaults?: readonly DefaultLeaseController[]
-  /** How the CRD is installed and upgraded; `false`: it is there, and nobody looks. Default: by this operator. */
+  /** How the CRD is installed and upgraded; `false`: not at all. Default: by this operator. */
   readonly definition?: InstallDefinitionsOptions | false
-  /** Makes the keeper of one kind's leases. Default: `createKindController`. */
+  /** Creates the controller of one kind. Default: `createKindController`. */
   readonly createController?: (context: OperatorContext, options: KindControllerOptions) => KindController
 }
 
-/** Runs a lease controller for every kind that a LeaseController names: deployed, or inside this process. */
+/** Runs a lease controller for every kind that a LeaseController names, in a Deployment or inside this process. */
 export function leaseControllersOperator(options: LeaseControllersOptions = {}): Operator {
   const { dedicated, defaults = [], definition, createController = createKindController } = options
   const { settings = defaultLeaseSettings } = options
-  // What a manager lends comes after the controller was declared, and is there before its first turn.
   let serving: Pick<LeaseControllerContext, 'discovery' | 'dedicated'> | undefined
   let pool: KindControllers | undefined
-  const deps = (): LeaseControllerContext => {
+  const context = (): LeaseControllerContext => {
     if (!serving || !pool) throw notRunning()
     return {
       ...serving,
@@ -64,7 +49,7 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
       defaultMode: options.defaultMode ?? (dedicated ? 'dedicated' : 'shared'),
     }
   }
-  const settle: ComponentDefinition = {
+  const serve: ComponentDefinition = {
     stage: 'serve',
     create({ api, clock, namespace }) {
       serving = {
@@ -75,24 +60,24 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
           families: settings.families,
         },
       }
-      return idle('lease controllers')
+      return { name: 'lease controllers', start: () => Promise.resolve(), stop: () => Promise.resolve() }
     },
   }
-  const keepers: ComponentDefinition = {
+  const controllers: ComponentDefinition = {
     stage: 'lead',
-    create(context) {
-      const { clock, random, log } = context
-      pool = new KindControllers({ create: (wanted) => createController(context, wanted), clock, random, log })
+    create(manager) {
+      const { clock, random, log } = manager
+      pool = new KindControllers({ create: (wanted) => createController(manager, wanted), clock, random, log })
       return pool
     },
   }
   return {
     name: 'lease-controllers',
-    controllers: [leaseControllers(deps, dedicated !== undefined)],
+    controllers: [leaseControllerController(context, dedicated !== undefined)],
     components: [
-      settle,
+      serve,
       ...(definition === false ? [] : [installDefinitions([leaseControllerDefinition], definition)]),
-      keepers,
+      controllers,
       ...(defaults.length > 0 ? [createsDefaults(defaults)] : []),
     ],
     webhooks: [],
@@ -100,54 +85,12 @@ export function leaseControllersOperator(options: LeaseControllersOptions = {}):
   }
 }
 
-function leaseControllers(deps: () => LeaseControllerContext, canDeploy: boolean): ControllerDefinition {
-  return controller(LeaseController, {
-    owns: canDeploy ? ownedKinds() : [],
-    watches: [watchOfCrds(() => deps().discovery), ...(canDeploy ? [watchOfNeighbours()] : [])],
-    // Rights that were missing come back when somebody grants them, of which nothing tells.
-    backoff: { base: 100, max: 30_000 },
-    reconcile: (context) => reconcileLeaseController(context, deps()),
-    deleted: ({ name }) => deps().pool.release(name),
-  })
-}
-
-function ownedKinds(): readonly OwnedKind[] {
-  const selection = { labelSelector: `${CHILD_LABEL}=true` }
-  return CHILD_KINDS.map((kind) => ({ kind: kind === Lease ? LeaseMetadata : kind, selection }))
-}
-
-/** A kind may come or go with its CRD: whoever waits for one of its group looks again. */
-function watchOfCrds(discovery: () => Discovery): Watch {
-  return watch(CrdMetadata, ({ metadata }, primaries) => {
-    discovery().invalidate()
-    const group = crdGroup(metadata.name)
-    return leaseControllersIn(primaries.list())
-      .filter(({ spec }) => !spec.group || spec.group === group)
-      .map(refTo)
-  })
-}
-
-/** A Deployment that keeps a kind's leases concerns those who would keep them here. */
-function watchOfNeighbours(): Watch {
-  return watch(LeaseController, ({ metadata, status }, primaries): readonly ObjectRef[] => {
-    const { resource } = status ?? {}
-    if (!resource) return []
-    return leaseControllersIn(primaries.list())
-      .filter((other) => other.metadata.name !== metadata.name)
-      .filter((other) => other.status?.resource?.plural === resource.plural)
-      .map(refTo)
-  })
-}
-
-/** What a controller of LeaseControllers calls its primaries are LeaseControllers; the mapping's type cannot say so. */
-function leaseControllersIn(primaries: readonly Stored<object>[]): readonly Stored<LeaseController>[] {
-  return primaries as readonly Stored<LeaseController>[]
-}
-
 function createsDefaults(defaults: readonly DefaultLeaseController[]): ComponentDefinition {
   return { stage: 'lead', create: (context) => createDefaults(context, defaults) }
 }
 
-function idle(name: string): ReturnType<ComponentDefinition['create']> {
-  return { name, start: () => Promise.resolve(), stop: () => Promise.resolve() }
+function notRunning(): TenureError {
+  return new TenureError('TENURE_LEASE_OPERATOR', 'The operator of LeaseControllers works only within a manager.', {
+    fate: 'bug',
+  })
 }
