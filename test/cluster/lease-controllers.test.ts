@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type ConnectionConfig, RestMapper, SecretValue } from '@tenure/kube'
 import {
-  dedicatedLeasesOperator,
+  leasesOperator,
   defaultLeaseSettings,
   leaderName,
   LEASE_OPERATOR,
@@ -108,7 +108,7 @@ async function startAsServiceAccount(
   const { namespace } = fixture
   const report = reportLease(`${namespace}/object-lease-${name}-report`)
   const short = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500, whenLost: 'campaign' } as const
-  const operator = dedicatedLeasesOperator({ kind, report, settings: { ...defaultLeaseSettings, ...settings } })
+  const operator = leasesOperator({ kind, report, settings: { ...defaultLeaseSettings, ...settings } })
   return fixture.run(operator, account, {
     leaderElection: { name: leaderName(kind), namespace, ...short },
   })

@@ -4,8 +4,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'docs/reference/configuration.md',
     'packages/applications/src/config.ts',
     'packages/controlplane/src/testing',
-    'packages/leases/src/controllers',
-    'packages/leases/src/operator.ts',
     'packages/runtime/src/manager',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',
@@ -18,7 +16,7 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
     'packages/tenure/src/switching-transport.ts',
   ],
   layout: [],
-  model: ['packages/leases/src/controllers/lease-controller'],
+  model: [],
   typeNames: [
     'PolicyRule',
     'Operator',

@@ -1,5 +1,5 @@
-import { TenureError } from '@tenure/kube'
-import type { LeaseControllersOptions } from './controllers/lease-controller/operator.ts'
+import { type ObjectRef, refOf, TenureError } from '@tenure/kube'
+import type { LeaseControllersOptions } from './operator.ts'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
@@ -232,3 +232,9 @@ export const leaseAdmissionTable = {
       'Without it, or while the webhook is unavailable, lease-status shows the reason later.',
   },
 } as const satisfies Table
+
+/** Parses `namespace/name`, as the operator writes it into `LEASE_REPORT`. */
+export function reportLease(text: string): ObjectRef {
+  if (/^[^/\s]+\/[^/\s]+$/.test(text)) return refOf(text)
+  throw new TenureError('TENURE_LEASE_REPORT', `LEASE_REPORT must name a Lease as namespace/name, not "${text}".`)
+}

@@ -15,6 +15,7 @@ export {
   leaseFamilies,
   leasesConfiguration,
   leaseSettings,
+  reportLease,
   type LeasesValues,
 } from './config.ts'
 export {
@@ -23,7 +24,17 @@ export {
   type KindControllerOptions,
 } from './controllers/lease/kind-controller.ts'
 export { kindFinder, type KindFinder } from './controllers/lease/kind-finder.ts'
-export * from './controllers/lease-controller/index.ts'
+export { leaseControllerDefinition } from './api/crd.ts'
+export {
+  LEASE_CONTROLLER_GROUP,
+  LeaseController,
+  type LeaseControllerMode,
+  type LeaseControllerSpec,
+  type LeaseControllerStatus,
+  type LeasedKindName,
+  type LeasedResource,
+} from './api/lease-controller.ts'
+export { defaultLeaseControllers, type DefaultLeaseController } from './controllers/lease-controller/defaults.ts'
 export {
   LEASE_OPERATOR,
   LEASE_WEBHOOK_SECRET,
@@ -32,7 +43,12 @@ export {
   type LeaseOperatorRulesOptions,
   leaseOperatorRules,
 } from './rbac.ts'
-export { leasesOperator, type LeasesOperatorOptions } from './operator.ts'
+export {
+  leaseControllersOperator,
+  type LeaseControllersOptions,
+  leasesOperator,
+  type LeasesOperatorOptions,
+} from './operator.ts'
 export { type LeasePlan, planLease } from './controllers/lease/plan.ts'
 export type { Changes } from './controllers/lease/status.ts'
 export type { DatedLease } from './controllers/lease/terms.ts'

@@ -1,12 +1,5 @@
 import { loadConfig } from '@tenure/kube'
-import {
-  dedicatedLeasesOperator,
-  leaderName,
-  leasedKind,
-  leaseSettings,
-  leasesOperator,
-  reportLease,
-} from '@tenure/leases'
+import { leaderName, leasedKind, leaseSettings, leasesOperator, reportLease } from '@tenure/leases'
 import type { LeasesValues } from '@tenure/leases'
 import { createLogger } from '@tenure/runtime'
 import { runOperators } from './run-operators.ts'
@@ -16,11 +9,12 @@ export async function runLeases(values: LeasesValues, signal: AbortSignal): Prom
   const log = await createLogger({ level: 'info', format: 'json' })
   const config = await loadConfig()
   const kind = leasedKind(values)
-  const options = { kind, settings: leaseSettings(values), concurrency: values.concurrency }
-  const operator =
-    values.report === undefined
-      ? leasesOperator(options)
-      : dedicatedLeasesOperator({ ...options, report: reportLease(values.report) })
+  const operator = leasesOperator({
+    kind,
+    settings: leaseSettings(values),
+    concurrency: values.concurrency,
+    report: values.report === undefined ? undefined : reportLease(values.report),
+  })
   const namespace = values.leaderElectNamespace ?? config.namespace
   await runOperators(
     {

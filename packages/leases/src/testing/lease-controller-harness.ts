@@ -5,7 +5,7 @@ import { type Logger, manager, type ManagerOptions } from '@tenure/runtime'
 import { leaseControllerDefinition } from '../api/crd.ts'
 import { LeaseController, type LeaseControllerSpec, type LeaseControllerStatus } from '../api/lease-controller.ts'
 import type { KindController, KindControllerOptions } from '../controllers/lease/kind-controller.ts'
-import { type LeaseControllersOptions, leaseControllersOperator } from '../controllers/lease-controller/operator.ts'
+import { type LeaseControllersOptions, leaseControllersOperator } from '../operator.ts'
 
 /** A kind controller that only reports what a test sets. */
 export class FakeKindController implements KindController {

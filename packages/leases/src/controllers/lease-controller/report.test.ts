@@ -1,6 +1,6 @@
 import { assert, integer, nat, option, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { reportLease } from './dedicated.ts'
+import { reportLease } from '../../config.ts'
 import { readReport, reportAnnotations } from './report.ts'
 
 test('a report is read as it was written', () => {

@@ -19,7 +19,7 @@ import type { ClockSkew } from './clock-skew.ts'
 import type { Leased, LeaseContext } from './context.ts'
 import { expireLease, leaseExpiry } from './expirer.ts'
 import type { ExpiryWarnings } from './expiry-warning.ts'
-import { expiryWarningAt, type LeasePlan } from './plan.ts'
+import { datedExpiry, expiryWarningAt, type LeasePlan } from './plan.ts'
 import type { WriteBackoff } from './write-backoff.ts'
 
 const RETRY_BACKOFF = { base: 20, max: 30_000 }
@@ -110,11 +110,12 @@ function writtenActions({ context, writeBackoff }: LeaseControllerDeps, object: 
 function warningActions(
   { context, warnings }: LeaseControllerDeps,
   object: Leased,
-  { changes, lease }: LeasePlan,
+  plan: LeasePlan,
   now: number,
 ): Actions {
+  const { lease } = plan
   // A new date is written first; its event brings the object back.
-  if (!lease || changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined) return []
+  if (!lease || datedExpiry(plan) === undefined) return []
   const key = keyOf(refTo(object))
   const at = expiryWarningAt(lease, context.settings.expiryWarning)
   if (at === undefined || now >= lease.expireAt || warnings.has(key, lease.expireAt)) return []

@@ -6,7 +6,7 @@ import { EVENT_REASONS } from '../../api/reasons.ts'
 import { formatTime } from '../../api/time.ts'
 import type { Cleanup } from './cleanup/cleanup.ts'
 import type { Leased, LeaseContext } from './context.ts'
-import { isReadyToDelete, type LeasePlan } from './plan.ts'
+import { datedExpiry, isReadyToDelete, type LeasePlan } from './plan.ts'
 import { DELETING, DRY_RUN, hasStatus, invalidJobStatus } from './status.ts'
 import type { DatedLease } from './terms.ts'
 
@@ -17,10 +17,8 @@ const AFTER_CLEANUP_MS = 10
 export function leaseExpiry(context: LeaseContext, object: Leased): number | undefined {
   const { clock, namespaces } = context
   if (!namespaces.has(object.metadata.namespace)) return undefined
-  const { changes, lease } = context.planOf(object, clock.now())
-  // Only a date on the object counts, so that users can see it before the expiry.
-  if (!lease || changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined) return undefined
-  return isKept(context, object, lease) ? undefined : lease.expireAt
+  const plan = context.planOf(object, clock.now())
+  return plan.lease && isKept(context, object, plan.lease) ? undefined : datedExpiry(plan)
 }
 
 /** Plans the end of an expired lease: a status, a cleanup job or the deletion. */

@@ -1,20 +1,20 @@
 import { Client, type Kind, type KubeApi, RestMapper, TenureError } from '@tenure/kube'
 import type { GroupVersionKind } from '../../api/types.ts'
 
-/** Finds out how a kind is called in URLs, and whether it is in namespaces. */
+/** Resolves a kind to its plural and scope. */
 export interface KindFinder {
   /** Rejects with `TENURE_KIND_UNKNOWN` while the API server does not serve it. */
   find(gvk: GroupVersionKind, signal: AbortSignal): Promise<Kind>
-  /** What was found before does not hold any more. */
+  /** Drops the cached discovery. */
   invalidate(): void
 }
 
-/** However many wait for a kind, the server is asked what it serves at most this often, in milliseconds. */
-const REFRESH_AFTER = 2_000
+/** Minimum interval between discovery requests, whatever the number of controllers that wait for a kind. */
+const REFRESH_AFTER_MS = 2_000
 
 const finders = new WeakMap<KubeApi, KindFinder>()
 
-/** By asking the API server; one for all who ask through the same client. */
+/** Resolves kinds by discovery; controllers with the same client share the cache. */
 export function kindFinder(api: KubeApi): KindFinder {
   const known = finders.get(api)
   if (known) return known
@@ -23,7 +23,7 @@ export function kindFinder(api: KubeApi): KindFinder {
       fate: 'bug',
     })
   }
-  const mapper = new RestMapper(api.requester, { refreshAfter: REFRESH_AFTER })
+  const mapper = new RestMapper(api.requester, { refreshAfter: REFRESH_AFTER_MS })
   const finder: KindFinder = {
     find: ({ group, version, kind }, signal) => mapper.kind({ name: kind, group, version }, { signal }),
     invalidate: () => mapper.invalidate(),

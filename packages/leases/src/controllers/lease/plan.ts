@@ -63,11 +63,10 @@ export function planLease(
   return { ...planOf(terms, family), changes, ...outcomeOf(annotations, family, terms, changes) }
 }
 
-/** Whether the lease of an object has expired at `now`, and its expiry date is written on it. */
-export function isExpired(object: Stored<KubeObject>, plan: LeasePlan, now: number): boolean {
-  const { lease } = plan
-  if (!lease || lease.expireAt > now || object.metadata.deletionTimestamp !== undefined) return false
-  return object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] === formatTime(lease.expireAt)
+/** When the lease of an object expires. Only a date on the object counts, so that users can see it before. */
+export function datedExpiry({ changes, lease }: LeasePlan): number | undefined {
+  if (!lease) return undefined
+  return changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] === undefined ? lease.expireAt : undefined
 }
 
 /** Whether everything that precedes the deletion is done. */
