@@ -1,4 +1,4 @@
-import { applicationsConfiguration } from '@tenure/applications'
+import { applicationsConfiguration } from '../packages/tenure/src/applications.ts'
 import { leasesConfiguration } from '@tenure/leases'
 import type { Configuration, Table } from '@tenure/runtime'
 import { referenceMarkdown } from '@tenure/runtime'

@@ -1,7 +1,7 @@
 import {
   Application,
   applicationDefinition,
-  applicationsTable,
+  applicationsConfig,
   clusterRules,
   homeRules,
   OPERATOR,
@@ -12,8 +12,8 @@ import type { Entry } from './manifest.ts'
 import { bindingFor, RBAC, roleFor } from './rbac.ts'
 
 const NAMESPACE = 'elide-system'
-const HTTP_PORT = applicationsTable.port.default
-const WEBHOOK_PORT = applicationsTable.webhookPort.default
+const HTTP_PORT = applicationsConfig.port.default
+const WEBHOOK_PORT = applicationsConfig.webhookPort.default
 
 const labels = { app: OPERATOR, 'app.kubernetes.io/name': OPERATOR }
 const here = { name: OPERATOR, namespace: NAMESPACE, labels }

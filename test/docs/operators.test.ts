@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { Application, applicationsOperator } from '@tenure/applications'
+import { Application, applications } from '@tenure/applications'
 import { ConfigMap, Service } from '@tenure/kube/kinds'
 import { LeaseController, leaseControllersOperator } from '@tenure/leases'
-import { manager } from '@tenure/runtime'
+import { defineOperator, runOperators } from '@tenure/runtime'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { InProcessFloor } from '../floors/index.ts'
@@ -14,11 +14,11 @@ test('the examples of the guides do what the guides say', { timeout: 120_000 }, 
   const floor = await InProcessFloor.enter()
   try {
     const { api, clock, random } = floor
-    const operators = [applicationsOperator(), leaseControllersOperator()]
-    const controllers = operators.flatMap((operator) => operator.controllers)
-    const components = operators.flatMap((operator) => operator.components)
+    const { controllers, components } = leaseControllersOperator()
+    const leases = defineOperator({ name: 'leases', setup: () => ({ controllers, components }) })
     const transport = await floor.transport()
-    floor.run(manager({ name: 'guides', controllers, components, transport, clock, random }))
+    const options = { operators: [applications, leases], transport, clock, random, webhooks: 'none' } as const
+    floor.run({ run: (signal) => runOperators({ ...options, leaderElection: false }, signal) })
 
     const application = example('application.yaml') as Application
     const ref = { name: 'shop', namespace: 'default' }

@@ -1,8 +1,7 @@
 import type { Client, Clock, Random, Transport } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
-import type { Manager } from '@tenure/runtime'
-import type { Floor, Running } from './floor.ts'
+import type { Floor, Program, Running } from './floor.ts'
 
 /** The behaviour that is the same on every Kubernetes API. */
 export abstract class BaseFloor implements Floor {
@@ -41,9 +40,9 @@ export abstract class BaseFloor implements Floor {
     }
   }
 
-  run(manager: Manager): Running {
+  run(program: Program): Running {
     const ended = new AbortController()
-    const running = manager.run(ended.signal)
+    const running = program.run(ended.signal)
     // `stop` returns the error; without this handler Node would report an unhandled rejection before.
     running.catch(() => undefined)
     let stopping: Promise<void> | undefined

@@ -1,5 +1,4 @@
 import type { Client, Clock, Random, Transport } from '@tenure/kube'
-import type { Manager } from '@tenure/runtime'
 
 /**
  * A Kubernetes API to test operators on. The same test runs on every floor: in process with virtual time, on the
@@ -21,12 +20,17 @@ export interface Floor {
   pass(milliseconds: number): Promise<void>
   /** Waits until `look` returns a truthy value, and returns it. */
   until<R>(what: string, look: () => R | Promise<R>): Promise<Exclude<R, undefined | null | false>>
-  /** Runs a manager until `stop` is called or the floor is left. */
-  run(manager: Manager): Running
+  /** Runs a program until `stop` is called or the floor is left. */
+  run(program: Program): Running
   leave(): Promise<void>
 }
 
+/** Work that runs until `signal` aborts, such as a manager. */
+export interface Program {
+  run(signal: AbortSignal): Promise<void>
+}
+
 export interface Running {
-  /** Stops the manager cleanly. */
+  /** Stops the program cleanly. */
   stop(): Promise<void>
 }

@@ -2,7 +2,6 @@
 export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames', readonly string[]>> = {
   words: [
     'docs/reference/configuration.md',
-    'packages/applications/src/config.ts',
     'packages/controlplane/src/testing',
     'packages/runtime/src/manager',
     'packages/tenure/src/cluster-webhooks.test.ts',

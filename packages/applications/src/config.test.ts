@@ -1,13 +1,19 @@
-import { helpText, readConfiguration, referenceMarkdown } from '@tenure/runtime'
+import { defineConfiguration, helpText, readConfiguration, referenceMarkdown } from '@tenure/runtime/configuration'
 import { expect, test } from 'vitest'
-import { applicationsConfiguration, imagePolicyOf, type ApplicationsSettings } from './config.ts'
+import { applicationsConfig, imagePolicyOf, type ApplicationsSettings } from './config.ts'
 import { defaultImagePolicy } from './admission/image-policy.ts'
+
+const configuration = defineConfiguration({
+  program: 'tenure applications',
+  summary: 'Runs the Applications operator.',
+  options: applicationsConfig,
+})
 
 async function settings(
   environment: Readonly<Record<string, string>>,
   argv: readonly string[] = [],
 ): Promise<ApplicationsSettings> {
-  const loaded = await readConfiguration(applicationsConfiguration, { argv, environment })
+  const loaded = await readConfiguration(configuration, { argv, environment })
   if (loaded.kind !== 'values') throw new Error('help was printed')
   return loaded.values
 }
@@ -67,8 +73,8 @@ test.each([
 })
 
 test('the help and the reference list every setting', () => {
-  for (const { flag, environment } of applicationsConfiguration.rows) {
-    expect(helpText(applicationsConfiguration)).toContain(`${flag}`)
-    expect(referenceMarkdown(applicationsConfiguration)).toContain(`\`${environment}\``)
+  for (const { flag, environment } of configuration.rows) {
+    expect(helpText(configuration)).toContain(`${flag}`)
+    expect(referenceMarkdown(configuration)).toContain(`\`${environment}\``)
   }
 })

@@ -1,12 +1,13 @@
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { controller, createMetrics, event, manager, requeueAfter } from '@tenure/runtime'
+import { controller, createMetrics, event, requeueAfter } from '@tenure/runtime'
 import { TestControlPlane } from '@tenure/controlplane/testing'
 import { TenureError } from '@tenure/kube'
 import { expect, test } from 'vitest'
-import { Application, CONTROLLER_NAME, LEADER_LEASE, REASONS, type Phase } from './api/index.ts'
+import { Application, CONTROLLER_NAME, REASONS, type Phase } from './api/index.ts'
 import { applicationDefinition } from './api/crd.ts'
 import { EventHistory } from './events/history.ts'
 import { ApplicationMetrics } from './metrics.ts'
+import { runSetup } from './testing/run-setup.ts'
 
 test("the metrics have the seeds' names and real values, next to the runtime's", async () => {
   const clock = new VirtualClock()
@@ -26,18 +27,12 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
   seed('two', 'later', 'Running')
 
   const metrics = await createMetrics()
-  const measured = new ApplicationMetrics()
-  const history = new EventHistory({ metrics: measured, random: seededRandom(2) })
-  const end = new AbortController()
-  const subject = manager({
-    transport: server.transport,
-    clock,
-    random: seededRandom(3),
-    metrics,
-    leaderElection: { name: LEADER_LEASE, identity: 'me', whenLost: 'campaign' },
-    components: [measured.component, measured.leadershipComponent, history.component],
-    controllers: [
-      controller(Application, {
+  const running = await runSetup(
+    { server, random: seededRandom(3), metrics, settings: { podName: 'me' }, leaderElection: {} },
+    (context) => {
+      const measured = new ApplicationMetrics(context)
+      const history = new EventHistory(context, { metrics: measured })
+      const subject = controller(Application, {
         name: CONTROLLER_NAME,
         recorder: history.recorder,
         onReconciled: measured.reconciled,
@@ -46,10 +41,10 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
           if (object.metadata.name === 'later') return [requeueAfter(3_600_000)]
           return [event({ type: 'Normal', reason: REASONS.reconciled, message: 'Well.' })]
         },
-      }),
-    ],
-  })
-  const ended = subject.run(end.signal)
+      })
+      return { controllers: [subject], components: [...measured.components, history.component], result: undefined }
+    },
+  )
   const series = async (): Promise<ReadonlyMap<string, string>> => {
     const { text } = await metrics.expose()
     const pairs = text.split('\n').map((line): [string, string] => {
@@ -112,19 +107,7 @@ test("the metrics have the seeds' names and real values, next to the runtime's",
   expect(after.has('resource_count{kind="Application",namespace="two"}')).toBe(false)
   expect(after.get('resource_count{kind="Application",namespace="one"}')).toBe('2')
 
-  end.abort()
-  await clock.advance(60_000)
-  await ended
+  await running.stop()
   await server.stop()
   expect((await series()).get('leader_transitions_total')).toBe('2')
-})
-
-test('counting before the manager runs has no effect', () => {
-  const measured = new ApplicationMetrics()
-  measured.reconciled({ key: 'shop/web', result: 'success', seconds: 1, error: undefined })
-  measured.recorded('Normal', 'Info')
-  expect(measured.reviewing('mutate', () => ({ operation: 'CREATE', allowed: true }))).toEqual({
-    operation: 'CREATE',
-    allowed: true,
-  })
 })

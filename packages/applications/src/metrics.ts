@@ -1,7 +1,8 @@
 import type { Clock } from '@tenure/kube'
 import type { ComponentDefinition, OperatorContext, Metrics, ReconcileOutcome } from '@tenure/runtime'
-import { noMetrics } from '@tenure/runtime'
 import { Application, CONTROLLER_NAME, PHASES } from './api/index.ts'
+
+type MetricsContext = Pick<OperatorContext, 'clock' | 'informers' | 'isLeader' | 'metrics'>
 
 /** Result of one admission review. */
 export interface ReviewOutcome {
@@ -15,48 +16,19 @@ export interface ReviewOutcome {
  * from the runtime.
  */
 export class ApplicationMetrics {
-  readonly #namespace: string | undefined
-  #instruments = instrumentsOf(noMetrics)
-  #clock: Clock | undefined
+  readonly components: readonly ComponentDefinition[]
+  readonly #instruments: Instruments
+  readonly #clock: Clock
 
   /** `namespace`: the namespace that the controller watches. Default: all. */
-  constructor(options: { readonly namespace?: string | undefined } = {}) {
-    this.#namespace = options.namespace
-  }
-
-  /** Registers the metrics with the manager. Gauges are computed from the cache on each scrape. */
-  readonly component: ComponentDefinition = {
-    stage: 'serve',
-    create: (context) => {
-      const instruments = instrumentsOf(context.metrics)
-      const collect = collectorOf(instruments, context, this.#namespace)
-      let stop: (() => void) | undefined
-      this.#instruments = instruments
-      this.#clock = context.clock
-      return {
-        name: 'application metrics',
-        start: () => {
-          stop = context.metrics.onCollect(collect)
-          return Promise.resolve()
-        },
-        stop: () => {
-          stop?.()
-          return Promise.resolve()
-        },
-      }
-    },
-  }
-
-  /** Counts leadership changes: the manager starts and stops this component with each term. */
-  readonly leadershipComponent: ComponentDefinition = {
-    stage: 'lead',
-    create: () => {
-      const count = (): Promise<void> => {
-        this.#instruments.transitions.inc()
-        return Promise.resolve()
-      }
-      return { name: 'application leadership', start: count, stop: count }
-    },
+  constructor(context: MetricsContext, options: { readonly namespace?: string | undefined } = {}) {
+    const { clock, metrics } = context
+    this.#instruments = instrumentsOf(metrics)
+    this.#clock = clock
+    this.components = [
+      collectorComponent(metrics, collectorOf(this.#instruments, context, options.namespace)),
+      leadershipComponent(() => this.#instruments.transitions.inc()),
+    ]
   }
 
   /** `onReconciled` of the controller. */
@@ -74,14 +46,44 @@ export class ApplicationMetrics {
   /** Runs a review and counts its result. */
   reviewing<T extends ReviewOutcome>(webhook: 'validate' | 'mutate', review: () => T): T {
     const clock = this.#clock
-    const started = clock?.monotonic() ?? 0
+    const started = clock.monotonic()
     const outcome = review()
     const { requests, latencies } = this.#instruments
     const { operation = 'INVALID', allowed } = outcome
     requests.with({ webhook, operation, allowed: String(allowed) }).inc()
-    latencies.with({ webhook }).observe(((clock?.monotonic() ?? 0) - started) / 1_000)
+    latencies.with({ webhook }).observe((clock.monotonic() - started) / 1_000)
     return outcome
   }
+}
+
+/** Computes the gauges on each scrape while the manager runs. */
+function collectorComponent(metrics: Metrics, collect: () => void): ComponentDefinition {
+  return {
+    stage: 'serve',
+    create: () => {
+      let stop: (() => void) | undefined
+      return {
+        name: 'application metrics',
+        start: () => {
+          stop = metrics.onCollect(collect)
+          return Promise.resolve()
+        },
+        stop: () => {
+          stop?.()
+          return Promise.resolve()
+        },
+      }
+    },
+  }
+}
+
+/** Counts leadership changes: the manager starts and stops this component with each term. */
+function leadershipComponent(count: () => void): ComponentDefinition {
+  const counted = (): Promise<void> => {
+    count()
+    return Promise.resolve()
+  }
+  return { stage: 'lead', create: () => ({ name: 'application leadership', start: counted, stop: counted }) }
 }
 
 /** The contract knows one label value for both kinds of requeue. */
@@ -158,7 +160,7 @@ function instrumentsOf(metrics: Metrics) {
 }
 
 /** Sets the gauges from the cache. */
-function collectorOf(instruments: Instruments, context: OperatorContext, namespace: string | undefined): () => void {
+function collectorOf(instruments: Instruments, context: MetricsContext, namespace: string | undefined): () => void {
   const { cache } = context.informers.informer(Application, { namespace })
   const { kind } = Application
   let namespaces: ReadonlySet<string> = new Set()

@@ -1,61 +1,54 @@
-import type { Operator } from '@tenure/http'
-import { type ComponentDefinition, installDefinitions } from '@tenure/runtime'
-import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission/index.ts'
-import { FIELD_MANAGER, OPERATOR } from './api/index.ts'
+// Adds `routes` to the parts of an operator.
+import '@tenure/http'
+import { defineOperator } from '@tenure/runtime'
+import { ApplicationAdmission } from './admission/index.ts'
 import { applicationDefinition } from './api/crd.ts'
+import { LEADER_LEASE, OPERATOR } from './api/index.ts'
+import { applicationsConfig, imagePolicyOf } from './config.ts'
+import { applicationController } from './controllers/application/controller.ts'
 import { EventHistory } from './events/history.ts'
+import { applicationRoutes } from './http/routes.ts'
 import { ApplicationMetrics } from './metrics.ts'
-import { defaultImagePolicy } from './admission/image-policy.ts'
-import { applicationsController, type ApplicationsControllerOptions } from './controllers/application/controller.ts'
-import { applicationRoutes, type ApplicationRoutesOptions } from './http/routes.ts'
+import { clusterRules, homeRules } from './rbac.ts'
 
-export interface ApplicationsOptions
-  extends
-    ApplicationsControllerOptions,
-    Omit<ApplicationAdmissionOptions, 'metrics'>,
-    Omit<ApplicationRoutesOptions, 'events' | 'reviews' | 'policy'> {
-  /** Install and upgrade the CustomResourceDefinition at start; false: wait until it exists. Default true. */
-  readonly installDefinitions?: boolean | undefined
-  /** Maximum number of events that `/events` keeps. Default 10,000. */
-  readonly eventHistoryLimit?: number | undefined
-}
-
-/** The Applications operator. */
-export function applicationsOperator(options: ApplicationsOptions = {}): Operator {
-  const { namespace, policy, policyOnRest, identity } = options
-  const metrics = new ApplicationMetrics({ namespace })
-  const history = new EventHistory({ metrics, limit: options.eventHistoryLimit, identity, namespace })
-  const admission = new ApplicationAdmission({ ...options, metrics })
-  const definition = installDefinitions([applicationDefinition], {
-    fieldManager: FIELD_MANAGER,
-    install: options.installDefinitions ?? true,
-    manifest: 'deploy/crds/applications.cloudnative.elide.dev.yaml',
-  })
-  const components: readonly ComponentDefinition[] = [
-    definition,
-    metrics.component,
-    metrics.leadershipComponent,
-    history.component,
-    admission.component,
-  ]
-  return {
-    name: OPERATOR,
-    controllers: [
-      {
-        ...applicationsController({ namespace, concurrency: options.concurrency, backoff: options.backoff }),
-        recorder: history.recorder,
-        onReconciled: metrics.reconciled,
-      },
-    ],
-    components,
-    webhooks: admission.webhooks,
-    routes: [
-      applicationRoutes({
-        ...options,
+/** Creates and updates the workload of each Application, and serves its HTTP API and webhooks. */
+export const applications = defineOperator({
+  name: 'applications',
+  summary: 'Runs the Applications operator.',
+  identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
+  config: applicationsConfig,
+  // A control plane outlives `tenure start`: its writes must not wait for webhooks of a process that has stopped.
+  embedded: { createNamespaces: true, webhookFailurePolicy: 'Ignore' },
+  rbac: { cluster: clusterRules(), namespace: homeRules() },
+  crds: [applicationDefinition],
+  setup(context) {
+    const { settings } = context
+    const { namespace, concurrency, imagePolicyOnRest: policyOnRest, podName: identity } = settings
+    const policy = imagePolicyOf(settings)
+    const metrics = new ApplicationMetrics(context, { namespace })
+    const history = new EventHistory(context, { metrics, limit: settings.eventHistoryLimit, identity, namespace })
+    const failurePolicy = settings.webhookFailurePolicy
+    const admission = new ApplicationAdmission(context, { metrics, namespace, policy, policyOnRest, failurePolicy })
+    return {
+      controllers: [
+        applicationController({
+          namespace,
+          concurrency,
+          recorder: history.recorder,
+          onReconciled: metrics.reconciled,
+        }),
+      ],
+      components: [...metrics.components, history.component, admission.component],
+      webhooks: admission.webhooks,
+      routes: applicationRoutes(context, {
         events: history,
         reviews: admission,
-        policy: policyOnRest ? (policy ?? defaultImagePolicy) : undefined,
+        namespace,
+        identity,
+        policy: policyOnRest ? policy : undefined,
+        createNamespaces: settings.createNamespaces,
+        readyzLeaderOnly: settings.readyzLeaderOnly,
       }),
-    ],
-  }
-}
+    }
+  },
+})

@@ -1,6 +1,7 @@
+import type { PolicyRule } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
-import { applicationsTable } from './config.ts'
-import { clusterRules, homeRules, type PolicyRule, workloadRules } from './rbac.ts'
+import { applicationsConfig } from './config.ts'
+import { clusterRules, homeRules, workloadRules } from './rbac.ts'
 
 /** `create secrets`, `get leases/status elide-operator-leader`: one per permission. */
 function permissionsIn(rules: readonly PolicyRule[]): readonly string[] {
@@ -26,7 +27,7 @@ test('secrets are accessible in the own namespace only, and only by name', () =>
   expect(
     permissionsIn(clusterRules({ createNamespaces: true })).filter((permission) => permission.includes('secrets')),
   ).toEqual([])
-  const secret = applicationsTable.webhookSecret.default
+  const secret = applicationsConfig.webhookSecret.default
   expect(permissionsIn(homeRules()).filter((permission) => permission.includes('secrets'))).toEqual([
     'create secrets',
     ...['get', 'list', 'watch', 'update'].map((verb) => `${verb} secrets ${secret}`),

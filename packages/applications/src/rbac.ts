@@ -1,6 +1,4 @@
-import type { Kind } from '@tenure/kube'
 import {
-  type ClusterRole,
   CustomResourceDefinition,
   Event,
   Lease,
@@ -12,12 +10,11 @@ import {
   TokenReview,
   ValidatingWebhookConfiguration,
 } from '@tenure/kube/kinds'
+import { type PolicyRule, rule, ruleForName } from '@tenure/runtime'
 import { Application, LEADER_LEASE, OPERATOR } from './api/index.ts'
 import { CHILD_KINDS } from './controllers/application/children/index.ts'
-import { applicationsTable } from './config.ts'
+import { applicationsConfig } from './config.ts'
 import { applicationDefinition } from './api/crd.ts'
-
-export type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 /** Settings that change which permissions the operator needs. */
 export interface ApplicationsRbacOptions {
@@ -47,10 +44,10 @@ export function clusterRules(rights: ApplicationsRbacOptions = {}): readonly Pol
   const definition = applicationDefinition.metadata?.name ?? ''
   return [
     ...(oneNamespace ? [] : workloadRules()),
-    named(CustomResourceDefinition, definition, ['get', ...(installDefinitions ? ['create', 'patch'] : [])]),
+    ruleForName(CustomResourceDefinition, definition, ['get', ...(installDefinitions ? ['create', 'patch'] : [])]),
     ...(webhooks
       ? [ValidatingWebhookConfiguration, MutatingWebhookConfiguration].map((kind) =>
-          named(kind, OPERATOR, ['get', 'list', 'watch', 'create', 'patch']),
+          ruleForName(kind, OPERATOR, ['get', 'list', 'watch', 'create', 'patch']),
         )
       : []),
     ...(tokens ? [TokenReview, SubjectAccessReview].map((kind) => rule(kind, ['create'])) : []),
@@ -75,19 +72,11 @@ export function workloadRules(): readonly PolicyRule[] {
 /** Rules of the Role in the operator's own namespace. A create cannot be bound to a name; all other verbs are. */
 export function homeRules(rights: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
   const { enableLeaderElection = true, webhooks = true } = rights
-  const secret = 'webhookSecret' in rights ? rights.webhookSecret : applicationsTable.webhookSecret.default
+  const secret = 'webhookSecret' in rights ? rights.webhookSecret : applicationsConfig.webhookSecret.default
   return [
-    ...(enableLeaderElection ? [rule(Lease, ['create']), named(Lease, LEADER_LEASE, ['get', 'update'])] : []),
+    ...(enableLeaderElection ? [rule(Lease, ['create']), ruleForName(Lease, LEADER_LEASE, ['get', 'update'])] : []),
     ...(webhooks && secret !== undefined
-      ? [rule(Secret, ['create']), named(Secret, secret, ['get', 'list', 'watch', 'update'])]
+      ? [rule(Secret, ['create']), ruleForName(Secret, secret, ['get', 'list', 'watch', 'update'])]
       : []),
   ]
-}
-
-function named(kind: Kind, name: string, verbs: readonly string[]): PolicyRule {
-  return { ...rule(kind, verbs), resourceNames: [name] }
-}
-
-function rule({ group, plural }: Kind, verbs: readonly string[], subresource?: string): PolicyRule {
-  return { apiGroups: [group], resources: [subresource ? `${plural}/${subresource}` : plural], verbs: [...verbs] }
 }

@@ -1,4 +1,3 @@
-import { applicationsTable } from '@tenure/applications'
 import { loadConfig } from '@tenure/kube'
 import {
   LEASE_OPERATOR,
@@ -12,11 +11,12 @@ import {
 } from '@tenure/leases'
 import { createLogger, defineConfiguration } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime'
+import { webhookConfig } from '@tenure/runtime/configuration'
 import { clusterWebhooks } from './cluster-webhooks.ts'
 import { runOperators } from './run-operators.ts'
 
 /** Where webhooks are served is said alike for all operators. */
-const { webhookPort, webhookServiceName, webhookServiceNamespace, webhookUrl, webhookSecret } = applicationsTable
+const { webhookPort, webhookServiceName, webhookServiceNamespace, webhookUrl, webhookSecret } = webhookConfig
 
 const table = {
   ...leaseControllersTable,

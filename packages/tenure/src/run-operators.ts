@@ -1,7 +1,5 @@
-import type { ApplicationsSettings } from '@tenure/applications'
 import type { HttpServerOptions, Operator } from '@tenure/http'
 import { HttpServer } from '@tenure/http'
-import { TenureError } from '@tenure/kube'
 import type { ComponentDefinition, Logger, ManagerOptions } from '@tenure/runtime'
 import { createMetrics, manager } from '@tenure/runtime'
 
@@ -40,23 +38,4 @@ export async function runOperators(options: RunOptions, signal: AbortSignal): Pr
     components: [...server, ...operators.flatMap((operator) => operator.components), ...components],
     metrics: await createMetrics(),
   }).run(signal)
-}
-
-/** What the settings of HTTP come to, but for the address. */
-export function httpOptions(
-  settings: Pick<ApplicationsSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile'>,
-): Pick<HttpServerOptions, 'authentication' | 'tls' | 'setting'> {
-  const { auth, tlsCertFile: certificateFile, tlsKeyFile: keyFile } = settings
-  if ((certificateFile === undefined) !== (keyFile === undefined)) {
-    throw new TenureError(
-      'TENURE_TLS_INCOMPLETE',
-      'TLS needs a certificate and its key: set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.',
-      { fate: 'terminal' },
-    )
-  }
-  return {
-    setting: 'PORT',
-    ...(auth !== 'auto' && { authentication: auth }),
-    ...(certificateFile !== undefined && keyFile !== undefined && { tls: { certificateFile, keyFile } }),
-  }
 }

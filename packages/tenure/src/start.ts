@@ -1,19 +1,20 @@
-import { applicationsOperator, applicationsTable, imagePolicyOf, LEADER_LEASE, OPERATOR } from '@tenure/applications'
+import { applications } from '@tenure/applications'
+import { httpServer, httpServerSettings } from '@tenure/http'
 import {
   defaultLeaseControllers,
   defaultLeaseSettings,
   familiesTable,
+  LEASE_OPERATOR,
   leaseAdmissionTable,
   leaseAnnotationsWebhook,
   leaseControllersOperator,
   leaseFamilies,
 } from '@tenure/leases'
-import { createLogger, defineConfiguration } from '@tenure/runtime'
-import type { Table, Values } from '@tenure/runtime'
+import { configure, createLogger, createMetrics, defineOperator, runOperators } from '@tenure/runtime'
+import { defaultValues, defineConfiguration, leaderElectionConfig } from '@tenure/runtime/configuration'
+import type { Table, Values } from '@tenure/runtime/configuration'
 import { asError } from '@tenure/kube'
 import { openControlPlane } from './control-plane.ts'
-import { leaderWebhooks } from './leader-webhooks.ts'
-import { httpOptions, runOperators } from './run-operators.ts'
 import { say } from './say.ts'
 
 /** What can be said of Applications on one machine; the rest of their table is for clusters. */
@@ -31,7 +32,7 @@ const {
   allowedRegistries,
   imagePolicyOnRest,
   webhooks,
-} = applicationsTable
+} = applications.config
 
 const table = {
   data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Where everything is kept.' },
@@ -103,47 +104,56 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
     await plane.close()
   }
 
-  function runOnIt(): Promise<void> {
-    const isElected = settings.enableLeaderElection
-    const identity = settings.podName
-    const applications = applicationsOperator({
+  async function runOnIt(): Promise<void> {
+    const port = settings.port ?? USUAL_PORT
+    const applicationsSettings = {
+      ...defaultValues(applications.config),
+      ...applications.embedded,
       ...settings,
-      policy: imagePolicyOf(settings),
-      policyOnRest: settings.imagePolicyOnRest,
-      // Whoever stops this process goes on using what is kept, and no write must wait for a webhook that is not there.
-      failurePolicy: 'Ignore',
-      identity,
-      lease: isElected ? { name: LEADER_LEASE } : undefined,
-    })
-    const families = leaseFamilies(settings)
-    const webhooks = [
-      ...(settings.webhooks ? applications.webhooks : []),
-      ...(settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : []),
-    ]
-    const leases = leaseControllersOperator({
-      defaultMode: 'shared',
-      defaults: defaultLeaseControllers,
-      settings: { ...defaultLeaseSettings, families },
-    })
-    return runOperators(
+      port,
+    }
+    await runOperators(
       {
-        name: OPERATOR,
-        operators: [applications, leases],
+        operators: [
+          configure(applications, applicationsSettings),
+          configure(leasesOperator(settings), { ...settings, leaderElectionNamespace: undefined }),
+        ],
         transport: plane.transport,
         log,
-        http: {
-          ...httpOptions(settings),
-          address: `${settings.host}:${settings.port ?? USUAL_PORT}`,
-          whenTaken: settings.port === undefined ? 'next' : 'fail',
-          onListening: ({ url, instead }) => {
-            if (instead !== undefined) say(`Port ${instead} is taken; using the next that is free.`)
-            say(`HTTP API        ${url}`)
-          },
-        },
-        ...(isElected && { leaderElection: { name: LEADER_LEASE, identity, whenLost: 'campaign' as const } }),
-        components: webhooks.length > 0 ? [leaderWebhooks(OPERATOR, webhooks)] : [],
+        metrics: await createMetrics(),
+        webhooks: 'loopback',
+        servers: [
+          httpServer({
+            ...httpServerSettings(settings),
+            address: `${settings.host}:${port}`,
+            whenTaken: settings.port === undefined ? 'next' : 'fail',
+            onListening: ({ url, instead }) => {
+              if (instead !== undefined) say(`Port ${instead} is taken; using the next that is free.`)
+              say(`HTTP API        ${url}`)
+            },
+          }),
+        ],
       },
       ended.signal,
     )
   }
+}
+
+function leasesOperator(settings: StartSettings) {
+  const families = leaseFamilies(settings)
+  const { controllers, components } = leaseControllersOperator({
+    defaultMode: 'shared',
+    defaults: defaultLeaseControllers,
+    settings: { ...defaultLeaseSettings, families },
+  })
+  return defineOperator({
+    name: 'leases',
+    identity: { name: LEASE_OPERATOR },
+    config: leaderElectionConfig,
+    setup: () => ({
+      controllers,
+      components,
+      webhooks: settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : [],
+    }),
+  })
 }

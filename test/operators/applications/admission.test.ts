@@ -1,12 +1,12 @@
-import { Application, applicationsOperator, FINALIZER, OPERATOR } from '@tenure/applications'
+import { Application, FINALIZER, OPERATOR } from '@tenure/applications'
 import type { Stored, Transport } from '@tenure/kube'
 import { mergePatch } from '@tenure/kube'
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
-import { createMetrics, manager } from '@tenure/runtime'
+import { createMetrics } from '@tenure/runtime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { onEveryFloor } from '../../floors/index.ts'
 import type { Floor } from '../../floors/index.ts'
-import { create as createFirst, IMAGE, isGone, runApplications, whenRunning } from './support.ts'
+import { create as createFirst, IMAGE, isGone, runApplications, runOn, whenRunning } from './support.ts'
 
 const spec = { replicas: 1, image: IMAGE }
 const PATH = '/apis/cloudnative.elide.dev/v1/namespaces'
@@ -22,14 +22,9 @@ async function runGuarded(floor: Floor, namespace: string) {
     },
     close: () => inner.close(),
   }
-  const { clock, random } = floor
-  const { controllers, components, name, webhooks } = applicationsOperator({ namespace, failurePolicy: 'Fail' })
   const metrics = await createMetrics({ processMetrics: false })
-  const configuration = { name: OPERATOR, address: { url: 'https://127.0.0.1:0' } }
-  const served = { webhooks, host: '127.0.0.1', port: 0, configuration }
-  const running = floor.run(
-    manager({ name, controllers, components, transport, namespace, clock, random, metrics, webhooks: served }),
-  )
+  const settings = { namespace, webhookUrl: 'https://127.0.0.1:0', webhookPort: 0 }
+  const running = runOn(floor, { transport, namespace, metrics }, settings)
   /** Number of reviews of updates that the two webhooks have answered. */
   const updates = async (): Promise<number> => {
     const { text } = await metrics.expose()

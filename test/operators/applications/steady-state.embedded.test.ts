@@ -1,9 +1,8 @@
-import { Application, applicationsOperator } from '@tenure/applications'
+import { Application } from '@tenure/applications'
 import type { Transport } from '@tenure/kube'
-import { manager } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 import { InProcessFloor } from '../../floors/index.ts'
-import { create, IMAGE } from './support.ts'
+import { create, IMAGE, runOn } from './support.ts'
 
 const APPLICATIONS = 1_000
 
@@ -23,9 +22,7 @@ test('a thousand steady Applications cost no requests', { timeout: 300_000 }, as
       },
       close: () => inner.close(),
     }
-    const { clock, random } = floor
-    const { controllers, components, name } = applicationsOperator({})
-    floor.run(manager({ name, controllers, components, transport, clock, random }))
+    runOn(floor, { transport, webhooks: 'none' }, {})
     await create(floor, { name: 'app-0', namespace }, { replicas: 1, image: IMAGE })
     for (let index = 1; index < APPLICATIONS; index++) {
       const metadata = { name: `app-${index}`, namespace }

@@ -1,8 +1,10 @@
-import { Application, applicationsOperator } from '@tenure/applications'
-import type { ApplicationSpec, ApplicationsOptions } from '@tenure/applications'
+import { Application, applications } from '@tenure/applications'
+import type { ApplicationSpec, ApplicationsSettings } from '@tenure/applications'
 import type { Stored } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
-import { manager } from '@tenure/runtime'
+import { configure, runOperators } from '@tenure/runtime'
+import type { RunOperatorsOptions } from '@tenure/runtime'
+import { defaultValues } from '@tenure/runtime/configuration'
 import type { Floor, Running } from '../../floors/index.ts'
 
 interface Ref {
@@ -16,15 +18,24 @@ export const IMAGE = 'nginx:1.27'
 export async function runApplications(
   floor: Floor,
   namespace: string,
-  options: ApplicationsOptions = {},
+  settings: Partial<ApplicationsSettings> = {},
 ): Promise<Running> {
-  const operator = applicationsOperator({ namespace, ...options })
-  const { controllers, components } = operator
-  const { clock, random } = floor
   const transport = await floor.transport()
-  return floor.run(
-    manager({ name: operator.name, controllers, components, transport, namespace, clock, random, freeze: true }),
-  )
+  return runOn(floor, { transport, namespace, freeze: true, webhooks: 'none' }, { namespace, ...settings })
+}
+
+/** Runs the operator on a floor without a leader election. */
+export function runOn(
+  floor: Floor,
+  options: Omit<RunOperatorsOptions, 'operators'>,
+  settings: Partial<ApplicationsSettings>,
+): Running {
+  const { clock, random } = floor
+  const values: ApplicationsSettings = { ...defaultValues(applications.config), ...settings }
+  const operators = [configure(applications, values)]
+  return floor.run({
+    run: (signal) => runOperators({ leaderElection: false, clock, random, ...options, operators }, signal),
+  })
 }
 
 /** Creates an Application as soon as the definition is served. */

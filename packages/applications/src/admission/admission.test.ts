@@ -1,14 +1,17 @@
 import { ConnectionError, type TransportResponse } from '@tenure/kube'
 import { SelfSubjectReview } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { createMetrics, handleReview, manager, type Webhook } from '@tenure/runtime'
+import { createMetrics } from '@tenure/runtime'
+import { handleReview, type Webhook } from '@tenure/runtime/webhooks'
 import { refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { applicationDefinition } from '../api/crd.ts'
 import { FINALIZER } from '../api/index.ts'
 import { ApplicationMetrics } from '../metrics.ts'
-import { applicationsOperator } from '../operator.ts'
+import { applications } from '../operator.ts'
 import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission.ts'
 import { applied, type Added } from '../testing/json-patch.ts'
+import { runSetup, type RunSetupOptions } from '../testing/run-setup.ts'
 
 const username = 'system:serviceaccount:elide-system:elide-operator'
 
@@ -21,34 +24,35 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  await Promise.all(stops.map((stop) => stop()))
+  for (const stop of stops.toReversed()) await stop()
 })
 
-/** The operator's admission in a manager named `elide-operator`, on a server that answers SelfSubjectReviews so. */
-async function start(whoAmI: () => TransportResponse, options: ApplicationAdmissionOptions = {}) {
-  const server = await TestControlPlane.start({ clock })
+/** Runs parts of the operator on a server that answers SelfSubjectReviews so. */
+async function run<R>(
+  whoAmI: () => TransportResponse,
+  options: Pick<RunSetupOptions, 'metrics' | 'settings'>,
+  setup: Parameters<typeof runSetup<R>>[1],
+): Promise<R> {
+  const server = await TestControlPlane.start({ clock, crds: [applicationDefinition] })
   server.intercept((request) => (request.plural === SelfSubjectReview.plural ? whoAmI() : undefined))
-  const metrics = await createMetrics({ processMetrics: false })
-  const measured = new ApplicationMetrics()
-  const admission = new ApplicationAdmission({ metrics: measured, ...options })
-  const end = new AbortController()
-  const subject = manager({
-    name: 'elide-operator',
-    transport: server.transport,
-    clock,
-    random: seededRandom(5),
-    metrics,
-    components: [measured.component, admission.component],
-  })
-  const ended = subject.run(end.signal)
-  stops.push(async () => {
-    end.abort()
-    await clock.advance(60_000)
-    await ended
-    await server.stop()
-  })
+  stops.push(() => server.stop())
+  const { result, stop } = await runSetup({ server, random: seededRandom(5), ...options }, setup)
+  stops.push(stop)
   await clock.advance(1_000)
-  return { admission, metrics }
+  return result
+}
+
+type Options = Omit<ApplicationAdmissionOptions, 'metrics'>
+
+async function start(whoAmI: () => TransportResponse, options: Options = {}) {
+  const metrics = await createMetrics({ processMetrics: false })
+  return run(whoAmI, { metrics }, (context) => {
+    const measured = new ApplicationMetrics(context)
+    const admission = new ApplicationAdmission(context, { metrics: measured, ...options })
+    /** Another admission in the same process. */
+    const another = (more: Options) => new ApplicationAdmission(context, { metrics: measured, ...more })
+    return { components: [...measured.components, admission.component], result: { admission, another, metrics } }
+  })
 }
 
 /** The server knows the user. */
@@ -89,8 +93,14 @@ function webhook(admission: ApplicationAdmission, type: Webhook['type']): Webhoo
 }
 
 /** The patch for the creation of an Application with these fields. */
-async function patchOf(fields: object, more: object = {}, namespace?: string): Promise<readonly Added[]> {
-  const admission = new ApplicationAdmission({ namespace })
+type PatchOf = (fields: object, more?: object, namespace?: string) => Promise<readonly Added[]>
+
+async function startPatching(): Promise<PatchOf> {
+  const { another } = await start(known)
+  return (fields, more, namespace) => patchBy(another({ namespace }), fields, more)
+}
+
+async function patchBy(admission: ApplicationAdmission, fields: object, more: object = {}): Promise<readonly Added[]> {
   const object = { spec: { replicas: 1, image: 'nginx:1', strategy: 'Recreate' }, ...fields }
   const mutating = webhook(admission, 'mutating')
   const { status, body } = await handleReview(mutating, review('kubectl', '', { object, ...more }), { clock })
@@ -104,8 +114,9 @@ const ofFinalizers = (patch: readonly Added[]): readonly Added[] =>
 
 const allowed = (value: boolean): object => ({ status: 200, body: { response: { uid: 'u', allowed: value } } })
 
-test('the webhooks are declared as the contract says', () => {
-  const { webhooks } = new ApplicationAdmission()
+test('the webhooks are declared as the contract says', async () => {
+  const { admission, another } = await start(known)
+  const { webhooks } = admission
   expect(webhooks).toMatchObject([
     { type: 'validating', path: '/validate', failurePolicy: 'Fail' },
     { type: 'mutating', path: '/mutate', failurePolicy: 'Fail' },
@@ -125,7 +136,7 @@ test('the webhooks are declared as the contract says', () => {
       ],
     })
   }
-  expect(new ApplicationAdmission({ failurePolicy: 'Ignore' }).webhooks[0]?.failurePolicy).toBe('Ignore')
+  expect(another({ failurePolicy: 'Ignore' }).webhooks[0]?.failurePolicy).toBe('Ignore')
 })
 
 test("the policy exempts the operator's own writes by user name and field manager", async () => {
@@ -167,6 +178,7 @@ test('the lookup of the own user name is retried until the server answers', asyn
 })
 
 test('a created Application gets the finalizer once', async () => {
+  const patchOf = await startPatching()
   for (const fields of [
     {},
     { metadata: null },
@@ -188,6 +200,7 @@ test('a created Application gets the finalizer once', async () => {
 })
 
 test('an update, a deleted object and malformed finalizers get no finalizer', async () => {
+  const patchOf = await startPatching()
   const metadata = { name: 'a' }
   const bare = { metadata, spec: { replicas: 1, image: 'nginx:1' } }
   const update = { operation: 'UPDATE', oldObject: { ...bare, metadata: { ...metadata, finalizers: [FINALIZER] } } }
@@ -201,6 +214,7 @@ test('an update, a deleted object and malformed finalizers get no finalizer', as
 })
 
 test('an Application of a namespace that is not watched gets no finalizer', async () => {
+  const patchOf = await startPatching()
   const fields = { metadata: { name: 'a' } }
   const isHeld = async (served: string | undefined, namespace: string | undefined): Promise<boolean> => {
     const patch = await patchOf(fields, { namespace }, served)
@@ -218,8 +232,11 @@ test('an Application of a namespace that is not watched gets no finalizer', asyn
 })
 
 test('the webhook uses the namespace of the operator', async () => {
-  const { webhooks } = applicationsOperator({ namespace: 'default' })
-  const mutating = webhooks.find(({ type }) => type === 'mutating')
+  const { webhooks } = await run(known, { settings: { namespace: 'default' } }, (context) => {
+    const parts = applications.setup(context)
+    return { ...parts, result: parts }
+  })
+  const mutating = webhooks?.find(({ type }) => type === 'mutating')
   if (!mutating) throw new Error('there is no mutating webhook')
   const patches = ['default', 'other'].map(async (namespace) => {
     const { body } = await handleReview(mutating, review('kubectl', 'nginx:1', { namespace }), { clock })

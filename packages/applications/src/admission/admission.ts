@@ -1,16 +1,18 @@
-import { Client, type JsonPatchOperation } from '@tenure/kube'
-import type { ComponentDefinition, AdmissionReviewResponse, Webhook } from '@tenure/runtime'
-import { allow, deny, mutating, validating } from '@tenure/runtime'
-import { Application, FIELD_MANAGER } from '../api/index.ts'
-import { ApplicationMetrics } from '../metrics.ts'
+import type { JsonPatchOperation } from '@tenure/kube'
+import type { Component, ComponentDefinition, OperatorContext } from '@tenure/runtime'
+import { allow, deny, mutating, type AdmissionReviewResponse, validating, type Webhook } from '@tenure/runtime/webhooks'
+import { Application } from '../api/index.ts'
+import type { ApplicationMetrics } from '../metrics.ts'
 import { defaultImagePolicy, type ImagePolicy } from './image-policy.ts'
-import { ownUsername } from './identity.ts'
+import { type IdentityContext, ownUsername } from './identity.ts'
 import { matchConditions } from './match-conditions.ts'
 import { finalizerPatch, defaultsPatch } from './mutate.ts'
 import { MUTATE_PATH, VALIDATE_PATH, WEBHOOK_NAME } from './names.ts'
 import { factsOf, type AdmissionFacts } from './request.ts'
 import { reviewMutate, reviewValidate } from './review.ts'
-import { decide, type AdmissionRules, type OperatorIdentity } from './validate.ts'
+import { decide, type AdmissionRules, type WriterIdentity } from './validate.ts'
+
+type AdmissionContext = IdentityContext & Pick<OperatorContext, 'identity'>
 
 export interface ApplicationAdmissionOptions {
   /**
@@ -28,10 +30,7 @@ export interface ApplicationAdmissionOptions {
    * subresources. `Ignore` lets it through, which suits a single local process as with `npm start`. Default `Fail`.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore' | undefined
-  /** Field manager of the operator's writes. Default: that of the manager's client. */
-  readonly fieldManager?: string | undefined
-  /** Counts reviews. Default: reviews are not counted. */
-  readonly metrics?: ApplicationMetrics | undefined
+  readonly metrics: ApplicationMetrics
 }
 
 /** Time after which the API server stops waiting for a review, in seconds. */
@@ -39,15 +38,18 @@ const TIMEOUT_SECONDS = 5
 
 /** Validates and defaults Applications, for the API server's webhooks and for reviews posted to the HTTP API. */
 export class ApplicationAdmission {
+  /** Looks up the operator's own user name, which reviews carry, before the webhooks are served. */
+  readonly component: ComponentDefinition
   /** Served on every replica. */
   readonly webhooks: readonly Webhook[]
   readonly #options: ApplicationAdmissionOptions
   readonly #metrics: ApplicationMetrics
-  #operator: OperatorIdentity | undefined
+  #writer: WriterIdentity | undefined
 
-  constructor(options: ApplicationAdmissionOptions = {}) {
+  constructor(context: AdmissionContext, options: ApplicationAdmissionOptions) {
     this.#options = options
-    this.#metrics = options.metrics ?? new ApplicationMetrics()
+    this.#metrics = options.metrics
+    this.component = { stage: 'serve', create: () => this.#component(context) }
     const common = {
       name: WEBHOOK_NAME,
       kind: Application,
@@ -81,21 +83,6 @@ export class ApplicationAdmission {
     ]
   }
 
-  /** Looks up the operator's own user name, which reviews carry, before the webhooks are served. */
-  readonly component: ComponentDefinition = {
-    stage: 'serve',
-    create: (context) => ({
-      name: 'application admission',
-      start: async (signal) => {
-        const username = await ownUsername(context, signal)
-        const { api } = context
-        const fieldManager = this.#options.fieldManager ?? (api instanceof Client ? api.fieldManager : FIELD_MANAGER)
-        this.#operator = username === undefined ? undefined : { username, fieldManager }
-      },
-      stop: () => Promise.resolve(),
-    }),
-  }
-
   /** Answers a body posted to `/validate`: parsed JSON of any shape. Never throws. */
   validate(review: unknown): AdmissionReviewResponse {
     return answerOf(this.#metrics.reviewing('validate', () => reviewValidate(review, this.#rules)))
@@ -106,6 +93,17 @@ export class ApplicationAdmission {
     return answerOf(this.#metrics.reviewing('mutate', () => reviewMutate(review)))
   }
 
+  #component(context: AdmissionContext): Component {
+    return {
+      name: 'application admission',
+      start: async (signal) => {
+        const username = await ownUsername(context, signal)
+        this.#writer = username === undefined ? undefined : { username, fieldManager: context.identity.name }
+      },
+      stop: () => Promise.resolve(),
+    }
+  }
+
   /** Patch for the API server. It adds the finalizer, which a review posted to the HTTP API does not get. */
   #patch(facts: AdmissionFacts, namespace: string | undefined): readonly JsonPatchOperation[] {
     const isWatched = this.#options.namespace === undefined || this.#options.namespace === namespace
@@ -114,7 +112,7 @@ export class ApplicationAdmission {
 
   get #rules(): AdmissionRules {
     const { policy = defaultImagePolicy, policyOnRest } = this.#options
-    return { policy, policyOnRest, operator: this.#operator }
+    return { policy, policyOnRest, operator: this.#writer }
   }
 }
 

@@ -4,7 +4,7 @@ import { own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
 /** How the API server identifies the operator's own writes. */
-export interface OperatorIdentity {
+export interface WriterIdentity {
   readonly username: string
   readonly fieldManager: string
 }
@@ -17,7 +17,7 @@ export interface AdmissionRules {
    */
   readonly policyOnRest?: boolean | undefined
   /** Identity of the HTTP API's writes. Default: unknown, so that no write is exempt. */
-  readonly operator?: OperatorIdentity | undefined
+  readonly operator?: WriterIdentity | undefined
 }
 
 export interface AdmissionDecision {
@@ -70,7 +70,7 @@ function newImageViolation(image: unknown, facts: AdmissionFacts, rules: Admissi
  * Both must match. On a developer's machine the operator and kubectl are the same user, and the field manager tells them
  * apart; another user cannot pass for the operator by naming its field manager.
  */
-function isOperatorWrite(facts: AdmissionFacts, operator: OperatorIdentity | undefined): boolean {
+function isOperatorWrite(facts: AdmissionFacts, operator: WriterIdentity | undefined): boolean {
   return operator !== undefined && facts.username === operator.username && facts.fieldManager === operator.fieldManager
 }
 

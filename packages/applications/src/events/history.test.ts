@@ -1,13 +1,14 @@
 import { Client } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { createMetrics, manager, type OperatorContext } from '@tenure/runtime'
+import { createMetrics } from '@tenure/runtime'
 import { TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
 import { Application, GROUP, REASONS } from '../api/index.ts'
 import { EventHistory, type EventHistoryOptions } from './history.ts'
 import { ApplicationMetrics } from '../metrics.ts'
+import { runSetup } from '../testing/run-setup.ts'
 
 const involvedObject = { apiVersion: `${GROUP}/v1`, kind: 'Application', namespace: 'default', name: 'shop' }
 const failed = { type: 'Error', reason: REASONS.reconciliationFailed, message: 'No.', involvedObject } as const
@@ -34,25 +35,14 @@ afterEach(async () => {
 async function start(options: EventHistoryOptions = {}) {
   const random = seededRandom(seed++)
   const metrics = await createMetrics({ processMetrics: false })
-  const measured = new ApplicationMetrics()
-  const history = new EventHistory({ random, metrics: measured, ...options })
-  const end = new AbortController()
-  const subject = manager({
-    transport: server.transport,
-    clock,
-    random,
-    metrics,
-    components: [measured.component, history.component],
+  const { result, stop } = await runSetup({ server, random, metrics }, (context) => {
+    const measured = new ApplicationMetrics(context)
+    const history = new EventHistory(context, { metrics: measured, ...options })
+    return { components: [...measured.components, history.component], result: { history, context } }
   })
-  const ended = subject.run(end.signal)
   await clock.advance(1_000)
-  const stop = async (): Promise<void> => {
-    end.abort()
-    await clock.advance(10_000)
-    await ended
-  }
   processes.push({ stop })
-  return { history, metrics, stop, context: subject.context as OperatorContext }
+  return { ...result, metrics, stop }
 }
 
 test('a recorded event is shown at once, aggregated and written to Kubernetes', async () => {
@@ -148,10 +138,10 @@ test('deleted events and events of other controllers do not change the history',
 })
 
 test('an event without an object name is not written to Kubernetes, and recording works before the start', async () => {
-  const idle = new EventHistory({ clock, random: seededRandom(9) })
-  idle.record(failed)
-  expect(idle.list()).toHaveLength(1)
   const { history, context } = await start()
+  const idle = new EventHistory(context, { watchRemote: false })
+  idle.record({ ...failed, involvedObject: { kind: 'Application', name: '' } })
+  expect(idle.list()).toHaveLength(1)
   history.record({ ...failed, reason: REASONS.validationFailed, involvedObject: { kind: 'Application', name: '' } })
   await clock.advance(1_000)
   expect(history.list()).toHaveLength(1)

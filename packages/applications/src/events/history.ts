@@ -1,9 +1,8 @@
 import { hostname } from 'node:os'
 import type { Clock, KubeObject, Random } from '@tenure/kube'
-import { systemClock, systemRandom } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { EventRecorder } from '@tenure/runtime'
-import type { ComponentDefinition, EventContent, Recorder } from '@tenure/runtime'
+import type { Component, ComponentDefinition, EventContent, Informer, OperatorContext, Recorder } from '@tenure/runtime'
 import { OPERATOR } from '../api/index.ts'
 import type { EventEntry, EventFilter, EventRecord } from './entry.ts'
 import { severityOf, typeFrom } from './entry.ts'
@@ -21,6 +20,13 @@ export {
   type Severity,
 } from './entry.ts'
 
+const DEFAULT_LIMIT = 10_000
+const DEFAULT_WINDOW_MS = 60_000
+/** Time that events get to be written when the manager stops. */
+const MAX_RECORDER_GRACE_MS = 5_000
+
+export type EventHistoryContext = Pick<OperatorContext, 'api' | 'clock' | 'informers' | 'log' | 'metrics' | 'random'>
+
 export interface EventHistoryOptions {
   /** Maximum number of entries in memory; the oldest are dropped first. Default 10,000. */
   readonly limit?: number | undefined
@@ -34,10 +40,6 @@ export interface EventHistoryOptions {
   readonly namespace?: string | undefined
   /** Counts events. Default: events are not counted. */
   readonly metrics?: ApplicationMetrics | undefined
-  /** Default: the manager's. */
-  readonly clock?: Clock | undefined
-  /** Default: the machine's. */
-  readonly random?: Random | undefined
 }
 
 /**
@@ -45,26 +47,29 @@ export interface EventHistoryOptions {
  * events of other replicas, and of this one before a restart, come from a watch. Recording never fails and never waits.
  */
 export class EventHistory {
-  readonly #options: EventHistoryOptions
-  #clock: Clock
+  /** Writes and watches Kubernetes events while the manager runs. */
+  readonly component: ComponentDefinition
+  readonly #clock: Clock
   readonly #random: Random
-  readonly #identity: string
   /** Unique to this process, so that the watch can skip the events that it wrote itself. */
   readonly #instance: string
   readonly #store: EventStore
-  #recorder: EventRecorder | undefined
+  readonly #recorder: EventRecorder
+  readonly #metrics: ApplicationMetrics | undefined
 
-  constructor(options: EventHistoryOptions = {}) {
-    this.#options = options
-    this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? systemRandom
-    this.#identity = (options.identity ?? hostname()).slice(0, 100)
-    this.#instance = `${this.#identity}_${hex(this.#random, 4)}`
-    this.#store = new EventStore({
-      limit: options.limit ?? 10_000,
-      window: options.window ?? 60_000,
-      source: { component: OPERATOR, host: this.#identity },
-    })
+  constructor(context: EventHistoryContext, options: EventHistoryOptions = {}) {
+    const { clock, informers, random } = context
+    const { limit = DEFAULT_LIMIT, window = DEFAULT_WINDOW_MS, watchRemote = true, metrics, namespace } = options
+    const host = (options.identity ?? hostname()).slice(0, 100)
+    this.#clock = clock
+    this.#random = random
+    this.#metrics = metrics
+    this.#instance = `${host}_${hex(random, 4)}`
+    this.#store = new EventStore({ limit, window, source: { component: OPERATOR, host } })
+    this.#recorder = new EventRecorder({ ...context, controller: OPERATOR, instance: this.#instance })
+    const selection = { namespace, fieldSelector: `reportingController=${OPERATOR}` }
+    const events = watchRemote ? informers.informer(Event, selection) : undefined
+    this.component = { stage: 'serve', create: () => this.#component(events) }
   }
 
   /** Recorder for controllers: writes to the history and to Kubernetes. */
@@ -74,36 +79,7 @@ export class EventHistory {
       const { name, namespace, uid } = object.metadata
       const involvedObject = { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid }
       this.#remember({ type: typeFrom(type, reason), reason, message, involvedObject })
-      this.#recorder?.record(object, event)
-    },
-  }
-
-  /** Writes and watches Kubernetes events while the manager runs. */
-  readonly component: ComponentDefinition = {
-    stage: 'serve',
-    create: (context) => {
-      this.#clock = this.#options.clock ?? context.clock
-      const recorder = new EventRecorder({ ...context, controller: OPERATOR, instance: this.#instance })
-      const { watchRemote = true, namespace } = this.#options
-      const selection = { namespace, fieldSelector: `reportingController=${OPERATOR}` }
-      const events = watchRemote ? context.informers.informer(Event, selection) : undefined
-      let unsubscribe: (() => void) | undefined
-      return {
-        name: 'event history',
-        start: () => {
-          this.#recorder = recorder
-          unsubscribe = events?.subscribe((change) => {
-            // Kubernetes deletes events after an hour; the history keeps them.
-            if (change.type !== 'deleted') this.#merge(change.object)
-          })
-          return Promise.resolve()
-        },
-        stop: async (grace) => {
-          unsubscribe?.()
-          this.#recorder = undefined
-          await recorder.close(Math.min(grace, 5_000))
-        },
-      }
+      this.#recorder.record(object, event)
     },
   }
 
@@ -118,7 +94,7 @@ export class EventHistory {
       kind,
       metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
     }
-    this.#recorder?.record(object, contentOf(record))
+    this.#recorder.record(object, contentOf(record))
   }
 
   /** Newest first. */
@@ -126,10 +102,28 @@ export class EventHistory {
     return this.#store.list(filter)
   }
 
+  #component(events: Informer<Event> | undefined): Component {
+    let unsubscribe: (() => void) | undefined
+    return {
+      name: 'event history',
+      start: () => {
+        unsubscribe = events?.subscribe((change) => {
+          // Kubernetes deletes events after an hour; the history keeps them.
+          if (change.type !== 'deleted') this.#merge(change.object)
+        })
+        return Promise.resolve()
+      },
+      stop: async (grace) => {
+        unsubscribe?.()
+        await this.#recorder.close(Math.min(grace, MAX_RECORDER_GRACE_MS))
+      },
+    }
+  }
+
   #remember(record: EventRecord): void {
     const moment = { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
     this.#store.record(record, moment, () => uuid(this.#random))
-    this.#options.metrics?.recorded(record.type, severityOf(record))
+    this.#metrics?.recorded(record.type, severityOf(record))
   }
 
   #merge(event: Event): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '@tenure/kube'
+import type { Clock, ObjectRef } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Lease } from '@tenure/kube/kinds'
 import type { OperatorContext } from '@tenure/runtime'
@@ -43,23 +43,21 @@ export class LeadershipReader {
 
   async leadership(): Promise<Leadership> {
     const isLeader = this.#context.isLeader()
-    const { lease: ref, identity = OPERATOR } = this.#options
+    const { lease: ref } = this.#context.identity
+    const { identity = OPERATOR } = this.#options
     if (!ref) return { isLeader, identity, lease: null }
     const lease = await this.#lease(ref, isLeader)
     return { isLeader, identity: lease?.holderIdentity ?? null, lease }
   }
 
-  #lease(
-    ref: { readonly name: string; readonly namespace?: string | undefined },
-    isLeader: boolean,
-  ): Promise<LeaseView | null> {
+  #lease(ref: ObjectRef, isLeader: boolean): Promise<LeaseView | null> {
     const now = this.#clock.monotonic()
     const read = this.#read
     // A change of leadership makes an earlier read stale.
     if (read && read.isLeader === isLeader && now - read.since < LEASE_CACHE_MS) return read.lease
-    const { api, namespace } = this.#context
+    const { api } = this.#context
     const lease = api
-      .get(Lease, { name: ref.name, namespace: ref.namespace ?? namespace })
+      .get(Lease, ref)
       .then(viewOf)
       .catch((error: unknown) => {
         if (isNotFound(error)) return null

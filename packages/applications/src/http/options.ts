@@ -29,8 +29,6 @@ export interface ApplicationRoutesOptions {
   readonly createNamespaces?: boolean | undefined
   /** Image policy for posted Applications. Default: every image passes. */
   readonly policy?: ImagePolicy | undefined
-  /** Lease of the leader election. Default: no election. */
-  readonly lease?: { readonly name: string; readonly namespace?: string | undefined } | undefined
   /** Identity of this process, shown at `/leader` without an election. Default: the operator's name. */
   readonly identity?: string | undefined
   /** `/readyz` is 503 on replicas that are not the leader. Default false. */

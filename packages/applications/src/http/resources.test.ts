@@ -95,7 +95,7 @@ describe('POST', () => {
     const answer = await call('POST', RESOURCES, body)
     expect(answer.status).toBe(400)
     expect(answer.json).toEqual({ error, ...(details && { details }) })
-    expect(server.requests.filter(({ verb }) => verb === 'create')).toEqual([])
+    expect(server.requests.filter(({ plural, verb }) => plural === 'applications' && verb === 'create')).toEqual([])
   })
 
   test('a refused body is recorded as an event', async () => {

@@ -1,4 +1,5 @@
-import type { RouteGroup } from '@tenure/http'
+import type { Route } from '@tenure/http'
+import type { OperatorContext } from '@tenure/runtime'
 import { aboutRoutes } from './about.ts'
 import { LeadershipReader } from './leadership.ts'
 import { eventsRoute } from './events.ts'
@@ -13,18 +14,16 @@ export type { ApplicationRoutesOptions, Events, Reviews } from './options.ts'
 export type { Leadership, LeaseView } from './leadership.ts'
 
 /** All HTTP routes of the operator. */
-export function applicationRoutes(options: ApplicationRoutesOptions): RouteGroup {
-  return (context) => {
-    const store = new ApplicationStore(context, options)
-    const leadership = new LeadershipReader(context, options)
-    const watch = watchRoute(context, store, options.namespace)
-    return [
-      ...aboutRoutes(context, store, options),
-      ...healthRoutes(context, leadership, options),
-      ...resourceRoutes(store, watch.newest),
-      watch.route,
-      eventsRoute(options.events),
-      ...reviewRoutes(options.reviews),
-    ]
-  }
+export function applicationRoutes(context: OperatorContext, options: ApplicationRoutesOptions): readonly Route[] {
+  const store = new ApplicationStore(context, options)
+  const leadership = new LeadershipReader(context, options)
+  const watch = watchRoute(context, store, options.namespace)
+  return [
+    ...aboutRoutes(context, store, options),
+    ...healthRoutes(context, leadership, options),
+    ...resourceRoutes(store, watch.newest),
+    watch.route,
+    eventsRoute(options.events),
+    ...reviewRoutes(options.reviews),
+  ]
 }

@@ -12,10 +12,7 @@ afterEach(closeRoutes)
 
 const Lease = defineKind<KubeObject & { spec?: object }>({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' })
 const LEASE = { name: 'elide-operator-leader' }
-const election = (identity: string) => ({
-  manager: { leaderElection: { ...LEASE, identity, whenLost: 'campaign' as const } },
-  routes: { lease: LEASE },
-})
+const election = (podName: string) => ({ podName, routes: { identity: podName }, leaderElection: {} })
 
 test('GET / describes the operator, and a browser gets the page', async () => {
   const { call } = await serveRoutes({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
@@ -90,8 +87,8 @@ test('every replica shows the leader from the Lease', async () => {
     })
   const strict = await serveRoutes({
     server,
-    manager: election('operator-3').manager,
-    routes: { lease: LEASE, readyzLeaderOnly: true },
+    ...election('operator-3'),
+    routes: { readyzLeaderOnly: true },
   })
   await expect
     .poll(() => strict.call('GET', '/readyz'), WAIT)

@@ -2,11 +2,12 @@ import { TestControlPlane } from '@tenure/controlplane/testing'
 import type { Client, Kind, KubeObject, Stored } from '@tenure/kube'
 import { Deployment, Event, Pod } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { type Logger, manager } from '@tenure/runtime'
+import type { Logger } from '@tenure/runtime'
 import { silentLogger } from '@tenure/runtime'
 import { applicationDefinition } from '../api/crd.ts'
 import { Application, type ApplicationSpec, LABELS, OPERATOR } from '../api/index.ts'
-import { applicationsController } from '../controllers/application/controller.ts'
+import { applicationController } from '../controllers/application/controller.ts'
+import { runSetup } from './run-setup.ts'
 
 /** The operator's controller on a control plane without built-in controllers, in virtual time. */
 export class OperatorFixture {
@@ -38,24 +39,12 @@ export class OperatorFixture {
   }
 
   async start(): Promise<void> {
-    const { clock, server } = this
-    const end = new AbortController()
-    const subject = manager({
-      name: OPERATOR,
-      controllers: [applicationsController()],
-      transport: server.transport,
-      clock,
-      random: seededRandom(2),
-      log: this.#log,
-      freeze: true,
-    })
-    let isEnded = false
-    const running = subject.run(end.signal).finally(() => (isEnded = true))
-    this.#stop = async () => {
-      end.abort()
-      await clock.advanceUntil(() => isEnded)
-      await running
-    }
+    const { server } = this
+    const { stop } = await runSetup({ server, random: seededRandom(2), log: this.#log }, () => ({
+      controllers: [applicationController()],
+      result: undefined,
+    }))
+    this.#stop = stop
     await this.settle()
   }
 

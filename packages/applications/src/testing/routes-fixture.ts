@@ -2,16 +2,17 @@ import { TestControlPlane } from '@tenure/controlplane/testing'
 import { request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Listening } from '@tenure/http'
-import { HttpServer } from '@tenure/http'
+import { httpServer } from '@tenure/http'
 import type { Clock } from '@tenure/kube'
 import { systemClock } from '@tenure/kube'
-import type { ManagerOptions } from '@tenure/runtime'
-import { createMetrics, manager } from '@tenure/runtime'
+import type { RunOperatorsOptions } from '@tenure/runtime'
+import { createMetrics } from '@tenure/runtime'
 import { ApplicationAdmission } from '../admission/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
-import { OPERATOR } from '../api/index.ts'
 import type { Application } from '../api/index.ts'
 import { EventHistory } from '../events/history.ts'
+import { ApplicationMetrics } from '../metrics.ts'
+import { runSetup } from './run-setup.ts'
 import { applicationRoutes } from '../http/routes.ts'
 import type { ApplicationRoutesOptions } from '../http/options.ts'
 
@@ -38,7 +39,10 @@ export interface RoutesFixtureOptions {
   /** Default: a new control plane, which is stopped with the fixture. */
   readonly server?: TestControlPlane
   readonly routes?: Partial<ApplicationRoutesOptions>
-  readonly manager?: Partial<ManagerOptions>
+  /** Default: the operator's name. */
+  readonly podName?: string
+  /** Default: no election. */
+  readonly leaderElection?: RunOperatorsOptions['leaderElection']
 }
 
 const open: RoutesFixture[] = []
@@ -53,29 +57,27 @@ export async function closeRoutes(): Promise<void> {
 export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<RoutesFixture> {
   const { clock = systemClock } = options
   const server = options.server ?? (await TestControlPlane.start({ clock, crds: [applicationDefinition] }))
-  const events = new EventHistory({ clock, watchRemote: false })
   const listening = Promise.withResolvers<Listening>()
-  const end = new AbortController()
-  const routes = applicationRoutes({ events, reviews: new ApplicationAdmission(), ...options.routes })
-  const running = manager({
-    transport: server.transport,
-    clock,
-    name: OPERATOR,
-    metrics: await createMetrics({ processMetrics: false }),
-    components: [
-      {
-        stage: 'serve',
-        create: (context) => {
-          const options = { address: '127.0.0.1:0', routes: routes(context), onListening: listening.resolve }
-          return new HttpServer(options, context)
-        },
-      },
-    ],
-    freeze: true,
-    gracePeriod: 1_000,
-    ...options.manager,
-  }).run(end.signal)
-  running.catch(listening.reject)
+  const metrics = await createMetrics({ processMetrics: false })
+  const { podName, leaderElection } = options
+  const running = await runSetup(
+    {
+      server,
+      metrics,
+      settings: { podName },
+      leaderElection: leaderElection ?? false,
+      servers: [httpServer({ address: '127.0.0.1:0', onListening: listening.resolve })],
+      gracePeriod: 1_000,
+    },
+    (context) => {
+      const measured = new ApplicationMetrics(context)
+      const events = new EventHistory(context, { watchRemote: false })
+      const reviews = new ApplicationAdmission(context, { metrics: measured })
+      return { routes: applicationRoutes(context, { events, reviews, ...options.routes }), result: events }
+    },
+  )
+  running.ended.catch(listening.reject)
+  const events = running.result
   const { url, port } = await listening.promise
   const fixture: RoutesFixture = {
     server,
@@ -84,8 +86,7 @@ export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<R
     port,
     call: (method, path, body, headers) => call(method, url + path, body, headers),
     close: async () => {
-      end.abort()
-      await running
+      await running.stop()
       if (!options.server) await server.stop()
     },
   }

@@ -1,7 +1,14 @@
 import type { Stored } from '@tenure/kube'
 import { Pod } from '@tenure/kube/kinds'
 import { isDeepEqual } from '@tenure/kube/model'
-import { type Backoff, controller, type ControllerDefinition, hasFinalizer, watch } from '@tenure/runtime'
+import {
+  type Backoff,
+  controller,
+  type ControllerDefinition,
+  type ControllerOptions,
+  hasFinalizer,
+  watch,
+} from '@tenure/runtime'
 import { Application, CONTROLLER_NAME, FINALIZER } from '../../api/index.ts'
 import { applicationKey, applicationOf, CHILD_KINDS, MANAGED_SELECTOR } from './children/index.ts'
 import { planCleanup } from './cleanup.ts'
@@ -10,7 +17,10 @@ import { planApplication } from './plan.ts'
 import { podFailureOf } from './pod-failure.ts'
 import { PENDING_NEW, pendingNewValues, reportStatus } from './status-report.ts'
 
-export interface ApplicationsControllerOptions {
+export interface ApplicationControllerOptions extends Pick<
+  ControllerOptions<Application>,
+  'recorder' | 'onReconciled'
+> {
   /** Namespace to watch. Default: all. */
   readonly namespace?: string | undefined
   /** Number of Applications reconciled at once. Default 32. */
@@ -24,7 +34,7 @@ const DEFAULT_BACKOFF = { base: 1_000, max: 60_000 }
 const DEFAULT_CONCURRENCY = 32
 
 /** Creates the workload of each Application and reports its status. */
-export function applicationsController(options: ApplicationsControllerOptions = {}): ControllerDefinition<Application> {
+export function applicationController(options: ApplicationControllerOptions = {}): ControllerDefinition<Application> {
   const selection = { ...MANAGED_SELECTOR, namespace: options.namespace }
   return controller(Application, {
     name: CONTROLLER_NAME,
@@ -41,6 +51,8 @@ export function applicationsController(options: ApplicationsControllerOptions = 
     plan: planApplication,
     status: reportStatus,
     cleanup: planCleanup,
+    recorder: options.recorder,
+    onReconciled: options.onReconciled,
   })
 }
 
