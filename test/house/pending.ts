@@ -3,7 +3,6 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   words: [
     'docs/reference/configuration.md',
     'packages/controlplane/src/testing',
-    'packages/runtime/src/manager',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',
     'packages/tenure/src/lease-controllers.ts',

@@ -8,11 +8,11 @@ import {
   RestMapper,
 } from '@tenure/kube'
 
-/** An answer older than this, in milliseconds, does not settle a question that it left open. */
+/** Maximum age in milliseconds of a response that may settle an open question. */
 const MAX_AGE_MS = 400
-/** The API server may serve its previous state for this long, in milliseconds, after a change. */
+/** Milliseconds after a change for which the API server may still serve its previous state. */
 const SETTLING_MS = 3_000
-/** Pause between two reads for kinds that are not served. */
+/** Milliseconds between two reads for kinds that are not served. */
 const UNKNOWN_KIND_PAUSE_MS = 2_000
 
 /**
@@ -32,22 +32,22 @@ export class Discovery {
     this.#clock = clock
   }
 
-  /** As last read, without a request; undefined before the first read. For a plan, which must not wait. */
+  /** The last response, without a request; undefined before the first read. For plans, which must not wait. */
   get current(): ApiGroups | undefined {
     return this.#current
   }
 
-  /** False: something changed just now, and the answer may change any moment. Ask again soon. */
+  /** False shortly after a change: the response may still change, so ask again soon. */
   get isSettled(): boolean {
     return this.#clock.monotonic() >= this.#unsettledUntil
   }
 
-  /** As last read. Reads it if it was never read, or if something changed since. */
+  /** The last response. Reads it if it was never read or something changed since. */
   async groups(options?: CallOptions): Promise<ApiGroups> {
     if (!this.isSettled) this.#dropOldAnswer()
     if (this.#readAt === undefined) {
       this.#hasRead = true
-      // Taken before the request: a change while it is under way counts as later.
+      // Taken before the request, so that a change during the request counts as later.
       this.#readAt = this.#clock.monotonic()
       this.#mapper.invalidate()
     }
@@ -55,7 +55,7 @@ export class Discovery {
     return this.#current
   }
 
-  /** As it is now, give or take a moment: for a caller that did not find what it looked for. */
+  /** A current response, for a caller that did not find a kind in the last one. */
   async freshGroups(options?: CallOptions): Promise<ApiGroups> {
     this.#dropOldAnswer()
     return await this.groups(options)
@@ -66,11 +66,11 @@ export class Discovery {
     return await this.#mapper.kind({ name: kind, group, version }, options)
   }
 
-  /** Something changed, a CRD for example: the next question goes to the API server. */
+  /** Notes a change, such as a CRD: the next question goes to the API server. */
   invalidate(): void {
     this.#readAt = undefined
     this.#mapper.invalidate()
-    // Before the first question there is nothing that could have changed.
+    // Before the first read there is nothing that could have changed.
     if (this.#hasRead) this.#unsettledUntil = this.#clock.monotonic() + SETTLING_MS
   }
 

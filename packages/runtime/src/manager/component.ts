@@ -6,16 +6,16 @@ import type { Informers } from '../informer/types.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
-/** Something that is started and stopped with the manager. */
+/** A part of the process that the manager starts and stops. */
 export interface Component {
   readonly name: string
   /** Resolves when it is ready. A rejection ends the manager, unless `signal` aborted. */
   start(signal: AbortSignal): Promise<void>
-  /** Takes no new work and finishes what runs within `grace` milliseconds. Zero: drop it at once. */
+  /** Stops accepting work and waits `grace` milliseconds for running work. Zero: abort it at once. */
   stop(grace: number): Promise<void>
 }
 
-/** What all operators of a process share. */
+/** Context that all operators of a process share. */
 export interface ManagerContext {
   readonly api: KubeApi
   readonly informers: Informers
@@ -29,19 +29,19 @@ export interface ManagerContext {
   readonly namespace: string
 }
 
-/** What an operator and its components receive. Its client, recorder and logger carry the operator's identity. */
+/** Context of an operator and its components. Its client, recorder and logger carry the operator's identity. */
 export interface OperatorContext<S = unknown> extends ManagerContext {
   readonly settings: S
   readonly recorder: Recorder
   readonly identity: {
-    /** Of the operator in the cluster: its field manager and the reporter of its Events. */
+    /** Name of the operator in the cluster: its field manager and the reporter of its Events. */
     readonly name: string
-    /** Of this process, in the Lease. */
+    /** Identity of this process in the Lease. */
     readonly process: string
     /** The Lease of its election; undefined without one. */
     readonly lease: { readonly name: string; readonly namespace: string } | undefined
   }
-  /** Whether this process leads now; always true without leader election. */
+  /** True if this process leads now; always true without leader election. */
   isLeader(): boolean
 }
 

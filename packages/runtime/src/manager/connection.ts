@@ -11,7 +11,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** Opens the transport that the options name, with its requests counted and traced. */
+/** Opens the configured transport, with its requests measured and traced. */
 export async function connect(options: RunOperatorsOptions, metrics: Metrics): Promise<Connection> {
   const { clock = systemClock, tracer = noTracer } = options
   const observed = (transport: Transport, host: string): Transport =>

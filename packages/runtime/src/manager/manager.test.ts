@@ -42,15 +42,15 @@ beforeEach(() => {
 })
 
 interface Run {
-  /** Of the first operator, once it was set up. */
+  /** The context of the first operator after its setup. */
   context(): OperatorContext | undefined
   stop(): void
-  /** Resolves with nothing, or with what `runOperators` rejected with. */
+  /** Resolves with undefined or with the error of `runOperators`. */
   readonly ended: Promise<unknown>
   readonly isEnded: () => boolean
 }
 
-/** Runs one operator with these parts; elected as `pages` under the identity given. */
+/** Runs one operator with these parts; `elected` is its identity in the election. */
 function start(parts: OperatorParts, elected?: string, options: Partial<RunOperatorsOptions> = {}): Run {
   const end = new AbortController()
   let context: OperatorContext | undefined
@@ -196,11 +196,11 @@ test('one process leads and the other waits with full caches, and follows at onc
   await stopped(second)
 })
 
-/** The API answers reads but no lease can be renewed. */
-function breakLeases(): { mend(): void } {
+/** The API server answers reads, but no lease can be renewed. */
+function breakLeases(): { repair(): void } {
   let isBroken = true
   server.intercept((request) => (isBroken && request.plural === 'leases' ? 'drop' : undefined))
-  return { mend: () => (isBroken = false) }
+  return { repair: () => (isBroken = false) }
 }
 
 test('with whenLost stop, a lost lease stops everything at once', async () => {
@@ -217,7 +217,7 @@ test('an operator goes on serving after a lost lease and leads again', async () 
   await clock.advanceUntil(() => journal.length === 2)
   const leases = breakLeases()
   await clock.advanceUntil(() => journal.includes('stop leader'))
-  leases.mend()
+  leases.repair()
   await clock.advanceUntil(() => journal.length === 4)
   expect(journal).toEqual(['start server', 'start leader', 'stop leader', 'start leader'])
   run.stop()

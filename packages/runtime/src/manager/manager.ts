@@ -15,15 +15,15 @@ import { stopSignals } from './signals.ts'
 import { StartedComponents } from './stages.ts'
 
 const DEFAULT_GRACE_MS = 30_000
-/** Longest time that Events get to be written when the manager stops. */
+/** Maximum milliseconds to write Events when the manager stops. */
 const MAX_RECORDER_GRACE_MS = 5_000
 
 /**
  * Runs operators and serves everything that they return: controllers, components, webhooks, routes, probes. Probes and
- * servers start first, then webhooks, then caches, then what follows the leader; all stops in reverse.
+ * servers start first, then webhooks, then caches, then everything that follows the leader; all stop in reverse order.
  *
- * Runs until `signal` aborts or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if something
- * could not be started.
+ * Runs until `signal` aborts or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if a part
+ * fails to start.
  */
 export async function runOperators(options: RunOperatorsOptions, signal?: AbortSignal): Promise<void> {
   const log = options.log ?? silentLogger
@@ -122,7 +122,7 @@ class Manager {
     if (isLost) throw leadershipLost()
   }
 
-  /** Every operator leads or campaigns on its own; the first that fails, or loses its lease for good, ends all. */
+  /** Every operator leads or campaigns on its own; the first one that fails, or loses its lease for good, ends all. */
   async #lead(stop: AbortSignal, grace: number): Promise<boolean> {
     const ended = new AbortController()
     const until = AbortSignal.any([stop, ended.signal])
@@ -159,7 +159,7 @@ class Manager {
       stop: async (grace) => {
         const recorderGrace = Math.min(grace, MAX_RECORDER_GRACE_MS)
         await Promise.all(this.#operators.map((operator) => operator.closeRecorder(recorderGrace)))
-        ended.abort(new Error('the manager stops'))
+        ended.abort(new Error('the manager is stopping'))
         await this.#informers.whenStopped()
       },
     }
@@ -180,7 +180,7 @@ function configured(operator: Operator | ConfiguredOperator): ConfiguredOperator
 function leadershipLost(): TenureError {
   return new TenureError(
     'TENURE_LEADERSHIP_LOST',
-    'Leadership was lost because the lease could not be renewed in time; everything was stopped. Start the process again.',
+    'Leadership was lost because the lease was not renewed in time, and everything was stopped. Start the process again.',
     { fate: 'retry' },
   )
 }

@@ -13,7 +13,7 @@ import type { RunningOperator, RunOperatorsOptions } from './options.ts'
 import { StartedComponents } from './stages.ts'
 import { loopbackWebhooks, settledWebhooks } from './webhooks.ts'
 
-/** What the manager lends to its operators. */
+/** Dependencies that the manager provides to its operators. */
 export interface OperatorRunnerOptions {
   readonly context: ManagerContext
   readonly informers: SharedInformers
@@ -31,7 +31,7 @@ export class OperatorRunner implements RunningOperator {
   readonly #informers: SharedInformers
   readonly #recorder: EventRecorder
   readonly #elector: LeaderElector | undefined
-  /** Writes through it pass only while this process leads. */
+  /** A client whose writes pass only while this process leads. */
   readonly #leaderApi: Client
 
   constructor(
@@ -63,7 +63,7 @@ export class OperatorRunner implements RunningOperator {
     this.parts = operator.setup(this.context as OperatorContext<never>)
   }
 
-  /** The informers of its controllers. They run on every replica, so that a new leader begins with full caches. */
+  /** The informers of its controllers. They run on every replica, so that a new leader starts with full caches. */
   get caches(): readonly Informer<KubeObject>[] {
     const { controllers = [] } = this.parts
     const kinds = controllers.map((definition) => new DeclaredKinds(definition, this.#informers))
@@ -76,7 +76,7 @@ export class OperatorRunner implements RunningOperator {
       .map((definition) => definition.create(context))
   }
 
-  /** Webhooks that are served on every replica. */
+  /** The webhooks that are served on every replica. */
   webhooks(): readonly Component[] {
     const { webhooks = [] } = this.parts
     if (webhooks.length === 0 || (this.#options.webhooks ?? 'settings') !== 'settings') return []
@@ -84,7 +84,7 @@ export class OperatorRunner implements RunningOperator {
     return served ? [served] : []
   }
 
-  /** Leads, or waits to, until `stop` aborts; true if leadership was lost and that is to end the manager. */
+  /** Leads or campaigns until `stop` aborts; true if leadership was lost and that must end the manager. */
   async lead(stop: AbortSignal, grace: number): Promise<boolean> {
     const elector = this.#elector
     if (!elector) {
@@ -115,7 +115,7 @@ export class OperatorRunner implements RunningOperator {
     ]
   }
 
-  /** One term: starts what leads, and stops it when the term ends; at once, unless `stop` ended it. */
+  /** One term: starts everything that leads, and stops it when the term ends; at once, unless `stop` ended it. */
   async #runTerm(term: AbortSignal, stop: AbortSignal, grace: number): Promise<void> {
     const { clock, log } = this.context
     const started = new StartedComponents(clock, log)

@@ -12,13 +12,13 @@ export interface LeaderElectionOptions {
   readonly renewDeadline?: number
   readonly retryPeriod?: number
   /**
-   * What happens when a lease is lost. `campaign`: only what leads stops, at once; the rest continues, and the operator
-   * stands for election again. `stop`: the manager stops at once and `run` rejects. Default `campaign`.
+   * Reaction to a lost lease. `campaign`: the parts that lead stop at once, the rest continues, and the operator
+   * becomes a candidate again. `stop`: the manager stops at once and `run` rejects. Default `campaign`.
    */
   readonly whenLost?: 'stop' | 'campaign'
 }
 
-/** An operator whose parts were built. */
+/** An operator after its setup. */
 export interface RunningOperator {
   readonly operator: Operator
   readonly context: OperatorContext
@@ -31,21 +31,21 @@ export interface OperatorServer {
 }
 
 export interface RunOperatorsOptions {
-  /** With their settings, or with the defaults of their tables. Each is elected on its own. */
+  /** Operators with their settings, or with the defaults of their tables. Each has its own election. */
   readonly operators: readonly (Operator | ConfiguredOperator)[]
-  /** How to reach the API server. Default: in-cluster, KUBECONFIG or ~/.kube/config, whichever applies. */
+  /** Connection to the API server. Default: in-cluster, KUBECONFIG or ~/.kube/config, whichever applies. */
   readonly config?: ConnectionConfig
-  /** Reach it through this transport instead. It stays open when the manager stops. */
+  /** Transport to use instead of `config`. It stays open when the manager stops. */
   readonly transport?: Transport
-  /** Default: the connection's, or `default` with a transport. */
+  /** Default: the namespace of the connection, or `default` with a transport. */
   readonly namespace?: string
-  /** Started before everything else, on every replica. Default: none. */
+  /** Servers that start before everything else, on every replica. Default: none. */
   readonly servers?: readonly OperatorServer[]
-  /** False: no election, every process works. Default: as the operators' settings say, which elect unless told otherwise. */
+  /** False: no election, every process leads. Default: according to the operators' settings, which elect by default. */
   readonly leaderElection?: LeaderElectionOptions | false
   /**
-   * How the API server reaches webhooks. `settings`: by a Service or URL, as the operators' settings say. `loopback`: at a
-   * free port of this machine, served by the leader. `none`: they are not served. Default `settings`.
+   * How the API server reaches webhooks. `settings`: by a Service or URL from the operators' settings. `loopback`: at a
+   * free port of this machine, served by the leader. `none`: webhooks are not served. Default `settings`.
    */
   readonly webhooks?: 'settings' | 'loopback' | 'none'
   /** Address of `/livez` and `/readyz`: `:8081`. Default: not served. */
@@ -54,15 +54,15 @@ export interface RunOperatorsOptions {
   readonly metricsAddress?: string | undefined
   /** Milliseconds that running work gets when the manager stops. Default 30,000. */
   readonly gracePeriod?: number
-  /** Default: silent. `createLogger` makes one. */
+  /** Default: no logs. `createLogger` makes a logger. */
   readonly log?: Logger
-  /** Default: created if `metricsAddress` is set, else none. */
+  /** Default: created if `metricsAddress` is set, otherwise none. */
   readonly metrics?: Metrics
   /** Default: no spans. */
   readonly tracer?: Tracer
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Default: the machine's. */
+  /** Default: the system's generator. */
   readonly random?: Random
   /** Freeze cached objects, to find code that changes them. Default false. */
   readonly freeze?: boolean

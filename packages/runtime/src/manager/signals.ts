@@ -5,7 +5,7 @@ export interface StopSignals {
   dispose(): void
 }
 
-/** Aborts on SIGINT or SIGTERM. A second one ends the process as if nobody had listened: for who can not wait. */
+/** Aborts on SIGINT or SIGTERM. A second signal ends the process at once, as if there were no handler. */
 export function stopSignals(log: Logger): StopSignals {
   const controller = new AbortController()
   const names = ['SIGINT', 'SIGTERM'] as const

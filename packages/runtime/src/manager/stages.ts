@@ -3,7 +3,7 @@ import { asError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import type { Component } from './component.ts'
 
-/** Components that were started, in order, and are stopped in reverse within one grace period for all. */
+/** Components in the order of their start. They stop in reverse within one grace period for all. */
 export class StartedComponents {
   readonly #clock: Clock
   readonly #log: Logger
@@ -14,13 +14,13 @@ export class StartedComponents {
     this.#log = log
   }
 
-  /** Starts these together; resolves when all have started. If one fails, all that were begun are still stopped by `stop`. */
+  /** Starts components together; resolves when all have started. If one fails, `stop` still stops all of them. */
   async start(components: readonly Component[], signal: AbortSignal): Promise<void> {
     this.#started.push([...components])
     await Promise.all(components.map((component) => component.start(signal)))
   }
 
-  /** Stops what was started last first. One that fails to stop is reported and does not keep the others. */
+  /** Stops the components, last started first. One that fails to stop is logged and does not affect the others. */
   async stop(grace: number): Promise<void> {
     const end = this.#clock.monotonic() + grace
     for (let group = this.#started.pop(); group; group = this.#started.pop()) {
@@ -32,7 +32,7 @@ export class StartedComponents {
     try {
       await component.stop(Math.max(end - this.#clock.monotonic(), 0))
     } catch (error) {
-      this.#log.error('component did not stop cleanly', { component: component.name, error: asError(error) })
+      this.#log.error('failed to stop component', { component: component.name, error: asError(error) })
     }
   }
 }

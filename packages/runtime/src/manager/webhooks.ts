@@ -7,8 +7,8 @@ type Reachability = Pick<WebhooksOptions, 'configuration' | 'host' | 'port' | 's
 const DEFAULT_PORT = 9_443
 
 /**
- * Serves an operator's webhooks where its settings say. Behind a Service the replicas share one certificate, in a Secret;
- * at a URL there is one replica, with its own. Undefined: the API server could not reach them.
+ * Serves an operator's webhooks according to its settings. Behind a Service the replicas share one certificate in a
+ * Secret; at a URL there is one replica with its own. Undefined: the API server could not reach them.
  */
 export function settledWebhooks(
   webhooks: readonly Webhook[],
@@ -19,7 +19,7 @@ export function settledWebhooks(
   const { name } = context.identity
   if (settings.webhooks === false) return undefined
   if (url !== undefined) return component(webhooks, context, { port, configuration: { name, address: { url } } })
-  // A Service leads to pods. Registering one for a process outside the cluster would only get every write refused.
+  // A Service selects pods. Registering one for a process outside the cluster would make every write fail.
   if (settings.webhookServiceNamespace === undefined && !isInCluster()) {
     context.log.warn(
       'webhooks not served: not in a pod, and no WEBHOOK_URL at which the API server reaches this process',
@@ -33,8 +33,8 @@ export function settledWebhooks(
 }
 
 /**
- * Serves an operator's webhooks on this machine. Several processes may share one control plane and each has a port of
- * its own, so the leader serves them and registers its port. Certificates live as long as the term.
+ * Serves an operator's webhooks on this machine. Several processes may share one control plane, each with its own port,
+ * so the leader serves them and registers its port. Certificates last as long as the term.
  */
 export function loopbackWebhooks(webhooks: readonly Webhook[]): ComponentDefinition {
   return {

@@ -13,8 +13,8 @@ function fixture(work: QueueWorkerOptions['work'], options: Partial<QueueWorkerO
   return { clock, lines, worker }
 }
 
-describe('a queue worker', () => {
-  test('a key that is added several times is worked on once', async () => {
+describe('QueueWorker', () => {
+  test('a key that is added several times is processed once', async () => {
     const done: string[] = []
     const { clock, worker } = fixture((key) => {
       done.push(key)
@@ -29,7 +29,7 @@ describe('a queue worker', () => {
     expect(worker.isIdle).toBe(true)
   })
 
-  test('one key is never worked on twice at once, and again if it was added meanwhile', async () => {
+  test('a key never runs twice at once, and runs again if it was added meanwhile', async () => {
     let running = 0
     let most = 0
     let count = 0
@@ -71,7 +71,7 @@ describe('a queue worker', () => {
     expect(lines.filter((line) => line.startsWith('error work failed'))).toHaveLength(3)
   })
 
-  test('a conflict is logged as a warning only if it does not go away', async () => {
+  test('a conflict is logged as a warning only if it persists', async () => {
     const conflict = new ApiError('changed', { status: 409, reason: 'Conflict' })
     const { clock, lines, worker } = fixture(() => Promise.reject(conflict))
     await worker.start()

@@ -6,10 +6,12 @@ import { WorkerGroup } from './worker-group.ts'
 
 const DEFAULT_CONCURRENCY = 8
 const DEFAULT_BACKOFF: Backoff = { base: 50, max: 30_000 }
-/** Failures in a row that are expected of a race (a conflict, an object that is gone) before they are logged as warnings. */
+/**
+ * Consecutive failures that are expected in a race (a conflict, a missing object) before they are logged as warnings.
+ */
 const MAX_QUIET_FAILURES = 5
 
-/** Asks for a key again, although its work succeeded. */
+/** Repeats a key although its work succeeded. */
 export interface Requeue {
   /** Milliseconds from now. */
   readonly requeueAfter: number
@@ -19,7 +21,7 @@ export interface WorkContext {
   /** Aborts when the worker stops and its grace period is over. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Failures of this key in a row. */
+  /** Consecutive failures of this key. */
   readonly failures: number
 }
 
@@ -28,26 +30,27 @@ export interface QueueWorkerOptions {
   readonly name: string
   readonly clock: Clock
   readonly log: Logger
-  /** Default: none. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics | undefined
-  /** Keys worked on at once; one key never twice. Default 8. */
+  /** Maximum number of keys processed at once; one key never twice. Default 8. */
   readonly concurrency?: number | undefined
-  /** Waits between retries of one key. Default: 50 ms, doubling, up to 30 s. */
+  /** Delays between retries of one key. Default: 50 ms, doubling, up to 30 s. */
   readonly backoff?: Backoff | undefined
-  /** Does the work of one key. A rejection is retried with backoff. */
+  /** Processes one key. A rejection is retried with backoff. */
   readonly work: (key: string, context: WorkContext) => Promise<Requeue | void>
 }
 
 export interface QueueAddOptions {
-  /** Milliseconds to wait. Default 0. */
+  /** Delay in milliseconds. Default 0. */
   readonly after?: number
   /** Default `PRIORITY.normal`. */
   readonly priority?: number
 }
 
 /**
- * Works on keys that are not those of a controller's objects: a database row, a pool, objects of many kinds. The same
- * queue, workers, backoff, metrics and shutdown as a controller has. It is a component, so an operator can return it.
+ * Processes keys that do not belong to a controller's objects: a database row, a pool, objects of many kinds. It has
+ * the same queue, workers, backoff, metrics and shutdown as a controller. It is a component, so an operator can return
+ * it.
  */
 export class QueueWorker {
   readonly name: string
@@ -61,17 +64,17 @@ export class QueueWorker {
     this.#group = new WorkerGroup({ name, clock, metrics, concurrency, backoff, work: (key) => this.#work(key) })
   }
 
-  /** True if no key is ready and none is being worked on. Keys that wait for their time do not count. */
+  /** True if no key is ready or running. Delayed keys do not count. */
   get isIdle(): boolean {
     return this.#group.isIdle
   }
 
-  /** Asks for the work of a key. A key that waits already is not added twice. */
+  /** Queues a key. A queued key is not added twice. */
   add(key: string, { after = 0, priority = PRIORITY.normal }: QueueAddOptions = {}): void {
     this.#group.queue.add(key, priority, after)
   }
 
-  /** Forgets the failures of a key. */
+  /** Resets the failures of a key. */
   forget(key: string): void {
     this.#group.queue.forget(key)
   }
@@ -81,7 +84,7 @@ export class QueueWorker {
     return Promise.resolve()
   }
 
-  /** Takes no new key, waits `grace` milliseconds for running work, then aborts it. Never rejects. */
+  /** Stops accepting keys, waits `grace` milliseconds for running work, then aborts it. Never rejects. */
   async stop(grace: number): Promise<void> {
     if (await this.#group.stop(grace)) return
     const { running } = this.#group.queue

@@ -3,7 +3,7 @@ import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type Backoff, WorkQueue } from './work-queue.ts'
 import { WorkerPool } from './worker-pool.ts'
 
-/** Milliseconds that aborted work gets to notice. */
+/** Milliseconds that aborted work gets to end. */
 const ABORT_GRACE_MS = 5_000
 
 export interface WorkerGroupOptions {
@@ -12,11 +12,11 @@ export interface WorkerGroupOptions {
   readonly metrics?: Metrics | undefined
   readonly concurrency: number
   readonly backoff?: Backoff | undefined
-  /** Works on a key. Must not throw or reject; returns no promise if there is nothing to wait for. */
+  /** Processes a key. Must not throw or reject; returns no promise if there is nothing to wait for. */
   readonly work: (key: string) => Promise<void> | undefined
 }
 
-/** A queue, its workers, and their orderly end: what controllers and queue workers have in common. */
+/** A queue, its workers and their shutdown: shared by controllers and queue workers. */
 export class WorkerGroup {
   readonly queue: WorkQueue
   readonly #options: WorkerGroupOptions
@@ -30,12 +30,12 @@ export class WorkerGroup {
     this.#pool = new WorkerPool({ queue: this.queue, clock, concurrency, work })
   }
 
-  /** Keys whose work is waiting for something. */
+  /** Number of keys whose work is waiting for something. */
   get active(): number {
     return this.#pool.active
   }
 
-  /** True if no key is ready and none is being worked on. Keys that wait for their time do not count. */
+  /** True if no key is ready or running. Delayed keys do not count. */
   get isIdle(): boolean {
     return this.queue.depth === 0 && this.queue.running === 0
   }
@@ -49,12 +49,15 @@ export class WorkerGroup {
     this.#pool.start()
   }
 
-  /** Starts nothing new, waits `grace` milliseconds for running work, then aborts it. False: some ignores its signal. */
+  /**
+   * Starts no more work, waits `grace` milliseconds for running work, then aborts it. False: some work ignores its
+   * signal.
+   */
   async stop(grace: number): Promise<boolean> {
     const { clock, name } = this.#options
     this.#pool.stop()
     this.queue.shutDown()
-    // Without a grace period the abort happens in this very call: a process that lost the lead must not write any more.
+    // Without a grace period the abort happens in this call: a process that lost its lease must not write any more.
     const isDrained = this.queue.running === 0 || (grace > 0 && (await within(clock, grace, this.queue.drained())))
     this.#stopping.abort(new TenureError('TENURE_CONTROLLER_STOPPED', `${name} is stopping.`, { fate: 'retry' }))
     return isDrained || (await within(clock, ABORT_GRACE_MS, this.queue.drained()))

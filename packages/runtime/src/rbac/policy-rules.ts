@@ -6,9 +6,9 @@ export type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 /** The permissions of an operator. Its manifests grant them; a test proves that they are enough and that none is unused. */
 export interface OperatorRbac {
-  /** In all namespaces and for cluster-scoped kinds: the rules of a ClusterRole. */
+  /** Rules of a ClusterRole: for all namespaces and cluster-scoped kinds. */
   readonly cluster: readonly PolicyRule[]
-  /** In the namespace in which it runs: the rules of a Role. Default: none. */
+  /** Rules of a Role in the operator's own namespace. Default: none. */
   readonly namespace?: readonly PolicyRule[]
 }
 
@@ -17,7 +17,10 @@ export function rule({ group, plural }: Kind, verbs: readonly string[], subresou
   return { apiGroups: [group], resources: [subresource ? `${plural}/${subresource}` : plural], verbs: [...verbs] }
 }
 
-/** Allows verbs on the object of one name. `create` cannot be limited so: a new object has no name yet when RBAC is asked. */
+/**
+ * Allows verbs on the object of one name. `create` cannot be limited this way: a new object has no name when RBAC
+ * decides.
+ */
 export function ruleForName(kind: Kind, name: string, verbs: readonly string[]): PolicyRule {
   return { ...rule(kind, verbs), resourceNames: [name] }
 }
