@@ -1,6 +1,6 @@
 import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
 import { Deployment } from '@tenure/kube/kinds'
-import { apply, call, controller, createLogger, manager, setCondition } from '@tenure/runtime'
+import { apply, call, controller, createLogger, defineOperator, runOperators, setCondition } from '@tenure/runtime'
 
 export interface Website extends KubeObject {
   readonly spec: { readonly image: string; readonly replicas?: number }
@@ -8,7 +8,7 @@ export interface Website extends KubeObject {
 }
 export const Website = defineKind<Website>({ apiVersion: 'example.dev/v1', kind: 'Website' })
 
-export const websites = controller(Website, {
+const websiteController = controller(Website, {
   owns: [Deployment],
   finalizer: 'example.dev/cleanup',
   plan: ({ object }) => [apply(Deployment, deploymentFor(object))],
@@ -33,7 +33,8 @@ function deploymentFor({ metadata, spec }: Website): Deployment {
   }
 }
 
+export const websites = defineOperator({ name: 'websites', setup: () => ({ controllers: [websiteController] }) })
+
 if (import.meta.main) {
-  const log = await createLogger({ format: 'text' })
-  await manager({ name: 'websites', controllers: [websites], leaderElection: 'websites', probes: ':8081', log }).run()
+  await runOperators({ operators: [websites], probes: ':8081', log: await createLogger({ format: 'text' }) })
 }

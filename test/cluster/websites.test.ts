@@ -48,7 +48,7 @@ afterAll(async () => {
 
 /** Starts a replica; replicas with the same lease elect a leader. */
 function startReplica(lease: string, identity: string): Child {
-  const settings = { name: lease, namespace: NAMESPACE, identity, ...SHORT }
+  const settings = { lease, namespace: NAMESPACE, identity, ...SHORT }
   const child = startProgram('websites.ts', settings, { KUBECONFIG: cluster.kubeconfig })
   children.push(child)
   return child
@@ -105,7 +105,7 @@ describe('the example run with the commands of the guide', () => {
     child.signal('SIGINT')
     await child.ended
     await expectOutput(child, 'manager stopped')
-    expect(await cluster.kubectl(['get', 'lease', 'websites', '-o', 'jsonpath={.spec.holderIdentity}'])).toBe('')
+    expect(await cluster.kubectl(['get', 'lease', 'websites-leader', '-o', 'jsonpath={.spec.holderIdentity}'])).toBe('')
     expect(await isListening(8081)).toBe(false)
   })
 })

@@ -1,7 +1,8 @@
 import type { Client, Clock, Random, Transport } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
-import type { Floor, Program, Running } from './floor.ts'
+import { runOperators } from '@tenure/runtime'
+import type { Floor, FloorOperatorsOptions, Program, Running } from './floor.ts'
 
 /** The behaviour that is the same on every Kubernetes API. */
 export abstract class BaseFloor implements Floor {
@@ -38,6 +39,12 @@ export abstract class BaseFloor implements Floor {
         throw new Error(`${this.name}: Not reached within ${this.patience / 1_000} s: ${what}`)
       await this.pass(this.interval)
     }
+  }
+
+  async runOperators(options: FloorOperatorsOptions): Promise<Running> {
+    const { clock, random } = this
+    const transport = await this.transport()
+    return this.run({ run: (signal) => runOperators({ ...options, transport, clock, random }, signal) })
   }
 
   run(program: Program): Running {

@@ -1,4 +1,5 @@
 import type { Client, Clock, Random, Transport } from '@tenure/kube'
+import type { RunOperatorsOptions } from '@tenure/runtime'
 
 /**
  * A Kubernetes API to test operators on. The same test runs on every floor: in process with virtual time, on the
@@ -20,10 +21,15 @@ export interface Floor {
   pass(milliseconds: number): Promise<void>
   /** Waits until `look` returns a truthy value, and returns it. */
   until<R>(what: string, look: () => R | Promise<R>): Promise<Exclude<R, undefined | null | false>>
+  /** Runs operators with a new transport until `stop` is called or the floor is left. */
+  runOperators(options: FloorOperatorsOptions): Promise<Running>
   /** Runs a program until `stop` is called or the floor is left. */
   run(program: Program): Running
   leave(): Promise<void>
 }
+
+/** The floor provides the connection, the clock and randomness. */
+export type FloorOperatorsOptions = Omit<RunOperatorsOptions, 'transport' | 'clock' | 'random'>
 
 /** Work that runs until `signal` aborts, such as a manager. */
 export interface Program {

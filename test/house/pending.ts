@@ -1,7 +1,6 @@
 /** Paths and names that do not follow a rule yet. The lists only get shorter; when they are empty, this file goes. */
 export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames', readonly string[]>> = {
   words: [
-    'docs/reference/configuration.md',
     'packages/controlplane/src/testing',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',
@@ -15,17 +14,7 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   ],
   layout: [],
   model: [],
-  typeNames: [
-    'PolicyRule',
-    'Operator',
-    'Change',
-    'Command',
-    'Decision',
-    'DeleteOptions',
-    'Discovery',
-    'Fields',
-    'GroupVersionKind',
-  ],
+  typeNames: ['Change', 'Decision', 'DeleteOptions', 'Discovery', 'Fields', 'Operator'],
 }
 
 /** A pending entry is a file or a folder, and includes everything below it. */

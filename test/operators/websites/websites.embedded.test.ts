@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isNotFound } from '@tenure/kube'
 import { CustomResourceDefinition, Deployment } from '@tenure/kube/kinds'
-import { manager } from '@tenure/runtime'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { Website, websites } from '../../../docs/examples/websites.ts'
@@ -19,11 +18,10 @@ onEveryFloor(
   (floor) => {
     test('the operator creates, repairs and finally deletes the Deployment of a Website', async () => {
       const here = floor()
-      const { api, clock, random } = here
+      const { api } = here
       await api.apply(CustomResourceDefinition, definition, { force: true })
       const ref = { name: 'shop', namespace: await here.namespace('websites') }
-      const transport = await here.transport()
-      here.run(manager({ name: 'websites', controllers: [websites], transport, clock, random, freeze: true }))
+      await here.runOperators({ operators: [websites], freeze: true })
       await here.until('the definition is served', () =>
         api.create(Website, { metadata: ref, spec: { image: 'nginx', replicas: 2 } }).catch((error: unknown) => {
           if (isNotFound(error)) return false
