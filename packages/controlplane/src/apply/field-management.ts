@@ -7,7 +7,7 @@ import { compare } from './merge/compare.ts'
 import type { Conflict } from './managers/conflicts.ts'
 import { conflictError, NEVER_OWNED } from './managers/conflicts.ts'
 import { fieldSetOf } from './fields/field-set.ts'
-import type { Fields } from './fields/fields.ts'
+import type { FieldSet } from './fields/fields.ts'
 import {
   difference,
   fieldsEqual,
@@ -94,7 +94,7 @@ const ownerFor = ({ manager, apiVersion, subresource }: ManagedContext, operatio
   fields: LEAF,
 })
 
-function resetsOf(context: ManagedContext, { kind = '' }: KubeObject): Fields {
+function resetsOf(context: ManagedContext, { kind = '' }: KubeObject): FieldSet {
   if (context.resetFields) return resetSet(context.resetFields)
   const { apiVersion, schema, subresource } = context
   const group = apiVersion.slice(0, Math.max(apiVersion.indexOf('/'), 0))
@@ -231,7 +231,7 @@ function describe(object: KubeObject): string {
 /** Whether a managedFields entry owns the field at this path of names. */
 export function ownsField(entry: ManagedFieldsEntry, path: readonly string[]): boolean {
   return hasPath(
-    (entry.fieldsV1 as Fields | undefined) ?? LEAF,
+    (entry.fieldsV1 as FieldSet | undefined) ?? LEAF,
     path.map((name) => `f:${name}`),
   )
 }

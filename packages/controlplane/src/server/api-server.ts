@@ -18,7 +18,7 @@ import type { Authorizer } from './auth/authorization.ts'
 import { MAX_BODY_BYTES, objectPurpose, parseBody, patchPurpose, tooLarge } from './encoding/request-body.ts'
 import type { ParsedBody } from './encoding/request-body.ts'
 import { withDeprecation } from './http/deprecation-warning.ts'
-import { Discovery } from './discovery/discovery.ts'
+import { DiscoveryDocuments } from './discovery/discovery.ts'
 import { encodeList, encodeObject } from './encoding/encode.ts'
 import type { EncodeOptions } from './encoding/encode.ts'
 import { actingUser } from './auth/impersonation.ts'
@@ -86,14 +86,14 @@ export interface ApiServerOptions {
 /** The Kubernetes API, independent of the transport. */
 export class ApiServer {
   readonly #options: ApiServerOptions
-  readonly #discovery: Discovery
+  readonly #discovery: DiscoveryDocuments
   readonly #openApi: OpenApi
 
   constructor(options: ApiServerOptions) {
     this.#options = options
     const { catalog } = options
     const extra = reviewDefinitions.filter(({ group, version, plural }) => !catalog.find(group, version, plural))
-    this.#discovery = new Discovery(catalog, extra)
+    this.#discovery = new DiscoveryDocuments(catalog, extra)
     this.#openApi = new OpenApi(catalog)
   }
 

@@ -5,7 +5,7 @@ import { Deque } from './memory/deque.ts'
 import { HistoryWindow, type HistoryLimits } from './memory/history-window.ts'
 import type { ChangeLog, ChangeLogListener } from './change-log.ts'
 import type { MemoryView } from './memory/memory-view.ts'
-import type { Change, Decision, RangeOptions, Storage, StoredObject, Written } from './types.ts'
+import type { Change, WriteDecision, RangeOptions, Storage, StoredObject, Written } from './types.ts'
 import { Tombstone, Version } from './memory/version.ts'
 
 /** Above this many pending writes, new ones are refused: clients retry, whereas memory runs out. */
@@ -85,7 +85,7 @@ export class LoggedStorage implements Storage {
   write<R = undefined>(
     resource: string,
     key: string,
-    decide: (current: StoredObject | undefined) => Decision<R>,
+    decide: (current: StoredObject | undefined) => WriteDecision<R>,
   ): Promise<Written<R>> {
     return new Promise((resolve, reject) => {
       this.#refuseIfUnable()
@@ -96,7 +96,7 @@ export class LoggedStorage implements Storage {
           ? pending.state
           : undefined
         : this.#view.get(resource, key)
-      let decision: Decision<R>
+      let decision: WriteDecision<R>
       try {
         decision = decide(current)
       } catch (error) {

@@ -47,7 +47,7 @@ export class RevisionCompacted extends Error {
 }
 
 /** The outcome of a write, decided on the newest state: the next object (without resourceVersion), a removal, or a no-op. */
-export type Decision<R> =
+export type WriteDecision<R> =
   | { readonly put: KubeObject; readonly result?: R }
   | { readonly remove: true; readonly result?: R }
   /** A no-op: nothing is written and no revision is used. */
@@ -79,7 +79,7 @@ export interface Storage {
   write<R = undefined>(
     resource: string,
     key: string,
-    decide: (current: StoredObject | undefined) => Decision<R>,
+    decide: (current: StoredObject | undefined) => WriteDecision<R>,
   ): Promise<Written<R>>
   /**
    * Calls `listener` synchronously for each durable change of `resource` after revision `from`, history first, in order.

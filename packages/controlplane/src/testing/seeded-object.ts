@@ -4,7 +4,7 @@ import { apiVersionOf } from '../registry/decode/decode.ts'
 import { orderMetadata, timestamp } from '../registry/metadata/metadata.ts'
 import { newUid } from '../registry/verbs/prepare.ts'
 import type { ResourceDefinition } from '../registry/types.ts'
-import type { Decision } from '../storage/types.ts'
+import type { WriteDecision } from '../storage/types.ts'
 
 export interface SeedContext {
   readonly definition: ResourceDefinition
@@ -14,14 +14,14 @@ export interface SeedContext {
 }
 
 /**
- * What seeding writes: the object as given, without defaults or validation. A new object gets its identity; one that
+ * Decides what seeding writes: the object as given, without defaults or validation. A new object gets its identity; one that
  * exists keeps its own, and its generation counts changes of the spec.
  */
 export function seededObject(
   given: KubeObject,
   live: Stored<KubeObject> | undefined,
   context: SeedContext,
-): Decision<undefined> {
+): WriteDecision<undefined> {
   const { definition } = context
   // A copy without undefined fields.
   const body = JSON.parse(JSON.stringify(given)) as KubeObject & JsonObject

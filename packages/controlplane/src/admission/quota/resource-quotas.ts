@@ -3,7 +3,7 @@ import { isDeepEqual, valueAtPath } from '@tenure/kube/model'
 import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
 import type { ResourceDefinition } from '../../registry/types.ts'
-import type { Decision, Storage, StoredObject } from '../../storage/types.ts'
+import type { WriteDecision, Storage, StoredObject } from '../../storage/types.ts'
 import { amountsAt, asObject, excess, only, shown, sum } from './amounts.ts'
 import type { Amounts } from './amounts.ts'
 import type { QuotaUsage } from './quota-usage.ts'
@@ -52,7 +52,7 @@ export class ResourceQuotas implements Admission {
     for (const quota of concerned) {
       const wasCounted = oldObject !== undefined && isInScope(quota.object, bucket, oldObject)
       const added = wasCounted ? excess(requested, before) : requested
-      const reservation = this.#storage.write(QUOTAS, quota.key, (current): Decision<undefined> => {
+      const reservation = this.#storage.write(QUOTAS, quota.key, (current): WriteDecision<undefined> => {
         if (!current) throw new QuotaDeleted()
         const next = this.#withReservation(attributes, current, added)
         if (dryRun || next === current.object) return { keep: true }

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { isEmptyObject, isList } from '../../patch/json.ts'
-import type { Fields } from './fields.ts'
+import type { FieldSet } from './fields.ts'
 import { LEAF, nodeOf, SELF } from './fields.ts'
 import { itemElementIfAny, valueTypeFor } from './value-type.ts'
 import { compareText, fieldElement } from './path-element.ts'
 import type { ListType, MapType, Structure } from './structure.ts'
 
 /** All fields that an object sets: those its applier owns. */
-export function fieldSetOf(object: unknown, structure: Structure, known?: KnownFields): Fields {
+export function fieldSetOf(object: unknown, structure: Structure, known?: KnownFields): FieldSet {
   return fieldsOf(object, structure, false, known) ?? LEAF
 }
 
@@ -17,11 +17,11 @@ export type KnownFields = Map<object, Found>
 interface Found {
   readonly structure: Structure
   readonly self: boolean
-  readonly fields: Fields | undefined
+  readonly fields: FieldSet | undefined
 }
 
 /** `self`: the field counts even if nothing below it does. */
-function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
+function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: KnownFields): FieldSet | undefined {
   if (!known || typeof value !== 'object' || value === null) return find(value, structure, self, known)
   const found = known.get(value)
   if (found?.structure === structure && found.self === self) return found.fields
@@ -30,7 +30,7 @@ function fieldsOf(value: unknown, structure: Structure, self: boolean, known?: K
   return fields
 }
 
-function find(value: unknown, structure: Structure, self: boolean, known?: KnownFields): Fields | undefined {
+function find(value: unknown, structure: Structure, self: boolean, known?: KnownFields): FieldSet | undefined {
   const kind = valueTypeFor(structure, value)
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
     return isJsonObject(value) ? ofMap(value, structure.map, self, known) : self ? LEAF : undefined
@@ -41,8 +41,8 @@ function find(value: unknown, structure: Structure, self: boolean, known?: Known
   return LEAF
 }
 
-function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFields): Fields | undefined {
-  const draft: Record<string, Fields> = self ? { [SELF]: LEAF } : {}
+function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFields): FieldSet | undefined {
+  const draft: Record<string, FieldSet> = self ? { [SELF]: LEAF } : {}
   let isLeft = false
   for (const key of Object.keys(value).toSorted(compareText)) {
     const member = value[key]
@@ -58,8 +58,8 @@ function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFiel
   return isLeft ? draft : self ? LEAF : undefined
 }
 
-function ofList(value: readonly unknown[], list: ListType, self: boolean, known?: KnownFields): Fields | undefined {
-  const draft: Record<string, Fields> = {}
+function ofList(value: readonly unknown[], list: ListType, self: boolean, known?: KnownFields): FieldSet | undefined {
+  const draft: Record<string, FieldSet> = {}
   for (const item of value) {
     const element = itemElementIfAny(list, item)
     if (element === undefined) continue

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { isList } from '../../patch/json.ts'
 import { compare } from '../merge/compare.ts'
 import { fieldSetOf } from './field-set.ts'
-import type { Fields } from './fields.ts'
+import type { FieldSet } from './fields.ts'
 import {
   canonicalFields,
   difference,
@@ -32,7 +32,7 @@ const path = fc.array(name, { minLength: 1, maxLength: 4 })
 const fields = fc.array(path, { maxLength: 8 }).map((paths) => fieldsAt(...paths))
 
 /** The members of a set as paths. */
-function members(set: Fields, prefix = ''): readonly string[] {
+function members(set: FieldSet, prefix = ''): readonly string[] {
   return Object.keys(set)
     .filter((key) => key !== SELF)
     .flatMap((key) => {
@@ -41,7 +41,7 @@ function members(set: Fields, prefix = ''): readonly string[] {
     })
 }
 
-const asSet = (set: Fields): ReadonlySet<string> => new Set(members(set))
+const asSet = (set: FieldSet): ReadonlySet<string> => new Set(members(set))
 
 describe('Fields', () => {
   test('union, difference and intersection act on the members', () => {

@@ -7,32 +7,32 @@ import { canonicalElement, comparePathElements, printElement } from './path-elem
  * children a member, and a node without either is not a member itself. Trees are immutable and sorted and share equal
  * parts, so fieldsV1 from storage is used directly.
  */
-export interface Fields {
-  readonly [element: PathElement]: Fields
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet
 }
 
-type Draft = Record<PathElement, Fields>
+type Draft = Record<PathElement, FieldSet>
 
 /** A member without children; as a root, the empty set. */
-export const LEAF: Fields = Object.freeze({})
+export const LEAF: FieldSet = Object.freeze({})
 export const SELF = '.'
 const MAX_FIELD_DEPTH = 1_000
 
-export function isEmpty(set: Fields): boolean {
+export function isEmpty(set: FieldSet): boolean {
   for (const _ in set) return false
   return true
 }
 
 /** Whether the field of a node is in the set. */
-export const isMember = (node: Fields): boolean => node[SELF] !== undefined || isEmpty(node)
+export const isMember = (node: FieldSet): boolean => node[SELF] !== undefined || isEmpty(node)
 
 /** The node with its own field as a member. */
-export function withSelf(node: Fields | undefined): Fields {
+export function withSelf(node: FieldSet | undefined): FieldSet {
   if (node === undefined || isMember(node)) return node ?? LEAF
   return { [SELF]: LEAF, ...node }
 }
 
-export function fieldsEqual(a: Fields, b: Fields): boolean {
+export function fieldsEqual(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   let size = 0
   for (const key in a) {
@@ -46,7 +46,7 @@ export function fieldsEqual(a: Fields, b: Fields): boolean {
 }
 
 /** Sorted by path element; sorts only if needed. */
-function inOrder(draft: Draft): Fields {
+function inOrder(draft: Draft): FieldSet {
   const keys = Object.keys(draft)
   const start = keys[0] === SELF ? 1 : 0
   for (let i = start + 1; i < keys.length; i++) {
@@ -55,7 +55,7 @@ function inOrder(draft: Draft): Fields {
   return draft
 }
 
-function sorted(draft: Draft, keys: string[]): Fields {
+function sorted(draft: Draft, keys: string[]): FieldSet {
   const result: Draft = {}
   const self = draft[SELF]
   if (self) result[SELF] = self
@@ -67,16 +67,16 @@ function sorted(draft: Draft, keys: string[]): Fields {
 }
 
 /** A node with these children, sorted; undefined if it is empty. */
-export function nodeOf(draft: Draft, self: boolean): Fields | undefined {
+export function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
   if (isEmpty(draft)) return self ? LEAF : undefined
   return inOrder(self ? { [SELF]: LEAF, ...draft } : draft)
 }
 
-export function union(a: Fields, b: Fields): Fields {
+export function union(a: FieldSet, b: FieldSet): FieldSet {
   return a === b || isEmpty(b) ? a : isEmpty(a) ? b : unite(a, b, false)
 }
 
-function unite(a: Fields, b: Fields, self: boolean): Fields {
+function unite(a: FieldSet, b: FieldSet, self: boolean): FieldSet {
   let draft: Draft | undefined
   for (const key in b) {
     const theirs = b[key]
@@ -92,7 +92,7 @@ function unite(a: Fields, b: Fields, self: boolean): Fields {
   return draft ? inOrder(draft) : a
 }
 
-function uniteNodes(a: Fields, b: Fields): Fields {
+function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a
   if (isEmpty(a)) return withSelf(b)
   if (isEmpty(b)) return withSelf(a)
@@ -100,16 +100,16 @@ function uniteNodes(a: Fields, b: Fields): Fields {
 }
 
 /** The members of `a` that are not in `b`. A parent in `b` does not remove its children. */
-export function difference(a: Fields, b: Fields): Fields {
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, false) ?? LEAF
 }
 
 /** The members of `a` that are neither in `b` nor below a member of `b`. */
-export function recursiveDifference(a: Fields, b: Fields): Fields {
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, true) ?? LEAF
 }
 
-function subtract(a: Fields, b: Fields, recursive: boolean): Fields | undefined {
+function subtract(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | undefined {
   let draft: Draft | undefined
   for (const key in a) {
     const mine = a[key]
@@ -125,7 +125,7 @@ function subtract(a: Fields, b: Fields, recursive: boolean): Fields | undefined 
   return isEmpty(draft) ? undefined : draft
 }
 
-function subtractNodes(a: Fields, b: Fields, recursive: boolean): Fields | undefined {
+function subtractNodes(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | undefined {
   const isGone = isMember(b)
   if (isGone && (recursive || isEmpty(a))) return undefined
   if (isEmpty(a)) return a
@@ -139,11 +139,11 @@ function subtractNodes(a: Fields, b: Fields, recursive: boolean): Fields | undef
 }
 
 /** The members of both. */
-export function intersection(a: Fields, b: Fields): Fields {
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return intersect(a, b) ?? LEAF
 }
 
-function intersect(a: Fields, b: Fields): Fields | undefined {
+function intersect(a: FieldSet, b: FieldSet): FieldSet | undefined {
   const draft: Draft = {}
   let kept = false
   for (const key in a) {
@@ -158,8 +158,8 @@ function intersect(a: Fields, b: Fields): Fields | undefined {
   return kept ? draft : undefined
 }
 
-export function hasPath(set: Fields, path: readonly PathElement[]): boolean {
-  let node: Fields | undefined = set
+export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
+  let node: FieldSet | undefined = set
   for (const element of path) {
     node = node[element]
     if (node === undefined) return false
@@ -167,10 +167,10 @@ export function hasPath(set: Fields, path: readonly PathElement[]): boolean {
   return path.length > 0 && isMember(node)
 }
 
-export function fieldsAt(...paths: readonly (readonly PathElement[])[]): Fields {
+export function fieldsAt(...paths: readonly (readonly PathElement[])[]): FieldSet {
   let set = LEAF
   for (const path of paths) {
-    let node: Fields = LEAF
+    let node: FieldSet = LEAF
     for (const element of path.toReversed()) node = { [element]: node }
     set = union(set, node)
   }
@@ -178,14 +178,14 @@ export function fieldsAt(...paths: readonly (readonly PathElement[])[]): Fields 
 }
 
 /** Every member as a printed path: the members of a level first, then the levels below. */
-export function* printedPaths(set: Fields, prefix = ''): Generator<string> {
+export function* printedPaths(set: FieldSet, prefix = ''): Generator<string> {
   const keys = Object.keys(set).filter((key) => key !== SELF)
   for (const key of keys) if (isMember(set[key] ?? LEAF)) yield prefix + printElement(key)
   for (const key of keys) yield* printedPaths(set[key] ?? LEAF, prefix + printElement(key))
 }
 
 /** A set from a request, sorted and written as the server writes it. Throws if it is malformed. */
-export function canonicalFields(sent: unknown, depth = 0): Fields {
+export function canonicalFields(sent: unknown, depth = 0): FieldSet {
   if (!isJsonObject(sent)) throw new SyntaxError('fields must be an object')
   if (depth > MAX_FIELD_DEPTH) throw new SyntaxError('fields are nested too deeply')
   const draft: Draft = {}

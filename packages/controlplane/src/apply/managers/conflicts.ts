@@ -1,5 +1,5 @@
 import { StatusError } from '../../errors.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { fieldsAt, isEmpty, printedPaths } from '../fields/fields.ts'
 import { compareText } from '../fields/path-element.ts'
 import type { Owner } from './managers.ts'
@@ -8,7 +8,7 @@ import type { Owner } from './managers.ts'
 export interface Conflict {
   readonly identity: string
   readonly owner: Owner
-  readonly fields: Fields
+  readonly fields: FieldSet
 }
 
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
@@ -35,7 +35,7 @@ function printOwner({ manager, subresource, operation, apiVersion }: Owner): str
 }
 
 /** Fields without an owner: those that the server sets and those that identify the object. */
-export const NEVER_OWNED: Fields = fieldsAt(
+export const NEVER_OWNED: FieldSet = fieldsAt(
   ['f:apiVersion'],
   ['f:kind'],
   ['f:metadata'],

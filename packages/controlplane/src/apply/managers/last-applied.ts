@@ -3,7 +3,7 @@ import type { KubeObject } from '@tenure/kube'
 
 import { compare } from '../merge/compare.ts'
 import { fieldSetOf } from '../fields/field-set.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { difference } from '../fields/fields.ts'
 import { compareText, goEscaped } from '../fields/path-element.ts'
 import type { Structure } from '../fields/structure.ts'
@@ -20,7 +20,7 @@ export function unchangedSinceLastApplied(
   live: KubeObject,
   apiVersion: string,
   structure: Structure,
-): Fields | undefined {
+): FieldSet | undefined {
   const text = live.metadata?.annotations?.[LAST_APPLIED]
   if (!text) return undefined
   let applied: unknown

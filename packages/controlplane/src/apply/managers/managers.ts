@@ -2,7 +2,7 @@ import { isJsonObject } from '@tenure/kube/model'
 import type { ManagedFieldsEntry } from '@tenure/kube'
 
 import { isEmptyObject, isList } from '../../patch/json.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { canonicalFields, LEAF, union } from '../fields/fields.ts'
 import { compareText } from '../fields/path-element.ts'
 
@@ -17,7 +17,7 @@ export interface Owner {
   readonly subresource: string
   /** Time of the last write; undefined for an applier that changed nothing with its first apply. */
   readonly time: string | undefined
-  readonly fields: Fields
+  readonly fields: FieldSet
 }
 
 /** Owners by identity. */
@@ -51,7 +51,7 @@ export function ownersOf(entries: readonly ManagedFieldsEntry[] | undefined): Ow
       apiVersion: entry.apiVersion ?? '',
       subresource: entry.subresource ?? '',
       time: entry.time,
-      fields: (entry.fieldsV1 as Fields | undefined) ?? LEAF,
+      fields: (entry.fieldsV1 as FieldSet | undefined) ?? LEAF,
     } as const
     owners.set(identityOf(owner), owner)
   }

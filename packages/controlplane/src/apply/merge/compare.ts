@@ -1,6 +1,6 @@
 import { isDeepEqual, isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
 import { isEmptyObject, isList } from '../../patch/json.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { LEAF, nodeOf } from '../fields/fields.ts'
 import type { ValueType } from '../fields/value-type.ts'
 import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
@@ -10,8 +10,8 @@ import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
 export interface Comparison {
   /** Fields that were added or changed. */
-  readonly written: Fields
-  readonly removed: Fields
+  readonly written: FieldSet
+  readonly removed: FieldSet
 }
 
 /** No difference. */
@@ -19,14 +19,14 @@ const SAME: Comparison = { written: LEAF, removed: LEAF }
 
 /** Collects the written and removed fields below one field. */
 interface Draft {
-  written: Record<string, Fields> | undefined
-  removed: Record<string, Fields> | undefined
+  written: Record<string, FieldSet> | undefined
+  removed: Record<string, FieldSet> | undefined
 }
 
 /** The difference of one field and everything below it; undefined if there is none. */
 interface Change {
-  readonly written: Fields | undefined
-  readonly removed: Fields | undefined
+  readonly written: FieldSet | undefined
+  readonly removed: FieldSet | undefined
 }
 
 const WRITTEN: Change = { written: LEAF, removed: undefined }
@@ -53,7 +53,7 @@ function both(a: Change | undefined, b: Change | undefined): Change | undefined 
   return { written: together(a.written, b.written), removed: together(a.removed, b.removed) }
 }
 
-function together(a: Fields | undefined, b: Fields | undefined): Fields | undefined {
+function together(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   return a && b ? nodeOf({ ...a, ...b }, true) : (a ?? b)
 }
 

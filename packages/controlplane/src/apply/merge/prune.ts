@@ -1,6 +1,6 @@
 import type { KnownFields } from '../fields/field-set.ts'
 import { fieldSetOf } from '../fields/field-set.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { difference, intersection, isEmpty, union } from '../fields/fields.ts'
 import { removeFields, withNamedFields } from './remove-fields.ts'
 import type { Structure } from '../fields/structure.ts'
@@ -11,7 +11,7 @@ import type { Structure } from '../fields/structure.ts'
  */
 export function pruneDropped(
   merged: unknown,
-  sets: { readonly last: Fields; readonly current: Fields; readonly owned: Fields },
+  sets: { readonly last: FieldSet; readonly current: FieldSet; readonly owned: FieldSet },
   structure: Structure,
 ): unknown {
   const { last, current, owned } = sets
@@ -19,8 +19,8 @@ export function pruneDropped(
   if (isEmpty(difference(last, current))) return merged
   const lastNamed = withNamedFields(last, structure)
   const known: KnownFields = new Map()
-  const without = (value: unknown, set: Fields): unknown => removeFields(value, set, structure) ?? {}
-  const setOf = (value: unknown): Fields => withNamedFields(fieldSetOf(value, structure, known), structure)
+  const without = (value: unknown, set: FieldSet): unknown => removeFields(value, set, structure) ?? {}
+  const setOf = (value: unknown): FieldSet => withNamedFields(fieldSetOf(value, structure, known), structure)
 
   const mergedSet = setOf(merged)
   const bare = without(merged, lastNamed)

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, setOwnValue } from '@tenure/kube/model'
 import { isList } from '../../patch/json.ts'
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { isEmpty, isMember, LEAF, SELF } from '../fields/fields.ts'
 import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
 import { fieldElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
 /** The value without the fields of the set; null where nothing is left, as in kube-apiserver. */
-export function removeFields(value: unknown, set: Fields, structure: Structure): unknown {
+export function removeFields(value: unknown, set: FieldSet, structure: Structure): unknown {
   if (isEmpty(set)) return value
   const kind = valueTypeFor(structure, value)
   if (kind === 'scalar') return value
@@ -18,7 +18,7 @@ export function removeFields(value: unknown, set: Fields, structure: Structure):
   return null
 }
 
-function fromMap(value: JsonObject, set: Fields, map: MapType): unknown {
+function fromMap(value: JsonObject, set: FieldSet, map: MapType): unknown {
   const kept: Record<string, unknown> = {}
   let isLeft = false
   let isChanged = false
@@ -33,7 +33,7 @@ function fromMap(value: JsonObject, set: Fields, map: MapType): unknown {
   return isChanged ? (isLeft ? kept : null) : value
 }
 
-function fromList(value: readonly unknown[], set: Fields, list: ListType): unknown {
+function fromList(value: readonly unknown[], set: FieldSet, list: ListType): unknown {
   const kept: unknown[] = []
   let isChanged = false
   for (const item of value) {
@@ -46,7 +46,7 @@ function fromList(value: readonly unknown[], set: Fields, list: ListType): unkno
   return isChanged ? (kept.length > 0 ? kept : null) : value
 }
 
-function withoutNode(value: unknown, node: Fields, structure: Structure | undefined): unknown {
+function withoutNode(value: unknown, node: FieldSet, structure: Structure | undefined): unknown {
   if (isMember(node)) return undefined
   return structure ? removeFields(value, node, structure) : value
 }
@@ -55,8 +55,8 @@ function withoutNode(value: unknown, node: Fields, structure: Structure | undefi
  * The set with every declared field on the path to a member: an applier that sets fields in `spec.template.spec` owns
  * `spec.template.spec` implicitly.
  */
-export function withNamedFields(set: Fields, structure: Structure | undefined): Fields {
-  let draft: Record<string, Fields> | undefined
+export function withNamedFields(set: FieldSet, structure: Structure | undefined): FieldSet {
+  let draft: Record<string, FieldSet> | undefined
   for (const key in set) {
     const node = set[key]
     if (key === SELF || node === undefined || isEmpty(node)) continue

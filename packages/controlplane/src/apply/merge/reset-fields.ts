@@ -1,4 +1,4 @@
-import type { Fields } from '../fields/fields.ts'
+import type { FieldSet } from '../fields/fields.ts'
 import { fieldsAt, LEAF } from '../fields/fields.ts'
 
 /** A path of field names: `['metadata', 'labels']`. */
@@ -50,9 +50,9 @@ export function defaultResetFields(
   return (of.isBuiltIn ? MAIN_RESETS[name] : undefined) ?? STATUS
 }
 
-const sets = new WeakMap<readonly FieldPath[], Fields>()
+const sets = new WeakMap<readonly FieldPath[], FieldSet>()
 
-export function resetSet(paths: readonly FieldPath[]): Fields {
+export function resetSet(paths: readonly FieldPath[]): FieldSet {
   if (paths.length === 0) return LEAF
   const known = sets.get(paths)
   if (known) return known

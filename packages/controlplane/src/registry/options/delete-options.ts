@@ -6,7 +6,7 @@ import type { RequestOptions } from '../request.ts'
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
 
 /** The options of a delete. */
-export type DeleteOptions = Pick<
+export type DeleteRequestOptions = Pick<
   RequestOptions,
   'gracePeriodSeconds' | 'orphanDependents' | 'propagationPolicy' | 'dryRun' | 'preconditions'
 >
@@ -15,10 +15,11 @@ export type DeleteOptions = Pick<
  * Reads delete options from an object as strictly as kube-apiserver: ignoring a precondition or a dry run of the wrong
  * type would delete an object that the client wanted to keep. Throws a DecodeError.
  */
-export function readDeleteOptions(value: Readonly<Record<string, unknown>>): DeleteOptions {
+export function readDeleteOptions(value: Readonly<Record<string, unknown>>): DeleteRequestOptions {
   const { object, error } = decodeBuiltIn(resolveBuiltIn(DELETE_OPTIONS), resolveBuiltIn, value)
   if (error !== undefined) throw new DecodeError(error)
-  const { gracePeriodSeconds, orphanDependents, propagationPolicy, dryRun, preconditions } = object as DeleteOptions
+  const { gracePeriodSeconds, orphanDependents, propagationPolicy, dryRun, preconditions } =
+    object as DeleteRequestOptions
   return {
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(orphanDependents !== undefined && { orphanDependents }),
@@ -29,7 +30,7 @@ export function readDeleteOptions(value: Readonly<Record<string, unknown>>): Del
 }
 
 /** Delete options from the body, which replace those of the query. */
-export function withDeleteOptions(query: RequestOptions, sent: DeleteOptions): RequestOptions {
+export function withDeleteOptions(query: RequestOptions, sent: DeleteRequestOptions): RequestOptions {
   const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = query
   return { ...rest, ...sent }
 }

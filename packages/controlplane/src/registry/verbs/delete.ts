@@ -1,7 +1,7 @@
 import { isDeepEqual } from '@tenure/kube/model'
 import type { KubeObject, ObjectMeta, Stored } from '@tenure/kube'
 import { conflict, forbidden, notFound, StatusError } from '../../errors.ts'
-import type { Decision, StoredObject } from '../../storage/types.ts'
+import type { WriteDecision, StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { asRead, inVersion, unstored } from '../decode/derived-object.ts'
 import { orderMetadata, timestamp } from '../metadata/metadata.ts'
@@ -69,7 +69,7 @@ async function removeOne(
   if (dryRun) return dryRunResponse(context, request, key, visible, warnings)
 
   let outcome: Step | undefined
-  const { stored } = await storage.write(bucket, key, (current): Decision<undefined> => {
+  const { stored } = await storage.write(bucket, key, (current): WriteDecision<undefined> => {
     if (!current) throw notFound(definition, name)
     const read = asRead(current, definition)
     outcome = step(context, request, read)
@@ -102,7 +102,7 @@ async function finalRemoval(
 ): Promise<ResourceResponse> {
   let last = marked
   await storage
-    .write(definition.bucket, key, (current): Decision<undefined> => {
+    .write(definition.bucket, key, (current): WriteDecision<undefined> => {
       // The object was removed meanwhile, or its name has a new owner.
       if (!current || current.object.metadata.uid !== marked.object.metadata.uid) throw new AlreadyGone()
       last = current

@@ -18,7 +18,7 @@ import type { Draft } from './write.ts'
 
 export type Warn = (warning: string) => void
 /** Makes the next object from the current one, before the general update rules. */
-export type Change = (current: StoredObject | undefined, warn: Warn) => Decoded
+export type MakeNext = (current: StoredObject | undefined, warn: Warn) => Decoded
 
 export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkWriteOptions('UpdateOptions', request.options)
@@ -52,7 +52,7 @@ export async function change(
   context: RegistryContext,
   request: ResourceRequest,
   allowsCreate: boolean,
-  next: Change,
+  next: MakeNext,
 ): Promise<ResourceResponse> {
   const warnings: string[] = []
   try {
@@ -66,7 +66,7 @@ async function changeWarning(
   context: RegistryContext,
   request: ResourceRequest,
   allowsCreate: boolean,
-  next: Change,
+  next: MakeNext,
   warnings: string[],
 ): Promise<ResourceResponse> {
   const { definition, namespace, name = '' } = request

@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { alreadyExists, conflict } from '../../errors.ts'
-import type { Decision, StoredObject } from '../../storage/types.ts'
+import type { WriteDecision, StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { inVersion, unstored } from '../decode/derived-object.ts'
 import { orderMetadata } from '../metadata/metadata.ts'
@@ -23,7 +23,7 @@ export interface WriteSteps {
   /** The key of the finished object, if it is known only then. Default: the key of the request. */
   keyOf?(next: KubeObject): string
   /** The decision for the finished object. Default: it is stored. */
-  decide?(draft: Draft, next: KubeObject): Decision<undefined>
+  decide?(draft: Draft, next: KubeObject): WriteDecision<undefined>
 }
 
 export interface WriteResult {
@@ -65,7 +65,7 @@ export async function write(
   const { bucket, conversion } = definition
   const served = (current: StoredObject | undefined) => current && inVersion(current, definition)
   const dryRun = isDryRun(request)
-  const decide = (draft: Draft, next: KubeObject, current: StoredObject | undefined): Decision<undefined> => {
+  const decide = (draft: Draft, next: KubeObject, current: StoredObject | undefined): WriteDecision<undefined> => {
     // Last, as in kube-apiserver: validation errors come before the conflict with an existing object.
     if (steps.mustNotExist) refuseExisting(request, current, next.metadata?.name ?? '')
     const decision = steps.decide?.(draft, next) ?? { put: next }

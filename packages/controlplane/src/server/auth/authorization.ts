@@ -19,7 +19,7 @@ export interface AccessAttributes {
   readonly path: string
 }
 
-export interface Decision {
+export interface AccessDecision {
   readonly allowed: boolean
   readonly reason: string
 }
@@ -65,7 +65,7 @@ export class Authorizer {
     this.#storage = storage
   }
 
-  authorize(attributes: AccessAttributes): Decision {
+  authorize(attributes: AccessAttributes): AccessDecision {
     const { user, resource } = attributes
     if (user.groups.includes('system:masters')) return { allowed: true, reason: '' }
     const permission = permissionOf(attributes)
@@ -124,7 +124,7 @@ export class Authorizer {
   }
 }
 
-function granted(kind: string, key: string, { roleRef }: Binding, subject: Subject): Decision {
+function granted(kind: string, key: string, { roleRef }: Binding, subject: Subject): AccessDecision {
   const name = kind === 'RoleBinding' ? key.split('/').toReversed().join('/') : key
   const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? ''}` : subject.name
   return {

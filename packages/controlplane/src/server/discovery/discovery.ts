@@ -32,7 +32,7 @@ const ORDER = [
 ]
 
 /** Discovery documents per group and version, or aggregated. Rebuilt when the catalog changes. */
-export class Discovery {
+export class DiscoveryDocuments {
   readonly #catalog: ResourceCatalog
   readonly #extra: readonly ResourceDefinition[]
   readonly #documents = new Map<string, string>()

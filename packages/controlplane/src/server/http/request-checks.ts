@@ -7,7 +7,7 @@ import { APPLY_PATCH } from '../../registry/request.ts'
 import { DecodeError } from '../../registry/decode/decode-error.ts'
 import { mistypedKind } from '../../registry/decode/decode.ts'
 import { readDeleteOptions } from '../../registry/options/delete-options.ts'
-import type { DeleteOptions } from '../../registry/options/delete-options.ts'
+import type { DeleteRequestOptions } from '../../registry/options/delete-options.ts'
 import { objectPurpose, OPTIONS_PURPOSE, parseBody, patchPurpose } from '../encoding/request-body.ts'
 import type { BodyPurpose, ParsedBody } from '../encoding/request-body.ts'
 import type { ResourceRoute } from './route.ts'
@@ -37,7 +37,7 @@ export async function parseObject(
 }
 
 /** Parses the body of a delete. Throws a 400 for malformed options. */
-export async function parseDeleteOptions(body: string, yaml: boolean): Promise<DeleteOptions> {
+export async function parseDeleteOptions(body: string, yaml: boolean): Promise<DeleteRequestOptions> {
   const parsed = await parseBody(body, yaml, OPTIONS_PURPOSE)
   const value = namedObject(parsed.value ?? {}, OPTIONS_PURPOSE)
   const { kind, apiVersion } = value

@@ -43,8 +43,8 @@ export const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reopen' as const) }) },
 )
 
-export type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
-type Write = Extract<Command, { type: 'burst' }>['writes'][number]
+export type StorageCommand = typeof command extends fc.Arbitrary<infer C> ? C : never
+type Write = Extract<StorageCommand, { type: 'burst' }>['writes'][number]
 
 interface Watch {
   readonly resource: string
@@ -71,7 +71,7 @@ export class StorageRun {
     return new StorageRun(await openAt(directory, historyLimit), directory, historyLimit)
   }
 
-  async run(command: Command): Promise<void> {
+  async run(command: StorageCommand): Promise<void> {
     switch (command.type) {
       case 'burst':
         await this.#burst(command.writes)

@@ -6,7 +6,7 @@ import { systemClock, type KubeObject } from '@tenure/kube'
 import { silentLogger } from '@tenure/runtime'
 import { onTestFinished } from 'vitest'
 import { openStorage, type OpenStorageOptions } from '../open.ts'
-import type { Change, Decision, Storage } from '../types.ts'
+import type { Change, WriteDecision, Storage } from '../types.ts'
 
 // Every storage on disk starts a thread; the compile cache saves stripping types in all but the first.
 enableCompileCache()
@@ -18,8 +18,8 @@ export function configMap(key: string, value: string): KubeObject & { readonly d
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, uid: `uid of ${key}` }, data: { value } }
 }
 
-export const put = (key: string, value: string) => (): Decision<undefined> => ({ put: configMap(key, value) })
-export const remove = (): Decision<undefined> => ({ remove: true })
+export const put = (key: string, value: string) => (): WriteDecision<undefined> => ({ put: configMap(key, value) })
+export const remove = (): WriteDecision<undefined> => ({ remove: true })
 
 /** Writes `value` under `key` and returns the revision. */
 export async function write(storage: Storage, key: string, value: string): Promise<number> {
