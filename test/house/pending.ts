@@ -1,7 +1,6 @@
 /** Paths and names that do not follow a rule yet. The lists only get shorter; when they are empty, this file goes. */
 export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames', readonly string[]>> = {
   words: [
-    'packages/controlplane/src/testing',
     'packages/tenure/src/cluster-webhooks.test.ts',
     'packages/tenure/src/control-plane.ts',
     'packages/tenure/src/lease-controllers.ts',
@@ -14,7 +13,7 @@ export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames'
   ],
   layout: [],
   model: [],
-  typeNames: ['Change', 'Decision', 'DeleteOptions', 'Discovery', 'Fields', 'Operator'],
+  typeNames: ['Discovery', 'Operator'],
 }
 
 /** A pending entry is a file or a folder, and includes everything below it. */
