@@ -3,7 +3,7 @@ import {
   applicationDefinition,
   applicationsConfig,
   clusterRules,
-  homeRules,
+  namespaceRules,
   OPERATOR,
 } from '@tenure/applications'
 import type { ClusterRole, Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
@@ -43,7 +43,7 @@ export function applicationsEntries(): readonly Entry[] {
     { object: bindingFor(everywhere, here) },
     {
       comment: ["What it does at home: stand for election, and keep its webhooks' certificate."],
-      object: roleFor(here, homeRules()),
+      object: roleFor(here, namespaceRules()),
     },
     { object: bindingFor(here, here) },
     {

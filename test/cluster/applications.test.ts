@@ -1,5 +1,5 @@
 /** Tests Applications with kubectl on a real cluster. The operator runs with the permissions of its manifest only. */
-import { clusterRules, homeRules, OPERATOR, workloadRules } from '@tenure/applications'
+import { clusterRules, namespaceRules, OPERATOR, workloadRules } from '@tenure/applications'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
@@ -241,7 +241,7 @@ describe('permissions', () => {
       rbac('ClusterRoleBinding', {}, { roleRef: roleRef('ClusterRole'), subjects }),
       rbac('Role', { namespace }, { rules: workloadRules() }),
       rbac('RoleBinding', { namespace }, { roleRef: roleRef('Role'), subjects }),
-      rbac('Role', { namespace: home }, { rules: homeRules(rights) }),
+      rbac('Role', { namespace: home }, { rules: namespaceRules(rights) }),
       rbac('RoleBinding', { namespace: home }, { roleRef: roleRef('Role'), subjects }),
     ]
     await fixture.stop(operator)

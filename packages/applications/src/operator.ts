@@ -9,7 +9,7 @@ import { applicationController } from './controllers/application/controller.ts'
 import { EventHistory } from './events/history.ts'
 import { applicationRoutes } from './http/routes.ts'
 import { ApplicationMetrics } from './metrics.ts'
-import { clusterRules, homeRules } from './rbac.ts'
+import { clusterRules, namespaceRules } from './rbac.ts'
 
 /** Creates and updates the workload of each Application, and serves its HTTP API and webhooks. */
 export const applications = defineOperator({
@@ -19,7 +19,7 @@ export const applications = defineOperator({
   config: applicationsConfig,
   // A control plane outlives `tenure start`: its writes must not wait for webhooks of a process that has stopped.
   embedded: { createNamespaces: true, webhookFailurePolicy: 'Ignore' },
-  rbac: { cluster: clusterRules(), namespace: homeRules() },
+  rbac: { cluster: clusterRules(), namespace: namespaceRules() },
   crds: [applicationDefinition],
   setup(context) {
     const { settings } = context

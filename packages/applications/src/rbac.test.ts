@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
 import { applicationsConfig } from './config.ts'
-import { clusterRules, homeRules, workloadRules } from './rbac.ts'
+import { clusterRules, namespaceRules, workloadRules } from './rbac.ts'
 
 /** `create secrets`, `get leases/status elide-operator-leader`: one per permission. */
 function permissionsIn(rules: readonly PolicyRule[]): readonly string[] {
@@ -12,7 +12,7 @@ function permissionsIn(rules: readonly PolicyRule[]): readonly string[] {
   )
 }
 
-const everything = () => [...clusterRules({ createNamespaces: true }), ...homeRules()]
+const everything = () => [...clusterRules({ createNamespaces: true }), ...namespaceRules()]
 
 test('no rule has a wildcard', () => {
   for (const { apiGroups, resources, resourceNames, verbs } of everything()) {
@@ -28,7 +28,7 @@ test('secrets are accessible in the own namespace only, and only by name', () =>
     permissionsIn(clusterRules({ createNamespaces: true })).filter((permission) => permission.includes('secrets')),
   ).toEqual([])
   const secret = applicationsConfig.webhookSecret.default
-  expect(permissionsIn(homeRules()).filter((permission) => permission.includes('secrets'))).toEqual([
+  expect(permissionsIn(namespaceRules()).filter((permission) => permission.includes('secrets'))).toEqual([
     'create secrets',
     ...['get', 'list', 'watch', 'update'].map((verb) => `${verb} secrets ${secret}`),
   ])
@@ -48,16 +48,16 @@ describe('settings that are off grant nothing', () => {
   })
 
   test('an operator without leader election may not access Leases', () => {
-    expect(permissionsIn(homeRules())).toEqual(
+    expect(permissionsIn(namespaceRules())).toEqual(
       expect.arrayContaining(['create leases', 'get leases elide-operator-leader']),
     )
-    expect(permissionsIn(homeRules({ enableLeaderElection: false })).join()).not.toContain('leases')
+    expect(permissionsIn(namespaceRules({ enableLeaderElection: false })).join()).not.toContain('leases')
   })
 
   test('an operator without a shared certificate may not access Secrets', () => {
-    expect(permissionsIn(homeRules({ webhooks: false })).join()).not.toContain('secrets')
-    expect(permissionsIn(homeRules({ webhookSecret: undefined })).join()).not.toContain('secrets')
-    expect(permissionsIn(homeRules({ webhookSecret: 'mine' }))).toContain('get secrets mine')
+    expect(permissionsIn(namespaceRules({ webhooks: false })).join()).not.toContain('secrets')
+    expect(permissionsIn(namespaceRules({ webhookSecret: undefined })).join()).not.toContain('secrets')
+    expect(permissionsIn(namespaceRules({ webhookSecret: 'mine' }))).toContain('get secrets mine')
   })
 
   test('an operator of one namespace has no workload rules in its ClusterRole', () => {

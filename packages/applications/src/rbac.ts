@@ -38,9 +38,9 @@ export interface ApplicationsRbacOptions {
  * Rules of the ClusterRole. Objects with a fixed name are bound by `resourceNames`, which works for an apply that
  * creates, other than for a create.
  */
-export function clusterRules(rights: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
-  const { oneNamespace = false, installDefinitions = true, createNamespaces = false } = rights
-  const { tokens = true, webhooks = true } = rights
+export function clusterRules(options: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
+  const { oneNamespace = false, installDefinitions = true, createNamespaces = false } = options
+  const { tokens = true, webhooks = true } = options
   const definition = applicationDefinition.metadata?.name ?? ''
   return [
     ...(oneNamespace ? [] : workloadRules()),
@@ -70,9 +70,9 @@ export function workloadRules(): readonly PolicyRule[] {
 }
 
 /** Rules of the Role in the operator's own namespace. A create cannot be bound to a name; all other verbs are. */
-export function homeRules(rights: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
-  const { enableLeaderElection = true, webhooks = true } = rights
-  const secret = 'webhookSecret' in rights ? rights.webhookSecret : applicationsConfig.webhookSecret.default
+export function namespaceRules(options: ApplicationsRbacOptions = {}): readonly PolicyRule[] {
+  const { enableLeaderElection = true, webhooks = true } = options
+  const secret = 'webhookSecret' in options ? options.webhookSecret : applicationsConfig.webhookSecret.default
   return [
     ...(enableLeaderElection ? [rule(Lease, ['create']), ruleForName(Lease, LEADER_LEASE, ['get', 'update'])] : []),
     ...(webhooks && secret !== undefined

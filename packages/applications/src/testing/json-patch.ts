@@ -1,11 +1,11 @@
-/** The one operation of a JSON Patch that we use. */
+/** An operation of a JSON Patch. */
 export interface Added {
   readonly op: string
   readonly path: string
   readonly value: unknown
 }
 
-/** Of JSON Patch, `add` to objects and at the end of lists: it fails where the parent is missing, as the API server does. */
+/** Applies `add` operations to objects and to the end of lists. Fails if the parent is missing, as the API server does. */
 export function applied(object: unknown, operations: readonly Added[]): unknown {
   const result = structuredClone(object)
   for (const { path, value } of operations) {

@@ -8,7 +8,7 @@ import type { Observed } from '../controllers/application/observed.ts'
 
 export const NOW = Date.UTC(2026, 0, 1, 0, 1)
 
-/** With what a server would have added. */
+/** Adds the metadata of a stored object. */
 export function stored<T extends KubeObject>(object: T, generation = 1): Stored<T> {
   const name = object.metadata?.name ?? 'unnamed'
   return {
@@ -39,7 +39,7 @@ export function application(
   return stored(status ? { ...object, status } : object, generation)
 }
 
-/** The Deployment of an Application, as its controller would leave it. */
+/** The Deployment of an Application, as the controller applies it. */
 export function deployment(spec: Partial<ApplicationSpec> = {}, status: DeploymentStatus = {}): Stored<Deployment> {
   return stored({
     ...deploymentFor('shop', { ...plainSpec, ...spec }),
@@ -47,7 +47,7 @@ export function deployment(spec: Partial<ApplicationSpec> = {}, status: Deployme
   })
 }
 
-/** All pods there, new and ready. */
+/** All pods are updated and ready. */
 export const all = (count: number): DeploymentStatus => ({
   replicas: count,
   updatedReplicas: count,
@@ -76,14 +76,14 @@ export function observed(more: Partial<Observed> = {}): Observed {
   return { deployment: undefined, job: undefined, failingPods: [], owned: () => [], ...more }
 }
 
-/** A refusal with the details by which the API server says what it is about. */
+/** An error of the API server with details. */
 export function refusing(code: number, reason: string, message: string, details: Status['details']): TransportResponse {
   const answer = refuse(code, reason, message)
   const status = { kind: 'Status', status: 'Failure', code, reason, message, details }
   return { ...answer, body: { ...answer.body, text: () => Promise.resolve(JSON.stringify(status)) } }
 }
 
-/** How the API server refuses to make something in a namespace that is being deleted. */
+/** Error of a create in a terminating namespace. */
 export function refusingAsNamespaceEnds(): TransportResponse {
   const causes = [{ reason: 'NamespaceTerminating', message: 'it is being terminated', field: 'metadata.namespace' }]
   return refusing(403, 'Forbidden', 'unable to create new content in namespace default', { causes })
