@@ -1,6 +1,6 @@
 import type { Transport } from '@tenure/kube'
 import { defineKind } from '@tenure/kube'
-import { apply, controller, manager } from '@tenure/runtime'
+import { apply, controller, defineOperator, runOperators } from '@tenure/runtime'
 import { ConfigMap, connect } from './cluster.ts'
 import { run } from './run.ts'
 import { usage } from './usage.ts'
@@ -37,14 +37,12 @@ async function idle(flag: Flags): Promise<object> {
     await client.apply(ConfigMap, { metadata }, { force: true, fieldManager: 'seed' })
   }
   const end = new AbortController()
-  const leaderElection = { name: 'idle', namespace }
-  const running = manager({
+  const operator = defineOperator({
     name: 'idle',
-    controllers: [children],
-    transport: counting,
-    namespace,
-    leaderElection,
-  }).run(end.signal)
+    identity: { leaderLease: 'idle' },
+    setup: () => ({ controllers: [children] }),
+  })
+  const running = runOperators({ operators: [operator], transport: counting, namespace }, end.signal)
   await settled(() => sent.others)
   Object.assign(sent, { others: 0, leases: 0 })
   const before = usage().cpuMs

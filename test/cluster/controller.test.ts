@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { Client, defineKind, HttpTransport, isNotFound, type KubeObject, loadConfig, mergePatch } from '@tenure/kube'
 import { ConfigMap, Deployment } from '@tenure/kube/kinds'
-import { controller, type ControllerDefinition, type Manager, manager } from '@tenure/runtime'
+import { controller, type ControllerDefinition, defineOperator, type Probes, runOperators } from '@tenure/runtime'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { type ClusterAccess, openCluster } from './access.ts'
@@ -70,9 +70,9 @@ interface StartOptions {
 class Running {
   readonly transport: RecordingTransport
   readonly log = new RecordingLog()
-  readonly #manager: Manager
   readonly #over = new AbortController()
   readonly #run: Promise<void>
+  #probes: Probes | undefined
 
   constructor(
     transport: RecordingTransport,
@@ -82,21 +82,30 @@ class Running {
   ) {
     this.transport = transport
     const { leaderElection } = options
-    this.#manager = manager({
+    const operator = defineOperator({
       name: OPERATOR,
-      namespace,
-      transport,
-      controllers: [definition],
-      log: this.log,
-      freeze: true,
-      ...(leaderElection !== undefined && { leaderElection }),
+      ...(leaderElection !== undefined && { identity: { leaderLease: leaderElection } }),
+      setup: ({ probes }) => {
+        this.#probes = probes
+        return { controllers: [definition] }
+      },
     })
-    this.#run = this.#manager.run(this.#over.signal)
+    this.#run = runOperators(
+      {
+        operators: [operator],
+        namespace,
+        transport,
+        log: this.log,
+        freeze: true,
+        ...(leaderElection === undefined && { leaderElection: false }),
+      },
+      this.#over.signal,
+    )
   }
 
   /** The text of the readiness probe; empty if it succeeds. */
   async problems(): Promise<string> {
-    const results = (await this.#manager.context?.probes.check('ready')) ?? []
+    const results = (await this.#probes?.check('ready')) ?? []
     return results.map(({ problem }) => problem ?? '').join('')
   }
 

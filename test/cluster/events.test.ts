@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { Client, defineKind, HttpTransport, loadConfig, type Stored, systemClock, systemRandom } from '@tenure/kube'
-import { controller, event, EventRecorder, manager } from '@tenure/runtime'
+import { controller, defineOperator, event, EventRecorder, runOperators } from '@tenure/runtime'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { Website } from '../../docs/examples/websites.ts'
@@ -150,7 +150,7 @@ describe('recorded events', () => {
     expect(log.lines).toEqual([])
   })
 
-  test('Events of a plan carry the name of its manager, and are all written before it stops', async () => {
+  test('Events of a plan carry the name of its operator, and are all written before it stops', async () => {
     await createWebsite('planned')
     const over = new AbortController()
     const seen: string[] = []
@@ -161,7 +161,8 @@ describe('recorded events', () => {
         return [event({ type: 'Normal', reason: 'Planned', message: 'This is the plan.' })]
       },
     })
-    const run = manager({ name: 'planner', controllers: [watcher], transport }).run(over.signal)
+    const planner = defineOperator({ name: 'planner', setup: () => ({ controllers: [watcher] }) })
+    const run = runOperators({ operators: [planner], transport, leaderElection: false }, over.signal)
     await expect.poll(() => seen, POLL_OPTIONS).toEqual(['planned'])
     over.abort()
     await run

@@ -1,5 +1,5 @@
 /**
- * A replica of a manager that only leads or waits to lead. While it leads, it writes to a ConfigMap without pause and
+ * A replica of an operator that only leads or waits to lead. While it leads, it writes to a ConfigMap without pause and
  * ignores every signal: only the fenced client prevents forbidden writes. Every ten milliseconds it prints whether it
  * leads. On SIGUSR2 it stops itself, as by SIGSTOP, just before its next write.
  */
@@ -9,7 +9,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { mergePatch, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { type Component, createLogger, manager, type OperatorContext } from '@tenure/runtime'
+import {
+  type Component,
+  configure,
+  createLogger,
+  defineOperator,
+  leaderElectionConfig,
+  type OperatorContext,
+  runOperators,
+} from '@tenure/runtime'
 
 import { monotonic } from './child.ts'
 
@@ -92,24 +100,34 @@ function worker({ api }: OperatorContext): Component {
   }
 }
 
-const candidate = manager({
+let isLeader = (): boolean => false
+const candidate = defineOperator({
   name: identity,
-  namespace,
-  leaderElection: { name: lease, identity, whenLost: 'campaign', ...timing },
-  components: [{ stage: 'lead', create: worker }],
-  log: await createLogger(),
+  identity: { leaderLease: lease },
+  config: leaderElectionConfig,
+  setup(context) {
+    isLeader = () => context.isLeader()
+    return { components: [{ stage: 'lead', create: worker }] }
+  },
 })
 
 let led = true
 const sampling = setInterval(() => {
   const at = monotonic()
-  const leads = candidate.context?.isLeader() ?? false
+  const leads = isLeader()
   if (leads || led) say({ at, leads })
   led = leads
 }, SAMPLE_MS)
 
 try {
-  await candidate.run()
+  await runOperators({
+    operators: [
+      configure(candidate, { enableLeaderElection: true, leaderElectionNamespace: namespace, podName: identity }),
+    ],
+    namespace,
+    leaderElection: { whenLost: 'campaign', ...timing },
+    log: await createLogger(),
+  })
 } finally {
   clearInterval(sampling)
 }
