@@ -168,7 +168,7 @@ describe('TestControlPlane requests', () => {
     await expect(client.create(ConfigMap, map)).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
     expect(server.peek(ConfigMap, ref)).toBeUndefined()
     endDrop()
-    const endLoss = server.intercept(() => 'drop-answer')
+    const endLoss = server.intercept(() => 'drop-response')
     await expect(client.create(ConfigMap, map)).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
     expect(server.peek(ConfigMap, ref)).toBeDefined()
     endLoss()
@@ -176,7 +176,7 @@ describe('TestControlPlane requests', () => {
 
   test('a delayed response arrives in virtual time', async () => {
     const { server, client, clock } = await setup()
-    server.delayAnswers(({ verb }) => (verb === 'list' ? 5_000 : 0))
+    server.delayResponses(({ verb }) => (verb === 'list' ? 5_000 : 0))
     let isDone = false
     const listed = client.list(ConfigMap).finally(() => (isDone = true))
     await clock.advance(4_999)

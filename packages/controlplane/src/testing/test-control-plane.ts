@@ -210,7 +210,7 @@ export class TestControlPlane {
   }
 
   /** Delays the response of a request that was carried out, in milliseconds. Undefined: no delay. */
-  delayAnswers(delay: ((request: RecordedRequest) => number) | undefined): void {
+  delayResponses(delay: ((request: RecordedRequest) => number) | undefined): void {
     this.#responseDelay = delay
   }
 
@@ -313,7 +313,7 @@ export class TestControlPlane {
     const delay = this.#responseDelay?.(recorded) ?? 0
     try {
       if (delay > 0) await sleep(this.clock, delay, signal)
-      if (interception === 'drop-answer') throw connectionLost()
+      if (interception === 'drop-response') throw connectionLost()
     } catch (error) {
       response.body.cancel()
       throw error

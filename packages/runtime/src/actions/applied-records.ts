@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
-import { type Fields, isApplied, projection } from './field-set.ts'
+import { type OwnedFields, isApplied, projection } from './field-set.ts'
 import type { JsonObject } from '@tenure/kube/model'
 
 /** One applied object: the desired object, and the state of its owned fields when the server had it. */
@@ -69,7 +69,7 @@ export class AppliedRecords {
     this.#records.delete(recordId(kind, key, 'status'))
   }
 
-  #fields(kind: Kind, live: Stored<KubeObject>, subresource: string): Fields | undefined {
+  #fields(kind: Kind, live: Stored<KubeObject>, subresource: string): OwnedFields | undefined {
     const entry = live.metadata.managedFields?.find(
       (entry: ManagedFieldsEntry) =>
         entry.manager === this.#manager &&

@@ -5,7 +5,7 @@ import { isServerEqual } from './server-values.ts'
  * A fieldsV1 tree as in managedFields: `f:name` is a field, `k:{…}` the list item with these keys, `v:…` the set item
  * with this value, `i:0` an item by index, `.` the value itself. An empty node is owned as a whole.
  */
-export type Fields = JsonObject
+export type OwnedFields = JsonObject
 
 /** Applied fields that get no owner: they identify the object or belong to the server. */
 const UNOWNED = new Set(['apiVersion', 'kind'])
@@ -31,18 +31,18 @@ type Equality = (desired: unknown, live: unknown, key: string, parent: string) =
  * object has the same values. For a built-in kind, known rewrites of the server (`1000m` as `1`) count as equal. False
  * may also mean that the answer is unknown.
  */
-export function isApplied(fields: Fields, desired: JsonObject, live: JsonObject, isBuiltIn = false): boolean {
+export function isApplied(fields: OwnedFields, desired: JsonObject, live: JsonObject, isBuiltIn = false): boolean {
   return sameValue(fields, ownable(desired), live, isBuiltIn ? isServerEqual : isDeepEqual, '', '')
 }
 
 /** The live values of all fields in `fields` as text: two texts differ if any value does. */
-export function projection(fields: Fields, live: unknown): string {
+export function projection(fields: OwnedFields, live: unknown): string {
   const names = Object.keys(fields)
   if (names.length === 0) return JSON.stringify(live) ?? ''
   let text = '{'
   for (const name of names) {
     if (name === '.') text += live === undefined ? '-' : '.'
-    else text += `${name}=${projection(fields[name] as Fields, childOf(live, name))};`
+    else text += `${name}=${projection(fields[name] as OwnedFields, childOf(live, name))};`
   }
   return `${text}}`
 }
@@ -62,7 +62,7 @@ function ownable(desired: JsonObject): JsonObject {
 }
 
 function sameValue(
-  fields: Fields,
+  fields: OwnedFields,
   desired: unknown,
   live: unknown,
   isEqual: Equality,
@@ -79,7 +79,7 @@ function sameValue(
 }
 
 function sameMap(
-  fields: Fields,
+  fields: OwnedFields,
   names: readonly string[],
   desired: JsonObject,
   live: JsonObject,
@@ -92,7 +92,7 @@ function sameMap(
     if (!name.startsWith('f:')) return false
     const key = name.slice(2)
     if (desired[key] === undefined) return false
-    if (!sameValue(fields[name] as Fields, desired[key], live[key], isEqual, key, parent)) return false
+    if (!sameValue(fields[name] as OwnedFields, desired[key], live[key], isEqual, key, parent)) return false
     owned++
   }
   // Every owned field matched a different desired one: equal counts mean that all matched.
@@ -101,7 +101,7 @@ function sameMap(
 }
 
 function sameList(
-  fields: Fields,
+  fields: OwnedFields,
   names: readonly string[],
   desired: readonly unknown[],
   live: readonly unknown[],
@@ -116,7 +116,7 @@ function sameList(
     const at = desiredIndex(desired, name, places)
     const place = itemIndex(live, name)
     if (at < 0 || place < 0) return false
-    if (!sameValue(fields[name] as Fields, desired[at], live[place], isEqual, key, '')) return false
+    if (!sameValue(fields[name] as OwnedFields, desired[at], live[place], isEqual, key, '')) return false
     places[at] = place
     owned++
   }

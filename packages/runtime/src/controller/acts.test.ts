@@ -51,7 +51,7 @@ describe('create', () => {
     const stop = fixture.server.intercept(({ verb }) => {
       if (verb !== 'create') return undefined
       stop()
-      return 'drop-answer'
+      return 'drop-response'
     })
     const running = act([made, status({ size: 1 })])
     await fixture.clock.advance(1)

@@ -204,7 +204,7 @@ describe('timeouts', () => {
 
   test('a request without a response ends with the timeout', async () => {
     let requests = 0
-    fixture.server.delayAnswers(({ verb }) => (verb === 'apply' && requests++ === 0 ? 1e9 : 0))
+    fixture.server.delayResponses(({ verb }) => (verb === 'apply' && requests++ === 0 ? 1e9 : 0))
     await fixture.start(
       controller(Job, { plan: ({ object }) => [status({ round: object.spec.round })], reconcileTimeout: 500 }),
     )

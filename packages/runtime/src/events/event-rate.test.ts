@@ -84,13 +84,13 @@ describe('rate limit', () => {
     expect(clock.pending).toBe(1)
 
     // Events that a flush did not finish in time are written at the rate again.
-    api.delayAnswers(() => 100)
+    api.delayResponses(() => 100)
     recordAll(40, 'p')
     const flushing = recorder.flush(450)
     await clock.advance(450)
     await flushing
     expect(writes()).toHaveLength(120)
-    api.delayAnswers(undefined)
+    api.delayResponses(undefined)
     await clock.advance(50)
     const before = writes().length
     await clock.advance(500)
@@ -110,7 +110,7 @@ describe('rate limit', () => {
     expect(quick.clock.pending).toBe(0)
 
     const slow = setup({ burst: 1 })
-    slow.api.delayAnswers(() => 3_600_000)
+    slow.api.delayResponses(() => 3_600_000)
     for (let i = 0; i < 100; i++) slow.recorder.record(about(`o${i}`), ready)
     const closing = slow.recorder.close(1_000)
     await slow.clock.advance(1_000)

@@ -63,7 +63,7 @@ describe('EventRecorder', () => {
 
   test('record never blocks, and repetitions during a write become one patch', async () => {
     const { recorder, events, clock, api, writes } = setup()
-    api.delayAnswers(() => 1_000)
+    api.delayResponses(() => 1_000)
     for (let i = 0; i < 10; i++) recorder.record(web, ready)
     await clock.advance(5_000)
     expect(writes()).toEqual(['create', 'patch'])
@@ -125,14 +125,14 @@ describe('EventRecorder', () => {
     api.intercept(() => {
       if (!first) return undefined
       first = false
-      return 'drop-answer'
+      return 'drop-response'
     })
     recorder.record(web, ready)
     recorder.record(web, ready)
     await clock.advance(60_000)
     expect(events()).toHaveLength(1)
     expect(events()).toMatchObject([{ series: { count: 2 } }])
-    api.delayAnswers(() => 3_600_000)
+    api.delayResponses(() => 3_600_000)
     recorder.record(about('hangs'), ready)
     await clock.advance(200_000)
     expect(recorder.pending).toBe(0)
@@ -193,7 +193,7 @@ describe('EventRecorder', () => {
 
   test('a full buffer drops the oldest events, and the number of series is bounded', async () => {
     const { recorder, clock, api, dropped } = setup({ buffer: 10 })
-    api.delayAnswers(() => 100)
+    api.delayResponses(() => 100)
     for (let i = 0; i < 100; i++) recorder.record(about(`o${i}`), ready)
     expect(recorder.pending).toBe(14)
     await clock.advance(10_000)
@@ -201,7 +201,7 @@ describe('EventRecorder', () => {
     const written = api.objects(kubeEvent).map((event) => event.regarding?.name)
     expect(written).toContain('o99')
     expect(written).not.toContain('o50')
-    api.delayAnswers(undefined)
+    api.delayResponses(undefined)
     for (let i = 0; i < 5_000; i++) recorder.record(about(`p${i}`), ready)
     expect(recorder.seriesCount).toBeLessThanOrEqual(4_096)
   })
@@ -229,7 +229,7 @@ describe('EventRecorder', () => {
     expect(quick.dropped).toEqual({ closed: 1 })
 
     const slow = setup()
-    slow.api.delayAnswers(() => 3_600_000)
+    slow.api.delayResponses(() => 3_600_000)
     for (let i = 0; i < 8; i++) slow.recorder.record(about(`o${i}`), ready)
     let closed = false
     const closing = (async () => {

@@ -173,8 +173,8 @@ async function play(run: {
   let isSlow = false
   let losesAnswer = false
   // Pages arrive slowly, so that writes happen between them.
-  api.delayAnswers(({ verb }) => (verb === 'list' ? 300 : isSlow && verb !== 'watch' ? 1000 : 0))
-  api.intercept(({ verb }) => (losesAnswer && verb === 'patch' ? 'drop-answer' : undefined))
+  api.delayResponses(({ verb }) => (verb === 'list' ? 300 : isSlow && verb !== 'watch' ? 1000 : 0))
+  api.intercept(({ verb }) => (losesAnswer && verb === 'patch' ? 'drop-response' : undefined))
   let refusal = { status: 500, left: 0 }
   api.intercept(({ verb }) => {
     if ((verb !== 'list' && verb !== 'watch') || refusal.left === 0) return undefined

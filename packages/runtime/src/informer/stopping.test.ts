@@ -10,7 +10,7 @@ describe('stopping', () => {
   ] as const)('stopping leaves nothing behind %s', async (_when, initialEvents, after) => {
     const t = setUp({ server: { initialEvents }, informers: { ...streamed, pageSize: 1 } })
     for (const name of ['a', 'b', 'c']) t.api.seed(ConfigMap, map(name))
-    t.api.delayAnswers(({ verb }) => (verb === 'list' || after === 0 ? 100 : 0))
+    t.api.delayResponses(({ verb }) => (verb === 'list' || after === 0 ? 100 : 0))
     await t.start()
     await t.clock.advance(after)
     expect(t.informer.synced).toBe(false)

@@ -264,17 +264,17 @@ describe('MemoryApi watches', () => {
 describe('MemoryApi faults', () => {
   test('requests are recorded and can be answered, lost and delayed', async () => {
     const { api, clock, call } = setUp()
-    let next: 'drop' | 'drop-answer' | 'refuse' | undefined = 'drop'
+    let next: 'drop' | 'drop-response' | 'refuse' | undefined = 'drop'
     api.intercept(() => (next === 'refuse' ? refuse(429, 'TooManyRequests', 'slow down', 3) : next))
     await expect(call('POST', MAPS, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
     expect(api.objects(ConfigMap)).toHaveLength(0)
-    next = 'drop-answer'
+    next = 'drop-response'
     await expect(call('POST', MAPS, map('a'))).rejects.toMatchObject({ code: 'TENURE_CONNECTION_LOST' })
     expect(api.objects(ConfigMap)).toHaveLength(1)
     next = 'refuse'
     expect(await call('GET', MAPS)).toMatchObject({ status: 429, headers: { 'retry-after': '3' } })
     next = undefined
-    api.delayAnswers(() => 1000)
+    api.delayResponses(() => 1000)
     let done = false
     const slow = call('DELETE', `${MAPS}/a`).then(() => (done = true))
     await clock.advance(999)

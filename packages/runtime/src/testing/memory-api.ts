@@ -109,7 +109,7 @@ export class MemoryApi implements Transport {
   }
 
   /** Delays the response of a request that was carried out, in milliseconds. Undefined: no delay. */
-  delayAnswers(delay: ((request: RecordedRequest) => number) | undefined): void {
+  delayResponses(delay: ((request: RecordedRequest) => number) | undefined): void {
     this.#responseDelay = delay
   }
 
@@ -186,7 +186,7 @@ export class MemoryApi implements Transport {
     try {
       const delay = this.#responseDelay?.(recorded) ?? 0
       if (delay > 0) await sleep(this.#clock, delay, signal)
-      if (interception === 'drop-answer') throw connectionLost()
+      if (interception === 'drop-response') throw connectionLost()
     } catch (error) {
       response.body.cancel()
       throw error

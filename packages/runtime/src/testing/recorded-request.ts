@@ -29,9 +29,9 @@ export interface RecordedRequest extends RequestTarget {
 
 /**
  * How a test intervenes in a request: with a response; with `drop`, which breaks the connection before the request is
- * carried out; or with `drop-answer`, which carries it out and loses the response.
+ * carried out; or with `drop-response`, which carries it out and loses the response.
  */
-export type Interception = TransportResponse | 'drop' | 'drop-answer' | undefined
+export type Interception = TransportResponse | 'drop' | 'drop-response' | undefined
 export type Interceptor = (request: RecordedRequest) => Interception | Promise<Interception>
 
 export function readRequest(request: TransportRequest, at: number): RecordedRequest {

@@ -97,7 +97,7 @@ test.each([0, 1, 2, 3, 4])('a lost response to write %i is recovered', async (lo
   let writes = 0
   fixture.server.intercept(({ verb, plural }) => {
     if (!['patch', 'apply'].includes(verb) || plural === 'events') return undefined
-    return writes++ === lost ? 'drop-answer' : undefined
+    return writes++ === lost ? 'drop-response' : undefined
   })
   await fixture.start()
   await fixture.write('shop', configured)

@@ -15,7 +15,7 @@ const DAY = 86_400_000
 /** Ten seconds, plus the accepted difference between clocks. */
 const NO_LONGER_NEW = 14_000
 
-type Fault = 'conflict' | 'error' | 'drop' | 'drop-answer'
+type Fault = 'conflict' | 'error' | 'drop' | 'drop-response'
 
 type Step =
   | {
@@ -87,7 +87,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('fault'),
-      fault: fc.constantFrom('conflict', 'error', 'drop', 'drop-answer'),
+      fault: fc.constantFrom('conflict', 'error', 'drop', 'drop-response'),
       count: fc.integer({ min: 1, max: 4 }),
     }),
   },

@@ -16,7 +16,7 @@ async function leases(many: number): Promise<void> {
   await harness.start()
   for (let index = 0; index < many; index++) harness.create(`n${index}`, { [`${SEED}ttl`]: '60s' })
   await harness.clock.advance(30_000)
-  harness.server.delayAnswers(() => 5)
+  harness.server.delayResponses(() => 5)
   harness.server.clearRequests()
 }
 
@@ -64,7 +64,7 @@ describe('many leases that end together', () => {
     for (let index = 0; index < 100; index++) harness.create(`n${index}`, { [`${SEED}ttl`]: '60s' })
     for (let index = 0; index < 900; index++) harness.create(`other${index}`, {})
     await harness.clock.advance(30_000)
-    harness.server.delayAnswers(() => 5)
+    harness.server.delayResponses(() => 5)
     harness.server.clearRequests()
     await harness.clock.advance(35_000)
     expect(harness.server.objects(ConfigMap)).toHaveLength(900)

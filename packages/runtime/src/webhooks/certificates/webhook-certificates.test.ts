@@ -252,7 +252,7 @@ describe('certificates in a Secret', () => {
   test('a write whose response was lost counts', async () => {
     const { clock, api, replica, stored } = setUp()
     let lost = 0
-    api.intercept(({ verb }) => (verb === 'create' && lost++ === 0 ? 'drop-answer' : undefined))
+    api.intercept(({ verb }) => (verb === 'create' && lost++ === 0 ? 'drop-response' : undefined))
     const { certificates, signal } = replica({ secret })
     void certificates.prepare(signal)
     await clock.advance(MINUTE)

@@ -113,7 +113,7 @@ describe('cleanup jobs of an earlier process', () => {
       return undefined
     })
     harness.server.onChange(Job, () => void atOnce--)
-    harness.server.delayAnswers(({ plural }) => (plural === 'jobs' ? 5 : 0))
+    harness.server.delayResponses(({ plural }) => (plural === 'jobs' ? 5 : 0))
     await harness.start()
     await harness.clock.advance(10_000)
     expect(harness.requestsOf('list')).toHaveLength(4)

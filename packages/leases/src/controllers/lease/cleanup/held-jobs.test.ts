@@ -138,7 +138,9 @@ describe('the release of a job whose object changes', () => {
   test.each(CHANGES)('the job is released when its object is %s and the create response is lost', async (_, change) => {
     harness.create('one', withJob({ 'job-wait': 'true' }))
     await harness.start()
-    harness.server.intercept(({ plural, verb }) => (plural === 'jobs' && verb === 'create' ? 'drop-answer' : undefined))
+    harness.server.intercept(({ plural, verb }) =>
+      plural === 'jobs' && verb === 'create' ? 'drop-response' : undefined,
+    )
     onceMade(change)
     await harness.clock.advance(64_000)
     expect(harness.heldJobs).toEqual([])
@@ -150,7 +152,7 @@ describe('the release of a job whose object changes', () => {
     await harness.start()
     await harness.clock.advance(58_000)
     // The read that confirms the end is answered after the cache knows better.
-    harness.server.delayAnswers(({ plural, verb, name }) =>
+    harness.server.delayResponses(({ plural, verb, name }) =>
       plural === 'configmaps' && verb === 'get' && name === 'one' ? 1_000 : 0,
     )
     await harness.clock.advance(2_100)
