@@ -1,7 +1,7 @@
 import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
-import { unexplained } from '../patch/errors.ts'
+import { unclassified } from '../patch/errors.ts'
 import { isList } from '../patch/json.ts'
 import { compare } from './merge/compare.ts'
 import type { Conflict } from './managers/conflicts.ts'
@@ -108,7 +108,7 @@ function apply(request: ApplyRequest): KubeObject {
   const structure = structureOf(request.schema, request.resolve)
   const problems = typeErrors(applied, structure)
   if (problems !== undefined) {
-    throw unexplained(`failed to create typed patch object (${describe(applied)}): ${problems}`)
+    throw unclassified(`failed to create typed patch object (${describe(applied)}): ${problems}`)
   }
   const { live } = request
   const outcome = merge(request, live ? ownersForApply(request, live, structure) : new Map(), structure)

@@ -1,6 +1,6 @@
 import { ownValue } from '@tenure/kube/model'
 import type { Schema } from '../schema/types.ts'
-import { unexplained } from './errors.ts'
+import { unclassified } from './errors.ts'
 
 /** How one field of a built-in kind is merged. */
 export interface PatchMeta {
@@ -34,11 +34,11 @@ export class PatchSchema {
   forField(key: string): PatchMeta {
     const { properties } = this.#schema
     if (!properties) {
-      throw unexplained(`merging an object in json but data type is not struct, instead is: ${this.kind}`)
+      throw unclassified(`merging an object in json but data type is not struct, instead is: ${this.kind}`)
     }
     const field = ownValue(properties, key) as Schema | undefined
     if (!field) {
-      throw unexplained(`unable to find api field in struct ${this.#name} for the json field ${JSON.stringify(key)}`)
+      throw unclassified(`unable to find api field in struct ${this.#name} for the json field ${JSON.stringify(key)}`)
     }
     return {
       schema: new PatchSchema(field, this.#resolve),
@@ -50,7 +50,7 @@ export class PatchSchema {
   forList(key: string): PatchMeta {
     const { schema, strategy, mergeKey } = this.forField(key)
     const { items } = schema.#schema
-    if (!items) throw unexplained(`expected slice or array type, but got: ${this.kind}`)
+    if (!items) throw unclassified(`expected slice or array type, but got: ${this.kind}`)
     return { schema: new PatchSchema(items, this.#resolve), strategy, mergeKey }
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
-import { unexplained } from './errors.ts'
+import { unclassified } from './errors.ts'
 import { badRequest } from '../errors.ts'
 import { StatusError } from '../errors.ts'
 import { goType, goValue } from './go-format.ts'
@@ -14,10 +14,10 @@ export type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObje
 export const badSetElementOrder = (): StatusError => badRequest('invalid patch format of setElementOrder list')
 
 export const wrongType = (expected: unknown, actual: unknown): StatusError =>
-  unexplained(`expected a ${goType(expected)}, but received a ${goType(actual)}`)
+  unclassified(`expected a ${goType(expected)}, but received a ${goType(actual)}`)
 
 const noMergeKey = (element: JsonObject, key: string): StatusError =>
-  unexplained(`map: ${goValue(element)} does not contain declared merge key: ${key}`)
+  unclassified(`map: ${goValue(element)} does not contain declared merge key: ${key}`)
 
 /** Merges two lists whose field has `patchStrategy: merge`. */
 export function mergeLists(
@@ -33,7 +33,7 @@ export function mergeLists(
     const [wanted, others] = partition(merged, patch, '')
     return inOrder(wanted, others, patch, original, '')
   }
-  if (mergeKey === '') throw unexplained(`cannot merge lists without merge key for ${schema.kind}`)
+  if (mergeKey === '') throw unclassified(`cannot merge lists without merge key for ${schema.kind}`)
   const { kept, changes } = applyElementDirectives(original, patch, mergeKey)
   const merged = [...kept]
   for (const change of changes) {
@@ -69,9 +69,9 @@ function applyElementDirectives(
     } else if (directive === 'replace') {
       isReplaced = true
     } else if (directive === 'merge') {
-      throw unexplained('merging lists cannot yet be specified in the patch')
+      throw unclassified('merging lists cannot yet be specified in the patch')
     } else {
-      throw unexplained(`unknown patch type: ${goValue(directive)} in map: ${goValue(element)}`)
+      throw unclassified(`unknown patch type: ${goValue(directive)} in map: ${goValue(element)}`)
     }
   }
   return isReplaced ? { kept: changes, changes: [] } : { kept, changes }
@@ -101,7 +101,7 @@ export function checkOrder(patch: readonly unknown[], wantedOrder: readonly unkn
     if (keyOf(kept[next], mergeKey) === keyOf(wanted, mergeKey)) next++
   }
   if (next < kept.length) {
-    throw unexplained(
+    throw unclassified(
       `The order in patch list:\n${goValue(patch)}\n doesn't match $setElementOrder list:\n${goValue(wantedOrder)}\n`,
     )
   }
@@ -202,7 +202,7 @@ function places(list: readonly unknown[], mergeKey: string): ReadonlyMap<unknown
 
 function findByKey(list: readonly unknown[], mergeKey: string, key: unknown): number {
   return list.findIndex((element, at) => {
-    if (!isJsonObject(element)) throw unexplained(`value for key ${at} is not a map`)
+    if (!isJsonObject(element)) throw unclassified(`value for key ${at} is not a map`)
     return Object.hasOwn(element, mergeKey) && element[mergeKey] === key
   })
 }
@@ -217,11 +217,11 @@ function elementType(...lists: readonly (readonly unknown[])[]): string {
         throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
       }
       if (type !== undefined && type !== own) {
-        throw unexplained(`list element types are not identical: ${goValue(lists)}`)
+        throw unclassified(`list element types are not identical: ${goValue(lists)}`)
       }
       type = own
     }
   }
-  if (type === undefined) throw unexplained('no elements in any of the given slices')
+  if (type === undefined) throw unclassified('no elements in any of the given slices')
   return type
 }

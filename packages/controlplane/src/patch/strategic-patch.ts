@@ -3,7 +3,7 @@ import type { KubeObject } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
 import type { Schema } from '../schema/types.ts'
-import { unexplained } from './errors.ts'
+import { unclassified } from './errors.ts'
 import { goKind, goValue } from './go-format.ts'
 import { isList, MAX_DEPTH, omit } from './json.ts'
 import { PatchSchema } from './patch-schema.ts'
@@ -33,7 +33,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: PatchSchema, 
     const directive = patch[DIRECTIVE]
     if (directive === 'replace') return omit(patch, DIRECTIVE)
     if (directive === 'delete') return {}
-    throw unexplained(`unknown patch type: ${goValue(directive)} in map: ${goValue(patch)}`)
+    throw unclassified(`unknown patch type: ${goValue(directive)} in map: ${goValue(patch)}`)
   }
   const merged: Record<string, unknown> = { ...retained(original, patch) }
   const done = mergeOrderedLists(merged, patch, schema, depth)

@@ -33,9 +33,9 @@ import { requestToken, reviewDefinitions, reviewFor, withRequester } from './aut
 import { asYaml, json, PLAIN_HEADERS, reply, text } from './http/response.ts'
 import type { ServerResponse } from './http/response.ts'
 import {
-  checkLegible,
+  checkReadable,
   checkPatchType,
-  checkPlace,
+  checkRoute,
   isDeletion,
   isDiscovery,
   isPublic,
@@ -209,7 +209,7 @@ export class ApiServer {
     }
     if (!verb) throw notAllowed()
     refuseExec(this.#options.storage, definition, route)
-    checkPlace(definition, route, verb)
+    checkRoute(definition, route, verb)
     if (route.subresource === 'token' && definition.bucket === 'serviceaccounts') {
       const { value } = await parseObject(request.body ?? '', false, 'TokenRequest')
       return json(201, JSON.stringify(requestToken(this.#options, route.namespace ?? '', route.name ?? '', value)))
@@ -285,12 +285,12 @@ export class ApiServer {
       case 'create':
       case 'update': {
         const yaml = isYaml(type)
-        checkLegible(request, () => objectPurpose(definition.kind, body))
+        checkReadable(request, () => objectPurpose(definition.kind, body))
         return parseObject(body, yaml, definition.kind, !definition.isBuiltIn)
       }
       case 'patch':
         checkPatchType(type, definition)
-        checkLegible(request, () => patchPurpose(type))
+        checkReadable(request, () => patchPurpose(type))
         return type === APPLY_PATCH ? parseApplied(body) : parseBody(body, false, patchPurpose(type))
       default:
         return NOTHING

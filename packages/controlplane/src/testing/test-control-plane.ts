@@ -126,7 +126,7 @@ export class TestControlPlane {
     await (this.#hasControllers ? whileTimePasses(this.clock, stopping) : stopping)
   }
 
-  /** As `transport`, for another user: RBAC decides what he may do. */
+  /** As `transport`, for another user: RBAC decides what it may do. */
   transportAs(user: User): Transport {
     return this.#recording(this.#plane.transportFor({ user }))
   }

@@ -12,6 +12,7 @@ const KINDS = 'fkvi'
 const PLAIN = /^[\w ./:@+*,;=-]*$/
 const GO_ESCAPES = /[<>&\u2028\u2029\\]/
 
+/** Interned names. There are few distinct ones, so a full map is cleared instead of tracking their use on the apply path. */
 const MAX_KNOWN_FIELDS = 8_192
 const knownFields = new Map<string, PathElement>()
 

@@ -131,7 +131,7 @@ export function finishCreate(
   if (strategy.generation !== false) object = { ...object, metadata: { ...object.metadata, generation: 1 } }
   const errors = [
     ...validateMetadata(object.metadata ?? {}, definition),
-    ...together(schemaErrors, strategy.validate?.(object) ?? []),
+    ...mergedErrors(schemaErrors, strategy.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), metadata.name ?? '', errors)
   if (sent.resourceVersion !== undefined) {
@@ -170,7 +170,7 @@ export function finishUpdate(
     (isOfStatus ? strategy.validateStatus?.(object) : strategy.validateUpdate?.(object, old)) ??
     strategy.validate?.(object) ??
     []
-  const errors = [...validateMetadataUpdate(object.metadata ?? {}, was, definition), ...together(schemaErrors, own)]
+  const errors = [...validateMetadataUpdate(object.metadata ?? {}, was, definition), ...mergedErrors(schemaErrors, own)]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), was.name, errors)
   return ordered(object)
 }
@@ -184,7 +184,7 @@ function refusedKind(definition: ResourceDefinition, { kind = definition.kind }:
 const idOf = ({ field, message, reason }: FieldError): string => `${field}\n${reason}\n${message}`
 
 /** Errors of the schema and of the kind's own rules, without duplicates. */
-function together(bySchema: readonly FieldError[], own: readonly FieldError[]): readonly FieldError[] {
+function mergedErrors(bySchema: readonly FieldError[], own: readonly FieldError[]): readonly FieldError[] {
   if (bySchema.length === 0) return own
   const known = new Set(bySchema.map(idOf))
   return [...bySchema, ...own.filter((error) => !known.has(idOf(error)))]

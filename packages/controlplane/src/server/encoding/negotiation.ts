@@ -22,7 +22,7 @@ interface Clause {
 type NegotiationError = 'unknown type' | 'unknown content' | 'protobuf'
 
 const cached = new Map<string, Representation | NegotiationError>()
-/** Cached Accept headers. Clients send only a few different ones; the limit bounds memory. */
+/** Cached Accept headers. Clients send only a few, so the cache is a plain Map, read on every request, that rarely fills. */
 const MAX_CACHED_HEADERS = 200
 
 /** The first supported representation in an Accept header. Protobuf is not supported: clients then use JSON. */

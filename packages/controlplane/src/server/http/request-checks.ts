@@ -18,7 +18,7 @@ export const noSuchResource = (): StatusError =>
 export const notAllowed = (): StatusError => new StatusError(405, 'MethodNotAllowed', METHOD_NOT_ALLOWED, {})
 
 /** Throws a 400 if the bytes of the body are not valid text. */
-export function checkLegible({ unreadable }: { readonly unreadable?: string }, purpose: () => BodyPurpose): void {
+export function checkReadable({ unreadable }: { readonly unreadable?: string }, purpose: () => BodyPurpose): void {
   if (unreadable !== undefined) throw badRequest(purpose().yaml(`yaml: ${unreadable}`))
 }
 
@@ -110,7 +110,7 @@ export function verbOf(
 }
 
 /** Checks that the route supports the verb; otherwise the error is that of a router without such a path. */
-export function checkPlace(definition: ResourceDefinition, route: ResourceRoute, verb: ResourceVerb): void {
+export function checkRoute(definition: ResourceDefinition, route: ResourceRoute, verb: ResourceVerb): void {
   const { namespace, name, subresource } = route
   if (namespace !== undefined && !definition.namespaced) throw noSuchResource()
   if (subresource) {

@@ -1,7 +1,10 @@
 import type { WatchItem } from '../../registry/request.ts'
 import type { StoredObject } from '../../storage/types.ts'
 
-/** Cached events. A few are enough, because all watches send an event at about the same time. */
+/**
+ * Cached events. A few are enough, because all watches send an event at about the same time. The caches are plain Maps that
+ * drop their oldest entry: an LRU would reorder on each of the reads that a watch fan-out makes.
+ */
 const MAX_CACHED_EVENTS = 64
 const MAX_CACHED_BATCHES = 8
 /** Bytes of a cached batch. Larger ones are initial states, which watches do not share. */
