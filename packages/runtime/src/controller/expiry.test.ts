@@ -124,6 +124,92 @@ describe('an object that expires', () => {
     await fixture.until(() => stored() === undefined)
   })
 
+  test('another object of the same name is not deleted', async () => {
+    seed(1_000)
+    await start()
+    const stop = fixture.server.intercept(({ verb }) => {
+      if (verb === 'delete') {
+        stop()
+        fixture.server.unseed(Ticket, ref)
+        seed(600_000)
+      }
+      return undefined
+    })
+    await fixture.clock.advance(30_000)
+    await fixture.settle()
+    expect(stored()).toBeDefined()
+  })
+
+  test('an object is deleted after changes that do not matter', async () => {
+    seed(1_000)
+    const { expires } = stored()?.spec ?? {}
+    let changes = 3
+    fixture.server.intercept(({ verb }) => {
+      if (verb === 'delete' && changes-- > 0)
+        fixture.server.seed(Ticket, { metadata: ref, spec: { ...(expires && { expires }), note: String(changes) } })
+      return undefined
+    })
+    await start()
+    await fixture.until(() => stored() === undefined)
+  })
+
+  test('an object is kept while the clock of the process is behind', async () => {
+    seed(1_000)
+    const clock = {
+      now: () => fixture.clock.now() - 60_000,
+      monotonic: () => fixture.clock.monotonic(),
+      setTimer: (delay: number, callback: () => void) => fixture.clock.setTimer(delay, callback),
+    }
+    await fixture.start(controller(Ticket, { expiresAt }), { clock })
+    await fixture.clock.advance(60_000)
+    expect(stored()).toBeDefined()
+    await fixture.clock.advance(3_000)
+    await fixture.until(() => stored() === undefined)
+  })
+
+  test('an object that expires within a second waits for the full second of the Date header, and no longer', async () => {
+    await fixture.clock.advance(1_000 - (fixture.clock.now() % 1_000))
+    seed(700)
+    await start()
+    await fixture.clock.advance(999)
+    expect(stored()).toBeDefined()
+    await fixture.clock.advance(300)
+    expect(stored()).toBeUndefined()
+  })
+
+  test('an object is kept while the API server does not tell its time', async () => {
+    seed(1_000)
+    const { client } = await start()
+    const getLive = client.getLive.bind(client)
+    let isSilent = true
+    Object.assign(client, {
+      getLive: async (...parameters: Parameters<typeof getLive>) => {
+        const read = await getLive(...parameters)
+        return isSilent ? { ...read, serverTime: undefined } : read
+      },
+    })
+    await fixture.clock.advance(10_000)
+    expect(stored()).toBeDefined()
+    expect(fixture.linesAt('warn')[0]?.['error']).toMatchObject({ code: 'TENURE_EXPIRY_NO_SERVER_TIME' })
+    isSilent = false
+    await fixture.until(() => stored() === undefined)
+  })
+
+  test('objects that are slow to fail do not delay others', async () => {
+    for (let index = 0; index < 20; index++) seed(1_000, `slow-${index}`)
+    fixture.server.intercept(({ verb, name }) =>
+      verb === 'delete' && name.startsWith('slow-')
+        ? new Promise((resolve) => void fixture.clock.setTimer(20_000, () => resolve(refuse(503, 'Unavailable'))))
+        : undefined,
+    )
+    await start({ backoff: { base: 10, max: 100 } })
+    await fixture.clock.advance(300_000)
+    seed(1_000)
+    const before = fixture.clock.monotonic()
+    await fixture.until(() => stored() === undefined)
+    expect(fixture.clock.monotonic() - before).toBeLessThan(3_000)
+  })
+
   test('an expiry is retried with backoff if its deletion is refused', async () => {
     seed(1_000)
     let refusals = 3

@@ -20,6 +20,8 @@ export interface Entry {
   /** Monotonic time at which the key became ready or started running. */
   since: number
   failures: number
+  /** Queued or running as a retry, apart from keys that did not fail. */
+  isRetry: boolean
   /** Added while running: it runs again after `done`. */
   again: boolean
   againPriority: number
@@ -40,6 +42,7 @@ export function newEntry(key: string): Entry {
     next: undefined,
     since: 0,
     failures: 0,
+    isRetry: false,
     again: false,
     againPriority: 0,
     againDue: 0,

@@ -25,7 +25,16 @@ export interface WorkQueueOptions {
   readonly metrics?: Metrics | undefined
   /** Called synchronously whenever a key becomes ready. Default: only callers waiting in `get` are woken. */
   readonly onReady?: (() => void) | undefined
+  /**
+   * Number of workers. With more than one, keys that failed before get between a quarter and three quarters of them:
+   * retries that are slow to fail do not delay other keys, nor are they starved. Default: no share is kept.
+   */
+  readonly workers?: number | undefined
 }
+
+/** Part of the workers that retries get while other keys are ready, and while none is. */
+const MIN_RETRY_SHARE = 0.25
+const MAX_RETRY_SHARE = 0.75
 
 /**
  * A deduplicating queue of keys. A key is queued once: when it is added again, the highest priority and the shortest
@@ -38,6 +47,10 @@ export class WorkQueue {
   readonly #max: number
   readonly #entries = new Map<string, Entry>()
   readonly #ready = new ReadyList()
+  /** Ready keys that failed before, if `workers` keeps them apart. */
+  readonly #readyRetries = new ReadyList()
+  readonly #workers: number
+  #runningRetries = 0
   readonly #delayed = new DelayHeap()
   readonly #waiters = new Set<() => void>()
   readonly #drainWaiters: (() => void)[] = []
@@ -55,8 +68,9 @@ export class WorkQueue {
     this.#base = options.backoff?.base ?? 5
     this.#max = options.backoff?.max ?? 1_000_000
     this.#onReady = options.onReady
+    this.#workers = options.workers ?? 1
     this.#instruments = queueInstruments(options.metrics ?? noMetrics, options.name, () => ({
-      depth: this.#ready.size,
+      depth: this.depth,
       adds: this.#adds,
       retries: this.#retries,
       runningFor: this.#runningFor(),
@@ -65,7 +79,7 @@ export class WorkQueue {
 
   /** Number of keys that are ready. */
   get depth(): number {
-    return this.#ready.size
+    return this.#ready.size + this.#readyRetries.size
   }
 
   /** Number of keys handed out and not done. */
@@ -112,9 +126,9 @@ export class WorkQueue {
         return
       case 'ready':
         if (priority <= entry.priority) return
-        this.#ready.remove(entry)
+        this.#listOf(entry).remove(entry)
         entry.priority = priority
-        this.#ready.push(entry)
+        this.#listOf(entry).push(entry)
         return
       case 'running':
         if (entry.again) {
@@ -164,8 +178,9 @@ export class WorkQueue {
 
   /** The next ready key, or undefined. The caller must call `done` with it. */
   tryGet(): string | undefined {
-    const entry = this.#ready.shift()
+    const entry = this.#isRetryNext() ? this.#readyRetries.shift() : this.#ready.shift()
     if (entry === undefined) return undefined
+    if (entry.isRetry) this.#runningRetries++
     const now = this.#clock.monotonic()
     this.#instruments.queueDuration.observe((now - entry.since) / 1000)
     entry.state = 'running'
@@ -179,7 +194,7 @@ export class WorkQueue {
     for (;;) {
       if (signal?.aborted) {
         // This caller may have been woken for a key that it will not take; wake another one.
-        if (this.#ready.size > 0) this.#wake()
+        if (this.depth > 0) this.#wake()
         throw abortReason(signal)
       }
       const key = this.tryGet()
@@ -199,6 +214,7 @@ export class WorkQueue {
     const now = this.#clock.monotonic()
     this.#instruments.workDuration.observe((now - entry.since) / 1000)
     this.#running--
+    if (entry.isRetry) this.#runningRetries--
     entry.state = 'idle'
     if (entry.again && !this.#shutDown) {
       entry.again = false
@@ -217,6 +233,7 @@ export class WorkQueue {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#ready.clear()
+    this.#readyRetries.clear()
     this.#delayed.clear()
     for (const [key, entry] of this.#entries) if (entry.state !== 'running') this.#entries.delete(key)
     for (const wake of this.#waiters) wake()
@@ -241,9 +258,20 @@ export class WorkQueue {
     }
     entry.state = 'ready'
     entry.since = now
-    this.#ready.push(entry)
+    entry.isRetry = this.#workers > 1 && entry.failures > 0
+    this.#listOf(entry).push(entry)
     if (this.#waiters.size > 0) this.#wake()
     this.#onReady?.()
+  }
+
+  #listOf(entry: Entry): ReadyList {
+    return entry.isRetry ? this.#readyRetries : this.#ready
+  }
+
+  #isRetryNext(): boolean {
+    if (this.#readyRetries.size === 0) return false
+    const share = this.#ready.size > 0 ? MIN_RETRY_SHARE : MAX_RETRY_SHARE
+    return this.#runningRetries < Math.max(Math.floor(this.#workers * share), 1)
   }
 
   /** One timer for all delays, set for the earliest due time. */

@@ -26,7 +26,14 @@ export class WorkerGroup {
   constructor(options: WorkerGroupOptions) {
     const { backoff, clock, concurrency, metrics = noMetrics, name, work } = options
     this.#options = options
-    this.queue = new WorkQueue({ clock, metrics, name, backoff, onReady: () => this.#pool.notify() })
+    this.queue = new WorkQueue({
+      clock,
+      metrics,
+      name,
+      backoff,
+      workers: concurrency,
+      onReady: () => this.#pool.notify(),
+    })
     this.#pool = new WorkerPool({ queue: this.queue, clock, concurrency, work })
   }
 
