@@ -2,14 +2,10 @@
 export const PENDING: Readonly<Record<'words' | 'layout' | 'model' | 'typeNames', readonly string[]>> = {
   words: [
     'packages/tenure/src/cluster-webhooks.test.ts',
-    'packages/tenure/src/control-plane.ts',
     'packages/tenure/src/lease-controllers.ts',
-    'packages/tenure/src/main.test.ts',
     'packages/tenure/src/main.ts',
     'packages/tenure/src/run-operators.ts',
-    'packages/tenure/src/start.test.ts',
     'packages/tenure/src/start.ts',
-    'packages/tenure/src/switching-transport.ts',
   ],
   layout: [],
   model: [],

@@ -9,10 +9,10 @@ import type { Logger } from '@tenure/runtime'
 import { defineConfiguration } from '@tenure/runtime'
 import { SwitchingTransport } from './switching-transport.ts'
 
-/** Where people expect a Kubernetes API. */
-const USUAL_PORT = 6443
-/** How many ports after the usual one are tried, if nobody said which. */
-const PORTS_TRIED = 20
+/** The usual port of a Kubernetes API. */
+const DEFAULT_PORT = 6443
+/** Number of ports to try after the usual one if no port is set. */
+const MAX_PORTS_TRIED = 20
 
 export const controlPlaneConfiguration = defineConfiguration({
   program: 'tenure controlplane',
@@ -31,34 +31,34 @@ export const controlPlaneConfiguration = defineConfiguration({
 })
 
 export interface ControlPlaneSettings {
-  /** Where everything is kept. */
+  /** Directory of the data. */
   readonly directory: string
-  /** The port that was asked for; undefined: the usual one, or the next that is free. */
+  /** The requested port; undefined: the usual one, or the next free port. */
   readonly port: number | undefined
   readonly log: Logger
-  /** Tells a person something. */
+  /** Prints a line for people. */
   readonly say: (line: string) => void
 }
 
-/** A control plane that is hosted here, or by another process on the same data directory. */
+/** A control plane that this process hosts, or another process with the same data directory. */
 export interface OpenControlPlane {
-  /** Reaches it wherever it is, as the operators' own user. */
+  /** Reaches the current host, with the operators' own user. */
   readonly transport: Transport
-  /** Rejects when it can no longer be had. */
+  /** Rejects when the control plane is no longer available. */
   readonly failed: Promise<never>
   close(): Promise<void>
 }
 
-/** Who the operators are, to webhooks and in audit: not the admin who uses kubectl. */
+/** The user of the operators in webhooks and audit logs, which differs from the admin of kubectl. */
 const OPERATOR = { user: 'tenure', groups: ['system:masters', 'system:authenticated'] }
 
-/** Hosts the control plane of the data directory, or joins who does; takes over when that one is gone. */
+/** Hosts the control plane of the data directory, or joins its host and takes over when that one is gone. */
 export async function openControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<OpenControlPlane> {
   const { log, say } = settings
   const directory = path.resolve(settings.directory)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const failed = Promise.withResolvers<never>()
-  // Who does not wait for it is told by whatever fails next.
+  // A caller that does not wait for `failed` sees the next request fail; this handler avoids an unhandled rejection.
   failed.promise.catch(() => undefined)
   const transport = new SwitchingTransport()
   let remote: HttpTransport | undefined
@@ -67,7 +67,7 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
   const reach = async (kubeconfigPath: string): Promise<void> => {
     const config = await loadConfig({ kubeconfigPath, env: {} })
     remote = new HttpTransport({ ...config, impersonate: OPERATOR }, { userAgent: 'tenure' })
-    // Unless the host is gone already, and it is us.
+    // Unless the host is already gone and this process has taken over.
     if (!hosted) transport.switchTo(remote)
   }
   const member = await joinOrHost({
@@ -134,20 +134,23 @@ function describe(
   say(`try             kubectl --kubeconfig ${kubeconfig} get nodes`)
 }
 
-/** Starts it at the port that must be (a take-over), that was asked for, that it had before, or the next free one. */
+/**
+ * Starts the control plane at the required port (after a takeover), the requested one, its previous one, or the next
+ * free one.
+ */
 async function host(
   settings: ControlPlaneSettings,
   directory: string,
   before: number | undefined,
   isFixed: boolean,
 ): Promise<{ readonly server: HostedServer; readonly plane: ControlPlane }> {
-  const first = (isFixed ? before : undefined) ?? settings.port ?? before ?? USUAL_PORT
-  const last = isFixed || settings.port !== undefined ? first : first + PORTS_TRIED
+  const first = (isFixed ? before : undefined) ?? settings.port ?? before ?? DEFAULT_PORT
+  const last = isFixed || settings.port !== undefined ? first : first + MAX_PORTS_TRIED
   for (let port = first; ; port++) {
     try {
       const plane = await startControlPlane({ directory, port, log: settings.log })
       const { url, kubeconfig } = plane
-      if (url === undefined || kubeconfig === undefined) throw new Error('the control plane serves no address')
+      if (url === undefined || kubeconfig === undefined) throw new Error('The control plane has no address')
       const file = path.join(directory, 'kubeconfig')
       writeFileSync(file, kubeconfig, { mode: 0o600 })
       return { server: { url, kubeconfig: file, close: () => plane.stop() }, plane }
@@ -158,7 +161,7 @@ async function host(
   }
 }
 
-/** True if `error`, or what caused it, is that somebody else listens there. */
+/** Returns true if `error` or its cause is a taken port. */
 function isTaken(error: unknown): boolean {
   const { code, cause } = asError(error) as NodeJS.ErrnoException
   return code === 'EADDRINUSE' || code === 'TENURE_PORT_TAKEN' || (cause !== undefined && isTaken(cause))

@@ -9,17 +9,17 @@ interface GlobalOptions {
   readonly newerPrefix: string
 }
 
-/** `tenure lease list`, `set`, `extend`, `clear` and `explain`. */
+/** The commands `tenure lease list`, `set`, `extend`, `clear` and `explain`. */
 export function leaseCommand(): Command {
-  const lease = new Command('lease').description('see and change the leases of objects')
+  const lease = new Command('lease').description('show and change the leases of objects')
   for (const [flags, environment, family] of [
     ['--prefix <prefix>', 'LEASE_PREFIX', SEED_FAMILY],
     ['--newer-prefix <prefix>', 'LEASE_NEWER_PREFIX', NEWER_FAMILY],
   ] as const) {
-    const meaning = `what the annotations with ${family.start} begin with`
+    const meaning = `prefix of the annotations with ${family.start}`
     lease.addOption(new Option(flags, meaning).env(environment).default(family.prefix))
   }
-  lease.option('--kubeconfig <path>', 'which cluster (default: KUBECONFIG, or the one it runs in)')
+  lease.option('--kubeconfig <path>', 'path of the kubeconfig (default: KUBECONFIG, or the in-cluster configuration)')
   for (const { name, summary, arguments: args, options, offline = false, run } of leaseCommands) {
     const command = lease.command(name).description(summary.replace(/\.$/, ''))
     for (const { name: argument, meaning, required = true, variadic } of args) {
@@ -29,7 +29,7 @@ export function leaseCommand(): Command {
     for (const { flags, meaning } of options) command.option(flags, meaning)
     command.action(async () => {
       const { kubeconfig, prefix, newerPrefix, ...given } = command.optsWithGlobals<LeaseCliOptions & GlobalOptions>()
-      // An empty variable is none, as for those who keep the leases.
+      // An empty variable counts as unset, as for the controllers.
       const families = leaseFamilies({
         prefix: prefix || SEED_FAMILY.prefix,
         newerPrefix: newerPrefix || NEWER_FAMILY.prefix,

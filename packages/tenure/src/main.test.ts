@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
-/** What `tenure` says and how it ends, where there is no cluster. */
+/** Runs `tenure` without a cluster and returns its output and exit code. */
 function tenure(...args: readonly string[]): Promise<{ readonly code: unknown; readonly output: string }> {
   const command = ['scripts/launch.mjs', 'packages/tenure/src/main.ts', ...args]
   const env = { ...process.env, KUBECONFIG: '/there/is/none' }
@@ -15,11 +15,11 @@ function tenure(...args: readonly string[]): Promise<{ readonly code: unknown; r
   })
 }
 
-test('its own version is what is asked for before a command', async () => {
+test('--version before a command prints the version of tenure', async () => {
   expect(await tenure('--version')).toEqual({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })
 
-test('the version of a kind is what is said after one', async () => {
+test('--version after a command is the version of a kind', async () => {
   const { code, output } = await tenure('leases', '--group', 'apps', '--version', 'v1', '--kind', 'Deployment')
   expect(output).toMatch(/^There is no kubeconfig at \/there\/is\/none/)
   expect(code).toBe(1)
@@ -27,7 +27,7 @@ test('the version of a kind is what is said after one', async () => {
 })
 
 test.each(['start', 'controlplane', 'applications', 'leases', 'lease-controllers', 'lease'])(
-  '%s says how it is used',
+  'tenure %s --help prints its usage',
   async (command) => {
     const { code, output } = await tenure(command, '--help')
     expect(output).toContain(`Usage: tenure ${command} [`)
@@ -35,13 +35,13 @@ test.each(['start', 'controlplane', 'applications', 'leases', 'lease-controllers
   },
 )
 
-test('a command that is not there is told, with one that is', async () => {
+test('an unknown command is reported with the closest one', async () => {
   const { code, output } = await tenure('lease-controller')
   expect(output).toMatch(/unknown command 'lease-controller'[^]*lease-controllers/)
   expect(code).toBe(1)
 })
 
-test('a prefix that is empty in the environment is none, for who keeps leases and who looks at them', async () => {
+test('an empty prefix in the environment counts as unset for controllers and for the lease command', async () => {
   process.env['LEASE_PREFIX'] = ''
   try {
     const keeping = await tenure('leases', '--version', 'v1', '--kind', 'Pod')

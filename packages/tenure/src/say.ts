@@ -1,4 +1,4 @@
-/** Tells a person something. */
+/** Prints a line for people. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }

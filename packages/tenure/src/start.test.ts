@@ -8,7 +8,7 @@ import { Deployment } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '../../..')
-const SOON = { timeout: 60_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 60_000, interval: 50 }
 const web = { namespace: 'default', name: 'web' }
 
 let data: string
@@ -64,7 +64,7 @@ async function withClient<R>(work: (client: Client) => Promise<R>): Promise<R> {
   }
 }
 
-/** Undefined while nobody answers. */
+/** Undefined while the API server does not respond. */
 const readyReplicas = (): Promise<number | undefined> =>
   withClient((client) => client.get(Deployment, web)).then(
     ({ status }) => status?.readyReplicas,
@@ -83,44 +83,44 @@ const createWeb = (): Promise<unknown> =>
     }),
   )
 
-test('a deployment becomes ready, and is still there after kill -9', { timeout: 120_000 }, async () => {
+test('a Deployment becomes ready and survives kill -9', { timeout: 120_000 }, async () => {
   const first = new Started('--kubernetes-port', '0')
-  await expect.poll(() => first.output, SOON).toContain('kubeconfig')
+  await expect.poll(() => first.output, POLL_OPTIONS).toContain('kubeconfig')
   await createWeb()
-  await expect.poll(readyReplicas, SOON).toBe(3)
+  await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   await first.kill('SIGKILL')
 
   const second = new Started()
-  await expect.poll(() => second.output, SOON).toContain('kubeconfig')
-  await expect.poll(readyReplicas, SOON).toBe(3)
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('kubeconfig')
+  await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   expect(await second.kill('SIGTERM')).toBe(0)
   expect(second.output).toContain('Stopped.')
 })
 
-test('a second one joins, and takes over at the same address', { timeout: 120_000 }, async () => {
+test('a second process joins and takes over at the same address', { timeout: 120_000 }, async () => {
   const first = new Started('--kubernetes-port', '0')
-  await expect.poll(() => first.output, SOON).toContain('kubeconfig')
+  await expect.poll(() => first.output, POLL_OPTIONS).toContain('kubeconfig')
   await createWeb()
-  await expect.poll(readyReplicas, SOON).toBe(3)
+  await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   const second = new Started()
-  await expect.poll(() => second.output, SOON).toContain('joined it')
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('joined it')
 
   const { server } = await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })
   await first.kill('SIGKILL')
-  await expect.poll(() => second.output, SOON).toContain('taking over')
-  await expect.poll(readyReplicas, SOON).toBe(3)
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('taking over')
+  await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   expect((await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })).server).toBe(server)
   expect(await second.kill('SIGINT')).toBe(0)
 })
 
-test('a port that is none is refused in one line, and nothing is made', { timeout: 60_000 }, async () => {
+test('an invalid port is reported in one line and creates no file', { timeout: 60_000 }, async () => {
   rmSync(data, { recursive: true })
   const started = new Started('--port', 'many')
-  await expect.poll(() => started.output, SOON).toContain('--port: "many" is not a whole number')
+  await expect.poll(() => started.output, POLL_OPTIONS).toContain('--port: "many" is not a whole number')
   expect(existsSync(data)).toBe(false)
 })
 
-test('under npm, it ends when the shell does that npm ends', { timeout: 120_000 }, async () => {
+test('a process under npm stops when npm ends its shell', { timeout: 120_000 }, async () => {
   const start = '"$0" scripts/launch.mjs packages/tenure/src/main.ts start --data "$1" --port 0 --kubernetes-port 0'
   const shell = spawn('sh', ['-c', `${start} & echo "pid $!"; wait`, process.execPath, data], {
     cwd: root,
@@ -130,12 +130,12 @@ test('under npm, it ends when the shell does that npm ends', { timeout: 120_000 
   let output = ''
   shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
   try {
-    await expect.poll(() => output, SOON).toContain('HTTP API')
+    await expect.poll(() => output, POLL_OPTIONS).toContain('HTTP API')
     shell.kill('SIGTERM')
-    await expect.poll(() => output, SOON).toContain('Stopped.')
+    await expect.poll(() => output, POLL_OPTIONS).toContain('Stopped.')
   } finally {
     const pid = Number(/^pid (\d+)$/m.exec(output)?.[1])
-    // Gone by now, unless the test failed.
+    // The process still runs only if the test failed.
     if (pid > 0 && !output.includes('Stopped.')) process.kill(pid, 'SIGKILL')
   }
 })

@@ -15,7 +15,7 @@ const failing = (reason: Error): Transport => ({
   close: () => Promise.resolve(),
 })
 
-test('a request that was under way when the host changed is worth another try', async () => {
+test('a request that a change of the host interrupts can be retried', async () => {
   const transport = new SwitchingTransport()
   const underway = Promise.withResolvers<TransportResponse>()
   transport.switchTo({ request: () => underway.promise, close: () => Promise.resolve() })
@@ -28,7 +28,7 @@ test('a request that was under way when the host changed is worth another try', 
   expect(await transport.request(request)).toBe(response)
 })
 
-test('other failures are what they are', async () => {
+test('other errors pass unchanged', async () => {
   const transport = new SwitchingTransport()
   const error = new TenureError('TENURE_TRANSPORT_CLOSED', 'closed', { fate: 'terminal' })
   transport.switchTo(failing(error))
