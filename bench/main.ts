@@ -31,9 +31,9 @@ const asked = measurements.filter(isAsked)
 const askedOfControlPlane = controlPlaneMeasurements.filter(isAsked)
 const askedOfOperators = operatorMeasurements.filter(isAsked)
 // Prints each table as soon as it is complete, because a later part takes long and may fail.
-const rows = asked.length > 0 ? show(await besideControllerRuntime(asked), 'controller-runtime') : []
-const controlPlaneRows = show(await besideKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
-const operatorRows = askedOfOperators.length > 0 ? show(await besideBareClients(), 'without it') : []
+const rows = asked.length > 0 ? show(await compareWithControllerRuntime(asked), 'controller-runtime') : []
+const controlPlaneRows = show(await compareWithKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
+const operatorRows = askedOfOperators.length > 0 ? show(await compareWithBareClients(), 'without it') : []
 const all = [...rows, ...controlPlaneRows, ...operatorRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(
@@ -45,7 +45,7 @@ function show(measured: readonly Row[], peer: string): readonly Row[] {
   return measured
 }
 
-async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<readonly Row[]> {
+async function compareWithControllerRuntime(chosen: readonly Measurement[]): Promise<readonly Row[]> {
   const peer = await buildPeer()
   const cluster = given ? undefined : await startCluster()
   const kubeconfig = cluster?.kubeconfig ?? given
@@ -75,7 +75,7 @@ async function besideControllerRuntime(chosen: readonly Measurement[]): Promise<
 }
 
 /** Runs after the controller-runtime part has stopped its cluster, so that nothing else uses the machine. */
-async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Promise<readonly Row[]> {
+async function compareWithKubernetes(chosen: readonly ControlPlaneMeasurement[]): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const measurement of chosen) {
     say(`▸ ${measurement.name}`)
@@ -85,7 +85,7 @@ async function besideKubernetes(chosen: readonly ControlPlaneMeasurement[]): Pro
 }
 
 /** Runs the operators on a cluster of their own, next to a client that does the same work directly. */
-async function besideBareClients(): Promise<readonly Row[]> {
+async function compareWithBareClients(): Promise<readonly Row[]> {
   const cluster = given ? undefined : await startCluster({ durable: true })
   try {
     const rows: Row[] = []
