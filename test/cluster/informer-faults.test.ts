@@ -145,7 +145,7 @@ describe('an informer', () => {
         try {
           expect(await observed.whenDown()).toMatchObject({
             code: 'TENURE_WATCH_QUIET',
-            message: expect.stringContaining('brought nothing at all for 1.5 seconds'),
+            message: expect.stringContaining('no data for 1.5 seconds'),
           })
         } finally {
           cluster.apiServer.resume()
