@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type ConnectionConfig, RestMapper, SecretValue } from '@tenure/kube'
 import {
-  leasesOperator,
-  defaultLeaseSettings,
-  leaderName,
   LEASE_OPERATOR,
   LEASE_WEBHOOK_SECRET,
   leaseAdmissionRules,
+  leaderName,
   leaseAnnotationsWebhook,
   leaseCommands,
-  type LeaseSettings,
-  reportLease,
+  leases,
+  type LeasesSettings,
 } from '@tenure/leases'
+import { type Component, configure, defineOperator, type OperatorContext } from '@tenure/runtime'
+import { defaultValues } from '@tenure/runtime/configuration'
+import { Webhooks } from '@tenure/runtime/webhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import type { ClusterAccess } from './access.ts'
@@ -102,16 +103,20 @@ async function admissionAccount(): Promise<ConnectionConfig> {
 async function startAsServiceAccount(
   name: string,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
-  settings: Partial<LeaseSettings> = {},
+  more: Partial<LeasesSettings> = {},
 ): Promise<Running> {
   const account = await configOf(`object-lease-${name}`)
   const { namespace } = fixture
-  const report = reportLease(`${namespace}/object-lease-${name}-report`)
+  const settings = {
+    ...defaultValues(leases.config),
+    ...kind,
+    enableLeaderElection: true,
+    leaderElectionNamespace: namespace,
+    report: `${namespace}/object-lease-${name}-report`,
+    ...more,
+  }
   const short = { leaseDuration: 4_000, renewDeadline: 3_000, retryPeriod: 500, whenLost: 'campaign' } as const
-  const operator = leasesOperator({ kind, report, settings: { ...defaultLeaseSettings, ...settings } })
-  return fixture.run(operator, account, {
-    leaderElection: { name: leaderName(kind), namespace, ...short },
-  })
+  return fixture.run(configure(leases, settings), account, short)
 }
 
 /** Runs the container of a Deployment as a process: its arguments and environment, with its ServiceAccount's token. */
@@ -324,7 +329,7 @@ test('a dedicated controller of a cluster-scoped kind needs no access to namespa
   const kind = { group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass' }
   await fixture.applyController('classes', { ...kind, optIn: { key: 'leased' } })
   await fixture.waitForReady('classes')
-  await startAsServiceAccount('classes', kind, { optIn: { key: 'leased' } })
+  await startAsServiceAccount('classes', kind, { optInLabelKey: 'leased' })
   const name = `leased-${fixture.id}`
   await fixture.apply({
     apiVersion: 'scheduling.k8s.io/v1',
@@ -340,7 +345,7 @@ test('a dedicated controller of a cluster-scoped kind needs no access to namespa
 describe('shared controllers', () => {
   test('shared controllers are started, changed and stopped live, also for kinds that appear later', async () => {
     await cluster.runKubectl(['delete', 'crd', APPLICATIONS.metadata.name, '--ignore-not-found'])
-    await fixture.startOperator({ defaultMode: 'shared' })
+    await fixture.startOperator({ leaseControllerMode: 'shared' })
     await fixture.apply(SEED_EXAMPLE)
     await fixture.waitForReady('deployment-controller')
     await expect.poll(() => fixture.ready('application-controller'), POLL_OPTIONS).toBe('False KindNotServed')
@@ -368,7 +373,7 @@ describe('shared controllers', () => {
   })
 
   test('tenure lease sets, lists, extends and clears leases', async () => {
-    await fixture.startOperator({ defaultMode: 'shared' })
+    await fixture.startOperator({ leaseControllerMode: 'shared' })
     await fixture.applyController('maps', { kind: 'ConfigMap' })
     await fixture.waitForReady('maps')
     const lines: string[] = []
@@ -415,15 +420,23 @@ describe('admission', () => {
   test('invalid annotations are rejected for any kind, and other objects are not affected', async () => {
     const name = LEASE_OPERATOR
     const account = await admissionAccount()
-    const webhook = fixture.run({ name, controllers: [], components: [], webhooks: [], routes: [] }, account, {
-      webhooks: {
+    const serve = ({ api, informers, clock, random, log, metrics }: OperatorContext): Component => {
+      const webhooks = new Webhooks({
         webhooks: [leaseAnnotationsWebhook({ failurePolicy: 'Fail' })],
         secret: { namespace: fixture.namespace, name: LEASE_WEBHOOK_SECRET },
         configuration: { name, address: { url: 'https://127.0.0.1:0' } },
         host: '127.0.0.1',
         port: 0,
-      },
-    })
+        cluster: { api, informers },
+        clock,
+        random,
+        log,
+        metrics,
+      })
+      return { name: 'webhooks', start: (signal) => webhooks.start(signal), stop: (grace) => webhooks.close(grace) }
+    }
+    const operator = defineOperator({ name, setup: () => ({ components: [{ stage: 'serve', create: serve }] }) })
+    const webhook = fixture.run(operator, account)
     try {
       await fixture.kubectl('create', 'configmap', 'checked')
       const annotate = async (...args: readonly string[]): Promise<string> =>

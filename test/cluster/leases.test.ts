@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  operator = await fixture.startOperator({ defaultMode: 'shared' })
+  operator = await fixture.startOperator({ leaseControllerMode: 'shared' })
 })
 
 afterEach(() => fixture.clear())
@@ -230,7 +230,7 @@ test('a cleanup job whose object was deleted during downtime is released at the 
   expect(await ttl()).toBe('')
   await operator.stop()
   await fixture.kubectl('delete', 'configmap', 'left')
-  await fixture.startOperator({ defaultMode: 'shared' })
+  await fixture.startOperator({ leaseControllerMode: 'shared' })
   await expect.poll(ttl, POLL_OPTIONS).toBe('600')
   expect(await names('job', '-l', held)).toBe('')
   await fixture.kubectl('delete', job)

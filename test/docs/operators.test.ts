@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Application, applications } from '@tenure/applications'
 import { ConfigMap, Service } from '@tenure/kube/kinds'
-import { LeaseController, leaseControllersOperator } from '@tenure/leases'
-import { defineOperator, runOperators } from '@tenure/runtime'
+import { LeaseController, leaseControllers } from '@tenure/leases'
+import { runOperators } from '@tenure/runtime'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { InProcessFloor } from '../floors/index.ts'
@@ -14,10 +14,8 @@ test('the examples of the guides do what the guides say', { timeout: 120_000 }, 
   const floor = await InProcessFloor.enter()
   try {
     const { api, clock, random } = floor
-    const { controllers, components } = leaseControllersOperator()
-    const leases = defineOperator({ name: 'leases', setup: () => ({ controllers, components }) })
     const transport = await floor.transport()
-    const options = { operators: [applications, leases], transport, clock, random, webhooks: 'none' } as const
+    const options = { operators: [applications, leaseControllers], transport, clock, random, webhooks: 'none' } as const
     floor.run({ run: (signal) => runOperators({ ...options, leaderElection: false }, signal) })
 
     const application = example('application.yaml') as Application

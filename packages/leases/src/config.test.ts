@@ -2,7 +2,7 @@ import { readConfiguration } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
 import { SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings } from './api/types.ts'
-import { familyFlags, leaderName, leasedKind, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
+import { familyFlags, leaderName, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
 
 async function read(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const loaded = await readConfiguration(leasesConfiguration, { argv, environment })
@@ -27,11 +27,11 @@ describe('tenure leases', () => {
       '--opt-in-label-value',
       'on',
     ])
-    expect(leasedKind(values)).toEqual({ group: 'apps', version: 'v1', kind: 'Deployment' })
-    expect(leaderName(leasedKind(values))).toBe('object-lease-controller-apps-v1-deployment')
+    expect(values).toMatchObject({ group: 'apps', version: 'v1', kind: 'Deployment' })
+    expect(leaderName(values)).toBe('object-lease-controller-apps-v1-deployment')
     expect(values).toMatchObject({
-      leaderElect: true,
-      leaderElectNamespace: 'ops',
+      enableLeaderElection: true,
+      leaderElectionNamespace: 'ops',
       metricsBindAddress: ':8080',
       healthProbeBindAddress: ':8081',
     })
@@ -47,8 +47,8 @@ describe('tenure leases', () => {
       LEASE_OPT_IN_LABEL_KEY: 'a',
       LEASE_OPT_IN_LABEL_VALUE: 'b',
     })
-    expect(values).toMatchObject({ group: '', kind: 'Pod', leaderElect: true, leaderElectNamespace: 'ops' })
-    expect(leaderName(leasedKind(values))).toBe('object-lease-controller-v1-pod')
+    expect(values).toMatchObject({ group: '', kind: 'Pod', enableLeaderElection: true, leaderElectionNamespace: 'ops' })
+    expect(leaderName(values)).toBe('object-lease-controller-v1-pod')
     expect(leaseSettings(values)).toEqual({ ...defaultLeaseSettings, optIn: { key: 'a', value: 'b' } })
   })
 

@@ -1,13 +1,21 @@
 import { type ObjectRef, refOf, TenureError } from '@tenure/kube'
-import type { LeaseControllersOptions } from './operator.ts'
-import { defineConfiguration, type Table, type Values } from '@tenure/runtime'
+import {
+  defineConfiguration,
+  definitionConfig,
+  leaderElectionConfig,
+  logConfig,
+  probeConfig,
+  type Table,
+  type Values,
+  webhookConfig,
+} from '@tenure/runtime/configuration'
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
 import { isDnsSubdomain } from '@tenure/kube/model'
 import { optInLabelProblem } from './controllers/lease/namespace-filter.ts'
 
 /** Prefixes of the lease annotations: included by every program that reads them. */
-export const familiesTable = {
+export const familiesConfig = {
   prefix: {
     type: 'string',
     default: SEED_FAMILY.prefix,
@@ -22,7 +30,11 @@ export const familiesTable = {
   },
 } as const satisfies Table
 
-const options = {
+/** Settings of `tenure leases`. Flags and variables are those of the original. */
+export const leasesConfig = {
+  ...leaderElectionConfig,
+  ...probeConfig,
+  ...logConfig,
   group: {
     type: 'string',
     default: '',
@@ -41,17 +53,21 @@ const options = {
     environment: 'LEASE_GVK_KIND',
     meaning: 'The kind, such as Deployment. The controller waits for a kind that does not exist yet.',
   },
-  leaderElect: {
-    type: 'boolean',
+  enableLeaderElection: {
+    ...leaderElectionConfig.enableLeaderElection,
     default: false,
+    flag: 'leader-elect',
+    file: 'leaderElect',
     environment: 'LEASE_LEADER_ELECTION',
-    meaning: 'Elect one of several replicas as leader.',
   },
-  leaderElectNamespace: {
-    type: 'string',
+  leaderElectionNamespace: {
+    ...leaderElectionConfig.leaderElectionNamespace,
+    flag: 'leader-elect-namespace',
+    file: 'leaderElectNamespace',
     environment: 'LEASE_LEADER_ELECTION_NAMESPACE',
-    meaning: "Namespace of the election Lease. Default: the connection's namespace.",
   },
+  metricsBindAddress: { ...probeConfig.metricsBindAddress, environment: 'LEASE_METRICS_BIND_ADDRESS' },
+  healthProbeBindAddress: { ...probeConfig.healthProbeBindAddress, environment: 'LEASE_HEALTH_PROBE_BIND_ADDRESS' },
   optInLabelKey: {
     type: 'string',
     environment: 'LEASE_OPT_IN_LABEL_KEY',
@@ -61,18 +77,6 @@ const options = {
     type: 'string',
     environment: 'LEASE_OPT_IN_LABEL_VALUE',
     meaning: 'Required value of the label. Default: any.',
-  },
-  metricsBindAddress: {
-    type: 'address',
-    default: ':8080',
-    environment: 'LEASE_METRICS_BIND_ADDRESS',
-    meaning: 'Address that serves /metrics; 0 disables it.',
-  },
-  healthProbeBindAddress: {
-    type: 'address',
-    default: ':8081',
-    environment: 'LEASE_HEALTH_PROBE_BIND_ADDRESS',
-    meaning: 'Address that serves /livez and /readyz; 0 disables it.',
   },
   dryRun: {
     type: 'boolean',
@@ -95,7 +99,7 @@ const options = {
     environment: 'LEASE_HEADS_UP_MAX',
     meaning: 'Longest time before expiry at which a LeaseExpiring Event is recorded.',
   },
-  ...familiesTable,
+  ...familiesConfig,
   report: {
     type: 'string',
     environment: 'LEASE_REPORT',
@@ -110,19 +114,18 @@ const options = {
     environment: 'LEASE_CONCURRENCY',
     meaning: 'Number of objects written or deleted concurrently.',
   },
-} as const
+} as const satisfies Table
 
-/** Settings of `tenure leases`. */
 export const leasesConfiguration = defineConfiguration({
   program: 'tenure leases',
   summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
-  options,
+  options: leasesConfig,
 })
 
-export type LeasesValues = Values<typeof options>
+export type LeasesSettings = Values<typeof leasesConfig>
 
 /** The lease settings among the values. */
-export function leaseSettings(values: LeasesValues): LeaseSettings {
+export function leaseSettings(values: LeasesSettings): LeaseSettings {
   return {
     ...defaultLeaseSettings,
     families: leaseFamilies(values),
@@ -133,7 +136,7 @@ export function leaseSettings(values: LeasesValues): LeaseSettings {
 }
 
 /** An empty key means none, as in the original. A value without a key is refused: it would mean all namespaces. */
-function optInOf({ optInLabelKey: key, optInLabelValue: value }: LeasesValues): LeaseSettings['optIn'] {
+function optInOf({ optInLabelKey: key, optInLabelValue: value }: LeasesSettings): LeaseSettings['optIn'] {
   if (key) {
     const problem = optInLabelProblem({ key, value })
     if (problem !== undefined)
@@ -150,17 +153,13 @@ function invalidConfiguration(reason: string): TenureError {
   return new TenureError('TENURE_CONFIGURATION_INVALID', `tenure leases cannot start: ${reason}`)
 }
 
-export function leasedKind({ group, version, kind }: LeasesValues): GroupVersionKind {
-  return { group, version, kind }
-}
-
 /** Name of the leader election Lease of a kind's controller, as the original names it. */
 export function leaderName({ group, version, kind }: GroupVersionKind): string {
   return ['object-lease-controller', group, version, kind].filter(Boolean).join('-').toLowerCase()
 }
 
 /** Both families, or only the first if their prefixes are equal. */
-export function leaseFamilies(values: Values<typeof familiesTable>): readonly LeaseFamily[] {
+export function leaseFamilies(values: Values<typeof familiesConfig>): readonly LeaseFamily[] {
   const seed = { ...SEED_FAMILY, prefix: prefixOf('--prefix', values.prefix) }
   const newer = { ...NEWER_FAMILY, prefix: prefixOf('--newer-prefix', values.newerPrefix) }
   return seed.prefix === newer.prefix ? [seed] : [seed, newer]
@@ -188,10 +187,25 @@ function prefixOf(flag: string, text: string): string {
   )
 }
 
-/** Settings of the operator of LeaseControllers. */
-export const leaseControllersTable = {
-  ...familiesTable,
+/** Without the switch: `leaseAdmission` decides whether there is a webhook. */
+const { webhooks: _, ...webhookAddressConfig } = webhookConfig
+
+/** Settings of `tenure lease-controllers`. */
+export const leaseControllersConfig = {
+  ...leaderElectionConfig,
+  enableLeaderElection: {
+    ...leaderElectionConfig.enableLeaderElection,
+    flag: 'leader-elect',
+    file: 'leaderElect',
+    environment: 'LEASE_LEADER_ELECTION',
+  },
+  ...webhookAddressConfig,
+  ...definitionConfig,
+  ...probeConfig,
+  ...logConfig,
+  ...familiesConfig,
   leaseControllerMode: {
+    clusterOnly: true,
     type: 'string',
     choices: ['dedicated', 'shared'],
     environment: 'LEASE_CONTROLLER_MODE',
@@ -199,30 +213,17 @@ export const leaseControllersTable = {
       'How a LeaseController without a mode runs: in its own Deployment, or inside the operator. Default: dedicated if an image is set.',
   },
   leaseControllerImage: {
+    clusterOnly: true,
     type: 'string',
     environment: 'LEASE_CONTROLLER_IMAGE',
     meaning: 'Image of dedicated lease controllers. Default: none, all lease controllers run inside the operator.',
   },
   leaseControllerNamespace: {
+    clusterOnly: true,
     type: 'string',
     environment: 'LEASE_CONTROLLER_NAMESPACE',
     meaning: "Namespace of dedicated lease controllers. Default: the operator's own.",
   },
-} as const satisfies Table
-
-export function leaseControllersOptions(
-  values: Values<typeof leaseControllersTable>,
-): Pick<LeaseControllersOptions, 'dedicated' | 'defaultMode' | 'settings'> {
-  const { leaseControllerMode: mode, leaseControllerImage: image, leaseControllerNamespace: namespace } = values
-  return {
-    settings: { ...defaultLeaseSettings, families: leaseFamilies(values) },
-    ...(mode !== undefined && { defaultMode: mode }),
-    ...(image !== undefined && { dedicated: { image, namespace } }),
-  }
-}
-
-/** Whether an admission webhook checks lease annotations. */
-export const leaseAdmissionTable = {
   leaseAdmission: {
     type: 'boolean',
     default: false,
@@ -231,7 +232,16 @@ export const leaseAdmissionTable = {
       'Refuse invalid lease annotations at admission, with the reason. ' +
       'Without it, or while the webhook is unavailable, lease-status shows the reason later.',
   },
+  createDefaultLeaseControllers: {
+    clusterOnly: true,
+    type: 'boolean',
+    default: false,
+    environment: 'LEASE_CREATE_DEFAULT_CONTROLLERS',
+    meaning: 'Create LeaseControllers for common kinds once. On with `tenure start`.',
+  },
 } as const satisfies Table
+
+export type LeaseControllersSettings = Values<typeof leaseControllersConfig>
 
 /** Parses `namespace/name`, as the operator writes it into `LEASE_REPORT`. */
 export function reportLease(text: string): ObjectRef {

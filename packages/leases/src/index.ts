@@ -6,24 +6,22 @@ export * from './api/types.ts'
 export { readJobConfig, type JobConfig, type JobConfigReading } from './controllers/lease/cleanup/job-config.ts'
 export * from './cli/index.ts'
 export {
+  familiesConfig,
   leaderName,
-  leaseAdmissionTable,
-  leaseControllersOptions,
-  leaseControllersTable,
-  leasedKind,
-  familiesTable,
+  leaseControllersConfig,
+  type LeaseControllersSettings,
   leaseFamilies,
+  leasesConfig,
   leasesConfiguration,
   leaseSettings,
+  type LeasesSettings,
   reportLease,
-  type LeasesValues,
 } from './config.ts'
 export {
   createKindController,
   type KindController,
   type KindControllerOptions,
 } from './controllers/lease/kind-controller.ts'
-export { kindFinder, type KindFinder } from './controllers/lease/kind-finder.ts'
 export { leaseControllerDefinition } from './api/crd.ts'
 export {
   LEASE_CONTROLLER_GROUP,
@@ -43,12 +41,7 @@ export {
   type LeaseOperatorRulesOptions,
   leaseOperatorRules,
 } from './rbac.ts'
-export {
-  leaseControllersOperator,
-  type LeaseControllersOptions,
-  leasesOperator,
-  type LeasesOperatorOptions,
-} from './operator.ts'
+export { leaseControllers, leaseControllersParts, leases } from './operator.ts'
 export { type LeasePlan, planLease } from './controllers/lease/plan.ts'
 export type { Changes } from './controllers/lease/status.ts'
 export type { DatedLease } from './controllers/lease/terms.ts'

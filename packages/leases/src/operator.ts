@@ -1,141 +1,126 @@
-import type { Operator } from '@tenure/http'
-import { TenureError } from '@tenure/kube'
-import {
-  type ComponentDefinition,
-  installDefinitions,
-  type InstallDefinitionsOptions,
-  type OperatorContext,
-} from '@tenure/runtime'
-import type { ObjectRef } from '@tenure/kube'
+import type { Component, OperatorContext, OperatorParts } from '@tenure/runtime'
+import { defineOperator } from '@tenure/runtime'
+import { leaseAnnotationsWebhook } from './admission/index.ts'
 import { leaseControllerDefinition } from './api/crd.ts'
-import type { LeaseControllerMode } from './api/lease-controller.ts'
-import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
+import { defaultLeaseSettings } from './api/types.ts'
+import {
+  leaderName,
+  leaseControllersConfig,
+  type LeaseControllersSettings,
+  leaseFamilies,
+  leasesConfig,
+  leaseSettings,
+  reportLease,
+} from './config.ts'
 import {
   createKindController,
   type KindController,
   type KindControllerOptions,
 } from './controllers/lease/kind-controller.ts'
-import { leaseControllerController, type LeaseControllerContext } from './controllers/lease-controller/controller.ts'
-import { createDefaults, type DefaultLeaseController } from './controllers/lease-controller/defaults.ts'
-import { Discovery } from './controllers/lease-controller/discovery.ts'
+import { leaseControllerController } from './controllers/lease-controller/controller.ts'
+import {
+  createDefaults,
+  type DefaultLeaseController,
+  defaultLeaseControllers,
+} from './controllers/lease-controller/defaults.ts'
 import { KindControllers } from './controllers/lease-controller/kind-controllers.ts'
 import { createLeaseReporter } from './controllers/lease-controller/reporter.ts'
+import { LEASE_OPERATOR, leaseOperatorRules } from './rbac.ts'
 
-export interface LeasesOperatorOptions {
-  /** The kind to manage. */
-  readonly kind: GroupVersionKind
-  /** Default: `defaultLeaseSettings`. */
-  readonly settings?: LeaseSettings
-  /** Objects reconciled at once. Default 32. */
-  readonly concurrency?: number
-  /** The Lease to which the controller reports its state, for a LeaseController. Default: none. */
-  readonly report?: ObjectRef | undefined
-}
-
-/** Manages the leases of one kind, on the leader. */
-export function leasesOperator(options: LeasesOperatorOptions): Operator {
-  const { kind, settings = defaultLeaseSettings, concurrency, report } = options
-  let controller: KindController | undefined
-  const idle = { activeLeases: 0, nextExpiry: undefined, problem: undefined }
-  const components: ComponentDefinition[] = [
-    {
-      stage: 'lead',
-      create(context) {
-        controller = createKindController(context, {
-          kind,
-          settings,
-          probe: true,
-          ...(concurrency !== undefined && { concurrency }),
-        })
-        return controller
-      },
-    },
-  ]
-  if (report) {
-    components.push({
-      stage: 'lead',
-      create: (context) => createLeaseReporter(context, { lease: report, read: () => controller ?? idle }),
-    })
-  }
-  return { name: 'leases', controllers: [], components, webhooks: [], routes: [] }
-}
-
-export interface LeaseControllersOptions {
-  /** Mode of a LeaseController without one. Default: `dedicated` if an image is given, else `shared`. */
-  readonly defaultMode?: LeaseControllerMode
-  /** How dedicated controllers are deployed. Default: not at all, all controllers run inside the operator. */
-  readonly dedicated?: {
-    readonly image: string
-    /** Default: the operator's own namespace. */
-    readonly namespace?: string | undefined
-  }
-  /** Settings of controllers inside the operator, unless a LeaseController overrides them. */
-  readonly settings?: LeaseSettings
-  /** LeaseControllers to create once. Default: none. */
-  readonly defaults?: readonly DefaultLeaseController[]
-  /** How the CRD is installed and upgraded; `false`: not at all. Default: by this operator. */
-  readonly definition?: InstallDefinitionsOptions | false
-  /** Creates the controller of one kind. Default: `createKindController`. */
-  readonly createController?: (context: OperatorContext, options: KindControllerOptions) => KindController
-}
+/** Manages the leases of one kind, which its settings name. A LeaseController grants its permissions with the kind. */
+export const leases = defineOperator({
+  name: 'leases',
+  summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
+  identity: { name: 'object-lease-controller', leaderLease: (settings) => leaderName(settings) },
+  config: leasesConfig,
+  setup({ settings: values }) {
+    const { group, version, kind, concurrency } = values
+    const settings = leaseSettings(values)
+    const report = values.report === undefined ? undefined : reportLease(values.report)
+    const create = (context: OperatorContext): Component => {
+      const controller = createKindController(context, {
+        kind: { group, version, kind },
+        settings,
+        concurrency,
+        probe: true,
+      })
+      if (!report) return controller
+      return together(controller, createLeaseReporter(context, { lease: report, read: () => controller }))
+    }
+    return { components: [{ stage: 'lead', create }] }
+  },
+})
 
 /** Runs a lease controller for every kind that a LeaseController names, in a Deployment or inside this process. */
-export function leaseControllersOperator(options: LeaseControllersOptions = {}): Operator {
-  const { dedicated, defaults = [], definition, createController = createKindController } = options
-  const { settings = defaultLeaseSettings } = options
-  let serving: Pick<LeaseControllerContext, 'discovery' | 'dedicated'> | undefined
-  let pool: KindControllers | undefined
-  const context = (): LeaseControllerContext => {
-    if (!serving || !pool) throw notRunning()
-    return {
-      ...serving,
-      pool,
-      settings,
-      defaultMode: options.defaultMode ?? (dedicated ? 'dedicated' : 'shared'),
-    }
-  }
-  const serve: ComponentDefinition = {
-    stage: 'serve',
-    create({ api, clock, namespace }) {
-      serving = {
-        discovery: new Discovery(api, clock),
-        dedicated: dedicated && {
-          image: dedicated.image,
-          namespace: dedicated.namespace ?? namespace,
-          families: settings.families,
-        },
-      }
-      return { name: 'lease controllers', start: () => Promise.resolve(), stop: () => Promise.resolve() }
-    },
-  }
-  const controllers: ComponentDefinition = {
-    stage: 'lead',
-    create(manager) {
-      const { clock, random, log } = manager
-      pool = new KindControllers({ create: (wanted) => createController(manager, wanted), clock, random, log })
-      return pool
-    },
-  }
+export const leaseControllers = defineOperator({
+  name: 'lease-controllers',
+  summary: 'Runs a lease controller for every kind that a LeaseController names.',
+  identity: { name: LEASE_OPERATOR },
+  config: leaseControllersConfig,
+  embedded: { leaseControllerMode: 'shared', createDefaultLeaseControllers: true },
+  rbac: { cluster: leaseOperatorRules() },
+  crds: [leaseControllerDefinition],
+  setup: (context) => leaseControllersParts(context),
+})
+
+/** Creates the controller of one kind inside the operator. */
+export type KindControllerFactory = (context: OperatorContext, options: KindControllerOptions) => KindController
+
+export interface LeaseControllersPartsOptions {
+  /** Default: `createKindController`. */
+  readonly createController?: KindControllerFactory | undefined
+  /** LeaseControllers that are created once, if the settings say so. Default: `defaultLeaseControllers`. */
+  readonly defaults?: readonly DefaultLeaseController[] | undefined
+}
+
+/** The parts of the operator of LeaseControllers. */
+export function leaseControllersParts(
+  context: OperatorContext<LeaseControllersSettings>,
+  { createController = createKindController, defaults = defaultLeaseControllers }: LeaseControllersPartsOptions = {},
+): OperatorParts {
+  const { clock, discovery, log, random, settings } = context
+  const { leaseControllerImage: image, leaseControllerNamespace: namespace = context.namespace } = settings
+  const families = leaseFamilies(settings)
+  const pool = new KindControllers({ clock, random, log })
   return {
-    name: 'lease-controllers',
-    controllers: [leaseControllerController(context, dedicated !== undefined)],
-    components: [
-      serve,
-      ...(definition === false ? [] : [installDefinitions([leaseControllerDefinition], definition)]),
-      controllers,
-      ...(defaults.length > 0 ? [createsDefaults(defaults)] : []),
+    controllers: [
+      leaseControllerController({
+        discovery,
+        pool,
+        dedicated: image === undefined ? undefined : { image, namespace, families },
+        settings: { ...defaultLeaseSettings, families },
+        defaultMode: settings.leaseControllerMode ?? (image === undefined ? 'shared' : 'dedicated'),
+      }),
     ],
-    webhooks: [],
-    routes: [],
+    components: [
+      {
+        stage: 'lead',
+        create: (leader) => pool.beginTerm((wanted) => createController(leader, wanted)),
+      },
+      ...(settings.createDefaultLeaseControllers
+        ? [
+            {
+              stage: 'lead' as const,
+              create: (leader: OperatorContext) => createDefaults(leader, defaults),
+            },
+          ]
+        : []),
+    ],
+    webhooks: settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : [],
   }
 }
 
-function createsDefaults(defaults: readonly DefaultLeaseController[]): ComponentDefinition {
-  return { stage: 'lead', create: (context) => createDefaults(context, defaults) }
-}
-
-function notRunning(): TenureError {
-  return new TenureError('TENURE_LEASE_OPERATOR', 'The operator of LeaseControllers works only within a manager.', {
-    fate: 'bug',
-  })
+/** Two components as one: the second depends on the first. */
+function together(first: Component, second: Component): Component {
+  return {
+    name: first.name,
+    start: async (signal) => {
+      await first.start(signal)
+      await second.start(signal)
+    },
+    stop: async (grace) => {
+      await second.stop(grace)
+      await first.stop(grace)
+    },
+  }
 }

@@ -1,17 +1,8 @@
 import { applications } from '@tenure/applications'
 import { httpServer, httpServerSettings } from '@tenure/http'
-import {
-  defaultLeaseControllers,
-  defaultLeaseSettings,
-  familiesTable,
-  LEASE_OPERATOR,
-  leaseAdmissionTable,
-  leaseAnnotationsWebhook,
-  leaseControllersOperator,
-  leaseFamilies,
-} from '@tenure/leases'
-import { configure, createLogger, createMetrics, defineOperator, runOperators } from '@tenure/runtime'
-import { defaultValues, defineConfiguration, leaderElectionConfig } from '@tenure/runtime/configuration'
+import { familiesConfig, leaseControllers } from '@tenure/leases'
+import { configure, createLogger, createMetrics, runOperators } from '@tenure/runtime'
+import { defaultValues, defineConfiguration } from '@tenure/runtime/configuration'
 import type { Table, Values } from '@tenure/runtime/configuration'
 import { asError } from '@tenure/kube'
 import { openControlPlane } from './control-plane.ts'
@@ -69,8 +60,8 @@ const table = {
   allowedRegistries,
   imagePolicyOnRest,
   webhooks,
-  ...familiesTable,
-  ...leaseAdmissionTable,
+  ...familiesConfig,
+  leaseAdmission: leaseControllers.config.leaseAdmission,
 } as const satisfies Table
 
 export const startConfiguration = defineConfiguration({
@@ -112,12 +103,19 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
       ...settings,
       port,
     }
+    const { enableLeaderElection, leaseAdmission, newerPrefix, podName, prefix } = settings
+    const leaseSettings = {
+      ...defaultValues(leaseControllers.config),
+      ...leaseControllers.embedded,
+      enableLeaderElection,
+      leaseAdmission,
+      newerPrefix,
+      podName,
+      prefix,
+    }
     await runOperators(
       {
-        operators: [
-          configure(applications, applicationsSettings),
-          configure(leasesOperator(settings), { ...settings, leaderElectionNamespace: undefined }),
-        ],
+        operators: [configure(applications, applicationsSettings), configure(leaseControllers, leaseSettings)],
         transport: plane.transport,
         log,
         metrics: await createMetrics(),
@@ -137,23 +135,4 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
       ended.signal,
     )
   }
-}
-
-function leasesOperator(settings: StartSettings) {
-  const families = leaseFamilies(settings)
-  const { controllers, components } = leaseControllersOperator({
-    defaultMode: 'shared',
-    defaults: defaultLeaseControllers,
-    settings: { ...defaultLeaseSettings, families },
-  })
-  return defineOperator({
-    name: 'leases',
-    identity: { name: LEASE_OPERATOR },
-    config: leaderElectionConfig,
-    setup: () => ({
-      controllers,
-      components,
-      webhooks: settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : [],
-    }),
-  })
 }

@@ -1,17 +1,23 @@
 /** A fixture for lease tests: two namespaces, an operator with exactly its documented permissions, and kubectl. */
 import { randomBytes } from 'node:crypto'
 
-import type { Operator } from '@tenure/http'
 import { type ConnectionConfig, HttpTransport, loadConfig, type Transport } from '@tenure/kube'
 import {
   LEASE_CONTROLLER_GROUP,
   leaseControllerDefinition,
-  leaseControllersOperator,
-  type LeaseControllersOptions,
+  leaseControllers,
+  type LeaseControllersSettings,
   leaseOperatorRules,
   type LeaseOperatorRulesOptions,
 } from '@tenure/leases'
-import { manager, type ManagerOptions } from '@tenure/runtime'
+import {
+  configure,
+  type ConfiguredOperator,
+  type Operator,
+  runOperators,
+  type RunOperatorsOptions,
+} from '@tenure/runtime'
+import { defaultValues } from '@tenure/runtime/configuration'
 
 import { type ClusterAccess, openCluster } from '../access.ts'
 import { connect, type Connected } from './connect.ts'
@@ -73,12 +79,11 @@ export class LeaseFixture {
 
   /** Runs an operator in its own manager. */
   run(
-    operator: Operator,
+    operator: Operator | ConfiguredOperator,
     config: ConnectionConfig,
-    more: Pick<ManagerOptions, 'leaderElection' | 'webhooks'> = {},
+    leaderElection: RunOperatorsOptions['leaderElection'] = false,
   ): Running {
     const end = new AbortController()
-    const { controllers, components } = operator
     const http = new HttpTransport(config)
     const writes: string[] = []
     const transport: Transport = {
@@ -88,8 +93,8 @@ export class LeaseFixture {
       },
       close: () => http.close(),
     }
-    const options = { controllers, components, transport, namespace: this.namespace, ...more }
-    const running = manager(options).run(end.signal)
+    const options = { operators: [operator], transport, namespace: this.namespace, leaderElection }
+    const running = runOperators(options, end.signal)
     // `stop` returns the error; without this handler Node would report an unhandled rejection before.
     running.catch(() => undefined)
     const stop = async (): Promise<void> => {
@@ -102,9 +107,9 @@ export class LeaseFixture {
   }
 
   /** Starts the operator with the permissions of its documented role only. */
-  async startOperator(options: LeaseControllersOptions = {}): Promise<Running> {
-    const operator = leaseControllersOperator({ dedicated: { image: 'tenure:test' }, ...options })
-    const running = this.run(operator, this.#operator)
+  async startOperator(settings: Partial<LeaseControllersSettings> = {}): Promise<Running> {
+    const defaults = { ...defaultValues(leaseControllers.config), leaseControllerImage: 'tenure:test' }
+    const running = this.run(configure(leaseControllers, { ...defaults, ...settings }), this.#operator)
     await until(
       'the operator installs its CRD',
       async () => (await this.cluster.runKubectl(['get', 'leasecontrollers'])).code === 0,

@@ -1,8 +1,8 @@
 import { isNotFound, mergePatch } from '@tenure/kube'
 import type { Kind, Stored } from '@tenure/kube'
 import { ConfigMap, Deployment, Job, Pod } from '@tenure/kube/kinds'
-import { LeaseController, leaseControllersOperator } from '@tenure/leases'
-import { manager } from '@tenure/runtime'
+import { LeaseController, leaseControllers } from '@tenure/leases'
+import { runOperators } from '@tenure/runtime'
 import { expect, test } from 'vitest'
 import { onEveryFloor } from '../../floors/index.ts'
 import type { Floor, Running } from '../../floors/index.ts'
@@ -11,10 +11,10 @@ const PREFIX = 'object-lease-controller.ullberg.us'
 const ttl = (text: string) => ({ [`${PREFIX}/ttl`]: text })
 
 async function runLeases(floor: Floor): Promise<Running> {
-  const { controllers, components } = leaseControllersOperator({ defaultMode: 'shared' })
   const { clock, random } = floor
   const transport = await floor.transport()
-  return floor.run(manager({ name: 'leases', controllers, components, transport, clock, random, freeze: true }))
+  const options = { operators: [leaseControllers], transport, clock, random, freeze: true } as const
+  return floor.run({ run: (signal) => runOperators({ ...options, leaderElection: false }, signal) })
 }
 
 /** Applies one, waits until it works, and gives back what takes it away. */

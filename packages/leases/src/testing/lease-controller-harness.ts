@@ -1,11 +1,21 @@
 import { asError, Client } from '@tenure/kube'
 import { type Interceptor, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { type Logger, manager, type ManagerOptions } from '@tenure/runtime'
+import { configure, defineOperator, type Logger, runOperators, type RunOperatorsOptions } from '@tenure/runtime'
+import { defaultValues } from '@tenure/runtime/configuration'
 import { leaseControllerDefinition } from '../api/crd.ts'
 import { LeaseController, type LeaseControllerSpec, type LeaseControllerStatus } from '../api/lease-controller.ts'
 import type { KindController, KindControllerOptions } from '../controllers/lease/kind-controller.ts'
-import { type LeaseControllersOptions, leaseControllersOperator } from '../operator.ts'
+import { leaseControllersConfig, type LeaseControllersSettings } from '../config.ts'
+import type { DefaultLeaseController } from '../controllers/lease-controller/defaults.ts'
+import { type KindControllerFactory, leaseControllersParts } from '../operator.ts'
+
+export interface LeaseControllersHarnessOptions extends Partial<LeaseControllersSettings> {
+  /** Default: fake controllers that start at once. */
+  readonly createController?: KindControllerFactory
+  /** Default: none. */
+  readonly defaults?: readonly DefaultLeaseController[]
+}
 
 /** A kind controller that only reports what a test sets. */
 export class FakeKindController implements KindController {
@@ -64,29 +74,44 @@ export class LeaseControllerHarness {
     return harness
   }
 
-  async start(options: LeaseControllersOptions = {}, more: Partial<ManagerOptions> = {}): Promise<void> {
-    const operator = leaseControllersOperator({
-      definition: false,
-      createController: (_context, wanted) => {
-        const controller = new FakeKindController(wanted)
-        this.controllers.push(controller)
-        return controller
+  async start(
+    { createController, defaults = [], ...settings }: LeaseControllersHarnessOptions = {},
+    leaderElection: RunOperatorsOptions['leaderElection'] = false,
+  ): Promise<void> {
+    const create: KindControllerFactory = (_context, wanted) => {
+      const controller = new FakeKindController(wanted)
+      this.controllers.push(controller)
+      return controller
+    }
+    // Without the CRD, which the control plane has already.
+    const operator = defineOperator({
+      name: 'operator',
+      config: leaseControllersConfig,
+      identity: { leaderLease: 'operator' },
+      setup: (context) => leaseControllersParts(context, { createController: createController ?? create, defaults }),
+    })
+    const running = runOperators(
+      {
+        operators: [
+          configure(operator, {
+            ...defaultValues(operator.config),
+            podName: 'self',
+            createDefaultLeaseControllers: defaults.length > 0,
+            ...settings,
+          }),
+        ],
+        leaderElection,
+        transport: this.server.transport,
+        clock: this.clock,
+        random: seededRandom(5),
+        namespace: 'operator',
+        log: this.#logger(),
+        freeze: true,
       },
-      ...options,
-    })
-    const subject = manager({
-      controllers: operator.controllers,
-      components: operator.components,
-      transport: this.server.transport,
-      clock: this.clock,
-      random: seededRandom(5),
-      namespace: 'operator',
-      log: this.#logger(),
-      freeze: true,
-      ...more,
-    })
+      this.#end.signal,
+    )
     let failure: Error | undefined
-    this.#running = subject.run(this.#end.signal).catch((error: unknown) => (failure = asError(error)))
+    this.#running = running.catch((error: unknown) => (failure = asError(error)))
     await this.until(() => failure !== undefined || this.logLines.includes('info controller started'))
     if (failure) throw failure
   }

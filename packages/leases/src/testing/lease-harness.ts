@@ -1,4 +1,4 @@
-import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored, TenureError } from '@tenure/kube'
+import { abortReason, Client, type Kind, type KubeObject, refTo, type Stored } from '@tenure/kube'
 import { ConfigMap, Deployment, Event, Job } from '@tenure/kube/kinds'
 import { type RecordedRequest, refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
@@ -130,10 +130,6 @@ export class LeaseHarness {
     }
     const controller = createKindController(context, {
       kind: ConfigMap,
-      finder: {
-        find: () => Promise.reject(new TenureError('TENURE_KIND_UNKNOWN', 'no such kind')),
-        invalidate: () => undefined,
-      },
       ...options,
       settings: { ...defaultLeaseSettings, ...options.settings },
     })

@@ -42,6 +42,11 @@ export class Discovery {
     return this.#clock.monotonic() >= this.#unsettledUntil
   }
 
+  /** Whether `current` was read just now: reading it again would bring nothing new. */
+  get isFresh(): boolean {
+    return this.#readAt !== undefined && this.#clock.monotonic() - this.#readAt < MAX_AGE_MS
+  }
+
   /** The last response. Reads it if it was never read or something changed since. */
   async groups(options?: CallOptions): Promise<ApiGroups> {
     if (!this.isSettled) this.#dropOldAnswer()

@@ -19,7 +19,7 @@ import { defaultLeaseControllers } from './defaults.ts'
 import { createLeaseReporter } from './reporter.ts'
 import { FakeKindController, LeaseControllerHarness } from '../../testing/lease-controller-harness.ts'
 
-const DEDICATED = { image: 'tenure:1' }
+const DEDICATED = { leaseControllerImage: 'tenure:1' }
 const seedExample = { group: '', kind: 'Deployment', version: 'v1' }
 const CHILDREN = [
   ServiceAccount,
@@ -31,6 +31,9 @@ const CHILDREN = [
   Service,
   Deployment,
 ] as const
+
+const defaultsNamed = (...names: readonly string[]) =>
+  defaultLeaseControllers.filter(({ name }) => names.includes(name))
 
 let harness: LeaseControllerHarness
 
@@ -70,7 +73,7 @@ function makeAvailable(name: string): void {
 
 describe('a dedicated controller', () => {
   beforeEach(async () => {
-    await harness.start({ dedicated: DEDICATED })
+    await harness.start(DEDICATED)
     harness.put('web', { ...seedExample, optIn: { key: 'team', value: 'a' }, replicas: 2 })
     await harness.until(() => harness.ready('web') === 'False DeploymentUnavailable')
   })
@@ -365,8 +368,7 @@ test.each([
 })
 
 test('dedicated controllers get the configured prefixes', async () => {
-  const families = [{ prefix: 'a.example/', start: 'extended-at' as const }]
-  await harness.start({ dedicated: DEDICATED, settings: { ...defaultLeaseSettings, families } })
+  await harness.start({ ...DEDICATED, prefix: 'a.example/', newerPrefix: 'a.example/' })
   harness.put('web', seedExample)
   await harness.until(() => harness.server.objects(Deployment).length === 1)
   const [container] = harness.server.objects(Deployment)[0]?.spec?.template.spec?.containers ?? []
@@ -374,7 +376,7 @@ test('dedicated controllers get the configured prefixes', async () => {
 })
 
 test('an operator that loses its lease stops its controllers until it leads again', async () => {
-  await harness.start({}, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
+  await harness.start({}, { whenLost: 'campaign' })
   harness.put('web', seedExample)
   await harness.until(() => harness.ready('web') === 'True Running')
   const spec = { holderIdentity: 'another', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' }
@@ -387,9 +389,7 @@ test('an operator that loses its lease stops its controllers until it leads agai
 })
 
 test('default LeaseControllers give way to those of the user', async () => {
-  await harness.start({
-    defaults: defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps'),
-  })
+  await harness.start({ defaults: defaultsNamed('pods', 'configmaps') })
   await harness.until(() => harness.ready('pods') === 'True Running' && harness.ready('configmaps') === 'True Running')
   await harness.clock.advance(5_000)
   harness.put('mine', { kind: 'Pod', optIn: { key: 'leased' } })
@@ -404,8 +404,7 @@ test('default LeaseControllers give way to those of the user', async () => {
 })
 
 test('a deleted default LeaseController is not created again', async () => {
-  const defaults = defaultLeaseControllers.filter(({ name }) => name === 'pods' || name === 'configmaps')
-  await harness.start({ defaults }, { leaderElection: { name: 'operator', identity: 'we', whenLost: 'campaign' } })
+  await harness.start({ defaults: defaultsNamed('pods', 'configmaps') }, { whenLost: 'campaign' })
   await harness.until(() => harness.ready('pods') === 'True Running' && harness.ready('configmaps') === 'True Running')
   harness.server.unseed(LeaseController, { name: 'pods' })
   await harness.until(() => harness.running().length === 1)
@@ -422,7 +421,7 @@ test('a default LeaseController is not created while the CRD cannot be read', as
   const end = harness.server.intercept(({ plural, verb }) =>
     plural === 'customresourcedefinitions' && verb === 'get' ? refuse(500, 'InternalError', 'no') : undefined,
   )
-  await harness.start({ defaults: defaultLeaseControllers.filter(({ name }) => name === 'pods') })
+  await harness.start({ defaults: defaultsNamed('pods') })
   await harness.clock.advance(60_000)
   expect(harness.running()).toEqual([])
   end()

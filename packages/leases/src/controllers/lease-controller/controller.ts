@@ -5,6 +5,7 @@ import {
   call,
   controller,
   type ControllerDefinition,
+  type Discovery,
   type OwnedKind,
   type PlanContext,
   remove,
@@ -19,7 +20,6 @@ import type { LeaseSettings } from '../../api/types.ts'
 import { childNames } from './child-names.ts'
 import { CHILD_KINDS, CHILD_LABEL, dedicatedChildren, type DedicatedSettings } from './children.ts'
 import { claimsOn, dedicatedManager } from './claims.ts'
-import type { Discovery } from './discovery.ts'
 import type { KindControllers } from './kind-controllers.ts'
 import { type LeaseControllerPlan, planLeaseController } from './plan.ts'
 import { readReport } from './report.ts'
@@ -51,19 +51,17 @@ const MISSING_KIND_POLL_MS = 30_000
 /** The plan runs again after discovery was read. */
 const AFTER_DISCOVERY_MS = 1
 
-/** The controller of LeaseControllers. `context` is complete before the first plan. */
-export function leaseControllerController(
-  context: () => LeaseControllerContext,
-  canDeploy: boolean,
-): ControllerDefinition<LeaseController> {
+/** The controller of LeaseControllers. */
+export function leaseControllerController(context: LeaseControllerContext): ControllerDefinition<LeaseController> {
+  const canDeploy = context.dedicated !== undefined
   return controller(LeaseController, {
     owns: canDeploy ? ownedKinds() : [],
-    watches: [watchCrds(() => context().discovery), ...(canDeploy ? [watchNeighbours()] : [])],
+    watches: [watchCrds(context.discovery), ...(canDeploy ? [watchNeighbours()] : [])],
     // Granted permissions announce themselves by no event.
     backoff: { base: 100, max: 30_000 },
-    plan: (input) => planActions(context(), input),
-    status: (input) => reportStatus(context(), input),
-    deleted: ({ name }) => context().pool.release(name),
+    plan: (input) => planActions(context, input),
+    status: (input) => reportStatus(context, input),
+    deleted: ({ name }) => context.pool.release(name),
   })
 }
 
@@ -74,7 +72,7 @@ function planActions(deps: LeaseControllerContext, input: PlanContext<LeaseContr
     return [
       call('read discovery', async ({ log, requeueAfter: requeue, signal }) => {
         try {
-          await discovery.refresh({ signal })
+          await discovery.freshGroups({ signal })
           requeue(AFTER_DISCOVERY_MS)
         } catch (error) {
           log.warn('discovery failed, retrying', { error })
@@ -102,7 +100,7 @@ function reportStatus(
   return statusOf({ name, before: object.status, generation, plan, observed, failure, now })
 }
 
-interface Decision {
+interface LeaseControllerDecision {
   /** `invalid`: the spec names no kind. Undefined: discovery was not read yet. */
   readonly resolution: Resolution | 'invalid' | undefined
   /** Undefined if discovery was not read yet. */
@@ -113,10 +111,10 @@ function decide(
   { defaultMode, dedicated, discovery }: LeaseControllerContext,
   { list }: Pick<PlanContext<LeaseController>, 'list'>,
   object: Stored<LeaseController>,
-): Decision {
+): LeaseControllerDecision {
   const { spec, status, metadata } = object
   const target = targetOf(spec)
-  const { groups } = discovery
+  const { current: groups } = discovery
   if (target.ok && !groups) return { resolution: undefined, plan: undefined }
   const resolution = target.ok && groups ? resolveKind(groups, target.wanted) : undefined
   const plan = planLeaseController(
@@ -163,7 +161,7 @@ function poolAction(
   const { pool } = deps
   if (plan.run === 'wait') return undefined
   if (plan.run !== 'shared') return call('release the kind', () => pool.release(object.metadata.name))
-  const { groups = [] } = deps.discovery
+  const { current: groups = [] } = deps.discovery
   const { resource } = plan
   const wouldRun = (other: Stored<LeaseController>): boolean => {
     const its = decide(deps, { list }, other).plan
@@ -188,7 +186,7 @@ function nextPlan(
   { discovery }: LeaseControllerContext,
   { list, object }: PlanContext<LeaseController>,
   { run }: LeaseControllerPlan,
-  resolution: Decision['resolution'],
+  resolution: LeaseControllerDecision['resolution'],
 ): RequeueAction | undefined {
   if (!resolution || resolution === 'invalid') return undefined
   if (!discovery.isSettled) return requeueAfter(EXPECTED_KIND_POLL_MS)
@@ -205,9 +203,9 @@ function ownedKinds(): readonly OwnedKind[] {
 }
 
 /** A kind may appear or disappear with its CRD: all LeaseControllers of its group are planned again. */
-function watchCrds(discovery: () => Discovery): Watch<LeaseController> {
+function watchCrds(discovery: Discovery): Watch<LeaseController> {
   return watch<PartialObjectMetadata, LeaseController>(CrdMetadata, ({ metadata }, primaries) => {
-    discovery().invalidate()
+    discovery.invalidate()
     const group = crdGroup(metadata.name)
     return primaries
       .list()

@@ -21,8 +21,9 @@ export interface SharedControllerState extends LeaseReport {
   readonly decidedBy: string
 }
 
+export type CreateKindController = (options: KindControllerOptions) => KindController
+
 export interface KindControllersOptions {
-  readonly create: (options: KindControllerOptions) => KindController
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -37,36 +38,48 @@ const MAX_RETRY_MS = 60_000
  * The kind controllers inside the operator: one per resource, whatever the number and version of the claims; started,
  * restarted and stopped as claims change.
  */
-export class KindControllers implements Component {
-  readonly name = 'kind controllers'
+export class KindControllers {
   readonly #options: KindControllersOptions
   readonly #slots = new Map<string, Slot>()
   /** The resource of each claimant. */
   readonly #resources = new Map<string, string>()
+  #create: CreateKindController | undefined
   #isOpen = false
 
   constructor(options: KindControllersOptions) {
     this.#options = options
   }
 
-  start(): Promise<void> {
-    this.#isOpen = true
-    for (const slot of this.#slots.values()) slot.open()
-    return Promise.resolve()
-  }
-
-  async stop(grace: number): Promise<void> {
+  /** Begins a term of leadership without claims. The returned component runs the controllers of that term. */
+  beginTerm(create: CreateKindController): Component {
+    this.#slots.clear()
+    this.#resources.clear()
+    this.#create = create
     this.#isOpen = false
-    await Promise.all([...this.#slots.values()].map((slot) => slot.close(grace)))
+    return {
+      name: 'kind controllers',
+      start: () => {
+        this.#isOpen = true
+        for (const slot of this.#slots.values()) slot.open()
+        return Promise.resolve()
+      },
+      stop: async (grace) => {
+        this.#isOpen = false
+        await Promise.all([...this.#slots.values()].map((slot) => slot.close(grace)))
+      },
+    }
   }
 
   claim(claim: KindClaim): void {
+    const create = this.#create
+    // Claims belong to a term.
+    if (!create) return
     const resource = `${claim.kind.plural}.${claim.kind.group}`
     if (this.#resources.get(claim.claimant) !== resource) this.release(claim.claimant)
     this.#resources.set(claim.claimant, resource)
     let slot = this.#slots.get(resource)
     if (!slot) {
-      slot = new Slot(this.#options)
+      slot = new Slot(create, this.#options)
       this.#slots.set(resource, slot)
       if (this.#isOpen) slot.open()
     }
@@ -100,6 +113,7 @@ interface Running {
 
 /** The controller of one resource, with its claims. */
 class Slot {
+  readonly #create: CreateKindController
   readonly #options: KindControllersOptions
   readonly #claims = new Map<string, KindClaim>()
   #running: Running | undefined
@@ -109,7 +123,8 @@ class Slot {
   #isSettling = false
   #settling: Promise<void> | undefined
 
-  constructor(options: KindControllersOptions) {
+  constructor(create: CreateKindController, options: KindControllersOptions) {
+    this.#create = create
     this.#options = options
   }
 
@@ -174,8 +189,8 @@ class Slot {
   }
 
   #begin({ kind, settings }: KindClaim, purpose: string | undefined): void {
-    const { create, log } = this.#options
-    const controller = create({ kind, settings })
+    const { log } = this.#options
+    const controller = this.#create({ kind, settings })
     const running: Running = {
       controller,
       purpose,

@@ -8,7 +8,10 @@ import type { LeasePlan } from './plan.ts'
 export type Leased = Stored<PartialObjectMetadata>
 
 /** Dependencies shared by everything that manages the leases of one kind. */
-export interface LeaseContext extends Pick<OperatorContext, 'api' | 'clock' | 'random' | 'log' | 'informers'> {
+export interface LeaseContext extends Pick<
+  OperatorContext,
+  'api' | 'clock' | 'random' | 'log' | 'informers' | 'identity'
+> {
   /** Metadata only. */
   readonly kind: Kind<PartialObjectMetadata>
   readonly settings: LeaseSettings

@@ -84,6 +84,7 @@ export class LeaseControllerRun {
       random,
       log,
       informers: context.informers,
+      identity: context.identity,
       kind: metadataOf(kind),
       settings,
       metrics,
@@ -118,7 +119,7 @@ export class LeaseControllerRun {
       random,
       log,
       metrics: context.metrics,
-      fieldManager: 'tenure',
+      fieldManager: context.identity.name,
     })
   }
 

@@ -9,7 +9,6 @@ import { formatTime } from '../../api/time.ts'
 import { EventLimiter } from './event-limiter.ts'
 import type { DatedLease } from './terms.ts'
 
-const CONTROLLER = 'tenure'
 const MAX_NAME_LENGTH = 253
 const MAX_INSTANCE_LENGTH = 128
 const CONCURRENCY = 2
@@ -104,14 +103,16 @@ export class ExpiryWarnings {
  * does not record it twice.
  */
 async function warnOfExpiry(
-  { api, clock, settings }: Pick<LeaseContext, 'api' | 'clock' | 'settings'>,
+  { api, clock, identity, settings }: LeaseContext,
   object: Leased,
   lease: DatedLease,
   signal: AbortSignal,
 ): Promise<void> {
   const note = `The lease ends at ${formatTime(lease.expireAt)}; ${consequence(lease, settings)}`
   try {
-    await api.create(Event, expiryWarningEvent(object, lease, note, clock.now()), { signal })
+    await api.create(Event, expiryWarningEvent(object, lease, note, { now: clock.now(), reporter: identity.name }), {
+      signal,
+    })
   } catch (error) {
     if (isAlreadyExists(error)) return
     // The warning is optional: it is not retried if the server refuses it or the namespace is terminating.
@@ -126,7 +127,12 @@ function consequence({ propagation, job }: DatedLease, { dryRun }: LeaseContext[
   return `the object is deleted then (${propagation}). Extend the lease to keep it.`
 }
 
-function expiryWarningEvent(object: Leased, { expireAt }: DatedLease, note: string, now: number): Event {
+function expiryWarningEvent(
+  object: Leased,
+  { expireAt }: DatedLease,
+  note: string,
+  { now, reporter }: { readonly now: number; readonly reporter: string },
+): Event {
   const { metadata } = object
   const time = new Date(now).toISOString().replace('Z', '000Z')
   return {
@@ -135,7 +141,7 @@ function expiryWarningEvent(object: Leased, { expireAt }: DatedLease, note: stri
       namespace: metadata.namespace ?? 'default',
     },
     eventTime: time,
-    reportingController: CONTROLLER,
+    reportingController: reporter,
     reportingInstance: hostname().slice(0, MAX_INSTANCE_LENGTH),
     type: 'Normal',
     reason: EVENT_REASONS.expiring,

@@ -1,7 +1,7 @@
-import { type Kind, TenureError } from '@tenure/kube'
-import { ConfigMap, Namespace, Node } from '@tenure/kube/kinds'
+import { defineKind } from '@tenure/kube'
+import { ConfigMap, CustomResourceDefinition, Namespace, Node } from '@tenure/kube/kinds'
 import { createMetrics, type Logger, silentLogger } from '@tenure/runtime'
-import { refuse } from '@tenure/controlplane/testing'
+import { crdFor, refuse } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { denied, NEWER, SEED, LeaseHarness } from '../../testing/lease-harness.ts'
 
@@ -403,45 +403,35 @@ describe('problems', () => {
   test('a failure to start is reported and retried with backoff', async () => {
     const errors: string[] = []
     const log: Logger = { ...silentLogger, error: (message) => void errors.push(message), child: () => log }
-    const finder = { find: () => Promise.resolve(ConfigMap), invalidate: () => undefined }
-    const { controller } = await harness.start({ settings: { optIn: { key: 'a b' } }, log, finder })
+    const { controller } = await harness.start({ settings: { optIn: { key: 'a b' } }, log })
     await harness.clock.advance(60_000)
     expect(controller.problem).toMatch(/"a b" cannot be parsed/)
     expect(errors.length).toBeLessThan(20)
   })
 
   test('the controller waits for a kind that is not served, also after it is removed', async () => {
-    let isThere = false
-    let looks = 0
-    harness.server.intercept(({ plural }) =>
-      plural === 'configmaps' && !isThere ? refuse(404, 'NotFound', 'no such kind') : undefined,
-    )
-    const finder = {
-      find: (): Promise<Kind> => {
-        looks++
-        return isThere
-          ? Promise.resolve(ConfigMap)
-          : Promise.reject(new TenureError('TENURE_KIND_UNKNOWN', 'not served'))
-      },
-      invalidate: () => undefined,
-    }
-    const { controller } = await harness.start({ kind: { group: '', version: 'v1', kind: 'ConfigMap' }, finder })
+    const Widget = defineKind({ apiVersion: 'example.dev/v1', kind: 'Widget' })
+    const crd = crdFor(Widget)
+    const name = { name: crd.metadata?.name ?? '' }
+    const { controller } = await harness.start({ kind: { group: 'example.dev', version: 'v1', kind: 'Widget' } })
     await harness.clock.advance(60_000)
-    expect(controller.problem).toBe('not served')
-    expect(looks).toBeLessThan(30)
-    isThere = true
-    harness.create('one', { [`${SEED}ttl`]: '5s' })
+    expect(controller.problem).toMatch(/does not serve Widget/)
+    expect(harness.server.requests.filter(({ path }) => path === '/apis').length).toBeLessThan(40)
+    await harness.server.client.create(CustomResourceDefinition, crd)
+    await harness.clock.advance(5_000)
+    harness.create('one', { [`${SEED}ttl`]: '5s' }, Widget)
     await harness.clock.advance(12_000)
     expect(controller.problem).toBeUndefined()
-    expect(harness.object('one')).toBeUndefined()
-    isThere = false
+    expect(harness.object('one', Widget)).toBeUndefined()
+    await harness.server.client.delete(CustomResourceDefinition, name)
     harness.server.dropWatches()
     await harness.clock.advance(10_000)
-    expect(controller.problem).toBe('not served')
-    isThere = true
-    harness.create('two', { [`${SEED}ttl`]: '5s' })
+    expect(controller.problem).toMatch(/does not serve Widget/)
+    await harness.server.client.create(CustomResourceDefinition, crd)
+    await harness.clock.advance(5_000)
+    harness.create('two', { [`${SEED}ttl`]: '5s' }, Widget)
     await harness.clock.advance(12_000)
-    expect(harness.object('two')).toBeUndefined()
+    expect(harness.object('two', Widget)).toBeUndefined()
   })
 })
 

@@ -3,7 +3,6 @@ import type { Component, OperatorContext } from '@tenure/runtime'
 import type { GroupVersionKind, LeaseSettings } from '../../api/types.ts'
 import { type LeaseMetrics, leaseMetrics } from '../../metrics.ts'
 import { LeaseControllerRun } from './controller-run.ts'
-import { type KindFinder, kindFinder } from './kind-finder.ts'
 
 export interface KindControllerOptions {
   /** The kind to manage. A GroupVersionKind, without a `plural`, is resolved by discovery as soon as it is served. */
@@ -13,8 +12,6 @@ export interface KindControllerOptions {
   readonly concurrency?: number
   /** Turns the manager's readiness red while there is a problem. Default false. */
   readonly probe?: boolean
-  /** Resolves the kind. Default: by discovery. */
-  readonly finder?: KindFinder
 }
 
 /** Manages the leases of one kind: writes dates, warns, and deletes expired objects. */
@@ -117,7 +114,7 @@ class LeaseKindController implements KindController {
       this.#waitingFor = failure?.message ?? this.#run?.problem ?? this.#waitingFor
       this.#run = undefined
       kind = undefined
-      this.#finder().invalidate()
+      this.#context.discovery.invalidate()
       delay = failure ? Math.min(delay * 2, MAX_RESTART_DELAY_MS) : MIN_SEARCH_DELAY_MS
       await sleep(this.#context.clock, delay, signal).catch(() => undefined)
     }
@@ -129,7 +126,7 @@ class LeaseKindController implements KindController {
     const { kind: gvk } = this.#options
     for (let delay = MIN_SEARCH_DELAY_MS; ; delay = Math.min(delay * 2, MAX_SEARCH_DELAY_MS)) {
       try {
-        const kind = await this.#finder().find(gvk, signal)
+        const kind = await this.#context.discovery.kind(gvk, { signal })
         this.#waitingFor = undefined
         return kind
       } catch (error) {
@@ -139,9 +136,5 @@ class LeaseKindController implements KindController {
       }
       await sleep(this.#context.clock, delay, signal)
     }
-  }
-
-  #finder(): KindFinder {
-    return this.#options.finder ?? kindFinder(this.#context.api)
   }
 }
