@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { Application, applications } from '@tenure/applications'
 import { ConfigMap, Service } from '@tenure/kube/kinds'
 import { LeaseController, leaseControllers } from '@tenure/leases'
-import { runOperators } from '@tenure/runtime'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { InProcessFloor } from '../floors/index.ts'
@@ -13,10 +12,8 @@ const example = (name: string): unknown =>
 test('the examples of the guides do what the guides say', { timeout: 120_000 }, async () => {
   const floor = await InProcessFloor.enter()
   try {
-    const { api, clock, random } = floor
-    const transport = await floor.transport()
-    const options = { operators: [applications, leaseControllers], transport, clock, random, webhooks: 'none' } as const
-    floor.run({ run: (signal) => runOperators({ ...options, leaderElection: false }, signal) })
+    const { api } = floor
+    await floor.runOperators({ operators: [applications, leaseControllers], webhooks: 'none', leaderElection: false })
 
     const application = example('application.yaml') as Application
     const ref = { name: 'shop', namespace: 'default' }
