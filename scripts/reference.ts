@@ -1,9 +1,7 @@
-import { applicationsConfiguration } from '../packages/tenure/src/applications.ts'
-import { leasesConfiguration } from '@tenure/leases'
-import type { Configuration, Table } from '@tenure/runtime'
-import { referenceMarkdown } from '@tenure/runtime'
+import { type Configuration, referenceMarkdown, type Table } from '@tenure/runtime/configuration'
 import { controlPlaneConfiguration } from '../packages/tenure/src/control-plane.ts'
-import { leaseControllersConfiguration } from '../packages/tenure/src/lease-controllers.ts'
+import { clusterOperators, operators } from '../packages/tenure/src/operators.ts'
+import { operatorConfiguration } from '../packages/tenure/src/run-operator.ts'
 import { startConfiguration } from '../packages/tenure/src/start.ts'
 
 const INTRODUCTION = `# Configuration
@@ -18,9 +16,7 @@ export function configurationReference(): string {
   const tables: readonly Configuration<Table>[] = [
     startConfiguration,
     controlPlaneConfiguration,
-    applicationsConfiguration,
-    leasesConfiguration,
-    leaseControllersConfiguration,
+    ...[...operators, ...clusterOperators].map(operatorConfiguration),
   ]
   const sections = tables.map(
     (table) => `## ${table.program}\n\n${table.summary}\n\n${referenceMarkdown(table).trimEnd()}\n`,

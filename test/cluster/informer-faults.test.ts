@@ -1,7 +1,9 @@
 /** Tests an informer with connection faults of all kinds during continuous writes. */
+import { applications } from '@tenure/applications'
 import type { ConnectionConfig, KubeObject, Stored, Transport } from '@tenure/kube'
 import { Client, connectTo, HttpTransport, isGone, keyOf, loadConfig } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
+import { type ManagerContext, type Operator, runOperators } from '@tenure/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Cluster, startCluster } from './cluster.ts'
@@ -322,6 +324,35 @@ describe('an informer', () => {
     await observed.stop()
     await Promise.all([admin.close(), reader.close()])
     await untilNothingIsLeft(before)
+  })
+
+  test('the readiness of an operator turns red within 15 s of a cut connection, and green again', async () => {
+    const proxy = await FaultyProxy.start(cluster)
+    const end = new AbortController()
+    let context: ManagerContext | undefined
+    const observed: Operator = {
+      ...applications,
+      setup(given) {
+        context = given
+        return applications.setup(given as Parameters<typeof applications.setup>[0])
+      },
+    }
+    const config = connectTo({ server: proxy.address })
+    const ended = runOperators({ operators: [observed], config, leaderElection: false, webhooks: 'none' }, end.signal)
+    const isReady = async (): Promise<boolean> =>
+      ((await context?.probes.check('ready')) ?? [{ problem: 'not set up' }]).every(({ problem }) => !problem)
+    try {
+      await until('the operator is ready', isReady)
+      proxy.set('refuse')
+      await until('the operator is not ready', async () => !(await isReady()), 15_000)
+      proxy.set('forward')
+      await until('the operator is ready again', isReady)
+      expect(await isReady()).toBe(true)
+    } finally {
+      end.abort()
+      await ended
+      await proxy.close()
+    }
   })
 })
 

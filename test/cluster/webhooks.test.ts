@@ -3,7 +3,9 @@ import { connect } from 'node:tls'
 
 import type { Kind, KubeObject } from '@tenure/kube'
 import { Client, defineKind, HttpTransport, isApiError, jsonPatch, loadConfig } from '@tenure/kube'
-import { allow, changed, deny, mutating, SharedInformers, splitBundle, validating, Webhooks } from '@tenure/runtime'
+import { allow, changed, deny, mutating, validating, Webhooks } from '@tenure/runtime/webhooks'
+import { SharedInformers } from '@tenure/runtime'
+import { splitBundle } from '@tenure/runtime/certificates'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { type ClusterAccess, openCluster } from './access.ts'

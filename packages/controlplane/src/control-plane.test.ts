@@ -15,7 +15,7 @@ import {
   ServiceAccount,
 } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { createAuthority } from '@tenure/runtime'
+import { createAuthority } from '@tenure/runtime/certificates'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startControlPlane } from './control-plane.ts'
 import type { ControlPlane, ControlPlaneOptions } from './control-plane.ts'

@@ -1,4 +1,5 @@
-import type { ComponentDefinition, ControllerDefinition, OperatorContext, Webhook } from '@tenure/runtime'
+import type { ComponentDefinition, ControllerDefinition, OperatorContext } from '@tenure/runtime'
+import type { Webhook } from '@tenure/runtime/webhooks'
 import type { Route } from './routes/route.ts'
 
 declare module '@tenure/runtime' {

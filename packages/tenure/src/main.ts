@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { asError } from '@tenure/kube'
-import { leasesConfiguration } from '@tenure/leases'
-import { createLogger, readConfiguration } from '@tenure/runtime'
-import type { Configuration, Table, Values } from '@tenure/runtime'
+import { createLogger } from '@tenure/runtime'
+import { type Configuration, readConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { Command } from 'commander'
-import { applicationsConfiguration, runApplications } from './applications.ts'
 import { controlPlaneConfiguration, runControlPlane } from './control-plane.ts'
 import { leaseCommand } from './lease.ts'
-import { leaseControllersConfiguration, runLeaseControllers } from './lease-controllers.ts'
-import { runLeases } from './leases.ts'
+import { clusterOperators, operators } from './operators.ts'
+import { operatorConfiguration, runOperator } from './run-operator.ts'
 import { say } from './say.ts'
 import { start, startConfiguration } from './start.ts'
 
@@ -18,7 +16,7 @@ const program = new Command('tenure')
   .description('One Kubernetes operator for how long things live and what state they are kept in.')
   .version(manifest.version)
   .showSuggestionAfterError()
-  // What follows a command is its own: `leases` has a `--version`, too.
+  // Options after a command belong to it: `leases` has its own `--version`.
   .enablePositionalOptions()
 
 serving('start', startConfiguration, 'start everything, with nothing installed', async (settings, signal) => {
@@ -32,17 +30,14 @@ serving('controlplane', controlPlaneConfiguration, 'run the embedded control pla
   await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
   say('Stopped.')
 })
-serving('applications', applicationsConfiguration, 'make workloads of the Applications of a cluster', runApplications)
-serving('leases', leasesConfiguration, 'keep the leases of one kind of a cluster', runLeases)
-serving(
-  'lease-controllers',
-  leaseControllersConfiguration,
-  'run a lease controller for every kind that a LeaseController names',
-  runLeaseControllers,
-)
+for (const operator of [...operators, ...clusterOperators]) {
+  serving(operator.name, operatorConfiguration(operator), operator.summary, (settings, signal) =>
+    runOperator(operator, settings, signal),
+  )
+}
 program.addCommand(leaseCommand())
 
-/** A command that runs until it is told to stop. Its settings come from its table, and so does its help. */
+/** A command that runs until it is stopped. Its settings and its help come from its table. */
 function serving<T extends Table>(
   name: string,
   configuration: Configuration<T>,

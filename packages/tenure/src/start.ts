@@ -1,81 +1,49 @@
-import { applications } from '@tenure/applications'
-import { httpServer, httpServerSettings } from '@tenure/http'
-import { familiesConfig, leaseControllers } from '@tenure/leases'
-import { configure, createLogger, createMetrics, runOperators } from '@tenure/runtime'
-import { defaultValues, defineConfiguration } from '@tenure/runtime/configuration'
-import type { Table, Values } from '@tenure/runtime/configuration'
+import { httpConfig, httpServer, httpServerSettings } from '@tenure/http'
 import { asError } from '@tenure/kube'
+import { createLogger, createMetrics, runOperators } from '@tenure/runtime'
+import { defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { openControlPlane } from './control-plane.ts'
+import { operators } from './operators.ts'
 import { say } from './say.ts'
+import { embeddedOperator, embeddedTable } from './start-settings.ts'
 
-/** What can be said of Applications on one machine; the rest of their table is for clusters. */
-const {
+const DEFAULT_PORT = 3000
+
+const { host, auth, tlsCertFile, tlsKeyFile } = httpConfig
+
+const table = {
   host,
   auth,
   tlsCertFile,
   tlsKeyFile,
-  enableLeaderElection,
-  podName,
-  readyzLeaderOnly,
-  concurrency,
-  eventHistoryLimit,
-  blockedBaseImages,
-  allowedRegistries,
-  imagePolicyOnRest,
-  webhooks,
-} = applications.config
-
-const table = {
-  data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Where everything is kept.' },
+  data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Directory of all data.' },
   port: {
     type: 'integer',
     min: 0,
     max: 65_535,
-    meaning: 'Port of the HTTP API, probes and metrics. Default: 3000, or the next that is free.',
+    meaning: 'Port of the HTTP API, probes and metrics. Default: 3000, or the next free port.',
   },
   kubernetesPort: {
     type: 'integer',
     min: 0,
     max: 65_535,
-    // Kubernetes itself puts KUBERNETES_PORT into every container.
+    // Kubernetes itself sets KUBERNETES_PORT in every container.
     environment: 'TENURE_KUBERNETES_PORT',
-    meaning: 'Port of the Kubernetes API. Default: 6443, or the next that is free.',
-  },
-  createNamespaces: {
-    type: 'boolean',
-    default: true,
-    meaning: 'Make the namespace that an Application is posted into, if there is none.',
+    meaning: 'Port of the Kubernetes API. Default: 6443, or the next free port.',
   },
   verbose: { type: 'boolean', default: false, meaning: 'Log what happens.' },
-  host,
-  auth,
-  tlsCertFile,
-  tlsKeyFile,
-  enableLeaderElection,
-  podName,
-  readyzLeaderOnly,
-  concurrency,
-  eventHistoryLimit,
-  blockedBaseImages,
-  allowedRegistries,
-  imagePolicyOnRest,
-  webhooks,
-  ...familiesConfig,
-  leaseAdmission: leaseControllers.config.leaseAdmission,
 } as const satisfies Table
 
 export const startConfiguration = defineConfiguration({
   program: 'tenure start',
   summary: 'Starts everything, with nothing installed: a Kubernetes API kept on disk, and all operators on it.',
-  options: table,
+  options: { ...embeddedTable(operators), ...table },
   configEnvironment: 'CONFIG_FILE',
 })
 
-export type StartSettings = Values<typeof table>
+export type StartSettings = Values<typeof table> & Values<Table>
 
-const USUAL_PORT = 3000
-
-/** Runs everything there is until `signal` aborts. */
+/** Runs all operators on the embedded control plane until `signal` aborts. */
 export async function start(settings: StartSettings, signal: AbortSignal): Promise<void> {
   const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
   const plane = await openControlPlane({ directory: settings.data, port: settings.kubernetesPort, log, say }, signal)
@@ -88,34 +56,18 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
     throw error
   })
   try {
-    await Promise.race([failed, runOnIt()])
+    await Promise.race([failed, runAll()])
   } finally {
     ended.abort()
     signal.removeEventListener('abort', stop)
     await plane.close()
   }
 
-  async function runOnIt(): Promise<void> {
-    const port = settings.port ?? USUAL_PORT
-    const applicationsSettings = {
-      ...defaultValues(applications.config),
-      ...applications.embedded,
-      ...settings,
-      port,
-    }
-    const { enableLeaderElection, leaseAdmission, newerPrefix, podName, prefix } = settings
-    const leaseSettings = {
-      ...defaultValues(leaseControllers.config),
-      ...leaseControllers.embedded,
-      enableLeaderElection,
-      leaseAdmission,
-      newerPrefix,
-      podName,
-      prefix,
-    }
+  async function runAll(): Promise<void> {
+    const { host, port } = settings
     await runOperators(
       {
-        operators: [configure(applications, applicationsSettings), configure(leaseControllers, leaseSettings)],
+        operators: operators.map((operator) => embeddedOperator(operator, settings)),
         transport: plane.transport,
         log,
         metrics: await createMetrics(),
@@ -123,8 +75,8 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
         servers: [
           httpServer({
             ...httpServerSettings(settings),
-            address: `${settings.host}:${port}`,
-            whenTaken: settings.port === undefined ? 'next' : 'fail',
+            address: `${host}:${port ?? DEFAULT_PORT}`,
+            whenTaken: port === undefined ? 'next' : 'fail',
             onListening: ({ url, instead }) => {
               if (instead !== undefined) say(`Port ${instead} is taken; using the next that is free.`)
               say(`HTTP API        ${url}`)

@@ -14,10 +14,10 @@ import {
   configure,
   createLogger,
   defineOperator,
-  leaderElectionConfig,
   type OperatorContext,
   runOperators,
 } from '@tenure/runtime'
+import { leaderElectionConfig } from '@tenure/runtime/configuration'
 
 import { monotonic } from './child.ts'
 

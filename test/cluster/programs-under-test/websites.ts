@@ -1,14 +1,8 @@
 /** Runs the example of the docs as one of several replicas: probes on any free port, and the given Lease. */
 import './end-with-parent.ts'
 
-import {
-  configure,
-  createLogger,
-  defineOperator,
-  type LeaderElectionOptions,
-  leaderElectionConfig,
-  runOperators,
-} from '@tenure/runtime'
+import { configure, createLogger, defineOperator, type LeaderElectionOptions, runOperators } from '@tenure/runtime'
+import { leaderElectionConfig } from '@tenure/runtime/configuration'
 
 import { websites } from '../../../docs/examples/websites.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonPatchOperation } from '@tenure/kube'
-import type { AdmissionReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime/webhooks'
 import { defaultsPatch } from './mutate.ts'
 import { readRequest, type PostedReviewRequest } from './request.ts'
 import { decide, type AdmissionRules } from './validate.ts'

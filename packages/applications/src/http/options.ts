@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '@tenure/http'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
-import type { AdmissionReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime/webhooks'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
 import type { ImagePolicy } from '../admission/image-policy.ts'
 

@@ -1,6 +1,6 @@
 import type { Route } from '@tenure/http'
 import { described, HttpError, json, route } from '@tenure/http'
-import type { AdmissionReviewResponse } from '@tenure/runtime'
+import type { AdmissionReviewResponse } from '@tenure/runtime/webhooks'
 import type { Reviews } from './options.ts'
 import { failure } from './schemas.ts'
 

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { Clock, Timer } from '@tenure/kube'
 import { asError, TenureError } from '@tenure/kube'
-import type { CertificateSource, Logger } from '@tenure/runtime'
+import type { CertificateSource } from '@tenure/runtime/webhooks'
+import type { Logger } from '@tenure/runtime'
 
 /** A certificate with its chain and key: as PEM, as files that may be replaced, or from a certificate source. */
 export type TlsOptions =

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock, Random } from '@tenure/kube'
 import { TenureError } from '@tenure/kube'
-import { createAuthority, loadAuthority } from '@tenure/runtime'
-import type { Authority, CertificateWithKey } from '@tenure/runtime'
+import { createAuthority, loadAuthority } from '@tenure/runtime/certificates'
+import type { Authority, CertificateWithKey } from '@tenure/runtime/certificates'
 import { makeDirectory, replaceFile } from '../../durable-files.ts'
 
 const YEAR_MS = 365 * 86_400_000

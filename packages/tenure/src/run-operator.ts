@@ -1,0 +1,42 @@
+import { httpServer, httpServerSettings, type HttpSettings } from '@tenure/http'
+import { configure, createLogger, createMetrics, type Operator, runOperators } from '@tenure/runtime'
+import {
+  type Configuration,
+  defineConfiguration,
+  type StandardSettings,
+  type Table,
+  type Values,
+} from '@tenure/runtime/configuration'
+
+/** The settings of `tenure <name>`. */
+export function operatorConfiguration(operator: Operator): Configuration<Table> {
+  return defineConfiguration({
+    program: `tenure ${operator.name}`,
+    summary: operator.summary,
+    options: operator.config,
+    configEnvironment: 'CONFIG_FILE',
+  })
+}
+
+/** Runs an operator against the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */
+export async function runOperator(operator: Operator, settings: Values<Table>, signal: AbortSignal): Promise<void> {
+  const { logLevel = 'info', logFormat = 'json', ...standard }: StandardSettings = settings
+  await runOperators(
+    {
+      operators: [configure(operator, settings)],
+      servers: isHttp(settings)
+        ? [httpServer({ ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` })]
+        : [],
+      probes: standard.healthProbeBindAddress,
+      metricsAddress: standard.metricsBindAddress,
+      log: await createLogger({ level: logLevel, format: logFormat }),
+      metrics: await createMetrics(),
+    },
+    signal,
+  )
+}
+
+/** The operator's table includes the settings of an HTTP server. */
+function isHttp(settings: object): settings is HttpSettings {
+  return 'port' in settings && 'host' in settings
+}

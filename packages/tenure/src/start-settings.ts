@@ -1,0 +1,48 @@
+import { httpConfig } from '@tenure/http'
+import { TenureError } from '@tenure/kube'
+import { type ConfiguredOperator, configure, type Operator } from '@tenure/runtime'
+import {
+  defaultValues,
+  leaderElectionConfig,
+  type Option,
+  type Table,
+  type Values,
+  webhookConfig,
+} from '@tenure/runtime/configuration'
+
+/** Settings that all operators of a process share: each row is there once. */
+const SHARED: Table = { ...httpConfig, ...leaderElectionConfig, ...webhookConfig }
+
+/**
+ * The settings of several operators on the embedded control plane: their tables without the rows that only matter on a
+ * cluster, with the defaults that they have there. Two operators must not have a setting of the same name.
+ */
+export function embeddedTable(operators: readonly Operator[]): Table {
+  const table: Record<string, Option> = {}
+  for (const operator of operators) {
+    for (const [key, option] of Object.entries<Option>(operator.config)) {
+      if (option.clusterOnly) continue
+      const shared = SHARED[key]
+      if (table[key] && !shared) {
+        throw new TenureError('TENURE_CONFIGURATION_TABLE', `Two operators have the setting ${key}.`, { fate: 'bug' })
+      }
+      table[key] = shared ?? withDefault(option, operator.embedded[key])
+    }
+  }
+  return table
+}
+
+/** An operator with its settings among those of all: the defaults, then its embedded ones, then what was set. */
+export function embeddedOperator(operator: Operator, settings: Values<Table>): ConfiguredOperator {
+  const own = Object.entries(settings).filter(([key, value]) => key in operator.config && value !== undefined)
+  return configure(operator, {
+    ...defaultValues(operator.config),
+    ...operator.embedded,
+    ...Object.fromEntries(own),
+  })
+}
+
+function withDefault(option: Option, value: unknown): Option {
+  // The value is of the option's own type: `embedded` is typed by the operator's table.
+  return value === undefined ? option : ({ ...option, default: value } as Option)
+}
