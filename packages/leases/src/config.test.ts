@@ -1,4 +1,4 @@
-import { readConfiguration } from '@tenure/runtime'
+import { readConfiguration } from '@tenure/runtime/configuration'
 import { describe, expect, test } from 'vitest'
 import { SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings } from './api/types.ts'

@@ -6,7 +6,7 @@ import { joinOrHost, startControlPlane } from '@tenure/controlplane'
 import type { Transport } from '@tenure/kube'
 import { asError, HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
-import { defineConfiguration } from '@tenure/runtime'
+import { defineConfiguration } from '@tenure/runtime/configuration'
 import { SwitchingTransport } from './switching-transport.ts'
 
 /** The usual port of a Kubernetes API. */

@@ -31,11 +31,16 @@ serving('controlplane', controlPlaneConfiguration, 'run the embedded control pla
   say('Stopped.')
 })
 for (const operator of [...operators, ...clusterOperators]) {
-  serving(operator.name, operatorConfiguration(operator), operator.summary, (settings, signal) =>
+  serving(operator.name, operatorConfiguration(operator), asCommandSummary(operator.summary), (settings, signal) =>
     runOperator(operator, settings, signal),
   )
 }
 program.addCommand(leaseCommand())
+
+/** Commander lists commands in lower case and without a full stop. */
+function asCommandSummary(summary: string): string {
+  return `${summary.charAt(0).toLowerCase()}${summary.slice(1).replace(/\.$/, '')}`
+}
 
 /** A command that runs until it is stopped. Its settings and its help come from its table. */
 function serving<T extends Table>(

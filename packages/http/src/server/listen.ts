@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TenureError } from '@tenure/kube'
 import { asError } from '@tenure/kube'
-import type { ListenAddress } from '@tenure/runtime'
-import { cannotListen } from '@tenure/runtime'
+import type { ListenAddress } from '@tenure/runtime/health'
+import { cannotListen } from '@tenure/runtime/health'
 import { portHolder } from './port-holder.ts'
 
 export interface ListenOptions {

@@ -1,4 +1,4 @@
-import { handleReview } from '@tenure/runtime'
+import { handleReview } from '@tenure/runtime/webhooks'
 import { silentLogger } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'

@@ -1,5 +1,12 @@
 import { defineKind } from '@tenure/kube'
-import { type AdmissionRequest, allow, deny, validating, type Webhook, type WebhookRule } from '@tenure/runtime'
+import {
+  type AdmissionRequest,
+  allow,
+  deny,
+  validating,
+  type Webhook,
+  type WebhookRule,
+} from '@tenure/runtime/webhooks'
 import type { LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { annotationProblems, type Annotations } from './problems.ts'

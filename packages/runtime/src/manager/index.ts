@@ -1,4 +1,3 @@
 export type { Component, ComponentDefinition, ManagerContext, OperatorContext, Stage } from './component.ts'
 export { runOperators } from './manager.ts'
 export type { LeaderElectionOptions, OperatorServer, RunningOperator, RunOperatorsOptions } from './options.ts'
-export { manager, Manager, type LeaderElectionSettings, type ManagerOptions } from './legacy-manager.ts'
