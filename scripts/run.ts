@@ -14,15 +14,19 @@ export interface Step {
 /** Runs the steps in order with this Node, prints their output and stops at the first failure. */
 export async function runSteps(steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
-    console.log(`\n▸ ${step.name}`)
-    const started = performance.now()
-    const code = await run(step)
-    if (code !== 0) {
-      console.error(`✗ ${step.name} failed (exit ${code})`)
-      process.exit(code)
-    }
-    console.log(`✓ ${step.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+    const code = await runStep(step)
+    if (code !== 0) process.exit(code)
   }
+}
+
+/** Runs one step and returns its exit code. */
+export async function runStep(step: Step): Promise<number> {
+  console.log(`\n▸ ${step.name}`)
+  const started = performance.now()
+  const code = await run(step)
+  if (code === 0) console.log(`✓ ${step.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  else console.error(`✗ ${step.name} failed (exit ${code})`)
+  return code
 }
 
 function run(step: Step): Promise<number> {

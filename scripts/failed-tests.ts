@@ -1,0 +1,32 @@
+import path from 'node:path'
+
+/** A test that failed; without `test` the whole file did, in a hook or while it was loaded. */
+export interface FailedTest {
+  /** From the root of the repository. */
+  readonly file: string
+  readonly test?: string
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
+  }[]
+}
+
+/** The failures of a run, from vitest's JSON report. */
+export function failuresOf(report: string, root: string): readonly FailedTest[] {
+  const { testResults } = JSON.parse(report) as Report
+  return testResults.flatMap(({ name, status, assertionResults }): readonly FailedTest[] => {
+    const file = path.relative(root, name)
+    const failed = assertionResults.filter((test) => test.status === 'failed')
+    if (failed.length > 0) return failed.map(({ fullName }) => ({ file, test: fullName.trim() }))
+    return status === 'failed' ? [{ file }] : []
+  })
+}
+
+/** A pattern that matches exactly one title. */
+export function patternOf(title: string): string {
+  return `^${RegExp.escape(title)}$`
+}

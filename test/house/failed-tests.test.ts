@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { failuresOf, patternOf } from '../../scripts/failed-tests.ts'
+
+const report = (results: readonly object[]): string => JSON.stringify({ testResults: results })
+
+test('failed tests are read from the report, by file and full title', () => {
+  const assertionResults = [
+    { fullName: 'a group a test (of 3)', status: 'failed' },
+    { fullName: 'a group another', status: 'passed' },
+  ]
+  const text = report([
+    { name: '/repo/test/cluster/a.test.ts', status: 'failed', assertionResults },
+    { name: '/repo/test/cluster/b.test.ts', status: 'passed', assertionResults: [] },
+  ])
+  expect(failuresOf(text, '/repo')).toEqual([{ file: 'test/cluster/a.test.ts', test: 'a group a test (of 3)' }])
+})
+
+test('a file whose hook or import failed is a failure of its own', () => {
+  const text = report([{ name: '/repo/test/cluster/a.test.ts', status: 'failed', assertionResults: [] }])
+  expect(failuresOf(text, '/repo')).toEqual([{ file: 'test/cluster/a.test.ts' }])
+})
+
+test('the pattern of a title matches that title only', () => {
+  const pattern = new RegExp(patternOf('a group a test (of 3)'))
+  expect('a group a test (of 3)').toMatch(pattern)
+  expect('a group a test (of 3) and more').not.toMatch(pattern)
+})
