@@ -146,6 +146,11 @@ export class ControllerRunner {
     this.#group.queue.add(key, PRIORITY.normal, after)
   }
 
+  /** Reconciles an object although nothing changed, at a time in milliseconds since 1970, unless it is reconciled before. */
+  enqueueAt(key: string, at: number): void {
+    this.#requeues.set(key, at)
+  }
+
   /** Takes note of an object whose expiry changed for a reason that is not in the object. */
   observeExpiry(key: string): void {
     const object = this.#kinds.primary.cache.getByKey(key)

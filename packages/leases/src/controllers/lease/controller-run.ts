@@ -27,7 +27,7 @@ import type { LeaseContext } from './context.ts'
 import { leaseController } from './controller.ts'
 import { EventLimiter } from './event-limiter.ts'
 import { leaseExpiry } from './expirer.ts'
-import { ExpiryWarnings } from './expiry-warning.ts'
+import { earliestWarning, ExpiryWarnings } from './expiry-warning.ts'
 import { everyNamespace, labelledNamespaces, type NamespaceFilter } from './namespace-filter.ts'
 import { PermissionTracker } from './permission-tracker.ts'
 import { LeasePlanner } from './planner.ts'
@@ -220,8 +220,13 @@ export class LeaseControllerRun {
       return
     }
     const { clock, settings } = this.#context
-    if (event.type === 'modified') this.#rollbackGuard.observe(key, event, settings, clock.now())
-    if (leaseExpiry(this.#context, object) === undefined) this.#cleanup.forget(key)
+    const now = clock.now()
+    const old = event.type === 'modified' ? event.old : undefined
+    if (event.type === 'modified') this.#rollbackGuard.observe(key, event, settings, now)
+    const warnAt = earliestWarning(object, old, settings)
+    if (warnAt !== undefined && warnAt > now) this.#runner.enqueueAt(key, warnAt)
+    const isWaiting = this.#cleanup.isWaiting(key)
+    if (isWaiting && leaseExpiry(this.#context, object) === undefined) this.#cleanup.forget(key)
     // Also in namespaces that are no longer managed: their held jobs are still released.
     this.#heldJobs.observe(key, object)
   }

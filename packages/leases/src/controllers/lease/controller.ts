@@ -66,6 +66,8 @@ function needsReconcile({ context, warnings }: LeaseControllerDeps, object: Leas
   if (!lease) return false
   // A user may have corrected what keeps an expired object from its deletion.
   if (lease.expireAt <= now) return old !== undefined && isUserChange(context, object, old)
+  // A later warning is scheduled with the event: it needs no reconcile now.
+  if (lease.expireAt - settings.expiryWarning.atMost > now) return false
   const isScheduled = old !== undefined && expireAtOf(object, lease) === expireAtOf(old, lease)
   const isWarned = warnings.has(keyOf(refTo(object)), lease.expireAt)
   return !isScheduled && !isWarned && expiryWarningAt(lease, settings.expiryWarning) !== undefined

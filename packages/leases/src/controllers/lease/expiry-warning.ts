@@ -5,7 +5,9 @@ import { Event } from '@tenure/kube/kinds'
 import { type Cache, QueueWorker } from '@tenure/runtime'
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import type { Leased, LeaseContext } from './context.ts'
-import { formatTime } from '../../api/time.ts'
+import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import { formatTime, parseTime } from '../../api/time.ts'
+import type { LeaseSettings } from '../../api/types.ts'
 import { EventLimiter } from './event-limiter.ts'
 import type { DatedLease } from './terms.ts'
 
@@ -96,6 +98,26 @@ export class ExpiryWarnings {
       )
     })
   }
+}
+
+/**
+ * A lower bound of the time of a warning, from the date on the object alone: cheaper than a plan, for a start with many
+ * leases. Undefined if the date is the same as on `old`, or there is none.
+ */
+export function earliestWarning(
+  { metadata }: Leased,
+  old: Leased | undefined,
+  { families, expiryWarning }: LeaseSettings,
+): number | undefined {
+  if (expiryWarning.fraction <= 0) return undefined
+  for (const { prefix } of families) {
+    const name = prefix + STATUS_ANNOTATIONS.expireAt
+    const text = metadata.annotations?.[name]
+    if (text === undefined) continue
+    const expireAt = text === old?.metadata.annotations?.[name] ? undefined : parseTime(text)
+    return expireAt === undefined ? undefined : expireAt - expiryWarning.atMost
+  }
+  return undefined
 }
 
 /**

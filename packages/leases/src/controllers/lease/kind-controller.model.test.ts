@@ -247,7 +247,7 @@ class Run {
       if (verb !== 'patch' && verb !== 'delete' && verb !== 'create') return undefined
       if (plural === 'configmaps' && this.#races.delete(target)) this.#extend(target)
       const fault = this.#faults.shift()
-      if (fault === 'conflict') return refuse(409, 'Conflict', 'somebody else was faster')
+      if (fault === 'conflict') return refuse(409, 'Conflict', 'the object has been modified')
       if (fault === 'error') return refuse(500, 'InternalError', 'no')
       return fault
     })

@@ -318,9 +318,9 @@ describe('the expiry', () => {
   })
 
   test('the expired status stays until the lease is extended', () => {
-    const told = { ...dated, ...seed({ 'lease-status': 'Lease expired. Deleting object.' }) }
-    expect(plan(told, 60).changes).toEqual({})
-    expect(plan({ ...told, ...seed({ 'extended-at': at(60) }) }, 61).changes).toMatchObject(
+    const expired = { ...dated, ...seed({ 'lease-status': 'Lease expired. Deleting object.' }) }
+    expect(plan(expired, 60).changes).toEqual({})
+    expect(plan({ ...expired, ...seed({ 'extended-at': at(60) }) }, 61).changes).toMatchObject(
       seed({ 'lease-status': active(at(120)) }),
     )
   })

@@ -71,6 +71,11 @@ export class Cleanup {
     this.#awaitedBy.clear()
   }
 
+  /** Whether an object waits for a job. */
+  isWaiting(key: string): boolean {
+    return this.#awaitedBy.has(key)
+  }
+
   forget(key: string): void {
     const job = this.#awaitedBy.get(key)
     if (job === undefined) return

@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => harness.stop())
 
-/** A job that somebody before us made and held. */
+/** A held job of an earlier process. */
 function seedJob(name: string, more: Partial<JobSource> = {}, namespace = 'shop'): void {
   const source: JobSource = {
     group: '',
