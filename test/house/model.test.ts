@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { isPending, PENDING } from './pending.ts'
 import { isTestSource, linesMatching, packageSources, type Source } from './sources.ts'
 
 const sources = packageSources().filter(({ path: file }) => !isTestSource(file))
@@ -17,21 +16,18 @@ function reconcilesWithoutReason({ path: file, text }: Source): readonly string[
 describe('the operator model', () => {
   test('a reconcile function has a comment directly above that says why plan does not fit', () => {
     const definitions = sources.filter(({ text }) => /\bcontroller\(/.test(text))
-    const checked = definitions.filter(({ path: file }) => !isPending(PENDING.model, file))
-    expect(checked.flatMap(reconcilesWithoutReason)).toEqual([])
+    expect(definitions.flatMap(reconcilesWithoutReason)).toEqual([])
   })
 
   test('the only worker loop is that of the runtime', () => {
     const found = sources
-      .filter(({ path: file }) => !file.startsWith('packages/runtime/') && !isPending(PENDING.model, file))
+      .filter(({ path: file }) => !file.startsWith('packages/runtime/'))
       .flatMap((source) => linesMatching(source, /queue\.get\(/i, 'use QueueWorker'))
     expect(found).toEqual([])
   })
 
   test('no package wraps an object in a Proxy', () => {
-    const found = sources
-      .filter(({ path: file }) => !isPending(PENDING.model, file))
-      .flatMap((source) => linesMatching(source, /\bnew Proxy\(/, 'write the methods out'))
+    const found = sources.flatMap((source) => linesMatching(source, /\bnew Proxy\(/, 'write the methods out'))
     expect(found).toEqual([])
   })
 })
