@@ -1,4 +1,4 @@
-import { defineKind, type KubeObject, type Stored } from '@tenure/kube'
+import { type Clock, defineKind, type KubeObject, type Stored } from '@tenure/kube'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { event, patch, readLive, remove } from '../actions/index.ts'
 import { jsonResponse, refuse } from '../testing/responses.ts'
@@ -24,6 +24,13 @@ const stored = () => fixture.server.peek(Ticket, ref)
 const expiresAt = ({ spec }: Stored<Ticket>) => (spec.expires === undefined ? undefined : Date.parse(spec.expires))
 const start = (options: Partial<ControllerOptions<Ticket>> = {}) =>
   fixture.start(controller(Ticket, { expiresAt, ...options }))
+
+/** A clock whose wall time differs from the server's. */
+const shiftedClock = (by: number): Clock => ({
+  now: () => fixture.clock.now() + by,
+  monotonic: () => fixture.clock.monotonic(),
+  setTimer: (delay, callback) => fixture.clock.setTimer(delay, callback),
+})
 
 describe('an object that expires', () => {
   test('an object is deleted in exactly the state that was read, when its time has come and not before', async () => {
@@ -61,13 +68,7 @@ describe('an object that expires', () => {
 
   test('an object is kept while the wall clock of the process is ahead of the server', async () => {
     seed(600_000)
-    const ahead = 3_600_000
-    const clock = {
-      now: () => fixture.clock.now() + ahead,
-      monotonic: () => fixture.clock.monotonic(),
-      setTimer: (delay: number, callback: () => void) => fixture.clock.setTimer(delay, callback),
-    }
-    await fixture.start(controller(Ticket, { expiresAt }), { clock })
+    await fixture.start(controller(Ticket, { expiresAt }), { clock: shiftedClock(3_600_000) })
     await fixture.clock.advance(599_000)
     expect(stored()).toBeDefined()
     await fixture.clock.advance(2_000)
@@ -124,22 +125,6 @@ describe('an object that expires', () => {
     await fixture.until(() => stored() === undefined)
   })
 
-  test('another object of the same name is not deleted', async () => {
-    seed(1_000)
-    await start()
-    const stop = fixture.server.intercept(({ verb }) => {
-      if (verb === 'delete') {
-        stop()
-        fixture.server.unseed(Ticket, ref)
-        seed(600_000)
-      }
-      return undefined
-    })
-    await fixture.clock.advance(30_000)
-    await fixture.settle()
-    expect(stored()).toBeDefined()
-  })
-
   test('an object is deleted after changes that do not matter', async () => {
     seed(1_000)
     const { expires } = stored()?.spec ?? {}
@@ -156,43 +141,10 @@ describe('an object that expires', () => {
 
   test('an object is kept while the clock of the process is behind', async () => {
     seed(1_000)
-    const clock = {
-      now: () => fixture.clock.now() - 60_000,
-      monotonic: () => fixture.clock.monotonic(),
-      setTimer: (delay: number, callback: () => void) => fixture.clock.setTimer(delay, callback),
-    }
-    await fixture.start(controller(Ticket, { expiresAt }), { clock })
+    await fixture.start(controller(Ticket, { expiresAt }), { clock: shiftedClock(-60_000) })
     await fixture.clock.advance(60_000)
     expect(stored()).toBeDefined()
     await fixture.clock.advance(3_000)
-    await fixture.until(() => stored() === undefined)
-  })
-
-  test('an object that expires within a second waits for the full second of the Date header, and no longer', async () => {
-    await fixture.clock.advance(1_000 - (fixture.clock.now() % 1_000))
-    seed(700)
-    await start()
-    await fixture.clock.advance(999)
-    expect(stored()).toBeDefined()
-    await fixture.clock.advance(300)
-    expect(stored()).toBeUndefined()
-  })
-
-  test('an object is kept while the API server does not tell its time', async () => {
-    seed(1_000)
-    const { client } = await start()
-    const getLive = client.getLive.bind(client)
-    let isSilent = true
-    Object.assign(client, {
-      getLive: async (...parameters: Parameters<typeof getLive>) => {
-        const read = await getLive(...parameters)
-        return isSilent ? { ...read, serverTime: undefined } : read
-      },
-    })
-    await fixture.clock.advance(10_000)
-    expect(stored()).toBeDefined()
-    expect(fixture.linesAt('warn')[0]?.['error']).toMatchObject({ code: 'TENURE_EXPIRY_NO_SERVER_TIME' })
-    isSilent = false
     await fixture.until(() => stored() === undefined)
   })
 
