@@ -68,7 +68,11 @@ describe('QueueWorker', () => {
     worker.add('a')
     await clock.advance(10_000)
     expect(failures).toEqual([0, 1, 2, 3])
-    expect(lines.filter((line) => line.startsWith('error work failed'))).toHaveLength(3)
+    expect(lines.filter((line) => line.endsWith('work failed, retrying'))).toEqual([
+      'error work failed, retrying',
+      'debug work failed, retrying',
+      'debug work failed, retrying',
+    ])
   })
 
   test('a conflict is logged as a warning only if it persists', async () => {

@@ -56,6 +56,8 @@ export class QueueWorker {
   readonly name: string
   readonly #options: QueueWorkerOptions
   readonly #group: WorkerGroup
+  /** The last failure of each failing key that was logged: a repetition is logged at debug level. */
+  readonly #reported = new Map<string, string>()
 
   constructor(options: QueueWorkerOptions) {
     const { backoff = DEFAULT_BACKOFF, clock, concurrency = DEFAULT_CONCURRENCY, metrics, name } = options
@@ -77,6 +79,7 @@ export class QueueWorker {
   /** Resets the failures of a key. */
   forget(key: string): void {
     this.#group.queue.forget(key)
+    this.#reported.delete(key)
   }
 
   start(): Promise<void> {
@@ -100,6 +103,7 @@ export class QueueWorker {
         failures: queue.failures(key),
       })
       queue.forget(key)
+      this.#reported.delete(key)
       if (result) queue.add(key, PRIORITY.normal, result.requeueAfter)
     } catch (error) {
       this.#failed(key, asError(error))
@@ -112,7 +116,10 @@ export class QueueWorker {
     const failures = queue.failures(key) + 1
     queue.retry(key, queue.priority(key), error instanceof ApiError ? error.retryAfter : 0)
     const isRace = isConflict(error) || isNotFound(error)
-    const level = isRace && failures <= MAX_QUIET_FAILURES ? 'debug' : fateOf(error) === 'bug' ? 'error' : 'warn'
+    const isReported = this.#reported.get(key) === error.message
+    const isQuiet = isReported || (isRace && failures <= MAX_QUIET_FAILURES)
+    if (!isQuiet) this.#reported.set(key, error.message)
+    const level = isQuiet ? 'debug' : fateOf(error) === 'bug' ? 'error' : 'warn'
     this.#options.log[level]('work failed, retrying', { worker: this.name, key, failures, error })
   }
 }
