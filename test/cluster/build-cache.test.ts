@@ -72,7 +72,7 @@ describe('the build cache', () => {
       cache = directory
       return Promise.reject(new Error('No stages'))
     })
-    await expect(buildGo(failing, wanted, progress)).rejects.toThrow('no stages')
+    await expect(buildGo(failing, wanted, progress)).rejects.toThrow('No stages')
     expect(await buildGo(build(), wanted, progress)).toBe(cache)
 
     await writeFile(path.join(folder, 'main.go'), 'package main\n\nfunc main() { nonsense }\n')

@@ -130,7 +130,7 @@ describe('a watch', () => {
       signal: controller.signal,
       onOpen: () => controller.abort(new Error('Aborted by the test')),
     })
-    await expect(Array.fromAsync(watch)).rejects.toThrow('enough')
+    await expect(Array.fromAsync(watch)).rejects.toThrow('Aborted by the test')
   })
 
   test('a watch that receives nothing for its idle timeout fails', async () => {

@@ -94,7 +94,7 @@ describe('npm run cluster', () => {
       expect(result).toMatchObject({ code: 0, stdout: `KUBECONFIG=${kubeconfig}\n` })
     }
     // Of two concurrent calls one starts the cluster and the other finds it running.
-    expect([first, second].filter(({ stderr }) => stderr.includes('runs already'))).toHaveLength(1)
+    expect([first, second].filter(({ stderr }) => stderr.includes('already runs'))).toHaveLength(1)
 
     const { programs } = (await readState(path.join(folder, 'cli'))) as ClusterState
     expect(programs.map(({ name }) => name)).toEqual(COMPONENTS)

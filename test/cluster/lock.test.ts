@@ -48,7 +48,7 @@ test('a failure of the work releases the lock', async () => {
     () => {},
     () => Promise.reject(new Error('Work failed')),
   )
-  await expect(failing).rejects.toThrow('inside')
+  await expect(failing).rejects.toThrow('Work failed')
   expect(
     await withLock(
       file,
