@@ -281,6 +281,7 @@ test('each operator of a process has its own field manager, reporter and Lease',
   await clock.advanceUntil(() => Boolean(holder('one-leader')) && Boolean(holder('two-leader')))
   await clock.advanceUntil(() => server.objects(ConfigMap)[0]?.metadata.managedFields?.length === 2)
   expect(contexts.map(({ identity }) => identity.name)).toEqual(['one', 'two'])
+  expect(holder('one-leader')).toBe(holder('two-leader'))
   const managers = server.objects(ConfigMap)[0]?.metadata.managedFields?.map(({ manager }) => manager)
   expect(managers?.toSorted()).toEqual(['one', 'two'])
   expect(contexts.every((context) => context.isLeader())).toBe(true)

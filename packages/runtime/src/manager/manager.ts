@@ -1,6 +1,7 @@
 import { Client, type Clock, type Random, systemClock, systemRandom, TenureError } from '@tenure/kube'
 import { defaultValues } from '../configuration/index.ts'
 import { Discovery } from '../discovery/index.ts'
+import { defaultIdentity } from '../election/options.ts'
 import { Probes } from '../health/index.ts'
 import { SharedInformers } from '../informer/index.ts'
 import { type Logger, silentLogger } from '../log/logger.ts'
@@ -89,7 +90,8 @@ class Manager {
       random,
       namespace,
     }
-    const shared = { context: this.#context, informers: this.#informers, transport, options }
+    const processIdentity = defaultIdentity(random)
+    const shared = { context: this.#context, informers: this.#informers, transport, processIdentity, options }
     this.#operators = operators.map((operator) => new OperatorRunner(operator, shared))
   }
 

@@ -4,7 +4,6 @@ import { ControllerRunner } from '../controller/index.ts'
 import { DeclaredKinds } from '../controller/declared-kinds.ts'
 import { installDefinitions } from '../definitions/index.ts'
 import { fenced, LeaderElector } from '../election/index.ts'
-import { defaultIdentity } from '../election/options.ts'
 import { EventRecorder } from '../events/index.ts'
 import type { Informer, SharedInformers } from '../informer/index.ts'
 import type { ConfiguredOperator, Operator, OperatorParts } from '../operator/index.ts'
@@ -18,6 +17,8 @@ export interface OperatorRunnerOptions {
   readonly context: ManagerContext
   readonly informers: SharedInformers
   readonly transport: Transport
+  /** Identity of this process in Leases, unless an operator's settings name another. */
+  readonly processIdentity: string
   readonly options: RunOperatorsOptions
 }
 
@@ -36,7 +37,7 @@ export class OperatorRunner implements RunningOperator {
 
   constructor(
     { operator, settings }: ConfiguredOperator,
-    { context, informers, transport, options }: OperatorRunnerOptions,
+    { context, informers, transport, processIdentity, options }: OperatorRunnerOptions,
   ) {
     const { clock, random, metrics } = context
     const standard: StandardSettings = settings
@@ -44,7 +45,7 @@ export class OperatorRunner implements RunningOperator {
     const log = context.log.child({ operator: operator.name })
     const client = { clock, random, fieldManager: name, defaultNamespace: context.namespace }
     const api = new Client({ ...client, transport })
-    const process = standard.podName ?? defaultIdentity(random)
+    const process = standard.podName ?? processIdentity
     const lease = leaseOf(operator, settings, options, context.namespace)
     this.operator = operator
     this.#settings = standard
