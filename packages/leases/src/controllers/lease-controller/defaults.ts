@@ -1,5 +1,4 @@
 import {
-  asError,
   isAlreadyExists,
   isNotFound,
   type Kind,
@@ -7,10 +6,9 @@ import {
   mergePatch,
   metadataOf,
   type PartialObjectMetadata,
-  sleep,
 } from '@tenure/kube'
 import { CustomResourceDefinition } from '@tenure/kube/kinds'
-import type { Component, OperatorContext } from '@tenure/runtime'
+import { type Component, type OperatorContext, QueueWorker } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerSpec } from '../../api/lease-controller.ts'
 
 /** Marks a default LeaseController: one of the user takes precedence. */
@@ -49,42 +47,20 @@ export function isDefault({ metadata }: KubeObject): boolean {
  * records the creation: a deleted default that came back would delete objects that the user meant to keep.
  */
 export function createDefaults(context: OperatorContext, defaults: readonly DefaultLeaseController[]): Component {
-  const ended = new AbortController()
-  let creating: Promise<void> = Promise.resolve()
-  return {
+  const { clock, log, metrics } = context
+  const worker = new QueueWorker({
     name: 'default lease controllers',
-    start() {
-      // Not awaited: a failure must not keep the operator from starting.
-      creating = Promise.all(defaults.map((wanted) => createDefault(context, wanted, ended.signal))).then(
-        () => undefined,
-      )
-      return Promise.resolve()
+    clock,
+    log,
+    metrics,
+    backoff: { base: RETRY_MS, max: RETRY_MS },
+    work: async (name, { signal }) => {
+      const wanted = defaults.find((each) => each.name === name)
+      if (wanted) await createOnce(context, wanted, signal)
     },
-    async stop() {
-      ended.abort(new Error('The operator stops'))
-      await creating
-    },
-  }
-}
-
-/** Retries until the object was created once. Never rejects. */
-async function createDefault(
-  context: OperatorContext,
-  wanted: DefaultLeaseController,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, log } = context
-  const { name } = wanted
-  while (!signal.aborted) {
-    try {
-      await createOnce(context, wanted, signal)
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn('default lease controller not created, retrying', { name, error: asError(error) })
-      await sleep(clock, RETRY_MS, signal).catch(() => undefined)
-    }
-  }
+  })
+  for (const { name } of defaults) worker.add(name)
+  return worker
 }
 
 async function createOnce({ api }: OperatorContext, { name, spec }: DefaultLeaseController, signal: AbortSignal) {
