@@ -6,30 +6,35 @@ type Reachability = Pick<WebhooksOptions, 'configuration' | 'host' | 'port' | 's
 
 const DEFAULT_PORT = 9_443
 
-/**
- * Serves an operator's webhooks according to its settings. Behind a Service the replicas share one certificate in a
- * Secret; at a URL there is one replica with its own. Undefined: the API server could not reach them.
- */
+/** Serves an operator's webhooks according to its settings. Undefined: they are off, or the API server could not reach them. */
 export function settledWebhooks(
   webhooks: readonly Webhook[],
   context: OperatorContext,
   settings: StandardSettings,
 ): Component | undefined {
+  const where = settings.webhooks === false ? undefined : reachability(context, settings)
+  return where && component(webhooks, context, where)
+}
+
+/**
+ * How the API server reaches the webhooks. Behind a Service the replicas share one certificate in a Secret; at a URL
+ * there is one replica with its own. Undefined: it could not reach them.
+ */
+export function reachability(
+  { identity: { name }, log, namespace: home }: Pick<OperatorContext, 'identity' | 'log' | 'namespace'>,
+  settings: StandardSettings,
+): Reachability | undefined {
   const { webhookUrl: url, webhookPort: port = DEFAULT_PORT } = settings
-  const { name } = context.identity
-  if (settings.webhooks === false) return undefined
-  if (url !== undefined) return component(webhooks, context, { port, configuration: { name, address: { url } } })
+  if (url !== undefined) return { port, configuration: { name, address: { url } } }
   // A Service selects pods. Registering one for a process outside the cluster would make every write fail.
   if (settings.webhookServiceNamespace === undefined && !isInCluster()) {
-    context.log.warn(
-      'webhooks not served: not in a pod, and no WEBHOOK_URL at which the API server reaches this process',
-    )
+    log.warn('webhooks not served: not in a pod, and no WEBHOOK_URL at which the API server reaches this process')
     return undefined
   }
-  const namespace = settings.webhookServiceNamespace ?? context.namespace
+  const namespace = settings.webhookServiceNamespace ?? home
   const service = { name: settings.webhookServiceName ?? name, namespace }
   const secret = { name: settings.webhookSecret ?? `${name}-webhook`, namespace }
-  return component(webhooks, context, { port, secret, configuration: { name, address: { service } } })
+  return { port, secret, configuration: { name, address: { service } } }
 }
 
 /**
