@@ -4,6 +4,7 @@ import { badRequest, invalid } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
 import { decodeMetadata } from '../../schema/decode/decode-metadata.ts'
 import { decodeBuiltIn } from '../../schema/decode/decode.ts'
+import { MAX_REPORTED_FIELDS } from '../../schema/decode/field-paths.ts'
 import { goQuote } from '../../schema/go-text.ts'
 import type { FieldError, Schema } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
@@ -184,7 +185,7 @@ export function report(request: ResourceRequest, unknown: readonly string[], war
   const { fieldValidation = 'Warn' } = request.options
   const { duplicateKeys } = request
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && !duplicateKeys)) return
-  const fields = unknown.map((path) => `unknown field ${goQuote(path)}`)
+  const fields = unknown.slice(0, MAX_REPORTED_FIELDS).map((path) => `unknown field ${goQuote(path)}`)
   if (fieldValidation === 'Strict') {
     throw new DecodeError(
       `strict decoding error: ${[...(duplicateKeys ? [duplicateKeys.error] : []), ...fields].join(', ')}`,

@@ -41,3 +41,16 @@ test('an invalid character is shown as Go shows it: by its first byte', () => {
   expect(() => parseJson('\uFEFF{}')).toThrow("invalid character 'ï' looking for beginning of value")
   expect(() => parseJson('\u009E', 'bytes')).toThrow(String.raw`invalid character '\u009e' looking for`)
 })
+
+test('a key that occurs many times is reported once', () => {
+  expect(parseJson('{"a":1,"a":2,"a":3}').duplicates).toEqual(['a'])
+})
+
+test('the number and the length of reported duplicate keys are bounded', () => {
+  const names = Array.from({ length: 50_000 }, (_, index) => `"k${index}":0`).join()
+  const { duplicates } = parseJson(`{"${'long'.repeat(100_000)}":{${names},${names}},"last":1,"last":2}`)
+  expect(duplicates.length).toBe(2)
+  expect(duplicates[1]).toBe('last')
+  expect(duplicates.join('').length).toBeLessThan(10_000)
+  expect(parseJson(`{${names},${names}}`).duplicates.length).toBe(100)
+})

@@ -3,6 +3,8 @@
  * text that JSON.parse refused or that seems to have duplicate keys.
  */
 
+import { childPath, FieldPaths } from '../../schema/decode/field-paths.ts'
+
 export class JsonSyntaxError extends Error {}
 
 /** Maximum nesting, beyond any real object: recursive code must not overflow the stack, as apply does beyond 900. */
@@ -96,7 +98,7 @@ function keysIn(value: unknown): number {
 class Scanner {
   readonly #text: string
   readonly #letters: Letters
-  readonly #duplicates: string[] = []
+  readonly #duplicates = new FieldPaths()
   #at = 0
   #depth = 0
 
@@ -105,12 +107,12 @@ class Scanner {
     this.#letters = letters
   }
 
-  /** The paths of duplicate keys. */
+  /** The paths of duplicate keys, each once. */
   scan(): readonly string[] {
     this.#value('')
     this.#space()
     if (this.#at < this.#text.length) throw this.#unexpected('after top-level value')
-    return this.#duplicates
+    return this.#duplicates.all
   }
 
   #value(path: string): void {
@@ -140,8 +142,8 @@ class Scanner {
       this.#space()
       if (this.#peek() !== '"') throw this.#unexpected('looking for beginning of object key string')
       const key = this.#string()
-      const at = path ? `${path}.${key}` : key
-      if (seen.has(key)) this.#duplicates.push(at)
+      const at = childPath(path, key)
+      if (seen.has(key)) this.#duplicates.add(at)
       seen.add(key)
       this.#space()
       if (!this.#takeIf(':')) throw this.#unexpected('after object key')
@@ -157,7 +159,7 @@ class Scanner {
     this.#space()
     if (this.#takeIf(']')) return this.#leave()
     for (let index = 0; ; index++) {
-      this.#value(`${path}[${index}]`)
+      this.#value(childPath(path, index))
       this.#space()
       if (this.#takeIf(']')) return this.#leave()
       if (!this.#takeIf(',')) throw this.#unexpected('after array element')

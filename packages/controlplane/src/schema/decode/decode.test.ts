@@ -118,6 +118,25 @@ describe('an object of a built-in kind', () => {
   })
 })
 
+describe('unknown fields of a hostile object', () => {
+  test('their number and length are bounded', () => {
+    const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]))
+    const long = 'long'.repeat(100_000)
+    const { unknown } = decode({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      spec: { selector: { matchExpressions: [fields] } },
+    } as Typed)
+    expect(unknown.length).toBe(100)
+    const below = decode({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ [long]: 1, matchFields: [fields] }] } } },
+    } as Typed)
+    expect(below.unknown.join('').length).toBeLessThan(20_000)
+  })
+})
+
 describe('duplicate fields', () => {
   test.each([
     ['{"a":1,"a":2}', true],

@@ -9,6 +9,7 @@ import { goQuote } from '../go-text.ts'
 import type { Schema } from '../types.ts'
 import type { Field, Struct } from './decode-type.ts'
 import { structOf } from './decode-type.ts'
+import { childPath, FieldPaths } from './field-paths.ts'
 
 export interface DecodeResult {
   /** As in a response: without unknown fields, nulls and empty optional fields; quantities and times are canonical. */
@@ -45,13 +46,13 @@ export function decodeBuiltIn(
   const struct = structOf(schema, resolve)
   try {
     const object = decoder.struct(struct, value, undefined)
-    return { object, unknown: decoder.unknown, error: decoder.error, mismatch: decoder.mismatch }
+    return { object, unknown: decoder.unknown.all, error: decoder.error, mismatch: decoder.mismatch }
   } catch (error) {
     if (error instanceof DecodingStopped) {
-      return { object: value, unknown: decoder.unknown, error: error.message, mismatch: error.mismatch }
+      return { object: value, unknown: decoder.unknown.all, error: error.message, mismatch: error.mismatch }
     }
     if (error instanceof TimeError || error instanceof QuantityError) {
-      return { object: value, unknown: decoder.unknown, error: error.message }
+      return { object: value, unknown: decoder.unknown.all, error: error.message }
     }
     throw error
   }
@@ -86,11 +87,10 @@ interface Place {
   readonly path: string
 }
 
-const MAX_UNKNOWN_FIELDS = 100
 const MAX_DEPTH = 1000
 
 class Decoder {
-  readonly unknown: string[] = []
+  readonly unknown = new FieldPaths()
   error: string | undefined
   mismatch: TypeMismatch | undefined
   readonly #fills: boolean
@@ -245,12 +245,8 @@ class Decoder {
   }
 
   #unknownField(key: string): void {
-    if (this.unknown.length >= MAX_UNKNOWN_FIELDS) return
-    let path = ''
-    for (const segment of this.#path) {
-      path += typeof segment === 'number' ? `[${segment}]` : path === '' ? segment : `.${segment}`
-    }
-    this.unknown.push(path === '' ? key : `${path}.${key}`)
+    if (this.unknown.isFull) return
+    this.unknown.add(childPath(this.#path.reduce<string>(childPath, ''), key))
   }
 }
 

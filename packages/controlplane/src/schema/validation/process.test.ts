@@ -122,3 +122,16 @@ describe('a custom resource', () => {
     expect(performance.now() - started).toBeLessThan(1000)
   })
 })
+
+test('the number and the length of reported unknown fields are bounded', () => {
+  const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]))
+  const open = schemaFromOpenApi({
+    type: 'object',
+    properties: { map: { type: 'object', additionalProperties: { type: 'object', properties: {} } } },
+  })
+  const options = { default: true, prune: true }
+  expect(process(open, noRefs, fields, options).unknown.length).toBe(100)
+  const { object, unknown } = process(open, noRefs, { map: { ['long'.repeat(100_000)]: fields } }, options)
+  expect(unknown.join('').length).toBeLessThan(20_000)
+  expect(JSON.stringify(object).length).toBeLessThan(500_000)
+})

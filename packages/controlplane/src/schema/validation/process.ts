@@ -2,6 +2,7 @@ import type { JsonObject } from '@tenure/kube/model'
 import { isDeepEqual, isJsonObject, setOwnValue } from '@tenure/kube/model'
 
 import { decodeMetadata } from '../decode/decode-metadata.ts'
+import { boundedText, childPath, FieldPaths, MAX_PATH_LENGTH } from '../decode/field-paths.ts'
 import { invalidValue } from '../field-errors.ts'
 import type { FieldError, Schema } from '../types.ts'
 import {
@@ -63,7 +64,7 @@ export const process: ProcessResource = (schema, resolve, value, options) => {
     errors = second.allErrors(listErrorsOf(node, options.old))
   }
   const { undecodable } = walker
-  return { object, unknown: walker.unknown.toSorted(), errors, ...(undecodable !== undefined && { undecodable }) }
+  return { object, unknown: walker.unknown.all.toSorted(), errors, ...(undecodable !== undefined && { undecodable }) }
 }
 
 const NONE: readonly never[] = []
@@ -79,7 +80,7 @@ function listErrorsOf(node: SchemaNode, old: unknown): number {
 }
 
 class Walker {
-  readonly unknown: string[] = []
+  readonly unknown = new FieldPaths()
   readonly listErrors: FieldError[] = []
   undecodable: string | undefined
   readonly #errors: FieldError[] = []
@@ -106,7 +107,7 @@ class Walker {
   get isClean(): boolean {
     return (
       this.#errors.length === 0 &&
-      this.unknown.length === 0 &&
+      this.unknown.isEmpty &&
       this.undecodable === undefined &&
       this.listErrors.length === 0 &&
       this.#embeddedErrors.length === 0
@@ -204,7 +205,7 @@ class Walker {
           this.#path.pop()
         }
       } else if (!preserves) {
-        this.unknown.push(this.#child(key))
+        this.#unknownField(key)
         if (this.#options.prune) next = undefined
       }
       if (next !== given) {
@@ -271,7 +272,7 @@ class Walker {
     if (key === 'metadata' && mode !== 'keep') {
       const { object, unknown, error } = decodeMetadata(given)
       const prefix = this.#child('metadata')
-      for (const name of unknown) this.unknown.push(`${prefix}.${name}`)
+      for (const name of unknown) this.unknown.add(childPath(prefix, name))
       if (error !== undefined) {
         this.undecodable ??= isRoot ? error : decodeErrorText(invalidValue(prefix, given, error))
       } else if (this.#options.prune) value = object
@@ -296,25 +297,26 @@ class Walker {
         return pruned
       })
     }
-    for (const key of Object.keys(value)) this.unknown.push(this.#child(key))
+    for (const key of Object.keys(value)) this.#unknownField(key)
     return this.#options.prune ? {} : value
   }
 
+  #unknownField(key: string): void {
+    if (!this.unknown.isFull) this.unknown.add(this.#child(key))
+  }
+
   #child(key: string): string {
-    return this.#path.length === 0 ? key : `${this.#dotted()}.${key}`
+    return childPath(this.#dotted(), key)
   }
 
   /** The path in schema errors: `spec.map.key[0]`. */
   #dotted(): string {
-    let text = ''
+    let path = ''
     for (const segment of this.#path) {
-      if (typeof segment === 'number') text += `[${segment}]`
-      else {
-        const name = segment.charCodeAt(0) === 0 ? segment.slice(1) : segment
-        text += text === '' ? name : `.${name}`
-      }
+      const isAdditional = typeof segment === 'string' && segment.charCodeAt(0) === 0
+      path = childPath(path, isAdditional ? segment.slice(1) : segment)
     }
-    return text
+    return path
   }
 
   /** The path in all other errors: `spec.map[key][0]`. */
@@ -322,8 +324,9 @@ class Walker {
     let text = ''
     for (const segment of this.#path) {
       if (typeof segment === 'number') text += `[${segment}]`
-      else if (segment.charCodeAt(0) === 0) text += `[${segment.slice(1)}]`
+      else if (segment.charCodeAt(0) === 0) text += `[${boundedText(segment.slice(1))}]`
       else text += text === '' ? segment : `.${segment}`
+      if (text.length > MAX_PATH_LENGTH) return boundedText(text)
     }
     return text
   }

@@ -35,11 +35,18 @@ function warningHeader(warnings: readonly string[]): string {
   let written = 0
   for (const warning of all) {
     if (written >= MAX_WARNING_LENGTH) break
-    const shown = isTooMuch ? Array.from(warning).slice(0, LETTERS_OF_ONE).join('') : warning
+    const shown = isTooMuch ? firstLetters(warning, LETTERS_OF_ONE) : warning
     written += shown.length
     lines.push(warningLine(shown))
   }
   return lines.join(', ')
+}
+
+/** Cuts between characters. A character has at most two UTF-16 code units, so that a long text is not read to its end. */
+function firstLetters(text: string, count: number): string {
+  return Array.from(text.slice(0, count * 2))
+    .slice(0, count)
+    .join('')
 }
 
 export function warningLine(warning: string): string {

@@ -118,3 +118,37 @@ test('numeric keys become names', () => {
   const { value } = readYaml('{1.50: a, 1e30: b, .inf: c, 0x10: d, 1e6: e}\n')
   expect(value).toEqual({ '1.5': 'a', '1e+30': 'b', '.inf': 'c', '16': 'd', '1e+06': 'e' })
 })
+
+test('the number and the length of reported duplicate keys are bounded', () => {
+  const many = warnings('a: 1\n'.repeat(50_000))
+  expect(many.length).toBe(100)
+  expect(many[99]).toBe('line 101: key "a" already set in map')
+  const long = 'long'.repeat(100_000)
+  const aliases = readYaml(`a: &a ${long}\nb:\n${'  *a : 1\n'.repeat(5)}`).duplicateKeys
+  expect(aliases?.warnings.length).toBe(4)
+  expect(aliases?.error.length).toBeLessThan(20_000)
+})
+
+test('aliases of a long text are refused before their expansion exceeds a request body', () => {
+  const text = `a: &a 1${'0'.repeat(400_000)}x\nb:\n`
+  expect(readYaml(text + '  - *a\n'.repeat(5)).value).toMatchObject({ b: { length: 5 } })
+  for (const use of ['  - *a\n', '  *a : 1\n']) {
+    expect(() => readYaml(text + use.repeat(100_000))).toThrow('yaml: document contains excessive aliasing')
+  }
+})
+
+test('a long list costs the same at any depth of flow collections', () => {
+  const depth = 400
+  const list = `${'['.repeat(depth)}${'a,'.repeat(200_000)}a${']'.repeat(depth)}`
+  let { value } = readYaml(list)
+  for (let level = 1; level < depth; level++) value = (value as readonly unknown[])[0]
+  expect((value as readonly unknown[]).length).toBe(200_001)
+})
+
+test('a number with a million digits is a float or a text', () => {
+  expect(readYaml(`[${'7'.repeat(1_000_000)}, 0x${'f'.repeat(1_000_000)}, 0x${'0'.repeat(100)}1]`).value).toEqual([
+    '7'.repeat(1_000_000),
+    `0x${'f'.repeat(1_000_000)}`,
+    1,
+  ])
+})

@@ -2,7 +2,7 @@ import { goSyntax } from '../../patch/go-format.ts'
 import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
 import type { DuplicateKeys } from '../../registry/request.ts'
 import { readDocument, STANDARD_TAG } from './document.ts'
-import type { YamlAlias, YamlMapping, YamlNode } from './document.ts'
+import type { YamlAlias, YamlMapping, YamlNode, YamlScalar } from './document.ts'
 import { jsonName, keyIdentity, shownKey } from './keys.ts'
 import { scalarValue } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
@@ -32,6 +32,15 @@ const HIGH_NODES = 4_000_000
 const HIGHEST_RATIO = 0.99
 const LOWEST_RATIO = 0.1
 
+/** Maximum characters of aliased scalars in all: kube-apiserver takes no body of that size, so that it needs no such limit. */
+const MAX_ALIASED_CHARACTERS = 3 * 1024 * 1024
+
+/** Duplicate keys that are reported, as many as kube-apiserver reports for JSON. */
+const MAX_DUPLICATE_KEYS = 100
+
+/** Maximum characters of a key in a message. */
+const MAX_SHOWN_KEY_LENGTH = 4096
+
 const UNMERGEABLE = 'yaml: map merge requires map or sequence of maps as the value'
 
 /** The contents of a mapping while it is read, by key identity. */
@@ -46,12 +55,15 @@ class DocumentReader {
   readonly #open = new Set<YamlAlias>()
   #nodes = 0
   #aliased = 0
+  #aliasedCharacters = 0
+  /** The values of scalars below an anchor, which are read again for each alias. */
+  readonly #aliasedScalars = new Map<YamlScalar, ScalarValue>()
 
   jsonOf(node: YamlNode, depth: number): unknown {
     this.#enter(depth)
     switch (node.kind) {
       case 'scalar':
-        return jsonScalar(scalarValue(node))
+        return jsonScalar(this.#scalar(node))
       case 'sequence':
         return node.items.map((item) => this.jsonOf(item, depth + 1))
       case 'mapping': {
@@ -73,8 +85,8 @@ class DocumentReader {
       const key = this.#keyOf(keyNode, depth + 1)
       const value = this.jsonOf(valueNode, depth + 1)
       const identity = keyIdentity(key)
-      if (held.has(identity)) {
-        this.duplicateKeys.push(`line ${valueNode.line}: key ${shownKey(key)} already set in map`)
+      if (held.has(identity) && this.duplicateKeys.length < MAX_DUPLICATE_KEYS) {
+        this.duplicateKeys.push(`line ${valueNode.line}: key ${shownKey(shortened(key))} already set in map`)
       }
       held.set(identity, { key, value })
     }
@@ -87,7 +99,18 @@ class DocumentReader {
     }
     if (node.kind !== 'scalar') throw new Error(`yaml: invalid map key: ${shown(this.jsonOf(node, depth))}`)
     this.#enter(depth)
-    return scalarValue(node)
+    return this.#scalar(node)
+  }
+
+  #scalar(node: YamlScalar): ScalarValue {
+    if (this.#open.size === 0) return scalarValue(node)
+    this.#aliasedCharacters += node.text.length
+    if (this.#aliasedCharacters > MAX_ALIASED_CHARACTERS) throw excessiveAliasing()
+    const known = this.#aliasedScalars.get(node)
+    if (known !== undefined) return known
+    const value = scalarValue(node)
+    this.#aliasedScalars.set(node, value)
+    return value
   }
 
   /** Merged keys count as if they were written in place. The first of a list takes precedence, so it is merged last. */
@@ -120,9 +143,14 @@ class DocumentReader {
     if (this.#aliased <= MIN_CHECKED_ALIASED_NODES || this.#nodes <= MIN_CHECKED_NODES) return
     const excess = Math.min(Math.max(this.#nodes - LOW_NODES, 0) / (HIGH_NODES - LOW_NODES), 1)
     const allowed = HIGHEST_RATIO - (HIGHEST_RATIO - LOWEST_RATIO) * excess
-    if (this.#aliased / this.#nodes > allowed) throw new Error('yaml: document contains excessive aliasing')
+    if (this.#aliased / this.#nodes > allowed) throw excessiveAliasing()
   }
 }
+
+const excessiveAliasing = (): Error => new Error('yaml: document contains excessive aliasing')
+
+const shortened = (key: ScalarValue): ScalarValue =>
+  typeof key === 'string' && key.length > MAX_SHOWN_KEY_LENGTH ? `${key.slice(0, MAX_SHOWN_KEY_LENGTH)}...` : key
 
 function isMerge(key: YamlNode): boolean {
   if (key.kind !== 'scalar' || key.text !== '<<') return false
@@ -137,14 +165,18 @@ function jsonScalar(value: ScalarValue): unknown {
 
 /** Sorted by name, as in kube-apiserver: the order of its messages. */
 function jsonObject(held: Held): Readonly<Record<string, unknown>> {
-  const entries = [...held.values()].map(({ key, value }): [string, unknown] => {
+  const values = new Map<string, unknown>()
+  for (const { key, value } of held.values()) {
     const name = jsonName(key)
-    if (name !== undefined) return [name, value]
+    if (name !== undefined) {
+      values.set(name, value)
+      continue
+    }
     const type = key === null ? '%!s(<nil>)' : 'uint64'
     throw new Error(`unsupported map key of type: ${type}, key: ${shownKey(key)}, value: ${shown(value)}`)
-  })
+  }
   // fromEntries defines keys instead of assigning them: `__proto__` is an ordinary key.
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+  return Object.fromEntries([...values.keys()].toSorted().map((name) => [name, values.get(name)]))
 }
 
 /** Formats a mapping, whose keys may have any type in Go's YAML. */

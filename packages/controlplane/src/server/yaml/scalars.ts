@@ -52,7 +52,10 @@ export function scalarValue({ text, tag, isPlain }: YamlScalar): ScalarValue {
 }
 
 const WHOLE = /^(?<sign>[-+]?)(?<digits>0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9]\d*)$/
+const SMALL = /^[1-9]\d{0,14}$/
 const FRACTION = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
+/** Longer numbers overflow whatever their base, and take long to convert. Leading zeros do not count. */
+const MAX_DIGITS = 64
 const MIN_SIGNED = -(2n ** 63n)
 const MAX_UNSIGNED = 2n ** 64n
 
@@ -70,8 +73,9 @@ function plainValue(text: string): ScalarValue {
 }
 
 function wholeNumber(text: string): bigint | undefined {
+  if (SMALL.test(text)) return BigInt(text)
   const { sign, digits } = WHOLE.exec(text)?.groups ?? {}
-  if (digits === undefined) return undefined
+  if (digits === undefined || digits.replace(/^0[xXoObB]?0*/, '').length > MAX_DIGITS) return undefined
   const size = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits.toLowerCase())
   const value = sign === '-' ? -size : size
   // Unsigned numbers may be twice as large.

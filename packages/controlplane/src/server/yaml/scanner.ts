@@ -34,6 +34,10 @@ export class Scanner {
   readonly #indents: number[] = []
   /** One for the block context, and one for each open flow collection. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined]
+  /** The level of the possible key that starts at a token, by the token's number; so that deep nesting costs nothing. */
+  readonly #levels = new Map<number, number>()
+  /** The next token, once it is known. */
+  #next: Token | undefined
   #allowsKey = true
   #hasEnded = false
 
@@ -42,9 +46,10 @@ export class Scanner {
   }
 
   peek(): Token {
+    if (this.#next) return this.#next
     while (this.#needsMore()) this.#fetch()
-    const token = this.#tokens[this.#taken]
-    if (token) return token
+    this.#next = this.#tokens[this.#taken]
+    if (this.#next) return this.#next
     // After the end, every token is the end.
     const { mark } = this.#cursor
     return { type: 'stream end', start: mark, end: mark }
@@ -52,6 +57,8 @@ export class Scanner {
 
   skip(): void {
     this.peek()
+    this.#next = undefined
+    this.#levels.delete(this.#forgotten + this.#taken)
     this.#taken++
     if (this.#taken < CONSUMED_BATCH) return
     this.#tokens = this.#tokens.slice(this.#taken)
@@ -61,10 +68,11 @@ export class Scanner {
 
   /** The next token is unknown while a key may still start before it. */
   #needsMore(): boolean {
-    const isPending =
-      this.#taken === this.#tokens.length ||
-      this.#keys.some((key, level) => key?.number === this.#forgotten + this.#taken && this.#isValid(level))
-    return isPending && !this.#hasEnded
+    if (this.#hasEnded) return false
+    if (this.#taken === this.#tokens.length) return true
+    const number = this.#forgotten + this.#taken
+    const level = this.#levels.get(number)
+    return level !== undefined && this.#keys[level]?.number === number && this.#isValid(level)
   }
 
   get #isFlow(): boolean {
@@ -160,7 +168,9 @@ export class Scanner {
     this.#dropKey()
     const { mark } = this.#cursor
     const isRequired = !this.#isFlow && this.#indent === mark.column
-    this.#keys[this.#keys.length - 1] = { mark, number: this.#forgotten + this.#tokens.length, isRequired }
+    const number = this.#forgotten + this.#tokens.length
+    this.#keys[this.#keys.length - 1] = { mark, number, isRequired }
+    this.#levels.set(number, this.#keys.length - 1)
   }
 
   #dropKey(): void {
