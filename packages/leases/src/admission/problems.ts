@@ -1,6 +1,6 @@
 import { USER_ANNOTATIONS, type LeaseFamily, PROPAGATIONS } from '../api/annotations.ts'
 import { readJobConfig } from '../controllers/lease/cleanup/job-config.ts'
-import { TOO_LATE_REASON } from '../controllers/lease/terms.ts'
+import { isRenewOn, RENEW_ON_REASON, TOO_LATE_REASON } from '../controllers/lease/terms.ts'
 import { ceilSecond, isWritable, parseTime, parseTimeOrDate } from '../api/time.ts'
 import { parseTtl } from '../api/ttl.ts'
 
@@ -57,6 +57,7 @@ function familyProblems(
       ? undefined
       : `${JSON.stringify(text)} is none of ${PROPAGATIONS.join(', ')}`,
   )
+  check(USER_ANNOTATIONS.renewOn, (text) => (isRenewOn(text) ? undefined : RENEW_ON_REASON))
   return [...problems, ...contradictions(annotations, family), ...jobProblems(annotations, family, namespaced)]
 }
 

@@ -18,6 +18,8 @@ export const USER_ANNOTATIONS = {
   ttl: 'ttl',
   /** An absolute time or date, instead of `ttl`. */
   expires: 'expires',
+  /** `update`: a change of the object's generation starts the lease again. */
+  renewOn: 'renew-on',
   propagation: 'propagation',
   job: 'on-delete-job',
   jobServiceAccount: 'job-service-account',
@@ -39,6 +41,8 @@ export const STATUS_ANNOTATIONS = {
    * from a lease that runs from the object's creation.
    */
   basis: 'lease-basis',
+  /** With `renew-on: update`: the generation that the lease controller has seen. */
+  generation: 'observed-generation',
   /** State of the cleanup job of this expiry, as JSON. */
   cleanup: 'cleanup-job-record',
 } as const

@@ -28,6 +28,8 @@ export const DEPLOYMENTS: KindTable = {
     rules: {
       defaults: inSpec(defaultDeployment),
       warnings: warningsForTemplate('spec', 'template'),
+      // Annotations are copied to the ReplicaSets, so a change of them is a change for the controller.
+      generation: (object) => [valueAtPath(object, 'spec'), object.metadata?.annotations ?? {}],
       validate: (object) => validateDeployment(specOf(object)),
       validateChange: (object, old) =>
         unchanged('spec.selector', valueAtPath(object, 'spec', 'selector'), valueAtPath(old, 'spec', 'selector')),

@@ -163,7 +163,8 @@ export function finishUpdate(
   let object: KubeObject = { ...draft, metadata }
   const isOfStatus = request.subresource === 'status' && strategy.validateStatus !== undefined
   if (!isOfStatus) object = strategy.prepareForUpdate?.(object, old) ?? object
-  if (strategy.generation !== false && !isDeepEqual(counted(object, definition), counted(old, definition))) {
+  const isCounted = strategy.generation !== false && request.subresource !== 'status'
+  if (isCounted && !isDeepEqual(counted(object, definition), counted(old, definition))) {
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
   }
   const own =

@@ -7,7 +7,7 @@ import { formatTime } from '../../api/time.ts'
 import type { Cleanup } from './cleanup/cleanup.ts'
 import type { Leased, LeaseContext } from './context.ts'
 import { datedExpiry, isReadyToDelete, type LeasePlan } from './plan.ts'
-import { DELETING, DRY_RUN, hasStatus, invalidJobStatus } from './status.ts'
+import { DELETING, DRY_RUN, hasStatus, invalidJobStatus, withFollowedGeneration } from './status.ts'
 import type { DatedLease } from './terms.ts'
 
 /** Pause before the object is read again for its deletion, after its cleanup. */
@@ -66,7 +66,9 @@ function statusAction(
   afterwards: readonly Action[] = [],
 ): Action | undefined {
   if (hasStatus(object, lease, status)) return undefined
-  const annotations = { [lease.family.prefix + STATUS_ANNOTATIONS.status]: status }
+  const annotations = withFollowedGeneration(object, lease.family, {
+    [lease.family.prefix + STATUS_ANNOTATIONS.status]: status,
+  })
   return patch(kind, object, { metadata: { annotations } }, { afterwards })
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject, Stored } from '@tenure/kube'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultLeaseSettings } from '../../api/types.ts'
 import { datedExpiry, expiryWarningAt, isReadyToDelete, planLease } from './plan.ts'
@@ -30,10 +31,24 @@ const newer = (annotations: Readonly<Record<string, string>>): Record<string, st
 const plan = (annotations: Readonly<Record<string, string>>, afterSeconds: number, more?: object) =>
   planLease(object(annotations, more), defaultLeaseSettings, true, CREATED + afterSeconds * 1_000)
 
+/** The plan for an object of a kind with generations. */
+function planOf(kind: string, annotations: Readonly<Record<string, string>>, generation: number, seconds: number) {
+  const apiVersion = kind === 'Widget' ? 'example.dev/v1' : 'apps/v1'
+  const one = { ...object(annotations, { generation }), apiVersion, kind }
+  return planLease(one, defaultLeaseSettings, true, CREATED + seconds * 1_000)
+}
+
+function changed(
+  annotations: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const all: Record<string, string | null> = { ...annotations, ...changes }
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null))
+}
+
 /** The annotations after the plan was carried out. */
 function carriedOut(annotations: Readonly<Record<string, string>>, afterSeconds: number): Record<string, string> {
-  const after: Record<string, string | null> = { ...annotations, ...plan(annotations, afterSeconds).changes }
-  return Object.fromEntries(Object.entries(after).filter((entry): entry is [string, string] => entry[1] !== null))
+  return changed(annotations, plan(annotations, afterSeconds).changes)
 }
 
 const active = (expireAt: string): string => `Lease active. Expires at ${expireAt} UTC.`
@@ -141,6 +156,31 @@ describe('the start of a lease', () => {
     expect(plan(seed({ expires: '2027-01-01' }), 1).isByAge).toBe(false)
   })
 
+  test.each([
+    [seed({ ttl: '60s', 'extended-at': at(-61) })],
+    [seed({ ttl: '60s', 'extended-at': at(-60) })],
+    [newer({ ttl: '60s', 'lease-start': at(-86_400) })],
+    // A restored object has all its annotations.
+    [seed({ ttl: '60s', 'extended-at': at(-600), 'lease-basis': 'extended-at', 'expire-at': at(-540) })],
+  ])('a lease that ended before the object was created starts at the creation: %j', (annotations) => {
+    for (const seconds of [1, 1_000]) {
+      const { changes, events, lease, startsNow } = plan(annotations, seconds)
+      expect(lease).toMatchObject({ start: CREATED, expireAt: CREATED + 60_000 })
+      expect(Object.values(changes)).toEqual(expect.arrayContaining([at(0), at(60)]))
+      expect(startsNow).toBe(false)
+      expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+        'Warning LeaseStartReset',
+        'Normal LeaseStarted',
+      ])
+    }
+    expect(plan(carriedOut(annotations, 1), 5)).toMatchObject({ changes: {}, events: [] })
+  })
+
+  test('a lease that started before the creation and ends after it keeps its start', () => {
+    expect(plan(seed({ ttl: '60s', 'extended-at': at(-59) }), 1).lease?.expireAt).toBe(CREATED + 1_000)
+    expect(plan(seed({ ttl: '0s', 'extended-at': at(0) }), 1).lease?.expireAt).toBe(CREATED)
+  })
+
   test('a lease never starts before the creation', () => {
     expect(plan(newer({ ttl: '60s' }), -3_600).lease?.start).toBe(CREATED)
   })
@@ -165,6 +205,10 @@ describe('an invalid TTL', () => {
 
   test.each([
     [{ ttl: '1h', expires: '2027-01-01' }, /both ttl and expires/],
+    [{ ttl: '1h', 'renew-on': 'always' }, /renew-on must be update/],
+    [{ ttl: '1h', 'renew-on': '' }, /renew-on must be update/],
+    [{ expires: '2026-01-01' }, /expires is not after the object's creation/],
+    [{ expires: '2026-01-01T12:00:00Z' }, /expires is not after the object's creation/],
     [{ ttl: '1h', propagation: 'Cascade' }, /propagation must be Background, Foreground, Orphan/],
     [{ expires: 'tomorrow' }, /expires must be a time/],
     [{ expires: '2026-13-01' }, /expires must be a time/],
@@ -176,6 +220,78 @@ describe('an invalid TTL', () => {
     const { changes, lease } = plan(seed(annotations), 1)
     expect(lease).toBeUndefined()
     expect(changes[`${SEED}lease-status`]).toMatch(reason)
+  })
+})
+
+test('nothing is deleted because of a date that is older than the object', () => {
+  const annotation = fc.integer({ min: -100_000, max: 100 })
+  const family = fc.constantFrom(seed, newer)
+  fc.assert(
+    fc.property(annotation, fc.integer({ min: 0, max: 1_000 }), family, fc.boolean(), (start, ttl, as, isFixed) => {
+      const name = as === seed ? 'extended-at' : 'lease-start'
+      const annotations = as(isFixed ? { expires: at(start) } : { ttl: `${ttl}s`, [name]: at(start) })
+      const isOlder = isFixed ? start <= 0 : start < 0 && start + ttl <= 0
+      const end = isFixed ? start : start + ttl
+      const kept = isFixed ? undefined : CREATED + ttl * 1_000
+      expect(plan(annotations, 100_000).lease?.expireAt).toBe(isOlder ? kept : CREATED + end * 1_000)
+    }),
+  )
+})
+
+describe('renew-on: update', () => {
+  const first = seed({ ttl: '60s', 'renew-on': 'update' })
+
+  test.each([
+    ['Widget', first, 0],
+    ['StatefulSet', newer({ ttl: '60s', 'renew-on': ' Update ' }), 0],
+    // The API server counts a change of annotations only here.
+    ['Deployment', first, 1],
+  ])('a change of the generation of a %s starts the lease again', (kind, annotations, counted) => {
+    const [prefix = ''] = Object.keys(annotations)[0]?.split('ttl') ?? []
+    const dated = changed(annotations, planOf(kind, annotations, 1, 1).changes)
+    expect(dated[`${prefix}observed-generation`]).toBe(String(1 + counted))
+    expect(planOf(kind, dated, 1 + counted, 30).changes).toEqual({})
+
+    const { changes, events, lease, started, startsNow } = planOf(kind, dated, 2 + counted, 30)
+    expect({ expireAt: lease?.expireAt, started, startsNow }).toEqual({
+      expireAt: CREATED + 90_000,
+      started: true,
+      startsNow: true,
+    })
+    expect(events).toMatchObject([{ type: 'Normal', reason: 'LeaseStarted', message: /^The object was updated/ }])
+    expect(planOf(kind, changed(dated, changes), 2 + 2 * counted, 40).changes).toEqual({})
+    // Also long after the end, if the update was missed.
+    expect(planOf(kind, dated, 9, 10_000).lease?.expireAt).toBe(CREATED + 10_060_000)
+  })
+
+  test('a renewal does not shorten a lease whose start is later', () => {
+    const dated = changed(first, planOf('Widget', first, 1, 1).changes)
+    const { changes, lease } = planOf('Widget', { ...dated, ...seed({ 'extended-at': at(500) }) }, 2, 30)
+    expect(lease?.expireAt).toBe(CREATED + 560_000)
+    expect(changes).toMatchObject(seed({ 'observed-generation': '2', 'expire-at': at(560) }))
+  })
+
+  test('a lease that is over is renewed if its generation was never recorded', () => {
+    const dated = { ...carriedOut(seed({ ttl: '60s' }), 1), ...first }
+    expect(planOf('Widget', dated, 1, 59).changes).toEqual(seed({ 'observed-generation': '1' }))
+    expect(planOf('Widget', dated, 1, 61).lease?.expireAt).toBe(CREATED + 121_000)
+  })
+
+  test('the recorded generation is removed with renew-on', () => {
+    const dated = changed(first, planOf('Widget', first, 1, 1).changes)
+    const { [`${SEED}renew-on`]: _, ...rest } = dated
+    expect(planOf('Widget', rest, 5, 2).changes).toEqual({ [`${SEED}observed-generation`]: null })
+  })
+
+  test('a kind without generations says that renew-on has no effect', () => {
+    const { changes, lease } = plan(first, 1)
+    expect(changes[`${SEED}lease-status`]).toMatch(
+      / Warning: \S+renew-on has no effect: objects of this kind have no gen/,
+    )
+    expect(changes).not.toHaveProperty(`${SEED}observed-generation`)
+    expect(lease?.expireAt).toBe(CREATED + 60_000)
+    const fixed = planOf('Widget', seed({ expires: '2027-01-01', 'renew-on': 'update' }), 1, 1)
+    expect(fixed.changes[`${SEED}lease-status`]).toMatch(/renew-on has no effect: expires is a fixed time\.$/)
   })
 })
 

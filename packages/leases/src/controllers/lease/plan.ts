@@ -6,8 +6,16 @@ import { formatTime } from '../../api/time.ts'
 import type { LeaseSettings } from '../../api/types.ts'
 import { readRecord } from './cleanup/record.ts'
 import { hasInheritedAnnotations } from './inherited-annotations.ts'
-import { type Changes, desireStatus, removeStatus } from './status.ts'
-import { type DatedLease, isLeased, type LeaseTerms, readTerms, restartedTerms } from './terms.ts'
+import { type Changes, desireStatus, removeStatus, withGeneration } from './status.ts'
+import {
+  type DatedLease,
+  isLeased,
+  type LeaseTerms,
+  type NewStart,
+  readTerms,
+  restartedTerms,
+  startsNow,
+} from './terms.ts'
 import { annotationWarnings } from './warnings.ts'
 
 export interface LeasePlan {
@@ -57,9 +65,9 @@ export function planLease(
   const terms = isRolledBack
     ? restartedTerms(object, family, namespaced, now)
     : readTerms(object, family, namespaced, now)
-  const warnings = annotationWarnings(annotations, settings.families, family, terms.job)
+  const warnings = annotationWarnings(object, settings.families, family, terms.job)
   desireStatus(desired, annotations, family, terms, warnings, now)
-  const changes = difference(annotations, desired)
+  const changes = withObservedGeneration(object, family, terms, difference(annotations, desired))
   return { ...planOf(terms, family), changes, ...outcomeOf(annotations, family, terms, changes) }
 }
 
@@ -101,6 +109,19 @@ function withoutLease(
   return { ...NOTHING, changes, events: [{ type: 'Normal', reason: EVENT_REASONS.cleaned, message }] }
 }
 
+/** Records the generation of an object whose lease follows its updates, with the changes or alone. */
+function withObservedGeneration(
+  object: Stored<KubeObject>,
+  family: LeaseFamily,
+  terms: LeaseTerms,
+  changes: Changes,
+): Changes {
+  if (terms.state !== 'dated' || !terms.followsUpdates) return changes
+  const observed = object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.generation]
+  const isUpToDate = observed === String(object.metadata.generation) && Object.keys(changes).length === 0
+  return isUpToDate ? changes : withGeneration(object, family, changes)
+}
+
 function difference(annotations: Readonly<Record<string, string>>, desired: Changes): Changes {
   const changes: Record<string, string | null> = {}
   for (const [name, value] of Object.entries(desired)) {
@@ -111,8 +132,8 @@ function difference(annotations: Readonly<Record<string, string>>, desired: Chan
 
 function planOf(terms: LeaseTerms, family: LeaseFamily): Pick<LeasePlan, 'lease' | 'startsNow' | 'isByAge'> {
   if (terms.state !== 'dated') return { lease: undefined, startsNow: false, isByAge: false }
-  const { start, expireAt, propagation, job, newStart, isByAge } = terms
-  return { lease: { family, start, expireAt, propagation, job }, startsNow: newStart !== undefined, isByAge }
+  const { start, expireAt, propagation, job, isByAge } = terms
+  return { lease: { family, start, expireAt, propagation, job }, startsNow: startsNow(terms), isByAge }
 }
 
 /** Events and counts of this write, each reported once. */
@@ -138,15 +159,28 @@ function outcomeOf(
   }
   if (terms.state === 'forever') return { started: false, invalid: false, events }
   const expireAt = formatTime(terms.expireAt)
-  if (terms.newStart === 'reset') {
-    const message = `${start} ${JSON.stringify(annotations[prefix + start])} is not an RFC 3339 time; the lease starts now and ends at ${expireAt}.`
-    events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
-  }
-  if (terms.newStart === 'rolled-back') {
-    const message = `The lease came back with an earlier description of the object, and had ended; it starts now and ends at ${expireAt}.`
+  const reset = resetMessage(terms.newStart, start, annotations[prefix + start])
+  if (reset !== undefined) {
+    const message = `${reset} and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
   const started = annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined || terms.newStart !== undefined
-  if (started) events.push({ type: 'Normal', reason: EVENT_REASONS.started, message: `The lease ends at ${expireAt}.` })
+  const why = terms.newStart === 'renewed' ? 'The object was updated. ' : ''
+  const message = `${why}The lease ends at ${expireAt}.`
+  if (started) events.push({ type: 'Normal', reason: EVENT_REASONS.started, message })
   return { started, invalid: false, events }
+}
+
+/** Why the start that a user wrote does not count; undefined if it does. */
+function resetMessage(newStart: NewStart | undefined, start: string, given: string | undefined): string | undefined {
+  switch (newStart) {
+    case 'reset':
+      return `${start} ${JSON.stringify(given)} is not an RFC 3339 time; the lease starts now`
+    case 'rolled-back':
+      return 'The lease came back with an earlier description of the object, and had ended; it starts now'
+    case 'outlived':
+      return `The lease of ${start} ${given} ended before the object was created; it starts at the creation`
+    default:
+      return undefined
+  }
 }

@@ -78,9 +78,9 @@ test('a restored expires in the past is invalid', async () => {
 })
 
 test('a change of annotations alone takes effect as written', async () => {
-  harness.create('web', { [`${SEED}ttl`]: '1h', [`${SEED}extended-at`]: timeIn(0) }, Deployment)
-  await harness.clock.advance(2_000)
-  harness.annotate('web', { [`${SEED}extended-at`]: timeIn(-2 * HOUR) }, Deployment)
+  harness.create('web', { [`${SEED}ttl`]: '3h', [`${SEED}extended-at`]: timeIn(0) }, Deployment)
+  await harness.clock.advance(2 * HOUR)
+  harness.annotate('web', { [`${SEED}extended-at`]: timeIn(-4 * HOUR) }, Deployment)
   await harness.clock.advance(2_000)
   expect(harness.object('web', Deployment)).toBeUndefined()
 })

@@ -21,8 +21,10 @@ export class RollbackGuard {
     settings: Pick<LeaseSettings, 'families'>,
     now: number,
   ): void {
-    // Neither this controller nor an extension changes the generation.
+    // Neither this controller nor an extension changes the generation, except that of a Deployment.
     if (object.metadata.generation === old.metadata.generation) return
+    // A rollback changes what users wrote. Otherwise this controller wrote the date.
+    if (fingerprint(object, settings.families) === fingerprint(old, settings.families)) return
     const { lease } = planLease(object, settings, true, now)
     if (!lease || lease.expireAt > now) return
     const name = lease.family.prefix + STATUS_ANNOTATIONS.expireAt

@@ -47,6 +47,10 @@ export function desireStatus(
   desired[prefix + STATUS_ANNOTATIONS.basis] = null
   desired[prefix + STATUS_ANNOTATIONS.cleanup] = null
   desired[prefix + STATUS_ANNOTATIONS.expireAt] = null
+  const isFollowed = terms.state === 'dated' && terms.followsUpdates
+  const generation = prefix + STATUS_ANNOTATIONS.generation
+  // Most leases do not follow updates, and this is on the path of every event.
+  if (!isFollowed && annotations[generation] !== undefined) desired[generation] = null
   switch (terms.state) {
     case 'invalid':
       desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
@@ -70,4 +74,26 @@ export function desireStatus(
         desired[prefix + STATUS_ANNOTATIONS.status] = status
     }
   }
+}
+
+/**
+ * The changes, with the generation that the object has after them: a write of the lease controller must not look like an
+ * update that renews the lease. Used for all writes to an object whose lease follows its updates.
+ */
+export function withGeneration(object: Stored<KubeObject>, { prefix }: LeaseFamily, changes: Changes): Changes {
+  const name = prefix + STATUS_ANNOTATIONS.generation
+  const generation = String(generationAfterWrite(object))
+  return object.metadata.annotations?.[name] === generation ? changes : { ...changes, [name]: generation }
+}
+
+/** The same, if the object says that its lease follows its updates. */
+export function withFollowedGeneration(object: Stored<KubeObject>, family: LeaseFamily, changes: Changes): Changes {
+  const isFollowed = object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.generation] !== undefined
+  return isFollowed ? withGeneration(object, family, changes) : changes
+}
+
+/** The API server counts annotations only in the generation of Deployments, because it copies them to ReplicaSets. */
+function generationAfterWrite({ apiVersion, kind, metadata }: Stored<KubeObject>): number {
+  const countsAnnotations = kind === 'Deployment' && apiVersion === 'apps/v1'
+  return (metadata.generation ?? 0) + Number(countsAnnotations)
 }

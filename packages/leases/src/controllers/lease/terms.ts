@@ -14,17 +14,25 @@ export interface DatedLease {
   readonly job: JobConfigReading | undefined
 }
 
+/**
+ * Why a start is written. `outlived`: the lease ended before the object was created, so it starts at the creation. All
+ * others start now.
+ */
+export type NewStart = 'added-later' | 'missing' | 'reset' | 'rolled-back' | 'renewed' | 'outlived'
+
 /** The terms of a lease, as the user's annotations state them. */
 export type LeaseTerms =
   | { readonly state: 'invalid'; readonly reason: string; readonly job: undefined }
   | { readonly state: 'forever'; readonly job: JobConfigReading | undefined }
   | ({
       readonly state: 'dated'
-      /** Why the lease starts now; undefined if its start stays. */
-      readonly newStart: 'added-later' | 'missing' | 'reset' | 'rolled-back' | undefined
+      /** Why a start is written; undefined if the start stays. */
+      readonly newStart: NewStart | undefined
       readonly isByAge: boolean
       /** Whether the lease runs from a start annotation, now or after this write. */
       readonly extended: boolean
+      /** Whether an update of the object starts the lease again. */
+      readonly followsUpdates: boolean
     } & Omit<DatedLease, 'family'>)
 
 /** A TTL without a date on an object older than this was added after the creation. */
@@ -32,6 +40,14 @@ const ADDED_LATER_AFTER_MS = 10_000
 
 /** The reason for a lease whose expiry cannot be represented. */
 export const TOO_LATE_REASON = 'the lease would end after the year 9999; write ttl: forever instead'
+
+/** The reason for an invalid `renew-on`. */
+export const RENEW_ON_REASON = 'renew-on must be update'
+
+/** Whether this is a valid `renew-on`. */
+export function isRenewOn(text: string | undefined): boolean {
+  return text === undefined || text.trim().toLowerCase() === 'update'
+}
 
 export function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
   return (
@@ -47,43 +63,87 @@ export function readTerms(
   now: number,
 ): LeaseTerms {
   const annotations = object.metadata.annotations ?? {}
-  const ttlText = annotations[family.prefix + USER_ANNOTATIONS.ttl]
-  const expiresText = annotations[family.prefix + USER_ANNOTATIONS.expires]
-  const propagation = propagationOf(annotations[family.prefix + USER_ANNOTATIONS.propagation])
-  const job = readJobConfig(annotations, family, namespaced)
+  const { prefix } = family
+  const ttlText = annotations[prefix + USER_ANNOTATIONS.ttl]
+  const expiresText = annotations[prefix + USER_ANNOTATIONS.expires]
+  const propagation = propagationOf(annotations[prefix + USER_ANNOTATIONS.propagation])
   if (ttlText !== undefined && expiresText !== undefined)
     return invalid('both ttl and expires are set; keep one of them')
   if (!propagation) return invalid(`propagation must be ${PROPAGATIONS.join(', ')}`)
-  const creation = parseTime(object.metadata.creationTimestamp) ?? 0
-  const given = parseTime(annotations[family.prefix + family.start] ?? '')
-  if (expiresText !== undefined) {
-    const end = parseTimeOrDate(expiresText.trim())
-    if (end === undefined)
-      return invalid('expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11')
-    if (!isWritable(ceilSecond(end))) return invalid(TOO_LATE_REASON)
-    const start = Math.min(given ?? creation, end)
-    return {
-      state: 'dated',
-      start,
-      expireAt: ceilSecond(end),
-      newStart: undefined,
-      isByAge: false,
-      extended: false,
-      propagation,
-      job,
+  if (!isRenewOn(annotations[prefix + USER_ANNOTATIONS.renewOn])) return invalid(RENEW_ON_REASON)
+  const job = readJobConfig(annotations, family, namespaced)
+  const dates =
+    expiresText === undefined ? ttlDates(object, family, ttlText ?? '', now) : fixedDates(object, family, expiresText)
+  if (typeof dates === 'string') return invalid(dates)
+  return dates ? { state: 'dated', ...dates, propagation, job } : { state: 'forever', job }
+}
+
+type Dates = Omit<Extract<LeaseTerms, { readonly state: 'dated' }>, 'state' | 'propagation' | 'job'>
+
+/** The dates of a lease with `expires`, or the reason why it is invalid. */
+function fixedDates({ metadata }: Stored<KubeObject>, { prefix, start }: LeaseFamily, text: string): Dates | string {
+  const end = parseTimeOrDate(text.trim())
+  if (end === undefined) return 'expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11'
+  const expireAt = ceilSecond(end)
+  if (!isWritable(expireAt)) return TOO_LATE_REASON
+  const creation = parseTime(metadata.creationTimestamp) ?? 0
+  // The date was meant for an earlier object, for example in a backup or in a copied manifest.
+  if (expireAt <= creation) return `expires is not after the object's creation; write a later time`
+  const given = parseTime(metadata.annotations?.[prefix + start] ?? '')
+  return {
+    start: Math.min(given ?? creation, end),
+    expireAt,
+    newStart: undefined,
+    isByAge: false,
+    extended: false,
+    followsUpdates: false,
+  }
+}
+
+/** The dates of a lease with `ttl`, or the reason why it is invalid; undefined if it never expires. */
+function ttlDates(
+  object: Stored<KubeObject>,
+  family: LeaseFamily,
+  text: string,
+  now: number,
+): Dates | string | undefined {
+  const ttl = parseTtl(text)
+  if (!ttl.ok) return ttl.reason
+  if (ttl.milliseconds === 'forever') return undefined
+  const { annotations = {}, creationTimestamp, generation = 0 } = object.metadata
+  const { prefix } = family
+  const creation = parseTime(creationTimestamp) ?? 0
+  const given = parseTime(annotations[prefix + family.start] ?? '')
+  const isDated = annotations[prefix + STATUS_ANNOTATIONS.expireAt] !== undefined
+  const followsUpdates = annotations[prefix + USER_ANNOTATIONS.renewOn] !== undefined && generation > 0
+  let newStart: NewStart | undefined = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
+  let start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
+  if (given !== undefined && given < creation && given + ttl.milliseconds <= creation) {
+    newStart = 'outlived'
+    start = creation
+  }
+  if (followsUpdates && newStart === undefined) {
+    const observed = annotations[prefix + STATUS_ANNOTATIONS.generation]
+    // Without a record an update may have been missed, so that a lease that is over gets the benefit of the doubt.
+    const isUpdated =
+      observed === undefined ? isDated && start + ttl.milliseconds <= now : observed !== String(generation)
+    const renewed = Math.max(floorSecond(now), creation)
+    // A user may have chosen a later start, which a renewal must not shorten.
+    if (isUpdated && renewed > start) {
+      newStart = 'renewed'
+      start = renewed
     }
   }
-  const ttl = parseTtl(ttlText ?? '')
-  if (!ttl.ok) return invalid(ttl.reason)
-  if (ttl.milliseconds === 'forever') return { state: 'forever', job }
-  const newStart = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
-  const start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
   const expireAt = ceilSecond(start + ttl.milliseconds)
-  if (!isWritable(expireAt)) return invalid(TOO_LATE_REASON)
-  const extended = given !== undefined || newStart !== undefined
-  const isDated = annotations[family.prefix + STATUS_ANNOTATIONS.expireAt] !== undefined
-  const isByAge = given === undefined && newStart === undefined && !isDated
-  return { state: 'dated', start, expireAt, newStart, isByAge, extended, propagation, job }
+  if (!isWritable(expireAt)) return TOO_LATE_REASON
+  return {
+    start,
+    expireAt,
+    newStart,
+    isByAge: given === undefined && newStart === undefined && !isDated,
+    extended: given !== undefined || newStart !== undefined,
+    followsUpdates,
+  }
 }
 
 /** The terms of a restored lease, as if it started now. A past `expires` needs a new time from the user. */
@@ -94,7 +154,7 @@ export function restartedTerms(
   now: number,
 ): LeaseTerms {
   const terms = readTerms(object, family, namespaced, now)
-  if (terms.state !== 'dated' || terms.newStart !== undefined) return terms
+  if (terms.state !== 'dated' || startsNow(terms)) return terms
   if (object.metadata.annotations?.[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
     return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
   const start = floorSecond(now)
@@ -102,11 +162,16 @@ export function restartedTerms(
   return { ...terms, start, expireAt, newStart: 'rolled-back', isByAge: false, extended: true }
 }
 
+/** Whether the lease starts now. */
+export function startsNow({ newStart }: { readonly newStart: NewStart | undefined }): boolean {
+  return newStart !== undefined && newStart !== 'outlived'
+}
+
 function invalid(reason: string): LeaseTerms {
   return { state: 'invalid', reason, job: undefined }
 }
 
-/** Why the lease starts now; undefined if it runs from the object's creation. */
+/** Why a lease without a valid start starts now; undefined if it runs from the object's creation. */
 function newStartOf(
   annotations: Readonly<Record<string, string>>,
   { prefix, start }: LeaseFamily,

@@ -1,11 +1,12 @@
 import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, JOB_ANNOTATIONS, type LeaseFamily } from '../../api/annotations.ts'
+import type { KubeObject, Stored } from '@tenure/kube'
 import type { JobConfigReading } from './cleanup/job-config.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
 /** Warnings for lease-status about annotations that have no effect. */
 export function annotationWarnings(
-  annotations: Annotations,
+  { metadata: { annotations = {}, generation = 0 } }: Stored<KubeObject>,
   families: readonly LeaseFamily[],
   /** The family that counts. */
   family: LeaseFamily,
@@ -16,6 +17,13 @@ export function annotationWarnings(
   if (ignored.length > 0) warnings.push(`${theseAre(ignored)} ignored, ${writtenIn(annotations, family)[0]} counts.`)
   const unknown = unknownIn(annotations, family)
   if (unknown.length > 0) warnings.push(`${theseAre(unknown)} not known.`)
+  if (annotations[family.prefix + USER_ANNOTATIONS.renewOn] !== undefined) {
+    const name = family.prefix + USER_ANNOTATIONS.renewOn
+    if (annotations[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
+      warnings.push(`${name} has no effect: expires is a fixed time.`)
+    else if (generation === 0)
+      warnings.push(`${name} has no effect: objects of this kind have no generation, which would count updates.`)
+  }
   if (job?.ok === false) warnings.push(`The cleanup job cannot be run: ${job.reason}.`)
   return warnings
 }

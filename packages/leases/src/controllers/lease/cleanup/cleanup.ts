@@ -4,7 +4,7 @@ import type { Requeue } from '@tenure/runtime'
 import { STATUS_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
 import { JOB_LABELS } from '../../../api/labels.ts'
 import { EVENT_REASONS } from '../../../api/reasons.ts'
-import { type Changes, DELETING, EXPIRED } from '../status.ts'
+import { DELETING, EXPIRED, withFollowedGeneration } from '../status.ts'
 import type { DatedLease } from '../terms.ts'
 import { patchAnnotations } from '../patch-annotations.ts'
 import type { Leased, LeaseContext } from '../context.ts'
@@ -192,7 +192,8 @@ export class Cleanup {
     const message = 'The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.'
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
-    const written = await patchAnnotations(this.#context, object, { [name]: status }, signal)
+    const changes = withFollowedGeneration(object, family, { [name]: status })
+    const written = await patchAnnotations(this.#context, object, changes, signal)
     if (written) this.#context.recordEvent(written, { type: 'Warning', reason: EVENT_REASONS.jobInvalid, message })
   }
 
@@ -224,10 +225,10 @@ export class Cleanup {
     status: string,
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
-    const changes: Changes = {
+    const changes = withFollowedGeneration(object, family, {
       [family.prefix + STATUS_ANNOTATIONS.cleanup]: printRecord(record),
       [family.prefix + STATUS_ANNOTATIONS.status]: status,
-    }
+    })
     return patchAnnotations(this.#context, object, changes, signal)
   }
 
