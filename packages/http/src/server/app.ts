@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Clock } from '@tenure/kube'
 import type { Logger, Metrics } from '@tenure/runtime'
+import { readBody } from '@tenure/runtime/serving'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { HttpResponse } from '../routes/response.ts'
@@ -14,7 +15,7 @@ import type { HttpLimits } from './limits.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import { describeRoutes, openApiRoute, schemaOf } from '../routes/openapi.ts'
 import { PathTable } from '../routes/path-table.ts'
-import { readBody } from '../body/read-body.ts'
+import { bodyError } from '../body/body-error.ts'
 import type { Route } from '../routes/route.ts'
 import { drain, encode, isSending, OpenStreams } from './send.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
@@ -149,7 +150,9 @@ export class App {
     const { route } = this.#exchanges.get(request) ?? {}
     this.#waiting.get(request.raw)?.writeContinue()
     this.#waiting.delete(request.raw)
-    const bytes = await readBody(request.raw, route?.bodyLimit ?? limits.bodyBytes)
+    const maxBytes = route?.bodyLimit ?? limits.bodyBytes
+    const bytes = await readBody(request.raw, { maxBytes })
+    if (typeof bytes === 'string') throw bodyError(bytes, maxBytes)
     return bytes.length === 0 ? undefined : parseJson(bytes, route?.maxDepth ?? limits.jsonDepth)
   }
 

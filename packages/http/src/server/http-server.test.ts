@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { VirtualClock } from '@tenure/kube/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { HttpResponse } from '../routes/response.ts'
 import { json, text } from '../routes/response.ts'
 import { HttpError } from '../errors/http-error.ts'
 import type { Route } from '../routes/route.ts'
@@ -306,6 +307,35 @@ describe('request bodies', () => {
       status: 200,
     })
   })
+
+  test.each(['content-length: 20', 'transfer-encoding: chunked'])(
+    'a request with %s that is cut off is not carried out',
+    async (framing) => {
+      let carriedOut = 0
+      const count = (): HttpResponse => json(200, { carriedOut: ++carriedOut })
+      const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+      const counted = methods.map((method) =>
+        route({ method, path: '/count', summary: 'Counts', responses: {}, handle: count }),
+      )
+      const { listening } = await serving(counted)
+      for (const method of methods) {
+        for (const type of ['', 'content-type: application/json\r\n']) {
+          for (const body of ['', framing.startsWith('content') ? '{}' : '2\r\n{}\r\n']) {
+            for (const cut of ['end', 'destroy', 'resetAndDestroy'] as const) {
+              const socket = connect(listening.port, '127.0.0.1')
+              const head = `${method} /count HTTP/1.1\r\nhost: localhost\r\n${type}${framing}\r\n\r\n`
+              await new Promise<void>((resolve) => socket.write(`${head}${body}`, () => resolve()))
+              const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve))
+              socket.resume()
+              socket[cut]()
+              await closed
+            }
+          }
+        }
+      }
+      expect((await call(`${listening.url}/count`, { method: 'POST', body: {} })).json).toEqual({ carriedOut: 1 })
+    },
+  )
 
   test('an incomplete body does not block the server', async () => {
     const { listening, server } = await serving(routes, { limits: { headersTimeout: 300, requestTimeout: 300 } })

@@ -172,6 +172,35 @@ describe('an admission server', () => {
     expect((await call(served)).status).toBe(200)
   })
 
+  test.each(['content-length: 9999', 'transfer-encoding: chunked'])(
+    'a review with %s that is cut off is not handled',
+    async (framing) => {
+      let handled = 0
+      const webhook = validating({
+        name: 'counted.example.dev',
+        path: '/validate',
+        kind: Website,
+        failurePolicy: 'Fail',
+        validate: () => {
+          handled++
+          return allow()
+        },
+      })
+      const served = await serve({ webhooks: [webhook] })
+      const review = JSON.stringify(reviewOf())
+      const body = framing.startsWith('content') ? review : `${review.length.toString(16)}\r\n${review}\r\n`
+      for (const cut of ['end', 'destroy'] as const) {
+        const socket = tlsConnect({ port: served.port, host: '127.0.0.1', ca: authority.certificate }, () => {
+          const head = `POST /validate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${framing}\r\n\r\n`
+          socket.write(`${head}${body}`, () => socket[cut]())
+        })
+        await ended(socket)
+      }
+      expect((await call(served)).status).toBe(200)
+      expect(handled).toBe(1)
+    },
+  )
+
   test('new connections get a new certificate and old ones stay open', async () => {
     const served = await serve()
     const old = await call(served)

@@ -9,6 +9,7 @@ import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
+import { readBody } from '../serving/index.ts'
 import { requestTimeout } from './request-timeout.ts'
 import type { AdmissionReviewResponse } from './review.ts'
 import { handleReview, errorResponse } from './review.ts'
@@ -195,8 +196,9 @@ export class AdmissionServer {
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       return errorResponse(415, 'UnsupportedMediaType', 'Admission reviews must be sent as application/json.')
     }
-    const body = await readBody(request, this.#maxBodyBytes)
-    if (body === undefined) {
+    const body = await readBody(request, { maxBytes: this.#maxBodyBytes })
+    if (body === 'cut') return errorResponse(400, 'BadRequest', 'The admission review was cut off.')
+    if (body === 'tooLarge') {
       return errorResponse(
         413,
         'RequestEntityTooLarge',
@@ -207,7 +209,7 @@ export class AdmissionServer {
     const onClose = (): void => gone.abort(new Error('the API server disconnected'))
     response.once('close', onClose)
     try {
-      return await handleReview(webhook, body, {
+      return await handleReview(webhook, body.toString(), {
         timeout: requestTimeout(query),
         signal: gone.signal,
         log: this.#log,
@@ -228,19 +230,6 @@ export class AdmissionServer {
     if (this.#closing || !request.complete) response.setHeader('connection', 'close')
     response.end(text)
   }
-}
-
-/** The body as text, or undefined if it is longer than `limit`. */
-async function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > limit) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function cannotListen(port: number, cause: NodeJS.ErrnoException): TenureError {

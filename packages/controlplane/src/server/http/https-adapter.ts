@@ -14,6 +14,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock, Random } from '@tenure/kube'
 import { asError } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
+import { discardBody, readBody } from '@tenure/runtime/serving'
 import { StatusError, statusBody } from '../../errors.ts'
 import { newUid } from '../../registry/verbs/prepare.ts'
 import type { User } from '../../registry/types.ts'
@@ -163,11 +164,8 @@ export class HttpsAdapter {
     send: (response: ServerResponse) => void,
   ): void {
     const run = async (): Promise<void> => {
-      if (user === 'refused') {
-        body.resume()
-        return send(errorResponse(new StatusError(401, 'Unauthorized', 'Unauthorized')))
-      }
-      const bytes = method === 'GET' || method === 'HEAD' ? undefined : await read(body)
+      if (user === 'refused') throw new StatusError(401, 'Unauthorized', 'Unauthorized')
+      const bytes = method === 'GET' || method === 'HEAD' ? undefined : await wholeBody(body)
       const sent = single(headers)
       const isProtobuf = bytes !== undefined && bytes.length > 0 && (sent['content-type'] ?? '').startsWith(PROTOBUF)
       const request = isProtobuf
@@ -177,10 +175,9 @@ export class HttpsAdapter {
     }
     run().catch((thrown: unknown) => {
       const error = asError(thrown)
-      if (!(error instanceof StatusError)) this.#options.log.debug('response failed', { error })
-      if (!(error instanceof StatusError)) return
+      if (!(error instanceof StatusError)) return this.#options.log.debug('response failed', { error })
       send(errorResponse(error))
-      body.resume()
+      discardBody(body)
     })
   }
 
@@ -243,22 +240,9 @@ function sendText(response: Http1Response, { status, headers, body }: TextRespon
   response.end(method === 'HEAD' ? undefined : isPlain ? body : Buffer.from(body))
 }
 
-/** Uses listeners: iterating costs several times as much. */
-function read(body: Readable): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    body.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      // Not destroyed when too large, because the error is sent on the same stream. The remaining bytes are discarded.
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk)
-      else {
-        chunks.length = 0
-        reject(tooLarge())
-      }
-    })
-    body.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
-    body.once('error', reject)
-    body.once('close', () => reject(GONE))
-  })
+async function wholeBody(body: Readable): Promise<Buffer> {
+  const read = await readBody(body, { maxBytes: MAX_BODY_BYTES })
+  if (read === 'tooLarge') throw tooLarge()
+  if (read === 'cut') throw GONE
+  return read
 }
