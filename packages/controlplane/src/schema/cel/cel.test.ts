@@ -145,6 +145,14 @@ describe('the cost limits of rules', () => {
     expect(took).toBeLessThan(1000)
   })
 
+  test.each([
+    ['self.a.matches("^([ab]?){300}[ab]*a[ab]{600}[cd]$")', 100_000],
+    ['self.a.findAll("a.*c|[ab]").size() == 0', 100_000],
+  ])('the work of %s counts in its cost', (rule, length) => {
+    const { errors } = run(rule, { a: 'ab'.repeat(length / 2) })
+    expect(errors[0]?.message).toContain('cost exceeds limit')
+  })
+
   test('no further rule runs after the limit of the object is reached', () => {
     const rules = Array.from({ length: 5 }, () => ({ rule: 'self.all(x, x >= 0)' }))
     const schema: Schema = { type: 'object', properties: { l: { type: 'array', items: { type: 'integer' }, rules } } }

@@ -1,288 +1,130 @@
 /**
- * Runs users' regular expressions, in RE2 syntax, in V8 without catastrophic backtracking: V8 switches to its linear engine
- * when it backtracks too much. That engine does not support the flags `u` and `i`, so translations avoid them.
+ * Users' regular expressions, in RE2 syntax and in linear time. V8 must not run them: its linear engine does not take
+ * `\p{…}`, `(?m)` and counted repetition, and its other engine can hang on them.
  */
-import v8 from 'node:v8'
-
 import { LRUCache } from 'lru-cache'
+import { RE2JS } from 're2js'
 
-v8.setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks')
+/** Maximum `estimatedCost` of a pattern. Go allows more, but compiles faster. */
+export const MAX_PATTERN_COST = 10_000
 
-const POSIX: ReadonlyMap<string, string> = new Map([
-  ['alnum', '0-9A-Za-z'],
-  ['alpha', 'A-Za-z'],
-  ['ascii', '\\x00-\\x7F'],
-  ['blank', '\\t '],
-  ['cntrl', '\\x00-\\x1F\\x7F'],
-  ['digit', '0-9'],
-  ['graph', '!-~'],
-  ['lower', 'a-z'],
-  ['print', ' -~'],
-  ['punct', '!-\\/:-@[-`{-~'],
-  ['space', '\\t\\n\\v\\f\\r '],
-  ['upper', 'A-Z'],
-  ['word', '0-9A-Za-z_'],
-  ['xdigit', '0-9A-Fa-f'],
-])
+/** Maximum instructions of all cached patterns, about 40 MB. */
+const MAX_CACHED_SIZE = 200_000
 
-const compiled = new LRUCache<string, RegExp | Error>({ max: 1000 })
+export class Pattern {
+  /** The number of instructions: matching takes at most about `size` steps per character. */
+  readonly size: number
+  readonly #compiled: RE2JS
+
+  constructor(source: string) {
+    this.#compiled = RE2JS.compile(source)
+    this.size = this.#compiled.programSize()
+  }
+
+  /** Whether some part of the text matches. */
+  test(text: string): boolean {
+    return this.#compiled.test(text)
+  }
+
+  /** The first match. */
+  find(text: string): string | undefined {
+    const matcher = this.#compiled.matcher(text)
+    return matcher.find() ? (matcher.group() ?? undefined) : undefined
+  }
+
+  /** All matches in order, without empty ones that touch the match before, as in Go. Calls `search` before each search. */
+  findAll(text: string, search: (remaining: number) => void): string[] {
+    const matcher = this.#compiled.matcher(text)
+    const found: string[] = []
+    let end = -1
+    for (;;) {
+      search(text.length - Math.max(end, 0))
+      if (!matcher.find()) return found
+      if (matcher.end() > matcher.start() || matcher.start() !== end) found.push(matcher.group() ?? '')
+      end = matcher.end()
+    }
+  }
+}
+
+const compiled = new LRUCache<string, Pattern | Error>({
+  maxSize: MAX_CACHED_SIZE,
+  sizeCalculation: (pattern) => (pattern instanceof Error ? 1 : pattern.size),
+})
 
 /** Compiles a pattern, cached. Throws an Error with Go's text if RE2 rejects the pattern. */
-export function compileRe2(pattern: string): RegExp {
-  let found = compiled.get(pattern)
+export function compileRe2(source: string): Pattern {
+  let found = compiled.get(source)
   if (found === undefined) {
-    found = tryCompile(pattern)
-    compiled.set(pattern, found)
+    found = tryCompile(source)
+    compiled.set(source, found)
   }
   if (found instanceof Error) throw found
   return found
 }
 
-function tryCompile(pattern: string): RegExp | Error {
+function tryCompile(source: string): Pattern | Error {
+  if (estimatedCost(source) > MAX_PATTERN_COST) return new Error('error parsing regexp: expression too large')
   try {
-    const { source, flags } = new Translator(pattern).translate()
-    return new RegExp(source, flags)
+    return new Pattern(source)
   } catch (error) {
-    if (error instanceof Re2Error) return error
-    return new Re2Error(`invalid or unsupported expression: \`${pattern}\``)
+    const { message } = error as Error
+    return new Error(message.endsWith('at end of expression') ? `${message}: \`\`` : message)
   }
 }
 
-class Re2Error extends Error {
-  constructor(detail: string) {
-    super(`error parsing regexp: ${detail}`)
-  }
-}
+/** The cost of compiling any pattern, and of a class of Unicode characters, in instructions. */
+const BASE_COST = 50
+const UNICODE_CLASS_COST = 50
 
-class Translator {
-  readonly #pattern: string
-  #at = 0
-  #out = ''
-  #depth = 0
-  #flags: readonly string[] = []
-  readonly #outer: (readonly string[])[] = []
-  #needsUnicode = false
-  #canRepeat = false
+const UNICODE_CLASS = /\\[pP]/g
+const REPEAT = /\{(\d+)(?:,(\d*))?\}/y
+const ESCAPE = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|x..|.)/suy
+const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?/suy
 
-  constructor(pattern: string) {
-    this.#pattern = pattern
-  }
-
-  translate(): { readonly source: string; readonly flags: string } {
-    while (this.#at < this.#pattern.length) this.#step()
-    if (this.#depth > 0) throw new Re2Error(`missing closing ): \`${this.#pattern}\``)
-    return { source: this.#out, flags: this.#needsUnicode ? 'u' : '' }
-  }
-
-  #step(): void {
-    const character = this.#pattern.charAt(this.#at)
-    switch (character) {
-      case '\\':
-        this.#escape(false)
-        this.#canRepeat = true
-        return
-      case '[':
-        this.#class()
-        this.#canRepeat = true
-        return
-      case '(':
-        this.#group()
-        this.#canRepeat = false
-        return
-      case ')':
-        if (this.#depth === 0) throw new Re2Error(`unexpected ): \`${this.#pattern}\``)
-        this.#depth -= 1
-        this.#flags = this.#outer.pop() ?? []
-        this.#emit(')')
-        this.#canRepeat = true
-        return
-      case '*':
-      case '+':
-      case '?':
-        this.#repeat(character)
-        return
-      case '{': {
-        const count = /^\{(\d+)(,(\d*))?\}/.exec(this.#pattern.slice(this.#at))
-        if (!count) {
-          this.#emit('\\{', 1)
-          this.#canRepeat = true
-          return
-        }
-        const most = Number(count[3] === undefined || count[3] === '' ? count[1] : count[3])
-        if (Number(count[1]) > 1000 || most > 1000 || (count[3] && most < Number(count[1]))) {
-          throw new Re2Error(`invalid repeat count: \`${count[0]}\``)
-        }
-        this.#repeat(count[0])
-        return
+/**
+ * About as many instructions as the pattern compiles to, found without expanding its repetitions: `(a{1000}){1000}` is
+ * short. Parts that are slow to compile count more. One unit takes about 2 µs.
+ */
+export function estimatedCost(source: string): number {
+  const outer: number[] = []
+  let size = 0
+  /** The size of the last atom, which a repetition multiplies. */
+  let last = 0
+  for (let at = 0; at < source.length; at++) {
+    const letter = source.charAt(at)
+    let atom = 1
+    if (letter === '(') {
+      outer.push(size)
+      size = 1
+      last = 0
+      continue
+    }
+    if (letter === ')') {
+      atom = size + 1
+      size = outer.pop() ?? 0
+    } else if (letter === '{') {
+      const repeat = matchAt(REPEAT, source, at)
+      if (repeat) {
+        const [whole, least = '', most = ''] = repeat
+        // Higher counts are refused when the pattern is parsed.
+        const copies = Math.min(Math.max(Number(least), Number(most), 1), 1001)
+        // Each copy beyond the least count is optional, which takes an instruction.
+        const repeated = last * copies + Math.max(copies - Number(least), 0)
+        size += repeated - last
+        last = repeated
+        at += whole.length - 1
+        continue
       }
-      case '}':
-      case ']':
-        this.#emit(`\\${character}`, 1)
-        this.#canRepeat = true
-        return
-      case '|':
-        this.#emit('|')
-        this.#canRepeat = false
-        return
-      case '.':
-        this.#emit(this.#flags.includes('s') ? '[^]' : '[^\\n]', 1)
-        this.#canRepeat = true
-        return
-      case '^':
-        this.#emit(this.#flags.includes('m') ? '(?<![^\\n])' : '^', 1)
-        return
-      case '$':
-        this.#emit(this.#flags.includes('m') ? '(?![^\\n])' : '$', 1)
-        return
-      default:
-        this.#emit(this.#literal(character), 1)
-        this.#canRepeat = true
-    }
+    } else if (letter === '\\') at += (matchAt(ESCAPE, source, at)?.[0].length ?? 1) - 1
+    else if (letter === '[') at += (matchAt(CLASS, source, at)?.[0].length ?? 1) - 1
+    last = atom
+    size += atom
   }
-
-  #emit(text: string, consumed = text.length): void {
-    this.#out += text
-    this.#at += consumed
-  }
-
-  #literal(character: string): string {
-    if (this.#flags.includes('i')) {
-      const lower = character.toLowerCase()
-      const upper = character.toUpperCase()
-      if (lower !== upper) return `[${lower}${upper}]`
-    }
-    return character === '/' ? '\\/' : character
-  }
-
-  #repeat(operator: string): void {
-    if (!this.#canRepeat) throw new Re2Error(`missing argument to repetition operator: \`${operator}\``)
-    this.#emit(operator)
-    if (this.#pattern.charAt(this.#at) === '?') this.#emit('?')
-    const next = /^([*+?]|\{\d+(,\d*)?\})/.exec(this.#pattern.slice(this.#at))
-    if (next) throw new Re2Error(`invalid nested repetition operator: \`${operator}${next[0]}\``)
-  }
-
-  #group(): void {
-    const rest = this.#pattern.slice(this.#at)
-    if (!rest.startsWith('(?')) {
-      this.#open('(', 1)
-      return
-    }
-    const named = /^\(\?P?<([A-Za-z_]\w*)>/.exec(rest)
-    if (named) {
-      this.#open(`(?<${named[1]}>`, named[0].length)
-      return
-    }
-    const flags = /^\(\?([imsU]*)(?:-([imsU]+))?([:)])/.exec(rest)
-    if (!flags) throw new Re2Error(`invalid or unsupported Perl syntax: \`${rest.slice(0, 3)}\``)
-    const [whole, on = '', off = '', end] = flags
-    const next = [...new Set([...this.#flags, ...on.split('')])].filter((flag) => !off.includes(flag))
-    if (end === ':') this.#open('(?:', whole.length)
-    else this.#at += whole.length
-    this.#flags = next
-  }
-
-  #open(text: string, consumed: number): void {
-    this.#outer.push(this.#flags)
-    this.#depth += 1
-    this.#out += text
-    this.#at += consumed
-  }
-
-  #escape(inClass: boolean): void {
-    const rest = this.#pattern.slice(this.#at)
-    const property = /^\\([pP])(?:([A-Za-z])|\{\^?([A-Za-z_]+)\})/.exec(rest)
-    if (property) {
-      const [whole, letter, short, long] = property
-      const name = short ?? long ?? ''
-      const isCategory = /^(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfso]?)$/.test(name)
-      const negated = (letter === 'P') !== whole.includes('^')
-      this.#needsUnicode = true
-      this.#out += `\\${negated ? 'P' : 'p'}{${isCategory ? name : `Script=${name}`}}`
-      this.#at += whole.length
-      return
-    }
-    const code = /^\\x(?:\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{2}))/.exec(rest)
-    if (code) {
-      const point = Number.parseInt(code[1] ?? code[2] ?? '', 16)
-      if (point > 0xff_ff) this.#needsUnicode = true
-      this.#out += point > 0xff_ff ? `\\u{${point.toString(16)}}` : `\\u${point.toString(16).padStart(4, '0')}`
-      this.#at += code[0].length
-      return
-    }
-    const quoted = /^\\Q([\s\S]*?)(?:\\E|$)/.exec(rest)
-    if (quoted && !inClass) {
-      this.#out += (quoted[1] ?? '').replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-      this.#at += quoted[0].length
-      return
-    }
-    const next = rest.charAt(1)
-    if (next === '') throw new Re2Error('trailing backslash at end of expression: ``')
-    this.#out += this.#simpleEscape(next, inClass)
-    this.#at += 2
-  }
-
-  #simpleEscape(next: string, inClass: boolean): string {
-    if (!inClass && next === 'A') return '^'
-    if (!inClass && next === 'z') return '$'
-    if (next === 'a') return '\\x07'
-    // RE2's \s excludes \v and non-ASCII whitespace.
-    if (next === 's') return inClass ? '\\t\\n\\f\\r ' : '[\\t\\n\\f\\r ]'
-    if (next === 'S' && !inClass) return '[^\\t\\n\\f\\r ]'
-    if ('dDwWtnrfv'.includes(next)) return `\\${next}`
-    if (!inClass && (next === 'b' || next === 'B')) return `\\${next}`
-    if (/[0-7]/.test(next) && !/[1-9]/.test(next)) return '\\x00'
-    if (/[A-Za-z0-9]/.test(next)) throw new Re2Error(`invalid escape sequence: \`\\${next}\``)
-    return /[\\^$.*+?()[\]{}|/-]/.test(next) ? `\\${next}` : next
-  }
-
-  #class(): void {
-    const start = this.#at
-    this.#out += '['
-    this.#at += 1
-    if (this.#pattern.charAt(this.#at) === '^') {
-      this.#out += '^'
-      this.#at += 1
-    }
-    for (let isFirst = true; ; isFirst = false) {
-      const rest = this.#pattern.slice(this.#at)
-      if (rest === '') throw new Re2Error(`missing closing ]: \`${this.#pattern.slice(start)}\``)
-      const posix = /^\[:(\^?)(\w+):\]/.exec(rest)
-      if (posix) {
-        const set = POSIX.get(posix[2] ?? '')
-        if (set === undefined || posix[1]) throw new Re2Error(`invalid character class range: \`${posix[0]}\``)
-        this.#out += set
-        this.#at += posix[0].length
-      } else if (rest.startsWith('\\')) this.#escape(true)
-      else if (rest.startsWith(']') && !isFirst) break
-      else {
-        this.#classCharacters(rest)
-      }
-    }
-    this.#out += ']'
-    this.#at += 1
-  }
-
-  /** Translates a character or a range. Letters of both cases are listed because the flag `i` is not used. */
-  #classCharacters(rest: string): void {
-    const range = /^([^\\\]])-([^\\\]])/.exec(rest)
-    const [whole, from, to] = range ?? [rest.charAt(0), rest.charAt(0), rest.charAt(0)]
-    if (from === undefined || to === undefined || from > to) {
-      throw new Re2Error(`invalid character class range: \`${whole}\``)
-    }
-    this.#out += write(from, to)
-    if (this.#flags.includes('i') && /[A-Za-z]/.test(from) && /[A-Za-z]/.test(to)) {
-      this.#out += write(from.toLowerCase(), to.toLowerCase()) + write(from.toUpperCase(), to.toUpperCase())
-    }
-    this.#at += whole.length
-  }
+  const classes = source.match(UNICODE_CLASS)?.length ?? 0
+  return outer.reduce((sum, one) => sum + one, BASE_COST + classes * UNICODE_CLASS_COST + size)
 }
 
-/** Writes a range of a character class. */
-function write(from: string, to: string): string {
-  return from === to ? guard(from) : `${guard(from)}-${guard(to)}`
-}
-
-function guard(character: string): string {
-  return /[\\[\]^/-]/.test(character) ? `\\${character}` : character
+function matchAt(expression: RegExp, text: string, at: number): RegExpExecArray | null {
+  expression.lastIndex = at
+  return expression.exec(text)
 }

@@ -52,3 +52,15 @@ describe('the schema of a CRD', () => {
     expect(schemaToOpenApi(schemaFromOpenApi(schema))).toEqual(schema)
   })
 })
+
+test('a schema with more patterns than can be compiled in a moment is rejected', () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, index) => [
+      `p${index}`,
+      { type: 'string', pattern: `^a{${index % 50}}b${index}$` },
+    ]),
+  )
+  expect(checkStructural({ type: 'object', properties }, 'schema')).toMatchObject([
+    { field: 'schema', message: expect.stringContaining('patterns of a schema must not be larger') as string },
+  ])
+})

@@ -2,7 +2,7 @@ import type { JsonObject } from '@tenure/kube/model'
 import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
 
 import { forbidden, invalidValue, required } from '../field-errors.ts'
-import { compileRe2 } from '../formats/regexp.ts'
+import { compileRe2, estimatedCost } from '../formats/regexp.ts'
 import type { FieldError } from '../types.ts'
 import { checkOpenApi } from './openapi-checks.ts'
 import { checkDefaults } from './structural-defaults.ts'
@@ -18,6 +18,11 @@ export interface StructuralOptions {
  */
 export function checkStructural(schema: unknown, path: string, options: StructuralOptions = {}): FieldError[] {
   if (!isJsonObject(schema)) return []
+  const cost = patternCost(schema)
+  if (cost > MAX_PATTERNS_COST) {
+    const why = `the patterns of a schema must not be larger than ${MAX_PATTERNS_COST} instructions in all`
+    return [forbidden(path, why)]
+  }
   const errors = options.hasStatus ? checkRootWithStatus(schema, path) : []
   if (schema['nullable'] === true) errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'))
   if (!hasUnsupported(schema)) {
@@ -29,6 +34,24 @@ export function checkStructural(schema: unknown, path: string, options: Structur
   }
   errors.push(...checkOpenApi(schema, path))
   return errors
+}
+
+/** Maximum `estimatedCost` of the distinct patterns of a schema: about 0.4 s to compile. */
+const MAX_PATTERNS_COST = 200_000
+
+function patternCost(schema: JsonObject): number {
+  const patterns = new Set<string>()
+  const collect = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(collect)
+    else if (isJsonObject(value)) {
+      for (const [key, item] of Object.entries(value)) {
+        if (key === 'pattern' && typeof item === 'string') patterns.add(item)
+        else collect(item)
+      }
+    }
+  }
+  collect(schema)
+  return [...patterns].reduce((sum, pattern) => sum + estimatedCost(pattern), 0)
 }
 
 type Level = 'root' | 'item' | 'field'

@@ -2,6 +2,7 @@ import type { JsonObject } from '@tenure/kube/model'
 import { isDeepEqual } from '@tenure/kube/model'
 
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-errors.ts'
+import type { Pattern } from '../formats/regexp.ts'
 import { goJson, goQuote } from '../go-text.ts'
 import type { FieldError } from '../types.ts'
 import type { SchemaNode } from './schema-node.ts'
@@ -63,11 +64,31 @@ export function passesChecks(node: SchemaNode, value: unknown): boolean {
     if (schema.minLength !== undefined && length < schema.minLength * 2 && lengthOf(value) < schema.minLength)
       return false
     const { pattern } = node
-    if (pattern !== undefined && (pattern instanceof Error || !pattern.test(value))) return false
+    if (pattern !== undefined && (pattern instanceof Error || !matchesPattern(pattern, value))) return false
     return node.checkFormat === undefined || node.checkFormat(value)
   }
   if (typeof value !== 'number') return true
   return (value | 0) === value && !node.checksNumbers
+}
+
+/** Maximum steps of matching the patterns of one object, where a step is one instruction on one character. */
+const MAX_PATTERN_STEPS = 30_000_000
+
+/** The object's texts are too long for its schema's patterns. */
+export class PatternStepsExceeded extends Error {}
+
+/** Validation is synchronous, so only one object is validated at a time. */
+let stepsLeft = 0
+
+/** Called before an object is validated. */
+export function resetPatternSteps(): void {
+  stepsLeft = MAX_PATTERN_STEPS
+}
+
+function matchesPattern(pattern: Pattern, text: string): boolean {
+  stepsLeft -= pattern.size * text.length
+  if (stepsLeft < 0) throw new PatternStepsExceeded()
+  return pattern.test(text)
 }
 
 export function checkType(node: SchemaNode, value: unknown, path: string, errors: Errors): boolean {
@@ -94,7 +115,7 @@ export function checkString(node: SchemaNode, value: string, path: string, error
   } else if (compiled instanceof Error) {
     const why = `${pattern}, but pattern is invalid: ${compiled.message}`
     errors.push(invalidValue(path, value, `${path} in body should match '${why}'`))
-  } else if (compiled && !compiled.test(value)) {
+  } else if (compiled && !matchesPattern(compiled, value)) {
     errors.push(invalidValue(path, value, `${path} in body should match '${pattern}'`))
   }
   if (node.checkFormat && !node.checkFormat(value)) {

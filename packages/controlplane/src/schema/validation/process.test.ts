@@ -135,3 +135,17 @@ test('the number and the length of reported unknown fields are bounded', () => {
   expect(unknown.join('').length).toBeLessThan(20_000)
   expect(JSON.stringify(object).length).toBeLessThan(500_000)
 })
+
+test('an object whose texts are too long for its patterns is rejected before they are matched', () => {
+  const rule = { type: 'string', pattern: '^([ab]?){300}[ab]*a[ab]{600}[cd]$' }
+  const open = schemaFromOpenApi({
+    type: 'object',
+    properties: { text: rule, texts: { type: 'array', items: { not: rule } } },
+  })
+  const options = { default: true, prune: true }
+  const why = 'takes too many steps'
+  expect(process(open, noRefs, { text: 'ab'.repeat(500_000) }, options).errors[0]?.message).toContain(why)
+  const texts = Array.from({ length: 50_000 }, () => 'ab'.repeat(10))
+  expect(process(open, noRefs, { texts }, options).errors[0]?.message).toContain(why)
+  expect(process(open, noRefs, { texts: ['ab'] }, options).errors).toEqual([])
+})

@@ -3,7 +3,7 @@ import { isDeepEqual, isJsonObject, setOwnValue } from '@tenure/kube/model'
 
 import { decodeMetadata } from '../decode/decode-metadata.ts'
 import { boundedText, childPath, FieldPaths, MAX_PATH_LENGTH } from '../decode/field-paths.ts'
-import { invalidValue } from '../field-errors.ts'
+import { invalidOmitted, invalidValue } from '../field-errors.ts'
 import type { FieldError, Schema } from '../types.ts'
 import {
   checkEnum,
@@ -14,6 +14,8 @@ import {
   checkString,
   checkType,
   passesChecks,
+  PatternStepsExceeded,
+  resetPatternSteps,
 } from './checks.ts'
 import { checkComposites } from './composites.ts'
 import { correlate } from './correlate.ts'
@@ -53,6 +55,22 @@ type Options = Parameters<ProcessResource>[3]
  * values that did not change are not reported (ratcheting).
  */
 export const process: ProcessResource = (schema, resolve, value, options) => {
+  resetPatternSteps()
+  try {
+    return processed(schema, resolve, value, options)
+  } catch (error) {
+    if (!(error instanceof PatternStepsExceeded)) throw error
+    const why = 'matching the patterns of the schema takes too many steps; shorten the texts or the patterns'
+    return { object: value, unknown: NONE, errors: [invalidOmitted('<nil>', why)] }
+  }
+}
+
+function processed(
+  schema: Schema,
+  resolve: (ref: string) => Schema,
+  value: unknown,
+  options: Parameters<ProcessResource>[3],
+): Processed {
   const node = nodeOf(schema, resolve)
   const walker = new Walker(options, false)
   const object = walker.run(node, value)

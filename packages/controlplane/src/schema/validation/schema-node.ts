@@ -1,5 +1,6 @@
 import { isKnownFormat, stringFormat } from '../formats/formats.ts'
 import { compileRe2 } from '../formats/regexp.ts'
+import type { Pattern } from '../formats/regexp.ts'
 import type { Schema } from '../types.ts'
 
 /**
@@ -41,7 +42,7 @@ export class SchemaNode {
   readonly #properties = new Map<string, SchemaNode | undefined>()
   #additional: SchemaNode | undefined
   #items: SchemaNode | undefined
-  #pattern: RegExp | Error | undefined
+  #pattern: Pattern | Error | undefined
   #composites: Composites | undefined
 
   constructor(source: Schema, resolve: (ref: string) => Schema) {
@@ -124,7 +125,7 @@ export class SchemaNode {
   }
 
   /** An Error if the pattern does not compile. */
-  get pattern(): RegExp | Error | undefined {
+  get pattern(): Pattern | Error | undefined {
     if (!this.schema.pattern) return undefined
     this.#pattern ??= tryPattern(this.schema.pattern)
     return this.#pattern
@@ -180,7 +181,7 @@ function defaultOf(schema: Schema, resolve: (ref: string) => Schema): unknown {
   return schema.ref === undefined ? undefined : defaultOf(resolve(schema.ref), resolve)
 }
 
-function tryPattern(pattern: string): RegExp | Error {
+function tryPattern(pattern: string): Pattern | Error {
   try {
     return compileRe2(pattern)
   } catch (error) {

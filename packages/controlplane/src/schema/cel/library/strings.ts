@@ -1,4 +1,5 @@
 import { compileRe2 } from '../../formats/regexp.ts'
+import type { Pattern } from '../../formats/regexp.ts'
 import { charge, chargeSize } from '../cost.ts'
 import { CelObject } from './objects.ts'
 
@@ -18,20 +19,30 @@ function at(index: bigint, length: number, isEnd: boolean): number {
 }
 
 export function matches(text: string, pattern: string): boolean {
-  chargeSize(text.length * Math.max(1, pattern.length / 4))
-  return compileRe2(pattern).test(text)
+  return compiled(pattern, text).test(text)
 }
 
 export function find(text: string, pattern: string): string {
-  chargeSize(text.length * Math.max(1, pattern.length / 4))
-  return compileRe2(pattern).exec(text)?.[0] ?? ''
+  return compiled(pattern, text).find(text) ?? ''
 }
 
 export function findAll(text: string, pattern: string, most: bigint = -1n): string[] {
-  chargeSize(text.length * Math.max(1, pattern.length / 4))
-  const expression = compileRe2(pattern)
-  const all = [...text.matchAll(new RegExp(expression.source, `${expression.flags}g`))].map(([found]) => found)
+  const expression = compiled(pattern, text)
+  // A search may read the rest of the text and find only its first character.
+  const all = expression.findAll(text, (rest) => charge(Math.floor((rest * expression.size) / STEPS_PER_SEARCH_UNIT)))
   return most < 0n ? all : all.slice(0, Number(most))
+}
+
+/** Steps of matching, one instruction on one character each, that cost one unit. Most cost less than the worst. */
+const STEPS_PER_UNIT = 30
+const STEPS_PER_SEARCH_UNIT = 200
+
+/** Charges for a search with the pattern: by its length, as in Kubernetes, and more if it has repetitions. */
+function compiled(source: string, text: string): Pattern {
+  chargeSize(text.length * Math.max(1, source.length / 4))
+  const pattern = compileRe2(source)
+  if (pattern.size > source.length) charge(Math.ceil((text.length * pattern.size) / STEPS_PER_UNIT))
+  return pattern
 }
 
 export function charAt(text: string, index: bigint): string {
