@@ -34,6 +34,11 @@ export function imagePolicyViolation(image: string, policy: ImagePolicy): string
   return undefined
 }
 
+/** Whether there is no image at all: the schema refuses an empty text only. */
+export function isBlank(image: string): boolean {
+  return image.trim() === ''
+}
+
 /** Whether the tag is `latest`, explicitly or by default, and no digest pins the image. */
 export function isLatest(image: string): boolean {
   const reference = parseImage(image)

@@ -57,6 +57,7 @@ describe('validate', () => {
     [{ image: undefined }, 'image is required'],
     [{ image: null }, 'image is required'],
     [{ image: '' }, 'image is required'],
+    [{ image: ' \t\n' }, 'image is required'],
     [{ image: 7 }, 'image must be a string'],
     [{ image: 'quay.io/a/b:1' }, 'Images must be from gcr.io or docker.io registries'],
     [

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@tenure/kube/model'
-import { imagePolicyViolation, isLatest, type ImagePolicy } from './image-policy.ts'
+import { imagePolicyViolation, isBlank, isLatest, type ImagePolicy } from './image-policy.ts'
 import { own } from '../validation/schema.ts'
 import { writtenApplication, type AdmissionFacts } from './request.ts'
 
@@ -60,8 +60,9 @@ function replicasViolation(replicas: unknown): string | undefined {
 }
 
 function newImageViolation(image: unknown, facts: AdmissionFacts, rules: AdmissionRules): string | undefined {
-  if (image === undefined || image === '') return 'image is required'
+  if (image === undefined) return 'image is required'
   if (typeof image !== 'string') return 'image must be a string'
+  if (isBlank(image)) return 'image is required'
   const isExempt = !rules.policyOnRest && isOperatorWrite(facts, rules.operator)
   return isExempt ? undefined : imagePolicyViolation(image, rules.policy)
 }

@@ -36,7 +36,7 @@ describe('POST', () => {
   test('a created Application can be read at once, indented and without managedFields', async () => {
     const { call, server } = await serveRoutes()
     const body = {
-      ...seedBody(3, { uid: 'mine', resourceVersion: '7', managedFields: [] }),
+      ...seedBody(3, { uid: 'mine', resourceVersion: '', managedFields: [] }),
       status: { phase: 'Running' },
     }
     const created = await call('POST', RESOURCES, body)
@@ -88,6 +88,22 @@ describe('POST', () => {
       { spec: { replicas: 3, image: 'x' } },
       'Validation failed',
       [{ field: 'metadata.name', message: 'Resource name is required' }],
+    ],
+    [
+      seedBody(3, { resourceVersion: '7' }),
+      'Validation failed',
+      [
+        {
+          field: 'metadata.resourceVersion',
+          message: 'A resource that is to be created has no resourceVersion',
+          value: '7',
+        },
+      ],
+    ],
+    [
+      { metadata: { name: 'web' }, spec: { replicas: 3, image: ' \t' } },
+      'Validation failed',
+      [{ field: 'spec.image', message: 'Required field is missing', value: ' \t' }],
     ],
   ])('the body %j is refused', async (body, error, details) => {
     const { call, server } = await serveRoutes()
@@ -299,6 +315,23 @@ describe('DELETE', () => {
     expect(await call('DELETE', one)).toMatchObject({ status: 200, text: '{"status":"Success"}' })
     expect(await call('GET', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
     expect(await call('DELETE', one)).toMatchObject({ status: 404, text: '{"error":"Resource not found"}' })
+  })
+})
+
+describe('a name that no object can have', () => {
+  const names = ['..', '%2e%2e', '.', '%2e', 'x%2fstatus', '%2fstatus', 'a%25b', 'a%20b', 'A', '-a', '%00']
+  test.each([...names, 254, 1_025])('a name of that kind is answered with 404: %s', async (each) => {
+    const name = typeof each === 'number' ? 'a'.repeat(each) : each
+    const { call, server } = await serveRoutes()
+    const elsewhere = `/apis/cloudnative.elide.dev/v1/namespaces/${name}/applications/web`
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
+      for (const path of [`${RESOURCES}/${name}`, elsewhere]) {
+        const body = method === 'PUT' ? seedBody(1) : undefined
+        expect({ method, ...(await call(method, path, body)) }).toMatchObject({ method, status: 404 })
+      }
+    }
+    const sent = server.requests.filter(({ verb }) => ['get', 'update', 'delete'].includes(verb))
+    expect(sent.filter(({ plural }) => plural === 'applications')).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { HttpError, invalidRequest, unavailable } from '@tenure/http'
 import type { KubeApi, ObjectRef, Stored } from '@tenure/kube'
 import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
-import { dnsLabel, valueAtPath } from '@tenure/kube/model'
+import { dnsLabel, isDnsSubdomain, valueAtPath } from '@tenure/kube/model'
 import type { Informer, OperatorContext } from '@tenure/runtime'
 import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api/index.ts'
 import type { ValidationOptions } from '../validation/validate.ts'
@@ -52,6 +52,7 @@ export class ApplicationStore {
 
   /** As `get`, but reads from the API server on a cache miss, so that a write does not get a premature 404. */
   async find(ref: ObjectRef, signal: AbortSignal): Promise<Stored<Application>> {
+    requirePossible(ref)
     return this.informer.cache.get(ref) ?? this.#read(ref, signal)
   }
 
@@ -60,7 +61,7 @@ export class ApplicationStore {
       const message = `Namespace must have at most 63 lower-case letters, digits and '-', and begin and end with a letter or digit`
       throw invalidRequest([{ field: 'metadata.namespace', message, value: namespace }])
     }
-    const { metadata = {}, ...rest } = this.#validated(body, { namespace })
+    const { metadata = {}, ...rest } = this.#validated(body, { namespace, isNew: true })
     const { name, generateName, labels, annotations, ownerReferences } = metadata
     const finalizers = this.#finalizersOf(namespace, metadata.finalizers)
     const object = {
@@ -115,6 +116,7 @@ export class ApplicationStore {
   }
 
   async remove(ref: ObjectRef, signal: AbortSignal): Promise<void> {
+    requirePossible(ref)
     await this.#api.delete(Application, ref, { signal }).catch((error: unknown) => {
       throw toHttpError(error)
     })
@@ -184,6 +186,11 @@ export class ApplicationStore {
       limit.dispose()
     }
   }
+}
+
+/** A name of the URL that Kubernetes allows no object to have is that of a missing object; the client refuses to send it. */
+function requirePossible({ name, namespace = '' }: ObjectRef): void {
+  if (!isDnsSubdomain(name) || dnsLabel(namespace).length > 0) throw resourceNotFound()
 }
 
 /** resourceVersion of the body; an empty one counts as none, as in Kubernetes. */

@@ -84,7 +84,7 @@ export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<R
     events,
     url,
     port,
-    call: (method, path, body, headers) => call(method, url + path, body, headers),
+    call: (method, path, body, headers) => call(method, { url, path }, body, headers),
     close: async () => {
       await running.stop()
       if (!options.server) await server.stop()
@@ -96,14 +96,16 @@ export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<R
 
 function call(
   method: string,
-  url: string,
+  { url, path }: { readonly url: string; readonly path: string },
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<HttpResult> {
   const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
     const type = payload === undefined ? {} : { 'content-type': 'application/json' }
-    const request = httpRequest(url, { method, agent: false, headers: { ...type, ...headers } }, (response) => {
+    // The path is sent as it is; a URL would resolve `%2e%2e`.
+    const options = { method, path, agent: false, headers: { ...type, ...headers } }
+    const request = httpRequest(url, options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)

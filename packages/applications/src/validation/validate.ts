@@ -2,7 +2,7 @@ import type { JSONSchemaProps } from '@tenure/kube/kinds'
 import { annotationKey, isJsonObject, type JsonObject, labelValue, qualifiedName } from '@tenure/kube/model'
 import { Application, GROUP, VERSION } from '../api/index.ts'
 import { applicationDefinition } from '../api/crd.ts'
-import { imagePolicyViolation, type ImagePolicy } from '../admission/image-policy.ts'
+import { imagePolicyViolation, isBlank, type ImagePolicy } from '../admission/image-policy.ts'
 import { MAX_DETAILS, NAME_RULE, childPath, detail, own, typeName, violations } from './schema.ts'
 import type { ValidationDetail } from './schema.ts'
 
@@ -17,6 +17,8 @@ export interface ValidationOptions {
   /** Name and namespace of the URL. They fill in missing ones and must equal present ones. Default: none. */
   readonly name?: string | undefined
   readonly namespace?: string | undefined
+  /** Whether the body is to be created, so that it has no resourceVersion yet. Default false. */
+  readonly isNew?: boolean | undefined
   /** Applied to the image. Default: every image passes. */
   readonly policy?: ImagePolicy | undefined
 }
@@ -103,6 +105,7 @@ function metadataDetails(metadata: unknown, options: ValidationOptions): readonl
     ...found.filter(({ field }) => isNamed || field !== 'metadata.name'),
     ...mismatch(metadata, 'name', options.name),
     ...mismatch(metadata, 'namespace', options.namespace),
+    ...(options.isNew ? versionDetails(own(metadata, 'resourceVersion')) : []),
     ...labelDetails(own(metadata, 'labels'), own(metadata, 'annotations')),
   ]
 }
@@ -115,6 +118,11 @@ function mismatch(
   const given = own(metadata, key)
   if (wanted === undefined || typeof given !== 'string' || given === '' || given === wanted) return []
   return [detail(`metadata.${key}`, `Value must equal the ${key} in the URL: ${wanted}`, given)]
+}
+
+function versionDetails(version: unknown): readonly ValidationDetail[] {
+  if (typeof version !== 'string' || version === '') return []
+  return [detail('metadata.resourceVersion', 'A resource that is to be created has no resourceVersion', version)]
 }
 
 function labelDetails(labels: unknown, annotations: unknown): readonly ValidationDetail[] {
@@ -144,7 +152,9 @@ function labelDetails(labels: unknown, annotations: unknown): readonly Validatio
 
 function imageDetails(spec: unknown, policy: ImagePolicy | undefined): readonly ValidationDetail[] {
   const image = isJsonObject(spec) ? own(spec, 'image') : undefined
-  if (!policy || typeof image !== 'string' || image === '') return []
+  if (typeof image !== 'string' || image === '') return []
+  if (isBlank(image)) return [detail('spec.image', 'Required field is missing', image)]
+  if (!policy) return []
   const objection = imagePolicyViolation(image, policy)
   return objection === undefined ? [] : [detail('spec.image', objection, image)]
 }

@@ -1,7 +1,7 @@
 import { ApiError, asError, ConnectionError } from '@tenure/kube'
 import type { HttpResponse } from '../routes/response.ts'
 import { json } from '../routes/response.ts'
-import { HttpError, invalidRequest, unavailable } from './http-error.ts'
+import { HttpError, invalidRequest, notFound, unavailable } from './http-error.ts'
 
 /** Maps any failure to a response: an error of the caller, an unavailable service, or a 500 without details. */
 export function toHttpError(thrown: unknown): HttpError {
@@ -15,8 +15,10 @@ export function toHttpError(thrown: unknown): HttpError {
       return new HttpError('TENURE_HTTP_MEDIA_TYPE', 415, 'Send JSON, with the header Content-Type: application/json')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new HttpError('TENURE_HTTP_INCOMPLETE', 400, 'The body is not as long as its Content-Length says')
-    case 'FST_ERR_BAD_URL':
+    // Nothing has a name of that length.
     case 'FST_ERR_MAX_PARAM_LENGTH':
+      return notFound()
+    case 'FST_ERR_BAD_URL':
       return invalidRequest([{ field: 'path', message: 'The path cannot be read' }], thrown)
     default:
       break
