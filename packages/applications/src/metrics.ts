@@ -39,8 +39,8 @@ export class ApplicationMetrics {
     durations.with({ controller: CONTROLLER_NAME }).observe(seconds)
   }
 
-  recorded(type: string, severity: string): void {
-    this.#instruments.events.with({ type, severity }).inc()
+  recorded(type: string, severity: string, count: number): void {
+    this.#instruments.events.with({ type, severity }).inc(count)
   }
 
   /** Runs a review and counts its result. */

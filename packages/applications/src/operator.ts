@@ -44,7 +44,6 @@ export const applications = defineOperator({
         events: history,
         reviews: admission,
         namespace,
-        identity,
         policy: policyOnRest ? policy : undefined,
         createNamespaces: settings.createNamespaces,
         readyzLeaderOnly: settings.readyzLeaderOnly,

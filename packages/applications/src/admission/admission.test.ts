@@ -6,7 +6,7 @@ import { handleReview, type Webhook } from '@tenure/runtime/webhooks'
 import { refuse, TestControlPlane } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applicationDefinition } from '../api/crd.ts'
-import { FINALIZER } from '../api/index.ts'
+import { FINALIZER, LABELS } from '../api/index.ts'
 import { ApplicationMetrics } from '../metrics.ts'
 import { applications } from '../operator.ts'
 import { ApplicationAdmission, type ApplicationAdmissionOptions } from './admission.ts'
@@ -199,6 +199,26 @@ test('a created Application gets the finalizer once', async () => {
   ])
 })
 
+test('an Application is labelled as its children are, unless it has that label', async () => {
+  const patchOf = await startPatching()
+  const labelsAfter = async (metadata: object, more: object = {}): Promise<unknown> => {
+    const fields = { metadata }
+    const after = applied(fields, await patchOf(fields, more)) as { readonly metadata: { readonly labels?: unknown } }
+    return after.metadata.labels
+  }
+  const managed = { [LABELS.managedBy]: 'elide-operator' }
+  const own = { ...managed, [LABELS.instance]: 'a' }
+  expect(await labelsAfter({ name: 'a' })).toEqual(own)
+  expect(await labelsAfter({ name: 'a', labels: null })).toEqual(own)
+  expect(await labelsAfter({ name: 'a', labels: { d: 'e' } })).toEqual({ ...own, d: 'e' })
+  const update = { operation: 'UPDATE', oldObject: { metadata: { name: 'a' } } }
+  expect(await labelsAfter({ name: 'a', labels: { d: 'e' } }, update)).toEqual({ ...own, d: 'e' })
+  const release = { [LABELS.instance]: 'my-release' }
+  expect(await labelsAfter({ name: 'a', labels: release })).toEqual({ ...managed, ...release })
+  expect(await labelsAfter({ generateName: 'a-' })).toEqual(managed)
+  expect(await labelsAfter({ name: 'a', labels: 7 })).toBe(7)
+})
+
 test('an update, a deleted object and malformed finalizers get no finalizer', async () => {
   const patchOf = await startPatching()
   const metadata = { name: 'a' }
@@ -246,9 +266,10 @@ test('the webhook uses the namespace of the operator', async () => {
   expect(await Promise.all(patches)).toEqual([true, false])
 })
 
-test('the webhooks and posted reviews get equal answers but for the finalizer, and both are counted', async () => {
+test('the webhooks and posted reviews get equal answers but for label and finalizer, and both are counted', async () => {
   const { admission, metrics } = await start(known)
-  const finalized = { metadata: { name: 'a', finalizers: [FINALIZER] }, spec: { replicas: 1, image: 'nginx:1' } }
+  const metadata = { name: 'a', finalizers: [FINALIZER], labels: { [LABELS.instance]: 'a' } }
+  const finalized = { metadata, spec: { replicas: 1, image: 'nginx:1' } }
   const posted = review('kubectl', '', { object: finalized })
   const mutating = await handleReview(webhook(admission, 'mutating'), posted, { clock })
   expect(mutating).toEqual(admission.mutate(posted))

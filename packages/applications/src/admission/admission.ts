@@ -6,7 +6,7 @@ import type { ApplicationMetrics } from '../metrics.ts'
 import { defaultImagePolicy, type ImagePolicy } from './image-policy.ts'
 import { type IdentityContext, ownUsername } from './identity.ts'
 import { matchConditions } from './match-conditions.ts'
-import { finalizerPatch, defaultsPatch } from './mutate.ts'
+import { finalizerPatch, defaultsPatch, instancePatch } from './mutate.ts'
 import { MUTATE_PATH, VALIDATE_PATH, WEBHOOK_NAME } from './names.ts'
 import { factsOf, type AdmissionFacts } from './request.ts'
 import { reviewMutate, reviewValidate } from './review.ts'
@@ -104,10 +104,11 @@ export class ApplicationAdmission {
     }
   }
 
-  /** Patch for the API server. It adds the finalizer, which a review posted to the HTTP API does not get. */
+  /** Patch for the API server. It adds a label and the finalizer, which a review posted to the HTTP API does not get. */
   #patch(facts: AdmissionFacts, namespace: string | undefined): readonly JsonPatchOperation[] {
     const isWatched = this.#options.namespace === undefined || this.#options.namespace === namespace
-    return isWatched ? [...defaultsPatch(facts), ...finalizerPatch(facts)] : defaultsPatch(facts)
+    const patch = [...defaultsPatch(facts), ...instancePatch(facts)]
+    return isWatched ? [...patch, ...finalizerPatch(facts)] : patch
   }
 
   get #rules(): AdmissionRules {

@@ -45,6 +45,22 @@ export function finalizerPatch(facts: AdmissionFacts): readonly JsonPatchOperati
   return [{ op: 'add', path: jsonPointer('metadata', 'finalizers', '-'), value: FINALIZER }]
 }
 
+/**
+ * Labels an Application as its children are labelled, so that one selector finds them all. A label that is there stays:
+ * charts use it for the name of a release. Must follow `defaultsPatch`, which creates the labels. The name is not known
+ * yet if the API server generates it.
+ */
+export function instancePatch(facts: AdmissionFacts): readonly JsonPatchOperation[] {
+  const object = writtenApplication(facts)
+  const metadata = object && own(object, 'metadata')
+  if (!isJsonObject(metadata)) return []
+  const name = own(metadata, 'name')
+  const labels = own(metadata, 'labels') ?? {}
+  if (typeof name !== 'string' || name === '' || !isJsonObject(labels)) return []
+  if (own(labels, LABELS.instance) !== undefined) return []
+  return [{ op: 'add', path: jsonPointer('metadata', 'labels', LABELS.instance), value: name }]
+}
+
 /** Adds or replaces entries of a map in the metadata, and creates the map if it is missing. */
 function entries(
   metadata: JsonObject,

@@ -24,6 +24,8 @@ export interface EventRecord {
   /** Cut to 1,024 characters. */
   readonly message: string
   readonly involvedObject: InvolvedObject
+  /** Number of occurrences that are recorded together. Default 1. */
+  readonly count?: number | undefined
   /** Further facts. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }

@@ -62,9 +62,9 @@ test('a recorded event is shown at once, aggregated and written to Kubernetes', 
     },
   ])
   await clock.advance(1_000)
-  expect(server.objects(Event)).toMatchObject([
-    { type: 'Warning', reason: 'ReconciliationFailed', regarding: involvedObject, note: 'No.', series: { count: 2 } },
-  ])
+  const written = { type: 'Warning', reason: 'ReconciliationFailed', regarding: involvedObject }
+  expect(server.objects(Event)).toMatchObject([written, written])
+  expect(server.objects(Event).map(({ note }) => note)).toEqual(expect.arrayContaining(['No.', 'Again no.']))
   expect(history.list()).toHaveLength(1)
   expect((await metrics.expose()).text).toContain('event_total{type="Error",severity="Error"} 2')
 })
@@ -135,6 +135,21 @@ test('deleted events and events of other controllers do not change the history',
   })
   await clock.advance(1_000)
   expect(history.list().map(({ reason }) => reason)).toEqual(['ReconciliationFailed'])
+})
+
+test('only events about Applications are shown', async () => {
+  const { history } = await start()
+  const about = { eventTime: '2026-01-01T00:00:00.000000Z', reportingController: 'elide-operator', reason: 'Foreign' }
+  for (const [name, regarding] of Object.entries({
+    lease: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'default', name: 'elide-operator-leader' },
+    other: { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', namespace: 'default', name: 'shop' },
+    bare: { kind: 'Application', namespace: 'default', name: 'shop' },
+    mine: { ...involvedObject, apiVersion: `${GROUP}/v1` },
+  })) {
+    server.seed(Event, { ...about, metadata: { name, namespace: 'default' }, regarding })
+  }
+  await clock.advance(1_000)
+  expect(history.list().map(({ involvedObject: { apiVersion } }) => apiVersion)).toEqual([`${GROUP}/v1`])
 })
 
 test('an event without an object name is not written to Kubernetes, and recording works before the start', async () => {

@@ -3,7 +3,7 @@ import type { Clock, KubeObject, Random } from '@tenure/kube'
 import { Event } from '@tenure/kube/kinds'
 import { EventRecorder } from '@tenure/runtime'
 import type { Component, ComponentDefinition, EventContent, Informer, OperatorContext, Recorder } from '@tenure/runtime'
-import { OPERATOR } from '../api/index.ts'
+import { Application, GROUP, OPERATOR } from '../api/index.ts'
 import type { EventEntry, EventFilter, EventRecord } from './entry.ts'
 import { severityOf, typeFrom } from './entry.ts'
 import { EventStore, type RemoteEvent } from './store.ts'
@@ -75,10 +75,10 @@ export class EventHistory {
   /** Recorder for controllers: writes to the history and to Kubernetes. */
   readonly recorder: Recorder = {
     record: (object, event) => {
-      const { type, reason, message } = event
+      const { type, reason, message, count } = event
       const { name, namespace, uid } = object.metadata
       const involvedObject = { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid }
-      this.#remember({ type: typeFrom(type, reason), reason, message, involvedObject })
+      this.#remember({ type: typeFrom(type, reason), reason, message, involvedObject, count })
       this.#recorder.record(object, event)
     },
   }
@@ -123,7 +123,7 @@ export class EventHistory {
   #remember(record: EventRecord): void {
     const moment = { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
     this.#store.record(record, moment, () => uuid(this.#random))
-    this.#metrics?.recorded(record.type, severityOf(record))
+    this.#metrics?.recorded(record.type, severityOf(record), record.count ?? 1)
   }
 
   #merge(event: Event): void {
@@ -133,29 +133,36 @@ export class EventHistory {
 }
 
 /** Kubernetes has no Error type: it becomes a Warning. */
-function contentOf({ type, reason, message }: EventRecord): EventContent {
-  return { type: type === 'Normal' ? 'Normal' : 'Warning', reason, message }
+function contentOf({ type, reason, message, count = 1 }: EventRecord): EventContent {
+  return { type: type === 'Normal' ? 'Normal' : 'Warning', reason, message, count }
 }
 
-/** Reads an event of another process; undefined if the operator did not write it. */
+/** Reads an event of another process; undefined if it is not about an Application or not complete. */
 function remoteEvent(event: Event): RemoteEvent | undefined {
   const { metadata, reason, regarding, series } = event
   const id = metadata?.uid
   const first = Date.parse(event.eventTime)
-  if (id === undefined || !reason || !regarding?.kind || !regarding.name || Number.isNaN(first)) return undefined
+  if (id === undefined || !reason || !regarding?.name || !isAboutApplication(regarding) || Number.isNaN(first)) {
+    return undefined
+  }
   const last = Date.parse(series?.lastObservedTime ?? event.eventTime)
-  const { apiVersion, kind, namespace, name, uid } = regarding
+  const { apiVersion, namespace, name, uid } = regarding
   return {
     id,
     type: typeFrom(event.type, reason),
     reason,
     message: event.note ?? '',
-    involvedObject: { apiVersion, kind, namespace, name, uid },
+    involvedObject: { apiVersion, kind: Application.kind, namespace, name, uid },
     source: { component: OPERATOR, host: event.reportingInstance?.replace(/_[0-9a-f]{8}$/, '') },
     first,
     last: Number.isNaN(last) ? first : last,
     count: series?.count ?? 1,
   }
+}
+
+/** Of any version. The reporter alone does not tell: the operator also reports about its own objects. */
+function isAboutApplication({ apiVersion = '', kind }: NonNullable<Event['regarding']>): boolean {
+  return kind === Application.kind && apiVersion.startsWith(`${GROUP}/`)
 }
 
 function uuid(random: Random): string {

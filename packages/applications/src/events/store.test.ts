@@ -15,6 +15,11 @@ function remote(id: string, last: number, count = 1): RemoteEvent {
   return { ...record(id), id, source: { component: 'test', host: 'there' }, first: START, last: START + last, count }
 }
 
+/** An event of another process about one Application. */
+function reconciled(id: string, message: string, at: number, count = 1): RemoteEvent {
+  return { ...record('shop', { message }), id, source, count, first: START + at, last: START + at }
+}
+
 /** A store with its own clock. */
 function setup(limit = 100) {
   const store = new EventStore({ limit, window: 60_000, source })
@@ -122,6 +127,21 @@ test('events of another process are sorted in, and their counts only grow', () =
   store.merge(remote('x', 2_000, 1))
   expect(names()).toEqual(['x', 'y', 'b', 'a'])
   expect(store.list({ name: 'x' })).toMatchObject([{ count: 3, source: { host: 'there' } }])
+})
+
+test('events of another process that differ in the message only are one entry within a minute', () => {
+  const { store } = setup()
+  store.merge(reconciled('x', '3 of 3.', 0))
+  store.merge(reconciled('y', '5 of 5.', 59_000))
+  store.merge(reconciled('y', '5 of 5.', 59_000))
+  expect(store.list()).toMatchObject([{ id: 'x', message: '5 of 5.', count: 2 }])
+  store.merge(reconciled('x', '3 of 3.', 1_000, 4))
+  expect(store.list()).toMatchObject([{ id: 'x', message: '5 of 5.', count: 5 }])
+  store.merge(reconciled('z', '7 of 7.', 119_000))
+  expect(store.list().map(({ id, count }) => [id, count])).toEqual([
+    ['z', 1],
+    ['x', 5],
+  ])
 })
 
 test('long texts are cut', () => {

@@ -22,6 +22,14 @@ export interface RemoteEvent extends EventRecord {
   readonly count: number
 }
 
+/** State of a remote event that an entry includes. */
+interface RemotePart {
+  /** Id of the entry. */
+  readonly entry: string
+  readonly count: number
+  readonly last: number
+}
+
 export interface EventStoreOptions {
   /** Maximum number of entries; the oldest are dropped first. */
   readonly limit: number
@@ -46,6 +54,10 @@ export class EventStore {
   readonly #entries = new Map<string, Entry>()
   /** By aggregation key: the latest entry, and the monotonic time of its last increment. */
   readonly #recent = new Map<string, { readonly id: string; readonly seen: number }>()
+  /** By the id of the remote event. */
+  readonly #remoteParts = new Map<string, RemotePart>()
+  /** By aggregation key: id of the latest entry of remote events. */
+  readonly #recentRemote = new Map<string, string>()
   #newestFirst: readonly Entry[] | undefined
   #sequence = 0
 
@@ -70,7 +82,7 @@ export class EventStore {
       source: this.#options.source,
       first: known?.first ?? now,
       last: now,
-      count: (known?.count ?? 0) + 1,
+      count: (known?.count ?? 0) + (record.count ?? 1),
     })
     // Delete and set moves the key to the end: the map stays in order of the last increment.
     this.#recent.delete(key)
@@ -78,11 +90,29 @@ export class EventStore {
     this.#forgetOld(monotonic)
   }
 
-  /** Adds or updates an event that was read from Kubernetes. */
+  /** Adds or updates an event that was read from Kubernetes, which has one for each message. */
   merge(event: RemoteEvent): void {
-    const known = this.#entries.get(event.id)
-    if (known && known.count >= event.count && known.last >= event.last) return
-    this.#put({ ...event, ...shorten(event) })
+    const { id, count, first, last } = event
+    const part = this.#remoteParts.get(id)
+    if (part && part.count >= count && part.last >= last) return
+    const key = JSON.stringify([keyOf(event), event.source])
+    const entry = this.#entries.get(part?.entry ?? '') ?? this.#neighbour(key, event)
+    this.#remoteParts.set(id, { entry: entry?.id ?? id, count, last })
+    this.#recentRemote.set(key, entry?.id ?? id)
+    this.#put({
+      ...(entry && entry.last > last ? entry : { ...event, ...shorten(event) }),
+      id: entry?.id ?? id,
+      first: Math.min(first, entry?.first ?? first),
+      last: Math.max(last, entry?.last ?? last),
+      count: (entry?.count ?? 0) + count - (entry ? (part?.count ?? 0) : 0),
+    })
+  }
+
+  /** Entry of remote events that began or ended within the window of this one. */
+  #neighbour(key: string, { first, last }: RemoteEvent): Entry | undefined {
+    const entry = this.#entries.get(this.#recentRemote.get(key) ?? '')
+    const { window } = this.#options
+    return entry && first - entry.last < window && entry.first - last < window ? entry : undefined
   }
 
   /** Newest first. */
@@ -104,6 +134,8 @@ export class EventStore {
     const kept = this.#sorted()
     this.#entries.clear()
     for (const each of kept) this.#entries.set(each.id, each)
+    for (const [id, { entry }] of this.#remoteParts) if (!this.#entries.has(entry)) this.#remoteParts.delete(id)
+    for (const [key, entry] of this.#recentRemote) if (!this.#entries.has(entry)) this.#recentRemote.delete(key)
   }
 
   #sorted(): readonly Entry[] {
@@ -127,7 +159,7 @@ function keyOf({ type, reason, involvedObject: { kind, namespace, name } }: Even
 }
 
 /** Messages may contain input of HTTP callers, so that every text is bounded. */
-function shorten(record: EventRecord): EventRecord & { readonly severity: Severity } {
+function shorten(record: EventRecord): Omit<EventRecord, 'count'> & { readonly severity: Severity } {
   const { involvedObject, metadata } = record
   return {
     type: record.type,

@@ -17,6 +17,7 @@ const readiness = z.object({
 
 const leadership = z.object({
   isLeader: z.boolean(),
+  self: z.string(),
   identity: z.string().nullable(),
   lease: z
     .object({

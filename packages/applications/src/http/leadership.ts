@@ -2,12 +2,12 @@ import type { Clock, ObjectRef } from '@tenure/kube'
 import { isNotFound } from '@tenure/kube'
 import { Lease } from '@tenure/kube/kinds'
 import type { OperatorContext } from '@tenure/runtime'
-import { OPERATOR } from '../api/index.ts'
-import type { ApplicationRoutesOptions } from './options.ts'
 
 /** Body of `GET /leader`. */
 export interface Leadership {
   readonly isLeader: boolean
+  /** Identity of this process. */
+  readonly self: string
   /** Identity of the leader; null if there is none. */
   readonly identity: string | null
   readonly lease: LeaseView | null
@@ -31,23 +31,20 @@ const LEASE_CACHE_MS = 500
  */
 export class LeadershipReader {
   readonly #context: OperatorContext
-  readonly #options: ApplicationRoutesOptions
   readonly #clock: Clock
   #read: { readonly since: number; readonly isLeader: boolean; readonly lease: Promise<LeaseView | null> } | undefined
 
-  constructor(context: OperatorContext, options: ApplicationRoutesOptions) {
+  constructor(context: OperatorContext) {
     this.#context = context
-    this.#options = options
     this.#clock = context.clock
   }
 
   async leadership(): Promise<Leadership> {
     const isLeader = this.#context.isLeader()
-    const { lease: ref } = this.#context.identity
-    const { identity = OPERATOR } = this.#options
-    if (!ref) return { isLeader, identity, lease: null }
+    const { lease: ref, process: self } = this.#context.identity
+    if (!ref) return { isLeader, self, identity: self, lease: null }
     const lease = await this.#lease(ref, isLeader)
-    return { isLeader, identity: lease?.holderIdentity ?? null, lease }
+    return { isLeader, self, identity: lease?.holderIdentity ?? null, lease }
   }
 
   #lease(ref: ObjectRef, isLeader: boolean): Promise<LeaseView | null> {

@@ -29,8 +29,6 @@ export interface ApplicationRoutesOptions {
   readonly createNamespaces?: boolean | undefined
   /** Image policy for posted Applications. Default: every image passes. */
   readonly policy?: ImagePolicy | undefined
-  /** Identity of this process, shown at `/leader` without an election. Default: the operator's name. */
-  readonly identity?: string | undefined
   /** `/readyz` is 503 on replicas that are not the leader. Default false. */
   readonly readyzLeaderOnly?: boolean | undefined
   /** Page for browsers at `/`; if it returns undefined, they get the JSON. Default: none. */

@@ -276,6 +276,19 @@ describe('PUT', () => {
     expect(await call('PUT', one, seedBody(9, { uid: 'another' }))).toMatchObject({ status: 409 })
   })
 
+  test('a PUT that leaves the spec as it is counts as Updated; the controller counts changes of the spec', async () => {
+    const { call } = await serveRoutes()
+    await call('POST', RESOURCES, seedBody(1))
+    await call('PUT', one, seedBody(2))
+    expect(await call('GET', '/events')).toMatchObject({ json: { events: [] } })
+    await call('PUT', one, seedBody(2))
+    await call('PUT', one, seedBody(2, { labels: { tier: 'web' } }))
+    expect(await call('PUT', one, seedBody(-1))).toMatchObject({ status: 400 })
+    expect(await call('GET', '/events?type=Normal')).toMatchObject({
+      json: { events: [{ reason: 'Updated', count: 2, involvedObject: { kind: 'Application', ...ref } }] },
+    })
+  })
+
   test('an empty resourceVersion or uid counts as none, and an invalid version is refused', async () => {
     const { call, server } = await serveRoutes()
     await call('POST', RESOURCES, seedBody(1))

@@ -16,7 +16,7 @@ export type { Leadership, LeaseView } from './leadership.ts'
 /** All HTTP routes of the operator. */
 export function applicationRoutes(context: OperatorContext, options: ApplicationRoutesOptions): readonly Route[] {
   const store = new ApplicationStore(context, options)
-  const leadership = new LeadershipReader(context, options)
+  const leadership = new LeadershipReader(context)
   const watch = watchRoute(context, store, options.namespace)
   return [
     ...aboutRoutes(context, store, options),

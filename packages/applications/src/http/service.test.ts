@@ -12,7 +12,7 @@ afterEach(closeRoutes)
 
 const Lease = defineKind<KubeObject & { spec?: object }>({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' })
 const LEASE = { name: 'elide-operator-leader' }
-const election = (podName: string) => ({ podName, routes: { identity: podName }, leaderElection: {} })
+const election = (podName: string) => ({ podName, leaderElection: {} })
 
 test('GET / describes the operator, and a browser gets the page', async () => {
   const { call } = await serveRoutes({ routes: { version: '1.2.3', page: () => text(200, '<p>', 'text/html') } })
@@ -45,13 +45,14 @@ test('GET / describes the operator, and a browser gets the page', async () => {
 })
 
 test('the definitions, probes and metrics are served', async () => {
-  const { call } = await serveRoutes()
+  const self = 'operator-1'
+  const { call } = await serveRoutes({ podName: self })
   expect((await call('GET', '/crd')).json).toEqual(applicationDefinition)
   expect((await call('GET', '/crds')).json).toEqual({ items: [applicationDefinition] })
   expect(await call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"healthy"}' })
   await expect.poll(() => call('GET', '/readyz'), WAIT).toMatchObject({ status: 200 })
-  expect((await call('GET', '/readyz')).json).toEqual({ status: 'ready', isLeader: true, leader: 'elide-operator' })
-  expect((await call('GET', '/leader')).json).toEqual({ isLeader: true, identity: 'elide-operator', lease: null })
+  expect((await call('GET', '/readyz')).json).toEqual({ status: 'ready', isLeader: true, leader: self })
+  expect((await call('GET', '/leader')).json).toEqual({ isLeader: true, self, identity: self, lease: null })
   const metrics = await call('GET', '/metrics')
   expect(metrics.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
   expect(metrics.text).toContain('http_requests_total{method="GET",route="/crd",code="200"} 1')
@@ -69,6 +70,7 @@ test('every replica shows the leader from the Lease', async () => {
       status: 200,
       json: {
         isLeader: false,
+        self: 'operator-2',
         identity: 'operator-1',
         lease: {
           holderIdentity: 'operator-1',

@@ -5,7 +5,7 @@ import { isAlreadyExists, isConflict, isNotFound, withTimeout } from '@tenure/ku
 import { Namespace } from '@tenure/kube/kinds'
 import { dnsLabel, isDnsSubdomain, valueAtPath } from '@tenure/kube/model'
 import type { Informer, OperatorContext } from '@tenure/runtime'
-import { Application, FINALIZER, GROUP, OPERATOR, REASONS } from '../api/index.ts'
+import { Application, FINALIZER, GROUP, LABELS, OPERATOR, REASONS } from '../api/index.ts'
 import type { ValidationOptions } from '../validation/validate.ts'
 import { validateApplication } from '../validation/validate.ts'
 import type { ApplicationRoutesOptions } from './options.ts'
@@ -70,7 +70,7 @@ export class ApplicationStore {
         namespace,
         ...(name !== undefined && { name }),
         ...(generateName !== undefined && { generateName }),
-        ...(labels && { labels }),
+        labels: { ...(name !== undefined && { [LABELS.instance]: name }), ...labels },
         ...(annotations && { annotations }),
         ...(finalizers && { finalizers }),
         ...(ownerReferences && { ownerReferences }),
@@ -103,7 +103,11 @@ export class ApplicationStore {
         throw conflict('The resource was deleted and recreated since it was read', 'metadata.uid', uid)
       }
       try {
-        return await this.#api.update(Application, replacement(application, current, resourceVersion), { signal })
+        const wanted = replacement(application, current, resourceVersion)
+        const stored = await this.#api.update(Application, wanted, { signal })
+        // The controller records changes of the spec, also those of other writers.
+        if (stored.metadata.generation === current.metadata.generation) this.#recordReplaced(stored)
+        return stored
       } catch (error) {
         if (!isConflict(error)) throw this.#toHttpError(error, ref)
         if (resourceVersion !== undefined || tries >= MAX_UPDATE_ATTEMPTS) {
@@ -147,6 +151,16 @@ export class ApplicationStore {
     })
   }
 
+  #recordReplaced({ metadata: { name, namespace, uid } }: Stored<Application>): void {
+    const { apiVersion, kind } = Application
+    this.#options.events.record({
+      type: 'Normal',
+      reason: REASONS.updated,
+      message: 'The Application was replaced; its spec is the same.',
+      involvedObject: { apiVersion, kind, namespace, name, uid },
+    })
+  }
+
   /** Adds the finalizer, which saves the controller a write; only in namespaces that the controller watches. */
   #finalizersOf(namespace: string, given: readonly string[] | undefined): readonly string[] | undefined {
     const { namespace: watched = namespace } = this.#options
@@ -161,7 +175,7 @@ export class ApplicationStore {
 
   async #createNamespace(name: string, { authorize, signal, log }: RequestHead): Promise<void> {
     await authorize({ group: '', resource: Namespace.plural, verb: 'create' })
-    const labels = { 'app.kubernetes.io/managed-by': OPERATOR }
+    const labels = { [LABELS.managedBy]: OPERATOR }
     try {
       await this.#api.create(Namespace, { metadata: { name, labels } }, { signal })
       log.info('namespace created', { namespace: name, group: GROUP })

@@ -120,9 +120,20 @@ export class OperatorFixture {
 
   /** Counts of the recorded events, by reason. */
   get events(): Readonly<Record<string, number>> {
-    return Object.fromEntries(
-      this.server.objects(Event).map(({ reason, series }) => [reason ?? '', series?.count ?? 1]),
-    )
+    const counts: Record<string, number> = {}
+    for (const { reason = '', series } of this.server.objects(Event)) {
+      counts[reason] = (counts[reason] ?? 0) + (series?.count ?? 1)
+    }
+    return counts
+  }
+
+  /** Notes of the recorded events of a reason, oldest first. */
+  notes(reason: string): readonly (string | undefined)[] {
+    return this.server
+      .objects(Event)
+      .filter((each) => each.reason === reason)
+      .toSorted((a, b) => (a.eventTime < b.eventTime ? -1 : 1))
+      .map(({ note }) => note)
   }
 
   forget(): void {

@@ -39,7 +39,7 @@ export interface RoutesFixtureOptions {
   /** Default: a new control plane, which is stopped with the fixture. */
   readonly server?: TestControlPlane
   readonly routes?: Partial<ApplicationRoutesOptions>
-  /** Default: the operator's name. */
+  /** Identity of the process. Default: the host name and a random part. */
   readonly podName?: string
   /** Default: no election. */
   readonly leaderElection?: RunOperatorsOptions['leaderElection']

@@ -8,6 +8,8 @@ export interface EventNote {
   readonly message: string
   /** The action taken or attempted, in one UpperCamelCase word. Default: the reason. */
   readonly action?: string
+  /** Number of occurrences that are recorded together. Default 1. */
+  readonly count?: number
 }
 
 export interface EventContent extends EventNote {

@@ -33,8 +33,8 @@ describe('EventRecorder', () => {
     recorder.record(web, ready)
     await settle()
     await clock.advance(60_000)
-    // A different resourceVersion or message does not make a different event.
-    recorder.record({ ...web, metadata: { ...web.metadata, resourceVersion: '8' } }, { ...ready, message: 'Still.' })
+    // A different resourceVersion does not make a different event.
+    recorder.record({ ...web, metadata: { ...web.metadata, resourceVersion: '8' } }, ready)
     await settle()
     expect(events()).toMatchObject([
       { note: 'The website is served.', series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } },
@@ -46,6 +46,30 @@ describe('EventRecorder', () => {
     await settle()
     expect(writes()).toEqual(['create', 'patch', 'create'])
     expect(events()).toHaveLength(2)
+  })
+
+  test('an event with another message is another Event, because the note of an Event cannot change', async () => {
+    const { recorder, events, writes } = setup()
+    const scaled = { type: 'Normal', reason: 'Scaled' } as const
+    recorder.record(web, { ...scaled, message: 'To 3.' })
+    recorder.record(web, { ...scaled, message: 'To 5.' })
+    await settle()
+    recorder.record(web, { ...scaled, message: 'To 3.', count: 4 })
+    await settle()
+    expect(writes()).toEqual(['create', 'create', 'patch'])
+    const counts = Object.fromEntries(events().map(({ note = '', series }) => [note, series?.count ?? 1]))
+    expect(counts).toEqual({ 'To 3.': 5, 'To 5.': 1 })
+  })
+
+  test('without a token for another Event, the latest one of that reason counts the occurrence', async () => {
+    const { recorder, events, clock, dropped } = setup()
+    for (let i = 0; i < 40; i++) recorder.record(web, { ...ready, message: `Message ${i}.`, count: 2 })
+    await settle()
+    expect(events()).toHaveLength(25)
+    await clock.advance(360_001)
+    expect(events().find(({ note }) => note === 'Message 24.')).toMatchObject({ series: { count: 32 } })
+    expect(dropped).toEqual({})
+    expect(recorder.seriesCount).toBe(0)
   })
 
   test('events that differ in object, reason, type, action or related are separate', async () => {

@@ -46,12 +46,14 @@ export interface EventDetails {
   readonly type: 'Normal' | 'Warning'
   /** The reason as one CamelCase word. */
   readonly reason: string
-  /** Message for people, truncated to 1,024 bytes. A series keeps the first message. */
+  /** Message for people, truncated to 1,024 bytes. */
   readonly message: string
   /** The action taken or attempted, as one CamelCase word. Default: the reason. */
   readonly action?: string
   /** A second object that is involved. */
   readonly related?: KubeObject
+  /** Number of occurrences that are recorded together. Default 1. */
+  readonly count?: number
 }
 
 /**
@@ -66,7 +68,8 @@ const WARNING_INTERVAL_MS = 60_000
 
 /**
  * Writes events.k8s.io Events without blocking the caller: `record` returns at once and never throws; events that
- * cannot be written are dropped and counted. The same event within six minutes increments a series.
+ * cannot be written are dropped and counted. The same event within six minutes increments a series; an event with
+ * another message is another one, because the API server does not allow the note of an Event to change.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -77,6 +80,8 @@ export class EventRecorder {
   readonly #window: number
   /** In order of last occurrence, oldest first. */
   readonly #series = new Map<string, Series>()
+  /** The latest series of each topic. */
+  readonly #latest = new Map<string, Series>()
   readonly #queue = new EventQueue()
   readonly #tokens: TokenBuckets
   readonly #rateLimit: TokenBucket
@@ -170,6 +175,7 @@ export class EventRecorder {
     this.#sweep?.cancel()
     this.#sweep = undefined
     this.#series.clear()
+    this.#latest.clear()
   }
 
   #record(object: KubeObject, details: EventDetails): void {
@@ -186,22 +192,29 @@ export class EventRecorder {
     // The resourceVersion changes while the same event repeats, so it is not part of the key.
     const about = [regarding.apiVersion, regarding.kind, regarding.namespace, regarding.name, regarding.uid]
     const also = related && [related.apiVersion, related.kind, related.namespace, related.name, related.uid]
-    const key = JSON.stringify([about, also, details.type, reason, action])
+    const note = cutToBytes(details.message, MAX_NOTE_BYTES)
+    const topic = JSON.stringify([about, also, details.type, reason, action])
+    const key = JSON.stringify([topic, note])
+    const { count = 1 } = details
     const now = this.#clock.now()
     const known = this.#series.get(key)
-    if (known && this.#clock.monotonic() - known.lastSeen <= this.#window) {
-      this.#repeat(known, now)
+    if (known && this.#isCurrent(known)) {
+      this.#repeat(known, count, now)
       return
     }
     if (known) this.#finish(known)
     const objectKey = JSON.stringify(about)
     if (!this.#tokens.take(objectKey)) {
-      this.#dropped('spam')
+      // Without a token for another Event, the latest one with this reason counts the occurrence.
+      const latest = this.#latest.get(topic)
+      if (latest && this.#isCurrent(latest)) this.#repeat(latest, count, now)
+      else this.#dropped('spam')
       return
     }
     const namespace = regarding.namespace ?? 'default'
     const series: Series = {
       key,
+      topic,
       object: objectKey,
       name: eventName(regarding.name, this.#options.random),
       namespace,
@@ -212,11 +225,11 @@ export class EventRecorder {
         type: details.type,
         reason,
         action,
-        note: cutToBytes(details.message, MAX_NOTE_BYTES),
+        note,
         regarding,
         ...(related && { related }),
       },
-      count: 1,
+      count,
       written: 0,
       lastSeen: this.#clock.monotonic(),
       lastObserved: now,
@@ -226,8 +239,12 @@ export class EventRecorder {
     this.#enqueue(series)
   }
 
-  #repeat(series: Series, now: number): void {
-    series.count++
+  #isCurrent({ lastSeen }: Series): boolean {
+    return this.#clock.monotonic() - lastSeen <= this.#window
+  }
+
+  #repeat(series: Series, count: number, now: number): void {
+    series.count += count
     series.lastSeen = this.#clock.monotonic()
     series.lastObserved = now
     this.#remember(series)
@@ -238,6 +255,7 @@ export class EventRecorder {
   #remember(series: Series): void {
     this.#series.delete(series.key)
     this.#series.set(series.key, series)
+    this.#latest.set(series.topic, series)
     if (this.#series.size > MAX_SERIES) {
       const [oldest] = this.#series.values()
       if (oldest) this.#finish(oldest)
@@ -260,7 +278,7 @@ export class EventRecorder {
   }
 
   #finish(series: Series): void {
-    this.#series.delete(series.key)
+    this.#end(series)
     if (series.count > series.written) this.#enqueue(series)
   }
 
@@ -268,8 +286,13 @@ export class EventRecorder {
     this.#queue.delete(series)
     series.state = 'idle'
     // A series that was never written cannot be incremented; the next occurrence starts a new one.
-    if (this.#series.get(series.key) === series) this.#series.delete(series.key)
+    this.#end(series)
     this.#dropped(why)
+  }
+
+  #end(series: Series): void {
+    if (this.#series.get(series.key) === series) this.#series.delete(series.key)
+    if (this.#latest.get(series.topic) === series) this.#latest.delete(series.topic)
   }
 
   #enqueue(series: Series): void {

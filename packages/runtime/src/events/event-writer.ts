@@ -19,6 +19,8 @@ import { eventName, kubeEvent } from './event.ts'
 /** One event and its repetitions. */
 export interface Series {
   readonly key: string
+  /** Identifies the events that differ in the note only. */
+  readonly topic: string
   /** Key of the object that the event regards. */
   readonly object: string
   readonly event: KubeEvent

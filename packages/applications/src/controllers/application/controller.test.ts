@@ -1,3 +1,4 @@
+import { mergePatch } from '@tenure/kube'
 import { ConfigMap, Deployment, Job, PersistentVolumeClaim, Pod, Service } from '@tenure/kube/kinds'
 import { refuse } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -24,7 +25,7 @@ async function running(more: object = {}): Promise<void> {
 const condition = (name = 'shop') => fixture.read(name)?.status?.conditions?.[0]
 
 describe('from creation to running', () => {
-  test('a new Application takes three writes and two events', async () => {
+  test('a new Application takes three writes and three events', async () => {
     await fixture.write('shop', plainSpec)
     await fixture.settle()
     fixture.rollOut('shop')
@@ -34,7 +35,8 @@ describe('from creation to running', () => {
       'apply deployments/shop',
       'apply applications/shop/status',
     ])
-    expect(fixture.events).toEqual({ Created: 1, Reconciled: 1 })
+    expect(fixture.events).toEqual({ Created: 1, Reconciling: 1, Reconciled: 1 })
+    expect(fixture.notes('Reconciling')).toEqual([`Rolling out 3 replicas of ${plainSpec.image}.`])
     expect(fixture.read('shop')?.metadata.finalizers).toEqual([FINALIZER])
     const [owner] = fixture.server.peek(Deployment, at('shop'))?.metadata.ownerReferences ?? []
     expect(owner).toMatchObject({ kind: 'Application', name: 'shop', controller: true })
@@ -66,7 +68,7 @@ describe('from creation to running', () => {
     fixture.rollOut('shop')
     await fixture.phase('shop', 'Running')
     expect(fixture.writes).toHaveLength(5)
-    expect(fixture.events).toEqual({ Created: 1, Reconciled: 1 })
+    expect(fixture.events).toEqual({ Created: 1, Reconciling: 1, Reconciled: 1 })
   })
 
   test('a running Application costs no writes, even after a restart', async () => {
@@ -88,7 +90,26 @@ describe('a change of the spec', () => {
     fixture.rollOut('shop')
     await fixture.phase('shop', 'Running')
     expect(fixture.read('shop')?.status).toMatchObject({ observedGeneration: 2, replicas: 5, readyReplicas: 5 })
-    expect(fixture.events).toEqual({ Created: 1, Updated: 1, Reconciled: 2 })
+    expect(fixture.events).toEqual({ Created: 1, Updated: 1, Reconciling: 2, Reconciled: 2 })
+    // A Kubernetes event says what happened last.
+    expect(fixture.notes('Reconciled')).toEqual(['3 of 3 replicas are ready.', '5 of 5 replicas are ready.'])
+    expect(fixture.notes('Reconciling').at(-1)).toBe('Rolling out 5 replicas of nginx:2.')
+  })
+
+  test.each(['a running Application', 'the first rollout'])('five quick changes of %s count as five', async (which) => {
+    if (which === 'a running Application') await running()
+    else await fixture.write('shop', plainSpec)
+    await fixture.settle()
+    for (let replicas = 4; replicas < 9; replicas++) {
+      await fixture.api.patch(Application, at('shop'), mergePatch({ spec: { replicas } }))
+    }
+    await fixture.settle()
+    expect(fixture.events['Updated']).toBe(5)
+    expect(fixture.notes('Reconciling')).toContain(`Rolling out 8 replicas of ${plainSpec.image}.`)
+    fixture.rollOut('shop')
+    await fixture.phase('shop', 'Running')
+    await fixture.clock.advance(60_000)
+    expect(fixture.events['Updated']).toBe(5)
   })
 
   test('the change creates and removes children, but keeps volume claims', async () => {
@@ -175,7 +196,8 @@ describe('changes by others', () => {
     await fixture.settle()
     expect(fixture.server.peek(Deployment, at('shop'))).toBeDefined()
     expect(fixture.read('shop')?.status?.phase).toBe('Pending')
-    expect(fixture.events['Reconciling']).toBe(1)
+    // One for the creation.
+    expect(fixture.events['Reconciling']).toBe(2)
   })
 
   test('a change of the status is reverted', async () => {
@@ -219,7 +241,7 @@ describe('a pod that fails', () => {
     await fixture.settle()
     expect(fixture.read('shop')?.status?.phase).toBe('Failed')
     expect(condition()).toMatchObject({ reason: 'ErrImagePull', message: 'Pod shop-1: ErrImagePull!' })
-    expect(fixture.events).toEqual({ Created: 1, ReconciliationFailed: 1 })
+    expect(fixture.events).toEqual({ Created: 1, Reconciling: 1, ReconciliationFailed: 1 })
     fixture.forget()
     fixture.addPod('shop-1', 'shop', 'ImagePullBackOff')
     await fixture.clock.advance(60_000)
@@ -228,7 +250,7 @@ describe('a pod that fails', () => {
     await fixture.phase('shop', 'Pending')
     fixture.rollOut('shop')
     await fixture.phase('shop', 'Running')
-    expect(fixture.events).toEqual({ Created: 1, ReconciliationFailed: 1, Reconciling: 1, Reconciled: 1 })
+    expect(fixture.events).toEqual({ Created: 1, ReconciliationFailed: 1, Reconciling: 2, Reconciled: 1 })
   })
 
   test('a pod of an earlier revision does not fail the current one', async () => {
@@ -285,7 +307,7 @@ describe('a failing reconcile', () => {
     await fixture.clock.advance(1_500)
     fixture.rollOut('shop')
     await fixture.phase('shop', 'Running')
-    expect(fixture.events).toEqual({ Created: 1, Reconciled: 1 })
+    expect(fixture.events).toEqual({ Created: 1, Reconciling: 1, Reconciled: 1 })
   })
 
   test('a repeated transient error is reported', async () => {
@@ -312,7 +334,7 @@ describe('a failing reconcile', () => {
     await fixture.clock.advance(2_000)
     fixture.rollOut('shop')
     await fixture.phase('shop', 'Running')
-    expect(fixture.events).toEqual({ Created: 1, Reconciled: 1 })
+    expect(fixture.events).toEqual({ Created: 1, Reconciling: 1, Reconciled: 1 })
   })
 
   test('a foreign object of the same name is left alone and blocks until it is deleted', async () => {

@@ -15,6 +15,7 @@ import { type Child, CHILD_KINDS, childrenFor, isOutdated, podRevision } from '.
 import { describeActions } from './describe-actions.ts'
 import { nameConflict } from './name-conflicts.ts'
 import { observe, type Observed } from './observed.ts'
+import { announceRollout, isFirstGeneration } from './rollout-events.ts'
 import { isFinished } from './run-once.ts'
 
 /** Applies and removes children; the event comes last, so that it is recorded only if every action succeeded. */
@@ -30,7 +31,12 @@ export function planApplication(
     !observed.job &&
     actions.some((action) => action.type === 'apply' && (action.kind === Deployment || action.kind === Job))
   const message = `Created ${describeActions(actions)}.`
-  return [...actions, isCreated && event({ type: 'Normal', reason: REASONS.created, message })]
+  return [
+    ...actions,
+    isCreated && event({ type: 'Normal', reason: REASONS.created, message }),
+    // The status report announces the rollout of a later generation.
+    isCreated && isFirstGeneration(object) && announceRollout(object.spec),
+  ]
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Action } from '@tenure/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Application, ApplicationStatus, Phase } from '../../api/index.ts'
+import type { Application, ApplicationSpec, ApplicationStatus, Phase } from '../../api/index.ts'
 import { application, NOW } from '../../testing/objects.ts'
 import { planReport } from './status-report.ts'
 
@@ -31,6 +31,17 @@ const brief = (actions: readonly Action<Application>[]): readonly unknown[] =>
 const report = (before: ApplicationStatus | undefined, next: ApplicationStatus, now = NOW): readonly unknown[] =>
   brief(planReport(application({}, before, next.observedGeneration), next, now))
 
+/** Events of the first report of a generation. */
+const eventsOf = (before: ApplicationStatus | undefined, generation: number, more: Partial<ApplicationSpec> = {}) =>
+  planReport(application(more, before, generation), { ...pending, observedGeneration: generation }, NOW)
+    .filter((action) => action.type === 'event')
+    .map(({ count, message, reason }) => ({ reason, message, ...(count !== undefined && { count }) }))
+
+const changed = (count: number, message: string): readonly object[] => [
+  { reason: 'Updated', message: 'The spec was changed.', count },
+  { reason: 'Reconciling', message },
+]
+
 describe('events of a transition', () => {
   test.each([
     ['the first ready status', undefined, running, ['Normal Reconciled']],
@@ -40,9 +51,9 @@ describe('events of a transition', () => {
       'a new spec that is ready',
       running,
       { ...running, observedGeneration: 2 },
-      ['Normal Updated', 'Normal Reconciled'],
+      ['Normal Updated', 'Normal Reconciling', 'Normal Reconciled'],
     ],
-    ['a new spec', running, { ...pending, observedGeneration: 2 }, ['Normal Updated']],
+    ['a new spec', running, { ...pending, observedGeneration: 2 }, ['Normal Updated', 'Normal Reconciling']],
     ['a repair without a new spec', running, pending, ['Normal Reconciling']],
     ['the recovery from a failure', failed, pending, ['Normal Reconciling']],
     ['a failure', pending, failed, ['Warning ReconciliationFailed']],
@@ -52,6 +63,20 @@ describe('events of a transition', () => {
     ['the end of a run', pending, statusAt('Succeeded', 'ReconciliationSucceeded'), ['Normal Reconciled']],
   ])('%s records each new fact once', (_what, before, next, events) => {
     expect(report(before, next)).toEqual(['status', ...events])
+  })
+
+  test('every change of the spec since the last report counts, and the rollout is described', () => {
+    const more = { replicas: 5, image: 'nginx:2' }
+    expect(eventsOf(running, 6, more)).toEqual(changed(5, 'Rolling out 5 replicas of nginx:2.'))
+    // While the first rollout is under way there is no report yet.
+    expect(eventsOf(undefined, 6, more)).toEqual(changed(5, 'Rolling out 5 replicas of nginx:2.'))
+    expect(eventsOf(undefined, 1)).toEqual([])
+    // A restored object begins with generation 1 again.
+    const restored = eventsOf({ ...running, observedGeneration: 9 }, 1, { replicas: 1 })
+    expect(restored).toEqual(changed(1, expect.stringMatching(/^Rolling out 1 replica of /) as string))
+    const autoscaling = { minReplicas: 2, maxReplicas: 8 }
+    expect(eventsOf(running, 2, { image: 'a', autoscaling })[1]?.message).toBe('Rolling out 2 to 8 replicas of a.')
+    expect(eventsOf(running, 2, { image: 'a', run: 'Once' })[1]?.message).toBe('Starting 3 runs of a.')
   })
 
   test('a failure event has the reason and the message', () => {

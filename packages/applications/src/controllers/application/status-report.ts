@@ -12,6 +12,7 @@ import {
 import { Application, type ApplicationStatus, CONDITIONS, isReported, REASONS } from '../../api/index.ts'
 import { observe } from './observed.ts'
 import { rolloutOf } from './rollout.ts'
+import { announceRollout, announceUpdate, isFirstGeneration } from './rollout-events.ts'
 import { failedStatus, statusOf } from './status.ts'
 import { isTransient } from './transient-error.ts'
 
@@ -67,7 +68,7 @@ export function planReport(
 function waitOf(application: Stored<Application>, next: ApplicationStatus, now: number, isBusy: () => boolean): number {
   const { metadata, status: before } = application
   if (!isReported(before)) {
-    if (next.phase !== 'Pending') return 0
+    if (next.phase !== 'Pending' || !isFirstGeneration(application)) return 0
     const period = isBlank(next) && isBusy() ? BUSY_FIRST_REPORT_DELAY_MS : FIRST_REPORT_DELAY_MS
     return Math.min(remaining(metadata.creationTimestamp, period, now), FIRST_REPORT_DELAY_MS)
   }
@@ -110,17 +111,11 @@ function isProgress(before: ApplicationStatus, next: ApplicationStatus): boolean
 }
 
 /** Events for the transition from the current status to the next. */
-function eventsOf(
-  { metadata, status: before }: Stored<Application>,
-  next: ApplicationStatus,
-): readonly Action<Application>[] {
+function eventsOf(application: Stored<Application>, next: ApplicationStatus): readonly Action<Application>[] {
+  const { spec, status: before } = application
   const isNew = before?.observedGeneration !== next.observedGeneration
   const message = messageOf(next) ?? ''
-  const events: Action<Application>[] = []
-  if (isNew && isReported(before)) {
-    const note = `Generation ${String(metadata.generation)} is being applied.`
-    events.push(event({ type: 'Normal', reason: REASONS.updated, message: note }))
-  }
+  const events: Action<Application>[] = isNew ? [...announceUpdate(application)] : []
   if (isTrue(next.conditions, CONDITIONS.ready)) {
     if (isNew || !isTrue(before?.conditions, CONDITIONS.ready)) {
       events.push(event({ type: 'Normal', reason: REASONS.reconciled, message }))
@@ -131,7 +126,7 @@ function eventsOf(
       events.push(event({ type: 'Warning', reason: REASONS.reconciliationFailed, message: note }))
     }
   } else if (next.phase === 'Pending' && !isNew && before?.phase !== 'Pending') {
-    events.push(event({ type: 'Normal', reason: REASONS.reconciling, message }))
+    events.push(announceRollout(spec))
   }
   return events
 }
