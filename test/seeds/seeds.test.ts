@@ -68,7 +68,9 @@ describe.skipIf(!hasTools)('the commands of the seed documents (skipped without 
     const { events } = await terminal.ask<Events>(controller.events)
     const reasons = (name: string): readonly string[] =>
       events.filter(({ involvedObject }) => involvedObject.name === name).map(({ reason }) => reason)
-    expect(reasons('my-app')).toEqual(expect.arrayContaining(['Created', 'Updated', 'Deleted', 'Reconciled']))
+    expect(reasons('my-app')).toEqual(
+      expect.arrayContaining(['Created', 'Updated', 'Deleted', 'Reconciling', 'Reconciled']),
+    )
     expect(reasons('test-app')).toContain('Created')
   })
 

@@ -1,7 +1,7 @@
 import { Application, FINALIZER, OPERATOR } from '@tenure/applications'
-import type { Stored, Transport } from '@tenure/kube'
+import type { Kind, Stored, Transport } from '@tenure/kube'
 import { mergePatch } from '@tenure/kube'
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
+import { Deployment, MutatingWebhookConfiguration, Pod, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
 import { createMetrics } from '@tenure/runtime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { onEveryFloor } from '../../floors/index.ts'
@@ -85,6 +85,15 @@ onEveryFloor(
       expect(new Set(written)).toEqual(new Set([`PATCH ${PATH}/${served}/applications/shop/status`]))
       const mine = 'example.dev/mine'
       expect((await create(served, 'held', { finalizers: [mine] })).metadata.finalizers).toEqual([mine, FINALIZER])
+    })
+
+    test('the selector of the guide finds an Application and its objects', async () => {
+      const selection = { namespace: served, labelSelector: 'app.kubernetes.io/instance=shop' }
+      const names = async (kind: Kind): Promise<readonly string[]> =>
+        (await floor().api.list(kind, selection)).items.map(({ metadata }) => metadata.name)
+      expect(await names(Application)).toEqual(['shop'])
+      expect(await names(Deployment)).toEqual(['shop'])
+      expect(await names(Pod)).toEqual([expect.stringMatching(/^shop-/)])
     })
 
     test('the webhook adds no finalizer in a namespace that is not watched', async () => {
