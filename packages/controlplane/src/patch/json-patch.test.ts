@@ -200,3 +200,76 @@ describe('applyJsonPatch', () => {
     )
   })
 })
+
+const many = (operation: (index: number) => object): readonly object[] =>
+  Array.from({ length: MAX_OPERATIONS }, (_, index) => operation(index))
+
+describe('a JSON patch of many operations', () => {
+  const keys = Array.from({ length: 30_000 }, (_, index) => `k${index}`)
+  const items = Array.from({ length: 300_000 }, (_, index) => index)
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a' },
+    data: Object.fromEntries(keys.map((key) => [key, 'x'])),
+    items,
+  } as unknown as KubeObject
+
+  test('copies a large object once', () => {
+    const patched = applyJsonPatch(
+      object,
+      many((index) => ({ op: 'add', path: `/data/n${index}`, value: 'y' })),
+    ) as unknown as { readonly data: object }
+    expect(Object.keys(patched.data).length).toBe(40_000)
+    expect(Object.keys((object as unknown as { readonly data: object }).data).length).toBe(30_000)
+  })
+
+  test('inserts and removes at both ends of a long list without moving it', () => {
+    const patched = applyJsonPatch(
+      object,
+      many((index) =>
+        index % 2 === 0 ? { op: 'add', path: '/items/0', value: 'y' } : { op: 'remove', path: '/items/-1' },
+      ),
+    ) as unknown as { readonly items: readonly unknown[] }
+    expect(patched.items.length).toBe(items.length)
+    expect([patched.items[0], patched.items[4999], patched.items[5000]]).toEqual(['y', 'y', 0])
+    expect(items.length).toBe(300_000)
+  })
+
+  test('cannot double a value until it fills the memory', () => {
+    const doubling = many((index) => ({ op: 'copy', from: '/data', path: `/data/c${index}` }))
+    expect(() => applyJsonPatch(object, doubling)).toThrow('the server rejected our request')
+  })
+})
+
+const token = fc.constantFrom('a', 'b', '0', '1', '-', '-1')
+const path = fc.array(token, { minLength: 1, maxLength: 3 }).map((tokens) => `/${tokens.join('/')}`)
+const operation = fc.record({
+  op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'copy'),
+  path,
+  from: path,
+  value: fc.constantFrom<unknown>(1, [], {}, [1, 2], { a: { b: [1] } }),
+})
+
+test('a patch is its operations one after another, and changes neither the object nor the patch', () => {
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 12 }), (operations) => {
+      const object = { a: { a: [1, { b: 2 }], b: [[1], [2]] }, b: [{ a: 1 }, [3]] } as unknown as KubeObject
+      const before = JSON.stringify([object, operations])
+      // Operations that do not apply are left out, so that long patches are tested.
+      const applied: unknown[] = []
+      let expected = object
+      for (const one of operations) {
+        try {
+          expected = structuredClone(applyJsonPatch(structuredClone(expected), [one]))
+          applied.push(one)
+        } catch (error) {
+          if (!(error instanceof StatusError)) throw error
+        }
+      }
+      expect(applyJsonPatch(object, applied)).toEqual(expected)
+      expect(JSON.stringify([object, operations])).toBe(before)
+    }),
+    { numRuns: 2000 },
+  )
+})

@@ -1,10 +1,11 @@
-import { isDeepEqual, isJsonObject, type JsonObject, ownValue, setOwnValue } from '@tenure/kube/model'
+import { isDeepEqual, isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
 import { notApplicable, tooLarge } from './errors.ts'
 import { goKind } from './go-format.ts'
 import { isList, jsonSize, MAX_DEPTH } from './json.ts'
+import { JsonDocument } from './json-document.ts'
 
 export const MAX_OPERATIONS = 10_000
 /** Bytes that all `copy` operations of one patch may add: the size limit of a request body. */
@@ -24,37 +25,34 @@ interface Operation {
  * a pointer is ignored.
  */
 export function applyJsonPatch(object: KubeObject, operations: unknown): KubeObject {
-  const decoded = decode(operations)
-  let document: unknown = object
+  const document = new JsonDocument(object)
   let copied = 0
-  const sizes = new WeakMap<object, number>()
-  for (const operation of decoded) {
-    const { op, path, from, value } = operation
+  for (const { op, path, from, value } of decode(operations)) {
     switch (op) {
       case 'add':
-        document = add(document, pointer(path), value ?? null)
+        document.add(pointer(path), value ?? null)
         break
       case 'remove':
-        document = remove(document, pointer(path))
+        document.remove(pointer(path))
         break
       case 'replace':
-        document = path === '' ? whole(value) : replace(document, pointer(path), value ?? null)
+        if (path === '') document.root = whole(value)
+        else document.replace(pointer(path), value ?? null)
         break
       case 'move': {
-        const tokens = pointer(from)
-        const moved = get(document, tokens)
-        document = add(remove(document, tokens), pointer(path), moved)
+        const moved = document.remove(pointer(from))
+        document.add(pointer(path), moved)
         break
       }
       case 'copy': {
-        const taken = get(document, pointer(from)) ?? null
-        copied += jsonSize(taken, sizes)
+        const taken = document.copy(pointer(from)) ?? null
+        copied += jsonSize(taken)
         if (copied > MAX_COPIED_BYTES) throw notApplicable()
-        document = add(document, pointer(path), taken)
+        document.add(pointer(path), taken)
         break
       }
       case 'test':
-        if (!isDeepEqual(path === '' ? document : (get(document, pointer(path)) ?? null), value ?? null)) {
+        if (!isDeepEqual(path === '' ? document.root : (document.get(pointer(path)) ?? null), value ?? null)) {
           throw notApplicable()
         }
         break
@@ -62,8 +60,9 @@ export function applyJsonPatch(object: KubeObject, operations: unknown): KubeObj
         throw notApplicable()
     }
   }
-  if (!isJsonObject(document)) throw notApplicable()
-  return document
+  const patched = document.root
+  if (!isJsonObject(patched)) throw notApplicable()
+  return patched
 }
 
 function decode(operations: unknown): readonly Operation[] {
@@ -106,75 +105,4 @@ function pointer(path: string | undefined): readonly string[] {
 function whole(value: unknown): unknown {
   if (!isJsonObject(value) && !isList(value)) throw notApplicable()
   return value
-}
-
-/** The value at the tokens; undefined if its container lacks it. */
-function get(document: unknown, tokens: readonly string[]): unknown {
-  let current = document
-  for (const [depth, token] of tokens.entries()) {
-    const isLast = depth === tokens.length - 1
-    if (isList(current)) current = current[index(token, current.length, current.length - 1)]
-    else if (isJsonObject(current)) current = ownValue(current, token)
-    else throw notApplicable()
-    if (!isLast && (current === undefined || current === null)) throw notApplicable()
-  }
-  return current
-}
-
-/** An index into a list of `length`, at most `last`. */
-function index(token: string, length: number, last: number): number {
-  if (!/^[+-]?\d{1,15}$/.test(token)) throw notApplicable()
-  const given = Number(token)
-  const at = given < 0 ? given + length : given
-  if (at < 0 || at > last) throw notApplicable()
-  return at
-}
-
-type Change = (container: JsonObject | readonly unknown[], token: string) => unknown
-
-/** A copy of the document with the innermost container changed. */
-function change(document: unknown, tokens: readonly string[], depth: number, changeAt: Change): unknown {
-  const token = tokens[depth]
-  if (token === undefined || (!isList(document) && !isJsonObject(document))) throw notApplicable()
-  if (depth === tokens.length - 1) return changeAt(document, token)
-  if (isList(document)) {
-    const at = index(token, document.length, document.length - 1)
-    return document.with(at, change(document[at], tokens, depth + 1, changeAt))
-  }
-  const child = ownValue(document, token)
-  if (child === undefined) throw notApplicable()
-  const copy: Record<string, unknown> = { ...document }
-  setOwnValue(copy, token, change(child, tokens, depth + 1, changeAt))
-  return copy
-}
-
-function add(document: unknown, tokens: readonly string[], value: unknown): unknown {
-  return change(document, tokens, 0, (container, token) => {
-    if (!isList(container)) return withKey(container, token, value)
-    if (token === '-') return [...container, value]
-    return container.toSpliced(index(token, container.length + 1, container.length), 0, value)
-  })
-}
-
-function replace(document: unknown, tokens: readonly string[], value: unknown): unknown {
-  return change(document, tokens, 0, (container, token) => {
-    if (!isList(container)) return withKey(container, token, value)
-    return container.with(index(token, container.length, container.length - 1), value)
-  })
-}
-
-function remove(document: unknown, tokens: readonly string[]): unknown {
-  return change(document, tokens, 0, (container, token) => {
-    if (isList(container)) return container.toSpliced(index(token, container.length, container.length - 1), 1)
-    if (!Object.hasOwn(container, token)) throw notApplicable()
-    const copy: Record<string, unknown> = { ...container }
-    delete copy[token]
-    return copy
-  })
-}
-
-function withKey(object: JsonObject, key: string, value: unknown): JsonObject {
-  const copy: Record<string, unknown> = { ...object }
-  setOwnValue(copy, key, value)
-  return copy
 }

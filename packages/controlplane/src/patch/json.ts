@@ -8,7 +8,7 @@ export function isList(value: unknown): value is readonly unknown[] {
 }
 
 /** A copy without the given keys. */
-export function omit(object: JsonObject, ...keys: readonly string[]): JsonObject {
+export function omit(object: JsonObject, keys: readonly string[]): JsonObject {
   const copy: Record<string, unknown> = { ...object }
   for (const key of keys) delete copy[key]
   return copy
@@ -19,16 +19,12 @@ export function isEmptyObject(object: object): boolean {
   return true
 }
 
-/** Approximate size of a value in bytes of JSON. Shared parts are measured once. */
-export function jsonSize(value: unknown, known = new WeakMap<object, number>()): number {
+/** Approximate size of a value in bytes of JSON. */
+export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
-  if (typeof value !== 'object' || value === null) return 5
-  const before = known.get(value)
-  if (before !== undefined) return before
   let size = 2
-  if (isList(value)) for (const item of value) size += jsonSize(item, known) + 1
-  else if (isJsonObject(value))
-    for (const key of Object.keys(value)) size += key.length + 4 + jsonSize(value[key], known)
-  known.set(value, size)
+  if (isList(value)) for (const item of value) size += jsonSize(item) + 1
+  else if (isJsonObject(value)) for (const key of Object.keys(value)) size += key.length + 4 + jsonSize(value[key])
+  else return 5
   return size
 }

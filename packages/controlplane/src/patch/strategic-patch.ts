@@ -31,7 +31,7 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: PatchSchema, 
   if (depth > MAX_DEPTH) throw badRequest('exceeded max depth')
   if (Object.hasOwn(patch, DIRECTIVE)) {
     const directive = patch[DIRECTIVE]
-    if (directive === 'replace') return omit(patch, DIRECTIVE)
+    if (directive === 'replace') return omit(patch, [DIRECTIVE])
     if (directive === 'delete') return {}
     throw unclassified(`unknown patch type: ${goValue(directive)} in map: ${goValue(patch)}`)
   }
@@ -97,7 +97,10 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
     if (key.startsWith(DELETE_FROM_LIST) || key.startsWith(SET_ELEMENT_ORDER) || keys.has(key)) continue
     throw badRequest('invalid patch format of retainKeys')
   }
-  return omit(original, ...Object.keys(original).filter((key) => !keys.has(key)))
+  return omit(
+    original,
+    Object.keys(original).filter((key) => !keys.has(key)),
+  )
 }
 
 /** Merges the lists ordered by `$setElementOrder/…`; returns their keys. */
