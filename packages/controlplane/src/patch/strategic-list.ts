@@ -36,12 +36,17 @@ export function mergeLists(
   if (mergeKey === '') throw unclassified(`cannot merge lists without merge key for ${schema.kind}`)
   const { kept, changes } = applyElementDirectives(original, patch, mergeKey)
   const merged = [...kept]
+  const indexes = indexByKey(kept, mergeKey)
   for (const change of changes) {
     if (!Object.hasOwn(change, mergeKey)) throw noMergeKey(change, mergeKey)
-    const at = findByKey(merged, mergeKey, change[mergeKey])
-    const found = merged[at]
-    if (isJsonObject(found)) merged[at] = mergeElement(found, change)
-    else merged.push(change)
+    const key = change[mergeKey]
+    const at = indexes.get(key)
+    const found = at === undefined ? undefined : merged[at]
+    if (at !== undefined && isJsonObject(found)) merged[at] = mergeElement(found, change)
+    else {
+      indexes.set(key, merged.length)
+      merged.push(change)
+    }
   }
   const [wanted, others] = partition(merged, changes, mergeKey)
   return inOrder(wanted, others, changes, kept, mergeKey)
@@ -54,7 +59,7 @@ function applyElementDirectives(
   mergeKey: string,
 ): { readonly kept: readonly unknown[]; readonly changes: readonly JsonObject[] } {
   const changes: JsonObject[] = []
-  let kept = original
+  const deleted = new Set<unknown>()
   let isReplaced = false
   for (const element of patch as readonly JsonObject[]) {
     if (!Object.hasOwn(element, DIRECTIVE)) {
@@ -64,8 +69,7 @@ function applyElementDirectives(
     const directive = element[DIRECTIVE]
     if (directive === 'delete') {
       if (!Object.hasOwn(element, mergeKey)) throw noMergeKey(element, mergeKey)
-      const key = element[mergeKey]
-      kept = kept.filter((item) => !isJsonObject(item) || ownValue(item, mergeKey) !== key)
+      deleted.add(element[mergeKey])
     } else if (directive === 'replace') {
       isReplaced = true
     } else if (directive === 'merge') {
@@ -74,7 +78,9 @@ function applyElementDirectives(
       throw unclassified(`unknown patch type: ${goValue(directive)} in map: ${goValue(element)}`)
     }
   }
-  return isReplaced ? { kept: changes, changes: [] } : { kept, changes }
+  if (isReplaced) return { kept: changes, changes: [] }
+  const isKept = (item: unknown): boolean => !isJsonObject(item) || !deleted.has(ownValue(item, mergeKey))
+  return { kept: deleted.size === 0 ? original : original.filter(isKept), changes }
 }
 
 /** Puts a merged list into the order of `$setElementOrder`; elements it does not name keep their place. */
@@ -200,11 +206,14 @@ function places(list: readonly unknown[], mergeKey: string): ReadonlyMap<unknown
   return known
 }
 
-function findByKey(list: readonly unknown[], mergeKey: string, key: unknown): number {
-  return list.findIndex((element, at) => {
+/** The index of the first element with each key. */
+function indexByKey(list: readonly unknown[], mergeKey: string): Map<unknown, number> {
+  const indexes = new Map<unknown, number>()
+  for (const [at, element] of list.entries()) {
     if (!isJsonObject(element)) throw unclassified(`value for key ${at} is not a map`)
-    return Object.hasOwn(element, mergeKey) && element[mergeKey] === key
-  })
+    if (Object.hasOwn(element, mergeKey) && !indexes.has(element[mergeKey])) indexes.set(element[mergeKey], at)
+  }
+  return indexes
 }
 
 /** The common type of all elements of both lists. */

@@ -192,4 +192,15 @@ describe('applyStrategicPatch', () => {
       }),
     )
   })
+
+  test('a list of 60,000 items merges, loses items and is ordered by key, without comparing all with all', () => {
+    const names = Array.from({ length: 60_000 }, (_, index) => `n${index}`)
+    const before = names.map((name) => ({ name, image: '1' }))
+    const merged = podSpec({ containers: before }, { containers: names.map((name) => ({ name, image: '2' })) })
+    expect(merged).toEqual({ containers: names.map((name) => ({ name, image: '2' })) })
+    const gone = names.slice(1).map((name) => ({ name, $patch: 'delete' }))
+    expect(podSpec({ containers: before }, { containers: gone })).toEqual({ containers: before.slice(0, 1) })
+    const order = { '$setElementOrder/containers': names.toReversed().map((name) => ({ name })) }
+    expect(podSpec({ containers: before }, order)).toEqual({ containers: before.toReversed() })
+  })
 })

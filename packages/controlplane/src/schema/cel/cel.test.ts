@@ -163,6 +163,31 @@ describe('the cost limits of rules', () => {
   })
 })
 
+describe('rules of the items of a long list on an update', () => {
+  const entry: Schema = {
+    type: 'object',
+    properties: { name: { type: 'string' }, size: { type: 'integer' } },
+    rules: [{ rule: 'self.size >= oldSelf.size', message: 'must not shrink' }],
+  }
+  const plain: Schema = { ...entry, rules: [{ rule: 'self.size > 40000', message: 'must be large' }] }
+  const list = (items: Schema): Schema => ({
+    type: 'object',
+    properties: { l: { type: 'array', items, ...(items === entry && { listType: 'map', listMapKeys: ['name'] }) } },
+  })
+  const entries = Array.from({ length: 40_000 }, (_, index) => ({ name: `n${index}`, size: index }))
+
+  test('each item finds its old item by key', () => {
+    const shrunk = entries.with(39_999, { name: 'n39999', size: 0 }).toReversed()
+    expect(validateRules(list(entry), { l: shrunk }, { old: { l: entries } })).toMatchObject([
+      { field: 'l[0]', message: 'Invalid value: must not shrink' },
+    ])
+  })
+
+  test('a list without keys is compared once, not for each item', () => {
+    expect(validateRules(list(plain), { l: entries }, { old: { l: structuredClone(entries) } })).toEqual([])
+  })
+})
+
 describe('property names in rules', () => {
   test.each([
     ['x-y', 'x__dash__y'],

@@ -1,5 +1,7 @@
+import { boundedText } from '../decode/field-paths.ts'
 import { duplicate, forbidden, invalidOmitted, invalidValue, required } from '../field-errors.ts'
 import type { FieldError, Rule, Schema } from '../types.ts'
+import { correlator } from '../validation/correlate.ts'
 import type { CompiledRule, Validator } from './compile.ts'
 import { validatorOf } from './compile.ts'
 import { CostExceeded, metered, MAX_OBJECT_COST, MAX_RULE_COST } from './cost.ts'
@@ -29,7 +31,7 @@ export function validateRules(schema: Schema, value: unknown, options: RuleOptio
     cel: validator.type.convert(value),
     old,
     oldCel: old === undefined ? undefined : validator.type.convert(old),
-    isUnchanged: () => old !== undefined && isDeepEqual(value, old),
+    isUnchanged: once(() => old !== undefined && isDeepEqual(value, old)),
   })
   return run.errors
 }
@@ -82,8 +84,9 @@ class Run {
     const { items } = validator
     if (!items) return
     const cel = place.cel as readonly unknown[]
+    const find = correlator(validator.schema, place.old)
     value.forEach((item, index) => {
-      const oldIndex = correlated(validator.schema, item, place.old)
+      const oldIndex = find(item)
       const old = oldIndex < 0 ? undefined : (place.old as readonly unknown[])[oldIndex]
       this.visit(items, {
         path: `${place.path}[${index}]`,
@@ -92,7 +95,7 @@ class Run {
         old,
         oldCel: oldIndex < 0 ? undefined : (place.oldCel as readonly unknown[])[oldIndex],
         // An item without an old item is unchanged if its list is.
-        isUnchanged: () => (oldIndex < 0 ? place.isUnchanged() : isDeepEqual(item, old)),
+        isUnchanged: once(() => (oldIndex < 0 ? place.isUnchanged() : isDeepEqual(item, old))),
       })
     })
   }
@@ -106,12 +109,12 @@ class Run {
       const old = before && Object.hasOwn(before, key) ? before[key] : undefined
       const separator = place.path === '' ? '' : '.'
       this.visit(next, {
-        path: property ? `${place.path}${separator}${key}` : `${place.path}[${key}]`,
+        path: property ? `${place.path}${separator}${key}` : `${place.path}[${boundedText(key)}]`,
         value: child,
         cel: celChild(validator, place.cel, key, child, next),
         old,
         oldCel: old === undefined ? undefined : celChild(validator, place.oldCel, key, old, next),
-        isUnchanged: () => old !== undefined && isDeepEqual(child, old),
+        isUnchanged: once(() => old !== undefined && isDeepEqual(child, old)),
       })
     }
   }
@@ -201,12 +204,10 @@ function celChild(validator: Validator, cel: unknown, key: string, value: unknow
   return escaped === undefined ? next.type.convert(value) : (cel as JsonObject | undefined)?.[escaped]
 }
 
-function correlated(schema: Schema, item: unknown, old: unknown): number {
-  const keys = schema.listMapKeys
-  if (schema.listType !== 'map' || !keys || !Array.isArray(old) || !isJsonObject(item)) return -1
-  return old.findIndex(
-    (candidate) => isJsonObject(candidate) && keys.every((key) => isDeepEqual(candidate[key], item[key])),
-  )
+/** Compares at most once: all items of a list ask whether the list is unchanged. */
+function once(compare: () => boolean): () => boolean {
+  let known: boolean | undefined
+  return () => (known ??= compare())
 }
 
 function messageOf(rule: Rule): string {

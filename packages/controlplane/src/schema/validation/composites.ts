@@ -4,7 +4,7 @@ import { invalidValue } from '../field-errors.ts'
 import { goQuote } from '../go-text.ts'
 import type { FieldError } from '../types.ts'
 import { checkEnum, checkList, checkNumber, checkRequired, checkSize, checkString, checkType } from './checks.ts'
-import { correlate } from './correlate.ts'
+import { correlator } from './correlate.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 /**
@@ -80,7 +80,7 @@ function checkAllOf(nodes: readonly SchemaNode[], value: unknown, path: string, 
 
 function merge(into: Result, from: Result | undefined): void {
   if (!from) return
-  into.errors.push(...from.errors)
+  for (const error of from.errors) into.errors.push(error)
   into.matched += from.matched
 }
 
@@ -110,8 +110,9 @@ function validate(node: SchemaNode, value: unknown, path: string, old: unknown):
   } else if (Array.isArray(value)) {
     const { items } = node
     if (items) {
+      const find = correlator(node, old)
       value.forEach((item, index) => {
-        merge(result, validate(items, item, `${path}[${index}]`, correlate(node, item, old)))
+        merge(result, validate(items, item, `${path}[${index}]`, itemAt(old, find(item))))
       })
     }
     checkList(node, value, path, errors)
@@ -132,6 +133,8 @@ function validate(node: SchemaNode, value: unknown, path: string, old: unknown):
   result.matched += 1
   return ratchet(result, value, old)
 }
+
+const itemAt = (list: unknown, index: number): unknown => (Array.isArray(list) && index >= 0 ? list[index] : undefined)
 
 /** Ratcheting: drops the errors of a value that did not change. */
 function ratchet(result: Result, value: unknown, old: unknown): Result {

@@ -123,6 +123,25 @@ describe('a custom resource', () => {
   })
 })
 
+test('errors of unchanged items in a long list are found without comparing all with all', () => {
+  const item = { type: 'object', properties: { name: { type: 'string' }, size: { type: 'integer', maximum: 1 } } }
+  const open = schemaFromOpenApi({
+    type: 'object',
+    properties: {
+      list: {
+        type: 'array',
+        items: item,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      },
+    },
+  })
+  const list = Array.from({ length: 40_000 }, (_, index) => ({ name: `n${index}`, size: 2 }))
+  const next = [...list.toReversed(), { name: 'new', size: 2 }]
+  const { errors } = process(open, noRefs, { list: next }, { default: true, prune: true, old: { list } })
+  expect(errors.map(({ field }) => field)).toEqual(['list[40000].size'])
+})
+
 test('the number and the length of reported unknown fields are bounded', () => {
   const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]))
   const open = schemaFromOpenApi({

@@ -18,7 +18,7 @@ import {
   resetPatternSteps,
 } from './checks.ts'
 import { checkComposites } from './composites.ts'
-import { correlate } from './correlate.ts'
+import { correlator } from './correlate.ts'
 import { checkEmbedded } from './embedded.ts'
 import { checkListType } from './lists.ts'
 import type { SchemaNode } from './schema-node.ts'
@@ -176,12 +176,14 @@ class Walker {
     const { items } = node
     const itemMode = mode === 'prune' && node.preservesUnknown ? 'items' : mode
     let result: unknown[] | undefined
+    const oldItems = this.#ratchets && Array.isArray(old) ? (old as readonly unknown[]) : []
+    const find = correlator(node, oldItems)
     for (let index = 0; index < value.length; index += 1) {
       const item = value[index]
       const isFilled = item === null && items !== undefined && items.hasDefault && !items.isNullable
       const given = isFilled && this.#options.default ? items.default : item
       this.#path.push(index)
-      const next = this.#walk(items, given, this.#ratchets ? correlate(node, given, old) : undefined, itemMode, false)
+      const next = this.#walk(items, given, oldItems.length > 0 ? oldItems[find(given)] : undefined, itemMode, false)
       this.#path.pop()
       if (next !== item) {
         result ??= [...value]
