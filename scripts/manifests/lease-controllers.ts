@@ -1,5 +1,11 @@
 import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
-import { LEASE_OPERATOR, leaseAdmissionRules, leaseControllerDefinition, leaseOperatorRules } from '@tenure/leases'
+import {
+  defaultLeaseSettings,
+  LEASE_OPERATOR,
+  leaseAdmissionRules,
+  leaseControllerDefinition,
+  leaseOperatorRules,
+} from '@tenure/leases'
 
 import type { Entry } from './manifest.ts'
 import { bindingFor, roleFor } from './rbac.ts'
@@ -7,6 +13,7 @@ import { bindingFor, roleFor } from './rbac.ts'
 const NAMESPACE = 'object-lease-system'
 const NAME = LEASE_OPERATOR
 const IMAGE = 'tenure:latest'
+const CLEANUP_IMAGE = defaultLeaseSettings.cleanup.image
 
 const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
 const here = { name: NAME, namespace: NAMESPACE, labels }
@@ -100,6 +107,7 @@ function deployment(): Deployment {
               env: [
                 { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
                 { name: 'LEASE_CONTROLLER_IMAGE', value: IMAGE },
+                { name: 'LEASE_CLEANUP_IMAGE', value: CLEANUP_IMAGE },
               ],
               ports: [
                 { name: 'metrics', containerPort: 8080 },

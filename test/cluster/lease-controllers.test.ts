@@ -260,6 +260,8 @@ describe('dedicated controllers', () => {
         // Its kind, and what a cleanup job needs.
         'jobs.batch [] [] [get list watch patch delete create]',
         'namespaces [] [] [list watch]',
+        // The controller reads their annotations. It never gets access to Secrets.
+        'serviceaccounts [] [] [get]',
       ].toSorted(),
     )
   })
@@ -279,6 +281,75 @@ describe('dedicated controllers', () => {
     } finally {
       await program.end()
     }
+  })
+
+  test('cleanup jobs use only what the LeaseController, a ServiceAccount or a Secret allows', async () => {
+    await fixture.startOperator()
+    const cleanup = { images: ['busybox:*'], secrets: ['listed'] }
+    await fixture.applyController('maps', { kind: 'ConfigMap', cleanup })
+    await fixture.waitForReady('maps')
+    const program = await startDeployed('object-lease-maps')
+    try {
+      await fixture.kubectl('create', 'configmap', 'scripts', '--from-literal=bye=true')
+      for (const account of ['admin', 'cleaner']) await fixture.kubectl('create', 'serviceaccount', account)
+      await fixture.kubectl('annotate', 'serviceaccount', 'cleaner', `${GROUP}/allow-cleanup-jobs=true`)
+      for (const secret of ['granted', 'db']) {
+        await fixture.kubectl('create', 'secret', 'generic', secret)
+        await fixture.kubectl('annotate', 'secret', secret, `${GROUP}/allow-cleanup-jobs=true`)
+      }
+      // As in the guide.
+      await fixture.kubectl('create', 'role', 'read', '--verb=get', '--resource=secrets', '--resource-name=granted')
+      const account = `--serviceaccount=${fixture.namespace}:object-lease-maps`
+      await fixture.kubectl('create', 'rolebinding', 'read', '--role=read', account)
+      const lease = async (name: string, more: Readonly<Record<string, string>>): Promise<void> => {
+        const given = { ttl: '1s', 'on-delete-job': 'scripts/bye', 'job-on-failure': 'delete', ...more }
+        const annotations = Object.fromEntries(Object.entries(given).map(([key, value]) => [`${GROUP}/${key}`, value]))
+        const metadata = { name, namespace: fixture.namespace, annotations }
+        await fixture.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+      }
+      await lease('image', { 'job-image': 'evil:1' })
+      await lease('account', { 'job-service-account': 'admin' })
+      await lease('secret', { 'job-env-secrets': 'db' })
+      await lease('plain', {})
+      await lease('allowed', {
+        'job-image': 'busybox:1.36',
+        'job-service-account': 'cleaner',
+        'job-env-secrets': 'listed,granted',
+      })
+      const exists = async (name: string): Promise<boolean> =>
+        (await fixture.kubectl('get', 'configmap', name, '--ignore-not-found', '-o', 'name')) !== ''
+      for (const name of ['plain', 'allowed']) await expect.poll(() => exists(name), POLL_OPTIONS).toBe(false)
+      const status = `jsonpath={.metadata.annotations.object-lease-controller\\.ullberg\\.us/lease-status}`
+      const refusals = {
+        image: /^Lease expired\..* the image evil:1 is not allowed/,
+        account: /^Lease expired\..* the ServiceAccount admin is not allowed; annotate it/,
+        secret: /^Lease expired\..* the Secret db is not allowed, and its annotations are not readable/,
+      }
+      for (const [name, reason] of Object.entries(refusals)) {
+        await expect.poll(() => fixture.kubectl('get', 'configmap', name, '-o', status), POLL_OPTIONS).toMatch(reason)
+        const events = ['events', '--for', `configmap/${name}`, '-o', 'jsonpath={.items[*].reason}']
+        await expect.poll(() => fixture.kubectl(...events), POLL_OPTIONS).toContain('CleanupJobConfigInvalid')
+      }
+      const used =
+        '{range .items[*]}{.spec.template.spec.serviceAccountName} {.spec.template.spec.containers[0].image}\n{end}'
+      const jobs = await fixture.kubectl('get', 'jobs', '-l', `${GROUP}/cleanup-job=true`, '-o', `jsonpath=${used}`)
+      expect(jobs.trim().split('\n').toSorted()).toEqual(['cleaner busybox:1.36', 'default tenure-cleanup:latest'])
+      await fixture.kubectl('delete', 'jobs', '--all', '--wait=false')
+      await fixture.kubectl('delete', 'configmaps', 'scripts', ...Object.keys(refusals))
+    } finally {
+      await program.end()
+    }
+  })
+
+  test('an object with the name of a child is not adopted', async () => {
+    await fixture.startOperator()
+    await fixture.kubectl('create', 'serviceaccount', 'object-lease-taken')
+    await fixture.applyController('taken', { kind: 'ConfigMap' })
+    await expect.poll(() => fixture.ready('taken'), POLL_OPTIONS).toBe('False NameTaken')
+    const owners = ['serviceaccount', 'object-lease-taken', '-o', 'jsonpath={.metadata.ownerReferences}']
+    expect(await fixture.kubectl('get', ...owners)).toBe('')
+    await fixture.kubectl('delete', 'serviceaccount', 'object-lease-taken')
+    await fixture.waitForReady('taken')
   })
 
   test('a dedicated controller works with its permissions, reports missing ones, and recovers', async () => {

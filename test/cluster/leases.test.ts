@@ -206,8 +206,57 @@ test('a rollback does not restore an earlier expiry of an extended lease', async
   await expect.poll(() => names('deployment', 'web'), POLL_OPTIONS).toBe('')
 })
 
-test('a cleanup job whose object was deleted during downtime is released at the next start', async () => {
+test('an object lives while it is updated, from its generation alone, and then expires', async () => {
+  await fixture.applyController('deployments', { group: 'apps', kind: 'Deployment' })
+  await fixture.waitForReady('deployments')
+  await fixture.apply(deployment('web', { [TTL]: '20s', [`${PREFIX}renew-on`]: 'update' }))
+  const dated = (): Promise<string> => annotation('deployment', 'web', 'expire-at')
+  await expect.poll(dated, POLL_OPTIONS).toMatch(/Z$/)
+  // The API server counts annotations in the generation of a Deployment: the controller's own write does not count.
+  const generation = ['deployment', 'web', '-o', 'jsonpath={.metadata.generation}']
+  expect(await annotation('deployment', 'web', 'observed-generation')).toBe(await fixture.kubectl('get', ...generation))
+  expect(await annotation('deployment', 'web', 'extended-at')).toBe('')
+  const first = await dated()
+  await expect.poll(() => Date.now() > Date.parse(first) - 15_000, POLL_OPTIONS).toBe(true)
+  await fixture.kubectl('set', 'image', 'deployment/web', 'main=nginx:2')
+  await expect.poll(dated, POLL_OPTIONS).not.toBe(first)
+  expect(await annotation('deployment', 'web', 'observed-generation')).toBe(await fixture.kubectl('get', ...generation))
+
+  // An update while no controller runs counts, too.
+  await operator.stop()
+  await fixture.kubectl('scale', 'deployment/web', '--replicas=1')
+  const second = await dated()
+  await expect.poll(() => Date.now() > Date.parse(second) + 1_000, POLL_OPTIONS).toBe(true)
+  operator = await fixture.startOperator({ leaseControllerMode: 'shared' })
+  await expect.poll(dated, POLL_OPTIONS).not.toBe(second)
+  const third = await dated()
+  await expect.poll(() => names('deployment', 'web'), POLL_OPTIONS).toBe('')
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(third))
+})
+
+test('a restored object is not deleted because of the dates of its earlier life', async () => {
   await fixture.applyController('maps', { kind: 'ConfigMap' })
+  await fixture.waitForReady('maps')
+  const restored = (name: string, annotations: object) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: fixture.namespace, annotations },
+  })
+  const old = { [`${PREFIX}extended-at`]: '2024-01-01T00:00:00Z', [`${PREFIX}expire-at`]: '2024-01-01T01:00:00Z' }
+  await fixture.apply(restored('backup', { [TTL]: '1h', ...old }))
+  await fixture.apply(restored('fixed', { [`${PREFIX}expires`]: '2024-01-01', ...old }))
+  const created = await fixture.kubectl('get', 'cm', 'backup', '-o', 'jsonpath={.metadata.creationTimestamp}')
+  await expect.poll(() => annotation('configmap', 'backup', 'extended-at'), POLL_OPTIONS).toBe(created)
+  expect(Date.parse(await annotation('configmap', 'backup', 'expire-at'))).toBe(Date.parse(created) + 3_600_000)
+  await expect
+    .poll(() => annotation('configmap', 'fixed', 'lease-status'), POLL_OPTIONS)
+    .toMatch(/^Invalid TTL: expires is not after the object's creation/)
+  const events = ['events', '--for', 'configmap/backup', '-o', 'jsonpath={.items[*].reason}']
+  await expect.poll(() => fixture.kubectl(...events), POLL_OPTIONS).toContain('LeaseStartReset')
+})
+
+test('a cleanup job whose object was deleted during downtime is released at the next start', async () => {
+  await fixture.applyController('maps', { kind: 'ConfigMap', cleanup: { serviceAccounts: ['missing'] } })
   await fixture.waitForReady('maps')
   await fixture.kubectl('create', 'configmap', 'scripts', '--from-literal=bye=true')
   const annotations = {

@@ -10,7 +10,7 @@ import {
   webhookConfig,
 } from '@tenure/runtime/configuration'
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
-import { defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
+import { type CleanupSettings, defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
 import { isDnsSubdomain } from '@tenure/kube/model'
 import { optInLabelProblem } from './controllers/lease/namespace-filter.ts'
 
@@ -27,6 +27,43 @@ export const familiesConfig = {
     default: NEWER_FAMILY.prefix,
     environment: 'LEASE_NEWER_PREFIX',
     meaning: 'Prefix of the annotation family with lease-start. The same value as --prefix disables that family.',
+  },
+} as const satisfies Table
+
+/** Limits of cleanup jobs: included by every program that runs lease controllers. */
+export const cleanupConfig = {
+  cleanupPolicy: {
+    type: 'string',
+    choices: ['any', 'listed'],
+    default: defaultLeaseSettings.cleanup.policy,
+    environment: 'LEASE_CLEANUP_POLICY',
+    meaning:
+      'What cleanup jobs may use. listed: the default image, the ServiceAccount default, what the lists below and the LeaseController ' +
+      'allow, and ServiceAccounts and Secrets with the annotation allow-cleanup-jobs. any: what their objects ask for.',
+  },
+  cleanupImage: {
+    type: 'string',
+    default: defaultLeaseSettings.cleanup.image,
+    environment: 'LEASE_CLEANUP_IMAGE',
+    meaning: 'Image of cleanup jobs that name none. It needs sh, and kubectl for scripts that use it.',
+  },
+  cleanupImages: {
+    type: 'list',
+    default: [],
+    environment: 'LEASE_CLEANUP_IMAGES',
+    meaning: 'Patterns of further images that cleanup jobs may use; * stands for any text.',
+  },
+  cleanupServiceAccounts: {
+    type: 'list',
+    default: [],
+    environment: 'LEASE_CLEANUP_SERVICE_ACCOUNTS',
+    meaning: 'Patterns of further ServiceAccounts that cleanup jobs may use; * stands for any text.',
+  },
+  cleanupSecrets: {
+    type: 'list',
+    default: [],
+    environment: 'LEASE_CLEANUP_SECRETS',
+    meaning: 'Patterns of Secrets that cleanup jobs may use; * stands for any text.',
   },
 } as const satisfies Table
 
@@ -100,6 +137,7 @@ export const leasesConfig = {
     meaning: 'Longest time before expiry at which a LeaseExpiring Event is recorded.',
   },
   ...familiesConfig,
+  ...cleanupConfig,
   report: {
     type: 'string',
     environment: 'LEASE_REPORT',
@@ -132,7 +170,34 @@ export function leaseSettings(values: LeasesSettings): LeaseSettings {
     dryRun: values.dryRun,
     optIn: optInOf(values),
     expiryWarning: { fraction: values.headsUpPercent / 100, atMost: values.headsUpMax },
+    cleanup: cleanupSettings(values),
   }
+}
+
+export function cleanupSettings(values: Values<typeof cleanupConfig>): CleanupSettings {
+  return {
+    image: values.cleanupImage,
+    policy: values.cleanupPolicy,
+    images: values.cleanupImages,
+    serviceAccounts: values.cleanupServiceAccounts,
+    secrets: values.cleanupSecrets,
+  }
+}
+
+/** Flags that make another process allow the same for cleanup jobs. */
+export function cleanupFlags(cleanup: CleanupSettings): readonly string[] {
+  const { image, policy } = defaultLeaseSettings.cleanup
+  return [
+    ...(cleanup.policy === policy ? [] : [`--cleanup-policy=${cleanup.policy}`]),
+    ...(cleanup.image === image ? [] : [`--cleanup-image=${cleanup.image}`]),
+    ...listFlag('cleanup-images', cleanup.images),
+    ...listFlag('cleanup-service-accounts', cleanup.serviceAccounts),
+    ...listFlag('cleanup-secrets', cleanup.secrets),
+  ]
+}
+
+function listFlag(flag: string, values: readonly string[]): readonly string[] {
+  return values.length === 0 ? [] : [`--${flag}=${values.join(',')}`]
 }
 
 /** An empty key means none, as in the original. A value without a key is refused: it would mean all namespaces. */
@@ -204,6 +269,7 @@ export const leaseControllersConfig = {
   ...probeConfig,
   ...logConfig,
   ...familiesConfig,
+  ...cleanupConfig,
   leaseControllerMode: {
     clusterOnly: true,
     type: 'string',

@@ -6,6 +6,7 @@ export * from './api/types.ts'
 export { readJobConfig, type JobConfig, type JobConfigReading } from './controllers/lease/cleanup/job-config.ts'
 export * from './cli/index.ts'
 export {
+  cleanupConfig,
   familiesConfig,
   leaderName,
   leaseControllersConfig,
@@ -25,6 +26,7 @@ export {
 export { leaseControllerDefinition } from './api/crd.ts'
 export {
   LEASE_CONTROLLER_GROUP,
+  type AllowedResources,
   LeaseController,
   type LeaseControllerMode,
   type LeaseControllerSpec,

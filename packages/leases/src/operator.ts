@@ -4,6 +4,7 @@ import { leaseAnnotationsWebhook } from './admission/index.ts'
 import { leaseControllerDefinition } from './api/crd.ts'
 import { defaultLeaseSettings } from './api/types.ts'
 import {
+  cleanupSettings,
   leaderName,
   leaseControllersConfig,
   type LeaseControllersSettings,
@@ -57,7 +58,8 @@ export const leaseControllers = defineOperator({
   summary: 'Runs a lease controller for every kind that a LeaseController names.',
   identity: { name: LEASE_OPERATOR },
   config: leaseControllersConfig,
-  embedded: { leaseControllerMode: 'shared', createDefaultLeaseControllers: true },
+  // Everyone is the administrator there.
+  embedded: { leaseControllerMode: 'shared', createDefaultLeaseControllers: true, cleanupPolicy: 'any' },
   rbac: { cluster: leaseOperatorRules() },
   crds: [leaseControllerDefinition],
   setup: (context) => leaseControllersParts(context),
@@ -81,14 +83,15 @@ export function leaseControllersParts(
   const { clock, discovery, log, random, settings } = context
   const { leaseControllerImage: image, leaseControllerNamespace: namespace = context.namespace } = settings
   const families = leaseFamilies(settings)
+  const cleanup = cleanupSettings(settings)
   const pool = new KindControllers({ clock, random, log })
   return {
     controllers: [
       leaseControllerController({
         discovery,
         pool,
-        dedicated: image === undefined ? undefined : { image, namespace, families },
-        settings: { ...defaultLeaseSettings, families },
+        dedicated: image === undefined ? undefined : { image, namespace, families, cleanup },
+        settings: { ...defaultLeaseSettings, families, cleanup },
         defaultMode: settings.leaseControllerMode ?? (image === undefined ? 'shared' : 'dedicated'),
       }),
     ],

@@ -46,7 +46,7 @@ function sharedRules(shared: NonNullable<LeaseOperatorRulesOptions['shared']>): 
     ...shared.map(({ group, plural }) => rule(group, [plural], ['get', 'list', 'watch', 'patch', 'delete'])),
     rule('', ['namespaces'], ['list', 'watch']),
     rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch']),
-    rule('', ['configmaps'], ['get']),
+    rule('', ['configmaps', 'serviceaccounts'], ['get']),
   ]
 }
 

@@ -127,7 +127,8 @@ onEveryFloor('Leases', (floor) => {
     const here = floor()
     const { api } = here
     const operator = await runLeases(here)
-    await lease(here, 'floor-cleanup', { group: '', version: 'v1', kind: 'ConfigMap' })
+    const cleanup = { images: ['busybox:*'] }
+    await lease(here, 'floor-cleanup', { group: '', version: 'v1', kind: 'ConfigMap', cleanup })
     const namespace = await here.namespace('leases')
     await api.create(ConfigMap, { metadata: { name: 'scripts', namespace }, data: { bye: '#!/bin/sh\necho bye\n' } })
     const ref = { name: 'leased', namespace }
@@ -163,7 +164,8 @@ onEveryFloor('Leases', (floor) => {
     const here = floor()
     const { api } = here
     const first = await runLeases(here)
-    await lease(here, 'floor-held', { group: '', version: 'v1', kind: 'ConfigMap' })
+    const cleanup = { images: ['busybox:*'], serviceAccounts: ['missing'] }
+    await lease(here, 'floor-held', { group: '', version: 'v1', kind: 'ConfigMap', cleanup })
     const namespace = await here.namespace('leases')
     await api.create(ConfigMap, { metadata: { name: 'scripts', namespace }, data: { bye: '#!/bin/sh\necho bye\n' } })
     const annotations = {

@@ -53,4 +53,10 @@ export const JOB_ANNOTATIONS = {
   source: 'cleanup-job-source',
 } as const
 
+/** Annotations of ServiceAccounts and Secrets, without the prefix. */
+export const RESOURCE_ANNOTATIONS = {
+  /** `true`: cleanup jobs in the namespace may use it. */
+  allowJobs: 'allow-cleanup-jobs',
+} as const
+
 export const PROPAGATIONS: readonly Propagation[] = ['Background', 'Foreground', 'Orphan']

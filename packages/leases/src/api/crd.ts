@@ -3,7 +3,7 @@ import { DEFINITION_VERSION } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP } from './lease-controller.ts'
 
 /** Increase with every change: an older definition on the cluster is then upgraded. */
-const CRD_VERSION = '2'
+const CRD_VERSION = '3'
 
 type Schema = NonNullable<
   NonNullable<CustomResourceDefinition['spec']['versions'][number]['schema']>['openAPIV3Schema']
@@ -24,6 +24,27 @@ const kindName: Schema = {
   maxLength: 63,
   pattern: '^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$',
   anyOf: [{ required: ['singular'] }, { required: ['plural'] }],
+}
+
+const patterns = (what: string): Schema => ({
+  type: 'array',
+  maxItems: 100,
+  'x-kubernetes-list-type': 'set',
+  // A comma separates the patterns on the command line of a dedicated controller.
+  items: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^,\\s]+$' },
+  description: `${what} that cleanup jobs may use; * stands for any text.`,
+})
+
+/** A boolean or an object; its type is left open as that of `kindName`. */
+const cleanup: Schema = {
+  description:
+    'Grant the rights that cleanup jobs need: create Jobs, read ConfigMaps and ServiceAccounts. true, or an object that lists what jobs may use beyond the default image and the ServiceAccount default. Default false.',
+  'x-kubernetes-preserve-unknown-fields': true,
+  properties: {
+    images: patterns('Images'),
+    serviceAccounts: patterns('Names of ServiceAccounts'),
+    secrets: patterns('Names of Secrets'),
+  },
 }
 
 const spec: Schema = {
@@ -61,10 +82,7 @@ const spec: Schema = {
     leaderElection: { type: 'boolean', description: 'Elect one replica as leader. Default true.' },
     replicas: { type: 'integer', format: 'int32', minimum: 0, description: 'Replicas of the Deployment. Default 1.' },
     image: { type: 'string', minLength: 1, description: "Image of the Deployment. Default: the operator's." },
-    cleanup: {
-      type: 'boolean',
-      description: 'Grant the rights that cleanup jobs need: create Jobs and read ConfigMaps. Default false.',
-    },
+    cleanup,
     cleanupConfigMaps: {
       type: 'array',
       'x-kubernetes-list-type': 'set',

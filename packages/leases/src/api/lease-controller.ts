@@ -6,6 +6,16 @@ export type LeasedKindName = string | { readonly singular?: string; readonly plu
 /** Where the controller of a kind runs: in its own Deployment, or inside the operator. */
 export type LeaseControllerMode = 'dedicated' | 'shared'
 
+/** Resources that cleanup jobs may use beyond the defaults. In patterns, `*` stands for any text. */
+export interface AllowedResources {
+  /** Default: none. */
+  readonly images?: readonly string[]
+  /** Default: none. */
+  readonly serviceAccounts?: readonly string[]
+  /** Default: none. */
+  readonly secrets?: readonly string[]
+}
+
 export interface LeaseControllerSpec {
   /** Default: the core group, or the only group that serves the kind. */
   readonly group?: string
@@ -22,8 +32,11 @@ export interface LeaseControllerSpec {
   readonly replicas?: number
   /** Image of the Deployment. Default: the operator's. */
   readonly image?: string
-  /** Grant the rights that cleanup jobs need: create Jobs and read the ConfigMaps with scripts. Default false. */
-  readonly cleanup?: boolean
+  /**
+   * Grant the rights that cleanup jobs need: create Jobs, and read the ConfigMaps with scripts and the annotations of
+   * ServiceAccounts. An object also lists what jobs may use. Default false.
+   */
+  readonly cleanup?: boolean | AllowedResources
   /** Names of the ConfigMaps that may be read for cleanup jobs. Default: any. */
   readonly cleanupConfigMaps?: readonly string[]
   /** Report what would be deleted, and delete nothing. Default false. */

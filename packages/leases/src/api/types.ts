@@ -1,5 +1,25 @@
 import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './annotations.ts'
 
+/**
+ * Limits of cleanup jobs. A job runs with rights that the user who annotates an object may not have: without limits,
+ * a right to edit ConfigMaps would be a right to every ServiceAccount and Secret of the namespace.
+ */
+export interface CleanupSettings {
+  /** Image of jobs that name none; always allowed. It must have `sh`. Default `tenure-cleanup:latest`. */
+  readonly image: string
+  /**
+   * `any`: jobs get what their objects ask for. `listed`: only the default image, the ServiceAccount `default`, what the
+   * lists allow, and ServiceAccounts and Secrets with the annotation `allow-cleanup-jobs`. Default `listed`.
+   */
+  readonly policy: 'any' | 'listed'
+  /** Patterns in which `*` stands for any text. Default: none. */
+  readonly images: readonly string[]
+  /** Patterns of names. Default: none. */
+  readonly serviceAccounts: readonly string[]
+  /** Patterns of names. Default: none. */
+  readonly secrets: readonly string[]
+}
+
 /** Settings of a lease controller that do not depend on the kind. */
 export interface LeaseSettings {
   /** Families to read. On an object with several, the first one counts. Default: the seed's, then the newer one. */
@@ -15,6 +35,7 @@ export interface LeaseSettings {
     /** Default 3,600,000: an hour. */
     readonly atMost: number
   }
+  readonly cleanup: CleanupSettings
 }
 
 export const defaultLeaseSettings: LeaseSettings = {
@@ -22,6 +43,7 @@ export const defaultLeaseSettings: LeaseSettings = {
   dryRun: false,
   optIn: undefined,
   expiryWarning: { fraction: 0.1, atMost: 3_600_000 },
+  cleanup: { image: 'tenure-cleanup:latest', policy: 'listed', images: [], serviceAccounts: [], secrets: [] },
 }
 
 export type { GroupVersionKind } from '@tenure/kube'

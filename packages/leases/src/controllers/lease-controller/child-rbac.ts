@@ -1,18 +1,19 @@
 import type { ClusterRole } from '@tenure/kube/kinds'
 import type { LeaseControllerSpec, LeasedResource } from '../../api/lease-controller.ts'
+import { hasCleanup } from './allowed-resources.ts'
 
 type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 
 /**
  * Cluster-wide rules of one kind's controller: the kind and Events. Namespaces only with an opt-in label, Jobs and the
- * ConfigMaps with scripts only if cleanup jobs are allowed, Secrets never.
+ * ConfigMaps with scripts and the annotations of ServiceAccounts only if cleanup jobs are allowed, Secrets never.
  */
 export function clusterRules(spec: LeaseControllerSpec, resource: LeasedResource): readonly PolicyRule[] {
   return [
     rule(resource.group, resource.plural, ['get', 'list', 'watch', 'patch', 'delete']),
     rule('events.k8s.io', 'events', ['create', 'patch']),
     ...(spec.optIn && resource.namespaced ? [rule('', 'namespaces', ['list', 'watch'])] : []),
-    ...(spec.cleanup ? cleanupRules(spec) : []),
+    ...(hasCleanup(spec) ? cleanupRules(spec) : []),
   ]
 }
 
@@ -20,6 +21,7 @@ function cleanupRules({ cleanupConfigMaps }: LeaseControllerSpec): readonly Poli
   const scripts = rule('', 'configmaps', ['get'])
   return [
     rule('batch', 'jobs', ['get', 'list', 'watch', 'create', 'patch']),
+    rule('', 'serviceaccounts', ['get']),
     cleanupConfigMaps ? { ...scripts, resourceNames: [...cleanupConfigMaps] } : scripts,
   ]
 }

@@ -11,10 +11,13 @@ import {
 } from '@tenure/kube/kinds'
 import { apply, type ApplyAction } from '@tenure/runtime'
 import type { LeaseFamily } from '../../api/annotations.ts'
-import { familyFlags, leaderName } from '../../config.ts'
+import type { CleanupSettings } from '../../api/types.ts'
+import { cleanupFlags, familyFlags, leaderName } from '../../config.ts'
 import { LEASE_CONTROLLER_GROUP, type LeaseControllerSpec, type LeasedResource } from '../../api/lease-controller.ts'
+import { allowedBy } from './allowed-resources.ts'
 import { childNames, type ChildNames } from './child-names.ts'
 import { clusterRules, namespaceRules } from './child-rbac.ts'
+import { nameTaken } from './name-taken.ts'
 
 /** Marks the children of LeaseControllers, so that only those objects are watched. */
 export const CHILD_LABEL = `${LEASE_CONTROLLER_GROUP}/lease-controller`
@@ -43,6 +46,8 @@ export interface DedicatedSettings {
   readonly image: string
   /** Annotation families that they read. */
   readonly families: readonly LeaseFamily[]
+  /** Limits of cleanup jobs. */
+  readonly cleanup: CleanupSettings
 }
 
 /** A LeaseController whose kind is resolved. */
@@ -66,17 +71,20 @@ export function dedicatedChildren(
   const subjects = [{ kind: 'ServiceAccount', name: names.base, namespace }]
   const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: names.base })
   const election = isElected(spec) ? leaderName(resource) : undefined
+  // Not the objects of others that happen to have these names.
+  const child = <T extends KubeObject>(kind: Kind<T>, object: NoInfer<T>): ApplyAction =>
+    apply(kind, object, { adopt: (existing) => nameTaken(name, kind, existing) })
   return [
-    apply(ServiceAccount, { metadata: here }),
-    apply(ClusterRole, { metadata: everywhere, rules: clusterRules(spec, resource) }),
-    apply(ClusterRoleBinding, { metadata: everywhere, roleRef: roleRef('ClusterRole'), subjects }),
-    apply(Role, { metadata: here, rules: namespaceRules({ election, report: names.report }) }),
-    apply(RoleBinding, { metadata: here, roleRef: roleRef('Role'), subjects }),
+    child(ServiceAccount, { metadata: here }),
+    child(ClusterRole, { metadata: everywhere, rules: clusterRules(spec, resource) }),
+    child(ClusterRoleBinding, { metadata: everywhere, roleRef: roleRef('ClusterRole'), subjects }),
+    child(Role, { metadata: here, rules: namespaceRules({ election, report: names.report }) }),
+    child(RoleBinding, { metadata: here, roleRef: roleRef('Role'), subjects }),
     // Created here for its owner reference; the dedicated controller writes its contents.
-    apply(Lease, { metadata: { ...here, name: names.report } }),
-    apply(Service, service({ ...here, name: names.health }, labels, 'health', HEALTH_PORT)),
-    apply(Service, service({ ...here, name: names.metrics }, labels, 'metrics', METRICS_PORT)),
-    apply(Deployment, deployment(controller, settings, names)),
+    child(Lease, { metadata: { ...here, name: names.report } }),
+    child(Service, service({ ...here, name: names.health }, labels, 'health', HEALTH_PORT)),
+    child(Service, service({ ...here, name: names.metrics }, labels, 'metrics', METRICS_PORT)),
+    child(Deployment, deployment(controller, settings, names)),
   ]
 }
 
@@ -166,7 +174,7 @@ function isElected({ leaderElection = true }: LeaseControllerSpec): boolean {
 function argumentsOf(
   spec: LeaseControllerSpec,
   resource: LeasedResource,
-  { namespace, families }: DedicatedSettings,
+  { namespace, families, cleanup }: DedicatedSettings,
 ): readonly string[] {
   const { optIn, dryRun } = spec
   return [
@@ -179,6 +187,7 @@ function argumentsOf(
     ...(optIn?.value === undefined ? [] : [`--opt-in-label-value=${optIn.value}`]),
     ...(dryRun ? ['--dry-run'] : []),
     ...familyFlags(families),
+    ...cleanupFlags(allowedBy(spec, cleanup)),
     `--metrics-bind-address=:${METRICS_PORT}`,
     `--health-probe-bind-address=:${HEALTH_PORT}`,
   ]

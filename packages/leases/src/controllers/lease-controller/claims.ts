@@ -1,6 +1,7 @@
 import type { ApiGroups, Stored } from '@tenure/kube'
 import type { LeaseController, LeaseControllerMode, LeasedResource } from '../../api/lease-controller.ts'
 import type { LeaseSettings } from '../../api/types.ts'
+import { allowedBy } from './allowed-resources.ts'
 import { isDefault } from './defaults.ts'
 import type { KindClaim } from './kind-controllers.ts'
 import { resolveIfNamed } from './resolve-kind.ts'
@@ -57,7 +58,12 @@ function claimOf(object: Stored<LeaseController>, resource: LeasedResource, sett
     claimant: object.metadata.name,
     rank: rankOf(object),
     kind: kindOf(resource),
-    settings: { ...settings, ...(optIn && { optIn }), ...(dryRun !== undefined && { dryRun }) },
+    settings: {
+      ...settings,
+      ...(optIn && { optIn }),
+      ...(dryRun !== undefined && { dryRun }),
+      cleanup: allowedBy(object.spec, settings.cleanup),
+    },
   }
 }
 

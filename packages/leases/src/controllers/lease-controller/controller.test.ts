@@ -71,6 +71,28 @@ function makeAvailable(name: string): void {
   })
 }
 
+test('the cleanup policy and lists of the operator apply to dedicated and shared controllers', async () => {
+  const operator = { cleanupPolicy: 'any', cleanupImage: 'tools:2', cleanupImages: ['a:*'] } as const
+  await harness.start({ ...DEDICATED, ...operator })
+  harness.put('web', { ...seedExample, cleanup: { images: ['b', 'a:*'] } })
+  harness.put('maps', { kind: 'ConfigMap', mode: 'shared', cleanup: { secrets: ['db'] } })
+  harness.put('odd', { kind: 'Pod', cleanup: 'yes' as unknown as boolean })
+  await harness.until(() => harness.server.objects(Deployment).length === 1)
+  const [deployment] = harness.server.objects(Deployment)
+  expect(deployment?.spec?.template.spec?.containers[0]?.args).toEqual(
+    expect.arrayContaining(['--cleanup-policy=any', '--cleanup-image=tools:2', '--cleanup-images=a:*,b']),
+  )
+  await harness.until(() => harness.running().length === 1)
+  expect(harness.running()[0]?.options.settings.cleanup).toEqual({
+    policy: 'any',
+    image: 'tools:2',
+    images: ['a:*'],
+    serviceAccounts: [],
+    secrets: ['db'],
+  })
+  await harness.until(() => harness.ready('odd') === 'False InvalidSpec')
+})
+
 describe('a dedicated controller', () => {
   beforeEach(async () => {
     await harness.start(DEDICATED)
@@ -204,10 +226,78 @@ describe('a dedicated controller', () => {
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+      { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['get'] },
       { apiGroups: [''], resources: ['configmaps'], resourceNames: ['scripts'], verbs: ['get'] },
     ])
     const role = harness.server.peek(Role, { name: 'object-lease-web', namespace: 'operator' })
     expect(role?.rules?.map(({ verbs }) => verbs)).toEqual([['patch']])
+  })
+
+  test('a dedicated controller is told what cleanup jobs may use', async () => {
+    const allowed = { images: ['busybox:*', 'tools:1'], serviceAccounts: ['*-cleaner'], secrets: ['db'] }
+    harness.put('maps', { kind: 'ConfigMap', cleanup: allowed })
+    harness.put('plain', { kind: 'Secret', cleanup: true })
+    await harness.until(() => harness.server.objects(Deployment).length === 3)
+    const flags = (name: string): readonly string[] | undefined =>
+      harness.server
+        .peek(Deployment, { name, namespace: 'operator' })
+        ?.spec?.template.spec?.containers[0]?.args?.filter((arg) => arg.startsWith('--cleanup'))
+    expect(flags('object-lease-maps')).toEqual([
+      '--cleanup-images=busybox:*,tools:1',
+      '--cleanup-service-accounts=*-cleaner',
+      '--cleanup-secrets=db',
+    ])
+    expect(flags('object-lease-plain')).toEqual([])
+    const resources = harness.server
+      .peek(ClusterRole, { name: 'object-lease-maps' })
+      ?.rules?.flatMap((rule) => rule.resources ?? [])
+    expect(resources).toEqual(['configmaps', 'events', 'jobs', 'serviceaccounts', 'configmaps'])
+    expect(
+      await harness.client.create(LeaseController, { metadata: { name: 'p' }, spec: { kind: 'Pod', cleanup: {} } }),
+    ).toBeDefined()
+    const spec = { kind: 'Pod', cleanup: { images: ['a,b'] } }
+    await expect(harness.client.create(LeaseController, { metadata: { name: 'q' }, spec })).rejects.toThrow('images')
+  })
+
+  test.each([
+    ['without an owner', {}],
+    [
+      'of another owner',
+      { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: true }] },
+    ],
+  ])('an object %s that has the name of a child is not adopted, and the status says so', async (_, more) => {
+    const labels = { theirs: 'yes' }
+    const metadata = { name: 'object-lease-maps', namespace: 'operator', labels, ...more }
+    harness.server.seed(ServiceAccount, { metadata })
+    harness.put('maps', { kind: 'ConfigMap' })
+    await harness.until(() => harness.ready('maps') === 'False NameTaken')
+    const { conditions = [] } = harness.status('maps') ?? {}
+    expect(conditions[0]?.message).toMatch(
+      /^ServiceAccount operator\/object-lease-maps already exists and .* Delete it/,
+    )
+    const account = harness.server.peek(ServiceAccount, { name: 'object-lease-maps', namespace: 'operator' })
+    expect(account?.metadata).toMatchObject({ labels })
+    expect(account?.metadata.ownerReferences ?? []).toEqual('ownerReferences' in more ? more.ownerReferences : [])
+    // Nothing else was created.
+    expect(children().filter((child) => child.includes('maps'))).toEqual(['ServiceAccount operator/object-lease-maps'])
+    harness.server.unseed(ServiceAccount, { name: 'object-lease-maps', namespace: 'operator' })
+    await harness.until(() => harness.ready('maps') === 'False DeploymentUnavailable')
+  })
+
+  test('a LeaseController that is created again waits for the children of its predecessor', async () => {
+    const { uid } = harness.server.peek(LeaseController, { name: 'web' })?.metadata ?? {}
+    harness.server.unseed(LeaseController, { name: 'web' })
+    harness.put('web', seedExample)
+    await harness.until(() => harness.ready('web') === 'False ApplyFailed')
+    for (const kind of CHILDREN) {
+      for (const { metadata } of harness.server.objects(kind).filter(isChild)) {
+        const { name, namespace } = metadata
+        if (metadata.ownerReferences?.some((owner) => owner.uid === uid))
+          harness.server.unseed(kind, namespace === undefined ? { name } : { name, namespace })
+      }
+    }
+    await harness.until(() => harness.ready('web') === 'False DeploymentUnavailable')
+    expect(children()).toHaveLength(9)
   })
 
   test('a dedicated controller takes precedence over shared ones', async () => {

@@ -5,6 +5,7 @@ import type {
   LeaseControllerStatus,
   LeasedResource,
 } from '../../api/lease-controller.ts'
+import { cleanupProblem } from './allowed-resources.ts'
 import type { Resolution } from './resolve-kind.ts'
 import type { Target } from './target.ts'
 
@@ -58,6 +59,8 @@ export function planLeaseController(input: PlanInput, options: PlanOptions): Lea
   if (!target.ok) return nothing('InvalidSpec', target.reason)
   const optIn = spec.optIn && optInLabelProblem(spec.optIn)
   if (optIn !== undefined) return nothing('InvalidSpec', `spec.optIn: ${optIn}.`)
+  const cleanup = cleanupProblem(spec)
+  if (cleanup !== undefined) return nothing('InvalidSpec', `spec.cleanup: ${cleanup}.`)
   if (!resolution || resolution.state === 'unfit') return nothing('KindUnfit', resolution?.reason ?? '')
   if (spec.suspend) return nothing('Suspended', 'spec.suspend is set: no leases are managed.')
   const { mode, note: modeNote } = modeOf(spec, options)

@@ -1,7 +1,8 @@
-import { defineKind, type Kind, kindKey } from '@tenure/kube'
+import { defineKind, type Kind, kindKey, TenureError } from '@tenure/kube'
 import type { Deployment } from '@tenure/kube/kinds'
 import { type NewCondition, rfc3339, setCondition } from '@tenure/runtime'
 import type { LeaseControllerMode, LeaseControllerStatus, LeasedResource } from '../../api/lease-controller.ts'
+import { NAME_TAKEN } from './name-taken.ts'
 import type { LeaseControllerPlan, ConditionReason } from './plan.ts'
 import type { SharedControllerState } from './kind-controllers.ts'
 import type { LeaseReport } from './report.ts'
@@ -130,5 +131,6 @@ function degraded(problem: string): State {
 
 /** A failed update does not stop a running controller. */
 function failed(failure: Error, { isAvailable }: State): State {
-  return { isAvailable, isReady: false, reason: 'ApplyFailed', message: failure.message }
+  const isTaken = failure instanceof TenureError && failure.code === NAME_TAKEN
+  return { isAvailable, isReady: false, reason: isTaken ? 'NameTaken' : 'ApplyFailed', message: failure.message }
 }

@@ -4,6 +4,7 @@ import { type LeaseFamily, STATUS_ANNOTATIONS } from '../../api/annotations.ts'
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import { formatTime } from '../../api/time.ts'
 import type { LeaseSettings } from '../../api/types.ts'
+import { withAllowedImage } from './cleanup/policy.ts'
 import { readRecord } from './cleanup/record.ts'
 import { hasInheritedAnnotations } from './inherited-annotations.ts'
 import { type Changes, desireStatus, removeStatus, withGeneration } from './status.ts'
@@ -45,13 +46,16 @@ const NOTHING: LeasePlan = {
   events: [],
 }
 
+/** Without `cleanup`, the images of cleanup jobs are not checked. */
+export type PlanSettings = Pick<LeaseSettings, 'families'> & Partial<Pick<LeaseSettings, 'cleanup'>>
+
 /**
  * Plans the annotations of an object from those that its user wrote. Pure: `now` is milliseconds since 1970;
  * `isRolledBack` means that a rollback restored the lease (see `RollbackGuard`).
  */
 export function planLease(
   object: Stored<KubeObject>,
-  settings: Pick<LeaseSettings, 'families'>,
+  settings: PlanSettings,
   namespaced: boolean,
   now: number,
   isRolledBack = false,
@@ -62,9 +66,10 @@ export function planLease(
   const desired: Record<string, string | null> = {}
   for (const other of settings.families) if (other !== family) removeStatus(desired, annotations, other)
   if (!family) return withoutLease(annotations, desired)
-  const terms = isRolledBack
-    ? restartedTerms(object, family, namespaced, now)
-    : readTerms(object, family, namespaced, now)
+  const terms = withPolicy(
+    isRolledBack ? restartedTerms(object, family, namespaced, now) : readTerms(object, family, namespaced, now),
+    settings,
+  )
   const warnings = annotationWarnings(object, settings.families, family, terms.job)
   desireStatus(desired, annotations, family, terms, warnings, now)
   const changes = withObservedGeneration(object, family, terms, difference(annotations, desired))
@@ -107,6 +112,12 @@ function withoutLease(
   if (Object.keys(changes).length === 0) return NOTHING
   const message = 'TTL removed; the object will not expire.'
   return { ...NOTHING, changes, events: [{ type: 'Normal', reason: EVENT_REASONS.cleaned, message }] }
+}
+
+/** The terms without a job whose image is not allowed. */
+function withPolicy(terms: LeaseTerms, { cleanup }: PlanSettings): LeaseTerms {
+  if (terms.state === 'invalid' || !terms.job || !cleanup) return terms
+  return { ...terms, job: withAllowedImage(terms.job, cleanup) }
 }
 
 /** Records the generation of an object whose lease follows its updates, with the changes or alone. */

@@ -3,6 +3,7 @@ import { ConfigMap, Job, Node } from '@tenure/kube/kinds'
 import { createMetrics } from '@tenure/runtime'
 import { refuse } from '@tenure/controlplane/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defaultLeaseSettings } from '../../../api/types.ts'
 import { denied, NEWER, SEED, withJob, LeaseHarness } from '../../../testing/lease-harness.ts'
 
 let harness: LeaseHarness
@@ -21,7 +22,7 @@ function onlyJob(): Stored<Job> {
 
 describe('a cleanup job', () => {
   test('a job is created at the expiry as the object asks, without waiting', async () => {
-    await harness.start()
+    await harness.start({ settings: { cleanup: { ...defaultLeaseSettings.cleanup, policy: 'any' } } })
     harness.create(
       'one',
       withJob({
@@ -95,8 +96,9 @@ describe('a cleanup job', () => {
     expect(spec).toMatchObject({ backoffLimit: 3, ttlSecondsAfterFinished: 300 })
     expect(spec?.template.spec).toMatchObject({
       serviceAccountName: 'default',
-      containers: [{ image: 'bitnami/kubectl:latest' }],
+      containers: [{ image: 'tenure-cleanup:latest', imagePullPolicy: 'IfNotPresent' }],
     })
+    expect(spec?.template.spec?.containers[0]).not.toHaveProperty('envFrom')
     expect(JSON.stringify(spec)).not.toContain('secret\\"')
   })
 
@@ -428,7 +430,7 @@ describe('a job that cannot be run', () => {
     expect(harness.everyJob).toHaveLength(1)
   })
 
-  test('a missing permission to create jobs is a problem until it is granted', async () => {
+  test('a missing permission to create jobs is reported on its object alone, until it is granted', async () => {
     const { controller } = await harness.start()
     const restore = harness.server.intercept(({ plural, verb }) =>
       plural === 'jobs' && verb === 'create' ? denied(verb, 'jobs', 'batch') : undefined,
@@ -436,19 +438,35 @@ describe('a job that cannot be run', () => {
     harness.create('one', withJob())
     harness.create('two', { [`${SEED}ttl`]: '60s' })
     await harness.clock.advance(70_000)
-    expect(controller.problem).toMatch(/^Not allowed to create jobs\.batch: grant the verb create/)
+    expect(controller.problem).toBeUndefined()
     expect(harness.object('one')).toBeDefined()
     expect(harness.object('two')).toBeUndefined()
     await harness.clock.advance(300_000)
+    expect(controller.problem).toBeUndefined()
     expect(harness.annotations('one')['lease-status']).toBe(
-      'Lease expired. The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.',
+      'Lease expired. The cleanup job cannot be run: the lease controller may not create Jobs; set cleanup in the LeaseController. Object is kept.',
     )
     expect(harness.reasons('one')).toEqual(['LeaseStarted', 'CleanupJobConfigInvalid'])
     expect(harness.requests('patch').filter(({ name }) => name === 'one')).toHaveLength(2)
     restore()
     await harness.clock.advance(60_000)
     expect(harness.object('one')).toBeUndefined()
+  })
+
+  test('a missing permission to read an awaited job is reported on its object alone', async () => {
+    const { controller } = await harness.start()
+    harness.create('one', withJob({ 'job-wait': 'true' }))
+    const restore = harness.server.intercept(({ plural, verb }) =>
+      plural === 'jobs' && verb === 'get' ? denied(verb, 'jobs', 'batch') : undefined,
+    )
+    await harness.clock.advance(70_000)
+    expect(harness.annotations('one')['lease-status']).toMatch(/the lease controller may not get Jobs; .* is kept\.$/)
     expect(controller.problem).toBeUndefined()
+    harness.finishJob(onlyJob(), 'Complete')
+    restore()
+    await harness.clock.advance(60_000)
+    expect(harness.object('one')).toBeUndefined()
+    expect(harness.everyJob).toHaveLength(1)
   })
 
   test('a job on a cluster-scoped object is reported as invalid', async () => {

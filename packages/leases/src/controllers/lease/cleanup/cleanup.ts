@@ -1,4 +1,4 @@
-import { isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
+import { ApiError, isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
 import type { Requeue } from '@tenure/runtime'
 import { STATUS_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
@@ -27,6 +27,8 @@ import { type CleanupRecord, printRecord, readRecord } from './record.ts'
 /** Poll interval of a job while jobs are watched, and while they cannot be. */
 const WATCHED_POLL_MS = 60_000
 const UNWATCHED_POLL_MS = 5_000
+/** Interval of retries while the controller may not manage Jobs: a granted right announces itself by no event. */
+const DENIED_RETRY_MS = 30_000
 /** More steps than a cleanup has: create, record, complete. */
 const MAX_STEPS = 5
 
@@ -99,6 +101,12 @@ export class Cleanup {
         current = { ...expired, object }
       }
       return { requeueAfter: UNWATCHED_POLL_MS }
+    } catch (error) {
+      const verb = deniedVerb(error)
+      if (verb === undefined) throw error
+      // Not an error of the controller: all other leases are managed.
+      await this.#reportDenied(current, verb, signal)
+      return { requeueAfter: DENIED_RETRY_MS }
     } finally {
       // The record may hold the job's result by now, so the job may be released.
       this.#held.settle(key)
@@ -155,20 +163,14 @@ export class Cleanup {
     const { object, lease, config, now } = expired
     const subject: CleanupSubject = { object, kind, ...lease }
     const job = heldJob(subject, config, attempt)
-    // Held before the create, whose response may be lost.
-    this.#held.hold(keyOf(refTo(object)), object, job)
-    const result = await createJob(this.#context, subject, config, attempt, signal)
-    if (result.how === 'denied') {
-      this.#held.drop(job)
-      await this.#reportDenied(expired, signal)
-      throw result.error
-    }
-    if (result.how === 'invalid') {
-      this.#held.drop(job)
-      const situation = { config, expireAt: formatTime(lease.expireAt), now }
+    const result = await this.#createHeld(subject, config, attempt, signal)
+    if (result.how === 'invalid' || result.how === 'forbidden') {
+      // Nothing is deleted without a cleanup that was forbidden.
+      const onFailure = result.how === 'forbidden' ? 'keep' : config.onFailure
+      const situation = { config: { ...config, onFailure }, expireAt: formatTime(lease.expireAt), now } as const
       // No job was created, but the delay grows with each attempt.
       const record = afterFailure(situation, attempt, undefined)
-      return this.#fail(object, lease, record, result, signal)
+      return this.#fail(object, lease, record, { how: 'invalid', message: result.message }, signal)
     }
     if (result.how === 'created') {
       metrics.jobsCreated.inc()
@@ -186,10 +188,25 @@ export class Cleanup {
     return this.#write(object, lease, record, status, signal)
   }
 
+  /** Creates the job. It is held before, because the response may be lost. */
+  async #createHeld(subject: CleanupSubject, config: JobConfig, attempt: number, signal: AbortSignal) {
+    const { object } = subject
+    const job = heldJob(subject, config, attempt)
+    this.#held.hold(keyOf(refTo(object)), object, job)
+    try {
+      const result = await createJob(this.#context, subject, config, attempt, signal)
+      if (result.how === 'invalid' || result.how === 'forbidden') this.#held.drop(job)
+      return result
+    } catch (error) {
+      if (deniedVerb(error) !== undefined) this.#held.drop(job)
+      throw error
+    }
+  }
+
   /** Shows on the object why it is kept until the right is granted. */
-  async #reportDenied({ object, lease: { family } }: ExpiredObject, signal: AbortSignal): Promise<void> {
+  async #reportDenied({ object, lease: { family } }: ExpiredObject, verb: string, signal: AbortSignal): Promise<void> {
     const name = family.prefix + STATUS_ANNOTATIONS.status
-    const message = 'The cleanup job cannot be run: the lease controller may not create Jobs. Object is kept.'
+    const message = `The cleanup job cannot be run: the lease controller may not ${verb} Jobs; set cleanup in the LeaseController. Object is kept.`
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
     const changes = withFollowedGeneration(object, family, { [name]: status })
@@ -276,6 +293,13 @@ export class Cleanup {
     }
     return informer.health.state === 'live'
   }
+}
+
+/** The verb on Jobs that the controller lacks; undefined if the error has another reason. */
+function deniedVerb(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.status !== 403) return undefined
+  const { group, resource, verb } = error.deniedAccess ?? {}
+  return group === Job.group && resource === Job.plural ? verb : undefined
 }
 
 const FAILURE_REASON: Readonly<Record<JobFailure['how'], string>> = {

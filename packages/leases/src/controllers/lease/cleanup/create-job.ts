@@ -1,21 +1,30 @@
-import { ApiError, isAlreadyExists, isNotFound, isObjectRejected, metadataOf, type ObjectRef } from '@tenure/kube'
+import {
+  ApiError,
+  asError,
+  isAlreadyExists,
+  isNotFound,
+  isObjectRejected,
+  metadataOf,
+  type ObjectRef,
+} from '@tenure/kube'
 import { ConfigMap, Job } from '@tenure/kube/kinds'
 import { isNamespaceTerminating } from '@tenure/runtime'
 import type { LeaseContext } from '../context.ts'
 import { type CleanupSubject, cleanupJob, heldJob } from './job.ts'
 import type { JobConfig } from './job-config.ts'
 import type { JobFailure } from './plan.ts'
+import { accessProblem } from './policy.ts'
 
-type Context = Pick<LeaseContext, 'api'>
+type Context = Pick<LeaseContext, 'api' | 'settings'>
 
 export type CreateJobResult =
   | { readonly how: 'created' | 'found' }
   /** The job as requested is invalid. */
   | (JobFailure & { readonly how: 'invalid' })
-  /** The controller may not create Jobs. */
-  | { readonly how: 'denied'; readonly error: ApiError }
+  /** The job must not use what it asks for. */
+  | { readonly how: 'forbidden'; readonly message: string }
 
-/** Creates the job, or finds the same job from an interrupted earlier attempt. */
+/** Creates the job, or finds the same job from an interrupted earlier attempt. Throws if the controller may not. */
 export async function createJob(
   context: Context,
   subject: CleanupSubject,
@@ -23,23 +32,23 @@ export async function createJob(
   attempt: number,
   signal: AbortSignal,
 ): Promise<CreateJobResult> {
-  const { api } = context
+  const { api, settings } = context
   const { ref } = heldJob(subject, config, attempt)
   // An existing job has run, even if its script or rights are gone since.
-  const refused = async (message: string): Promise<CreateJobResult> =>
-    (await jobExists(context, ref, signal)) ? { how: 'found' } : { how: 'invalid', message }
+  const refused = async (message: string, how: 'invalid' | 'forbidden' = 'invalid'): Promise<CreateJobResult> =>
+    (await jobExists(context, ref, signal)) ? { how: 'found' } : { how, message }
+  const forbidden = await accessProblem(context, config, ref.namespace, signal)
+  if (forbidden !== undefined) return refused(forbidden, 'forbidden')
   const problem = await scriptProblem(context, { name: config.configMap, namespace: ref.namespace }, config, signal)
   if (problem !== undefined) return refused(problem)
   try {
-    await api.create(Job, cleanupJob(subject, config, attempt), { signal })
+    await api.create(Job, cleanupJob(subject, config, attempt, settings.cleanup.image), { signal })
     return { how: 'created' }
   } catch (error) {
     if (isAlreadyExists(error)) return { how: 'found' }
     // The object is deleted together with its namespace.
-    if (isNamespaceTerminating(error) || !(error instanceof ApiError)) throw error
-    if (isObjectRejected(error)) return refused(error.message.replace(/\.$/, ''))
-    if (error.status === 403) return { how: 'denied', error }
-    throw error
+    if (isNamespaceTerminating(error) || !isObjectRejected(error)) throw error
+    return refused(asError(error).message.replace(/\.$/, ''))
   }
 }
 

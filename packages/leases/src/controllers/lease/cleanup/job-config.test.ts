@@ -23,7 +23,7 @@ describe('readJobConfig', () => {
         configMap: 'scripts',
         scriptKey: 'run.sh',
         serviceAccount: 'default',
-        image: 'bitnami/kubectl:latest',
+        image: undefined,
         wait: false,
         timeout: 300_000,
         ttl: 300,

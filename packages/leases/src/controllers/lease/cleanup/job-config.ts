@@ -7,7 +7,8 @@ export interface JobConfig {
   readonly configMap: string
   readonly scriptKey: string
   readonly serviceAccount: string
-  readonly image: string
+  /** Undefined: the default of the controller. */
+  readonly image: string | undefined
   /** Delete the object only after the job has succeeded. */
   readonly wait: boolean
   /** Milliseconds. */
@@ -24,8 +25,8 @@ export type JobConfigReading =
   | { readonly ok: true; readonly config: JobConfig }
   | { readonly ok: false; readonly reason: string; readonly onFailure: 'keep' | 'delete' }
 
-const DEFAULT_SERVICE_ACCOUNT = 'default'
-const DEFAULT_IMAGE = 'bitnami/kubectl:latest'
+/** Every namespace has it, and every pod may use it. */
+export const DEFAULT_SERVICE_ACCOUNT = 'default'
 const DEFAULT_TIMEOUT = '5m'
 const DEFAULT_TTL = '300'
 const DEFAULT_BACKOFF_LIMIT = '3'
@@ -55,7 +56,7 @@ export function readJobConfig(
   const serviceAccount = get(USER_ANNOTATIONS.jobServiceAccount) || DEFAULT_SERVICE_ACCOUNT
   if (!isDnsSubdomain(serviceAccount))
     problems.push(`${USER_ANNOTATIONS.jobServiceAccount} is not the name of a ServiceAccount`)
-  const image = get(USER_ANNOTATIONS.jobImage) || DEFAULT_IMAGE
+  const image = get(USER_ANNOTATIONS.jobImage)
   if (/\s/u.test(image)) problems.push(`${USER_ANNOTATIONS.jobImage} has white space inside`)
   const wait = get(USER_ANNOTATIONS.jobWait).toLowerCase() || 'false'
   if (![...TRUE, ...FALSE].includes(wait)) problems.push(`${USER_ANNOTATIONS.jobWait} must be true or false`)
@@ -88,7 +89,7 @@ export function readJobConfig(
       configMap,
       scriptKey,
       serviceAccount,
-      image,
+      image: image || undefined,
       wait: TRUE.includes(wait),
       timeout: timeout.ok && typeof timeout.milliseconds === 'number' ? timeout.milliseconds : 0,
       ttl: ttl ?? 0,

@@ -59,7 +59,7 @@ export function heldJobSelector(prefix: string, { kind }: GroupVersionKind): str
 }
 
 /** The Job to create. It has no TTL: it is held until its result is recorded on the object. */
-export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number): Job {
+export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: number, defaultImage: string): Job {
   const { object, kind, family } = subject
   const labels = {
     [family.prefix + JOB_LABELS.isCleanup]: 'true',
@@ -88,7 +88,10 @@ export function cleanupJob(subject: CleanupSubject, config: JobConfig, attempt: 
           containers: [
             {
               name: 'cleanup',
-              image: config.image,
+              // The default image may be on the nodes and in no registry.
+              ...(config.image === undefined
+                ? { image: defaultImage, imagePullPolicy: 'IfNotPresent' }
+                : { image: config.image }),
               command: [`${SCRIPT_DIRECTORY}/${SCRIPT}`],
               env: Object.entries(environmentOf(subject)).map(([name, value]) => ({ name, value: literal(value) })),
               ...(config.envSecrets.length > 0 && {
