@@ -25,6 +25,7 @@ import { ApiServer } from './server/api-server.ts'
 import { ADMIN, Authenticator } from './server/auth/authentication.ts'
 import { Authorizer } from './server/auth/authorization.ts'
 import { bootstrap } from './server/bootstrap.ts'
+import type { HttpsLimits } from './server/http/https-limits.ts'
 import { kubeconfigFor, loadCredentials } from './server/auth/credentials.ts'
 import type { Credentials } from './server/auth/credentials.ts'
 import { expireEvents } from './server/event-expiry.ts'
@@ -41,6 +42,8 @@ export interface ControlPlaneOptions {
   readonly port?: number | false | undefined
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string | undefined
+  /** Limits for clients over HTTPS. Default: see HttpsLimits. */
+  readonly limits?: Partial<HttpsLimits> | undefined
   /** Default: the system clock. */
   readonly clock?: Clock | undefined
   /** Default: the system's randomness. */
@@ -190,7 +193,9 @@ async function start(
     const { HttpsAdapter } = await import('./server/http/https-adapter.ts')
     const { certificate, key } = credentials.server
     const clientAuthority = credentials.authority.certificate
-    const https = new HttpsAdapter({ server, authenticator, certificate, key, clientAuthority, clock, random, log })
+    const { limits } = options
+    const parts = { server, authenticator, certificate, key, clientAuthority, clock, random, log, limits }
+    const https = new HttpsAdapter(parts)
     const bound = await https.listen(at, address)
     started.push(() => https.close())
     return `https://${address.includes(':') ? `[${address}]` : address}:${bound}`

@@ -53,6 +53,7 @@ import { parseRoute } from './http/route.ts'
 import type { ResourceRoute } from './http/route.ts'
 import type { ServiceAccountTokens } from './auth/service-account-tokens.ts'
 import { VERSION_DOCUMENT } from './discovery/version.ts'
+import { WatchAccess } from './watch/watch-access.ts'
 import { WatchFeed } from './watch/watch-feed.ts'
 
 export interface ServerRequest {
@@ -62,6 +63,8 @@ export interface ServerRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string | undefined
+  /** Reads the body of a request that is authorized. Throws a StatusError. Default: `body` is complete. */
+  readonly readBody?: () => Promise<RequestText>
   /** Why the bytes of the body are not valid text, for formats in which that is an error. */
   readonly unreadable?: string
   /** Undefined for an anonymous request. */
@@ -70,6 +73,16 @@ export interface ServerRequest {
   /** Reads return the state at this revision, for tests. Default: the newest. */
   readonly at?: number | undefined
 }
+
+/** A request after impersonation. */
+interface ActingRequest extends ServerRequest {
+  readonly user: User
+  /** The user who impersonates `user`, or `user` itself; undefined for an anonymous request. */
+  readonly authenticated: User | undefined
+}
+
+/** The text of a body. Its headers may have another content type than those of the request. */
+export type RequestText = Pick<ServerRequest, 'body' | 'unreadable' | 'headers'>
 
 export interface ApiServerOptions {
   readonly storage: Storage
@@ -88,6 +101,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions
   readonly #discovery: DiscoveryDocuments
   readonly #openApi: OpenApi
+  readonly #watchAccess: WatchAccess
 
   constructor(options: ApiServerOptions) {
     this.#options = options
@@ -95,6 +109,7 @@ export class ApiServer {
     const extra = reviewDefinitions.filter(({ group, version, plural }) => !catalog.find(group, version, plural))
     this.#discovery = new DiscoveryDocuments(catalog, extra)
     this.#openApi = new OpenApi(catalog)
+    this.#watchAccess = new WatchAccess(options)
   }
 
   async handle(request: ServerRequest): Promise<ServerResponse> {
@@ -110,7 +125,12 @@ export class ApiServer {
         return await this.#other(request, path)
       }
       representation = negotiate(request.headers['accept'], route.name === undefined)
-      const response = await this.#withDeprecation({ ...request, user }, route, query, representation)
+      const response = await this.#withDeprecation(
+        { ...request, user, authenticated: request.user },
+        route,
+        query,
+        representation,
+      )
       return representation.format === 'yaml' ? await asYaml(response) : response
     } catch (error) {
       const response = this.#errorResponse(error)
@@ -120,7 +140,7 @@ export class ApiServer {
 
   /** The response of a resource, with the deprecation warning of its kind, also on errors. */
   async #withDeprecation(
-    request: ServerRequest & { readonly user: User },
+    request: ActingRequest,
     route: ResourceRoute,
     query: string,
     representation: Representation,
@@ -189,17 +209,19 @@ export class ApiServer {
   }
 
   async #resource(
-    request: ServerRequest & { readonly user: User },
+    head: ActingRequest,
     route: ResourceRoute,
     query: string,
     representation: Representation,
   ): Promise<ServerResponse> {
     const { catalog } = this.#options
     const { isWatch, options, includeObject } = parseQuery(query)
-    const verb = verbOf(request.method, route, isWatch)
-    this.#authorize(request.user, verb ?? request.method.toLowerCase(), route, options.fieldSelector)
+    const verb = verbOf(head.method, route, isWatch)
+    const authorize = (user: User): void =>
+      this.#authorize(user, verb ?? head.method.toLowerCase(), route, options.fieldSelector)
+    authorize(head.user)
     const review = reviewFor(route.group, route.version, route.plural)
-    if (review && !route.name) return this.#review(review, request, route, verb, options)
+    if (review && !route.name) return this.#review(review, head, route, verb, options)
     const definition = catalog.find(route.group, route.version, route.plural)
     if (!definition) {
       // kube-apiserver serves groups of custom resources by other code, with a plain 404.
@@ -210,6 +232,7 @@ export class ApiServer {
     if (!verb) throw notAllowed()
     refuseExec(this.#options.storage, definition, route)
     checkRoute(definition, route, verb)
+    const request = await withBody(head)
     if (route.subresource === 'token' && definition.bucket === 'serviceaccounts') {
       const { value } = await parseObject(request.body ?? '', false, 'TokenRequest')
       return json(201, JSON.stringify(requestToken(this.#options, route.namespace ?? '', route.name ?? '', value)))
@@ -240,17 +263,21 @@ export class ApiServer {
       signal: request.signal,
       ...(request.at !== undefined && { at: request.at }),
     })
-    return this.#encode(result, { definition, representation, includeObject, now: this.#options.clock.now() })
+    const response = this.#encode(result, { definition, representation, includeObject, now: this.#options.clock.now() })
+    if (response.body instanceof WatchFeed)
+      this.#watchAccess.follow(response.body, request.authenticated, request.headers, authorize)
+    return response
   }
 
   async #review(
     review: NonNullable<ReturnType<typeof reviewFor>>,
-    request: ServerRequest & { readonly user: User },
+    head: ActingRequest,
     route: ResourceRoute,
     verb: ResourceVerb | undefined,
     options: RequestOptions,
   ): Promise<ServerResponse> {
     if (verb !== 'create') throw notAllowed()
+    const request = await withBody(head)
     const { value } = await parseObject(request.body ?? '', false, route.plural)
     const reviewed = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
     const manager = managerOf({ options, userAgent: request.headers['user-agent'] ?? '' })
@@ -349,4 +376,8 @@ export class ApiServer {
       ? response
       : { ...response, headers: { ...response.headers, 'retry-after': String(wait) } }
   }
+}
+
+async function withBody<T extends ServerRequest>(request: T): Promise<T> {
+  return request.readBody ? { ...request, ...(await request.readBody()) } : request
 }

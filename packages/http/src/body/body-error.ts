@@ -1,5 +1,5 @@
 import type { BodyFailure } from '@tenure/runtime/serving'
-import { HttpError } from '../errors/http-error.ts'
+import { HttpError, unavailable } from '../errors/http-error.ts'
 
 /** The response to a body that could not be read. */
 export function bodyError(failure: BodyFailure, maxBytes: number): HttpError {
@@ -8,6 +8,10 @@ export function bodyError(failure: BodyFailure, maxBytes: number): HttpError {
       return new HttpError('TENURE_HTTP_TOO_LARGE', 413, `The body is larger than ${maxBytes} bytes`)
     case 'cut':
       return new HttpError('TENURE_HTTP_INCOMPLETE', 400, 'The body ended before it was complete')
+    case 'tooSlow':
+      return new HttpError('TENURE_HTTP_TOO_SLOW', 408, 'The body did not arrive in time')
+    case 'overBudget':
+      return unavailable('The server handles too many requests; try again')
     default:
       return failure satisfies never
   }

@@ -1,13 +1,15 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import type { Logger, Metrics } from '@tenure/runtime'
-import { readBody } from '@tenure/runtime/serving'
+import type { ByteBudget } from '@tenure/runtime/serving'
+import { discardBody, HeldBytes, readBody } from '@tenure/runtime/serving'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { HttpResponse } from '../routes/response.ts'
 import { Exchange } from './exchange.ts'
 import { errorResponse, toHttpError } from '../errors/failure.ts'
-import { HttpError, notFound } from '../errors/http-error.ts'
+import { HttpError, notFound, unavailable } from '../errors/http-error.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import { httpMetrics } from './http-metrics.ts'
 import { parseJson } from '../body/json-body.ts'
@@ -17,7 +19,7 @@ import { describeRoutes, openApiRoute, schemaOf } from '../routes/openapi.ts'
 import { PathTable } from '../routes/path-table.ts'
 import { bodyError } from '../body/body-error.ts'
 import type { Route } from '../routes/route.ts'
-import { drain, encode, isSending, OpenStreams } from './send.ts'
+import { encode, isSending, OpenStreams } from './send.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
 
 export interface AppOptions {
@@ -32,6 +34,10 @@ export interface AppOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
+  /** Bounds the bodies in memory. */
+  readonly buffered: ByteBudget
+  /** Keeps a connection that another one would replace. False if no more may be kept. */
+  readonly keepConnection: (socket: Socket) => boolean
   /** Creates the server; `handler` receives its requests. */
   readonly makeServer: (handler: RequestListener) => Server
 }
@@ -117,6 +123,7 @@ export class App {
         this.#watch(reply, route.path)
         const exchange = this.#begin(route, request, reply)
         const response = await exchange.open()
+        if (exchange.user) this.#keepConnection(request)
         if (response) this.#send(reply, response, route)
       },
       handler: async (request, reply) => {
@@ -146,14 +153,22 @@ export class App {
   }
 
   async #parse(request: FastifyRequest): Promise<unknown> {
-    const { limits } = this.#options
-    const { route } = this.#exchanges.get(request) ?? {}
+    const { limits, clock, buffered } = this.#options
+    const exchange = this.#exchanges.get(request)
+    const { route } = exchange ?? {}
     this.#waiting.get(request.raw)?.writeContinue()
     this.#waiting.delete(request.raw)
+    const held = new HeldBytes(buffered)
+    exchange?.onClose(() => held.release())
     const maxBytes = route?.bodyLimit ?? limits.bodyBytes
-    const bytes = await readBody(request.raw, { maxBytes })
+    const bytes = await readBody(request.raw, { maxBytes, held, timeout: limits.requestTimeout, clock })
     if (typeof bytes === 'string') throw bodyError(bytes, maxBytes)
     return bytes.length === 0 ? undefined : parseJson(bytes, route?.maxDepth ?? limits.jsonDepth)
+  }
+
+  /** Throws a 503 if connections of authenticated callers and streams would leave too few for others. */
+  #keepConnection({ raw }: FastifyRequest): void {
+    if (!this.#options.keepConnection(raw.socket)) throw unavailable('The server has too many connections; try again')
   }
 
   /** Checks host and path before anything else is read. */
@@ -213,6 +228,7 @@ export class App {
     const isLast = this.#isClosing || this.#waiting.has(request.raw)
     const headers = { ...COMMON_HEADERS, ...response.headers, ...(isLast && { connection: 'close' }) }
     if (response.body.type === 'stream' && request.method !== 'HEAD') {
+      this.#keepConnection(request)
       reply.hijack()
       this.#streaming.add(raw)
       this.#metrics.streams.inc()
@@ -231,6 +247,6 @@ export class App {
     const length = { 'content-type': contentType, 'content-length': Buffer.byteLength(bytes) }
     raw.writeHead(response.status, { ...headers, ...length })
     if (request.method !== 'HEAD') raw.write(bytes)
-    drain(request.raw, this.#options.limits.drainBytes, () => raw.end())
+    discardBody(request.raw, this.#options.limits.drainBytes, () => raw.end())
   }
 }

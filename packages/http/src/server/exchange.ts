@@ -45,6 +45,16 @@ export class Exchange {
     return this.#facts.route
   }
 
+  /** Undefined before `open`, and without authentication. */
+  get user(): AuthenticatedUser | undefined {
+    return this.#user
+  }
+
+  /** Calls back when the response is sent or the caller has disconnected. */
+  onClose(callback: () => void): void {
+    this.#facts.response.once('close', callback)
+  }
+
   /** Everything before the body is read. A response ends the request. */
   open(): Promise<HttpResponse | undefined> {
     return this.#within(async (signal) => {

@@ -349,6 +349,54 @@ describe('request bodies', () => {
   })
 })
 
+describe('connections', () => {
+  test('streams and idle connections do not shut out probes', async () => {
+    const live = route({
+      method: 'GET',
+      path: '/live',
+      summary: 'Streams',
+      responses: {},
+      handle: () => ({
+        status: 200,
+        headers: {},
+        body: { type: 'stream', contentType: 'text/plain', open: () => () => undefined },
+      }),
+    })
+    const { listening } = await serving([...routes, live], { limits: { connections: 10, reservedConnections: 4 } })
+    const sockets = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const socket = connect(listening.port, '127.0.0.1').on('error', () => undefined)
+        socket.write('GET /live HTTP/1.1\r\nhost: localhost\r\n\r\n')
+        const status = await new Promise<string>((resolve) =>
+          socket.once('data', (data) => resolve(String(data).slice(9, 12))),
+        )
+        return { socket, status }
+      }),
+    )
+    expect(sockets.map(({ status }) => status).toSorted()).toEqual([...Array<string>(6).fill('200'), '503', '503'])
+    for (let index = 0; index < 20; index++) {
+      const socket = connect(listening.port, '127.0.0.1').on('error', () => undefined)
+      sockets.push({ socket, status: '' })
+      expect((await call(`${listening.url}/things/a`)).status).toBe(200)
+    }
+    // Those that stream stay connected.
+    expect(sockets.filter(({ socket, status }) => status === '200' && socket.closed)).toEqual([])
+    for (const { socket } of sockets) socket.destroy()
+  })
+
+  test('the bodies of all requests are bounded in memory', async () => {
+    const { listening } = await serving(routes, { limits: { bufferedBytes: 1_000 } })
+    const half = `POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n`
+    const socket = connect(listening.port, '127.0.0.1')
+    await new Promise<void>((resolve) => socket.write(`${half}"${'x'.repeat(800)}`, () => resolve()))
+    const body = { text: 'x'.repeat(300) }
+    const send = async (): Promise<number> => (await call(`${listening.url}/echo`, { method: 'POST', body })).status
+    await expect.poll(send, POLL).toBe(503)
+    socket.destroy()
+    await expect.poll(send, POLL).toBe(200)
+  })
+})
+
 describe('closing', () => {
   test('pending requests finish, and those beyond the grace period are cut off', async () => {
     const clock = new VirtualClock()

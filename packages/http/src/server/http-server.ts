@@ -3,7 +3,8 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import type { Component, Logger, ManagerContext, OperatorServer } from '@tenure/runtime'
-import { formatAddress, type ListenAddress, parseAddress, UnusedConnections } from '@tenure/runtime/health'
+import { formatAddress, type ListenAddress, parseAddress } from '@tenure/runtime/health'
+import { ByteBudget, ServerConnections } from '@tenure/runtime/serving'
 import { App } from './app.ts'
 import { respondToClientError, respondToConnect } from './client-error.ts'
 import type { HttpLimits } from './limits.ts'
@@ -69,7 +70,7 @@ export class HttpServer implements Component {
   readonly #wanted: ListenAddress | undefined
   #app: App | undefined
   #server: Server | undefined
-  #unused: UnusedConnections | undefined
+  #connections: ServerConnections | undefined
   #tls: ServingCertificate | undefined
 
   constructor(options: HttpServerOptions, context: ManagerContext) {
@@ -98,7 +99,9 @@ export class HttpServer implements Component {
     await app.ready()
     const server = app.fastify.server
     this.#server = server
-    this.#unused = new UnusedConnections(server)
+    const { connections: max, reservedConnections: reserve } = this.#limits
+    this.#connections = new ServerConnections(server, { max, reserve })
+    this.#connections.followRequests(server)
     this.#settle(server, log)
     const address = await listen(server, wanted, { what: this.name, setting, whenTaken })
     server.on('error', (error) => log.error('HTTP server failed', { what: this.name, error }))
@@ -111,7 +114,7 @@ export class HttpServer implements Component {
     this.#tls?.close()
     this.#app?.beginClosing()
     const server = this.#server
-    if (server?.listening) await closeServer(server, this.#unused, this.#context.clock, grace)
+    if (server?.listening) await closeServer(server, this.#connections, this.#context.clock, grace)
     await this.#app?.fastify.close()
   }
 
@@ -133,14 +136,15 @@ export class HttpServer implements Component {
       clock,
       log,
       metrics,
+      buffered: new ByteBudget(this.#limits.bufferedBytes),
+      keepConnection: (socket) => this.#connections?.keep(socket) ?? true,
       makeServer,
     })
   }
 
   #settle(server: Server, log: Logger): void {
-    const { headers, connections, stallTimeout } = this.#limits
+    const { headers, stallTimeout } = this.#limits
     server.maxHeadersCount = headers
-    server.maxConnections = connections
     server.setTimeout(stallTimeout)
     server.removeAllListeners('clientError')
     server.on('clientError', respondToClientError)
@@ -179,15 +183,14 @@ function serverLimits(limits: HttpLimits): object {
 /** Accepts no new connections, waits `grace` milliseconds for pending requests, then closes all connections. */
 async function closeServer(
   server: Server,
-  unused: UnusedConnections | undefined,
+  connections: ServerConnections | undefined,
   clock: Clock,
   grace: number,
 ): Promise<void> {
   const timer = clock.setTimer(grace, () => server.closeAllConnections())
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    server.closeIdleConnections()
-    unused?.closeAll()
+    connections?.closeIdle()
   })
   timer.cancel()
 }

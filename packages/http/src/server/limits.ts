@@ -8,8 +8,15 @@ export interface HttpLimits {
   readonly headerBytes: number
   /** Maximum number of headers. Default 100. */
   readonly headers: number
-  /** Maximum number of connections; further ones are closed. Default 4,096. */
+  /** Maximum bytes of all bodies in memory; more is a 503. Default 128 MiB. */
+  readonly bufferedBytes: number
+  /** Maximum number of connections; a new one replaces the longest idle one. Default 4,096. */
   readonly connections: number
+  /**
+   * How many connections authenticated callers and streams leave to new callers and probes; beyond that they get a 503.
+   * Default 512.
+   */
+  readonly reservedConnections: number
   /** Milliseconds for a caller to send the headers. Default 10,000. */
   readonly headersTimeout: number
   /** Milliseconds for a caller to send the whole request. Default 30,000. */
@@ -31,7 +38,9 @@ export const DEFAULT_LIMITS: HttpLimits = {
   jsonDepth: 100,
   headerBytes: 16 * 1024,
   headers: 100,
+  bufferedBytes: 128 * MEBIBYTE,
   connections: 4_096,
+  reservedConnections: 512,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   responseTimeout: 30_000,

@@ -90,19 +90,3 @@ export function isSending(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   return !request.complete && !request.destroyed && (encoding !== undefined || length !== '0')
 }
-
-/**
- * Reads and drops up to `limit` bytes of a rejected body, then calls `done`. Closing a connection while the caller still
- * sends would reset it, and the caller would lose the response.
- */
-export function drain(request: IncomingMessage, limit: number, done: () => void): void {
-  let left = limit
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) request.destroy()
-  })
-  request.once('close', done).once('end', done)
-  // A disconnected caller is not an error.
-  request.on('error', () => undefined)
-  request.resume()
-}

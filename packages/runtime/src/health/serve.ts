@@ -8,7 +8,7 @@ import type { ListenAddress } from './address.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { metricsHandler } from './metrics-handler.ts'
 import type { Probes } from './probes.ts'
-import { UnusedConnections } from './unused-connections.ts'
+import { ServerConnections } from '../serving/index.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -64,18 +64,18 @@ export async function serve(handler: Handler, options: ServeOptions): Promise<Se
     handler,
   )
   server.maxHeadersCount = 50
-  server.maxConnections = 256
   server.maxRequestsPerSocket = 1_000
   // A client that does not read its response must not hold the connection forever.
   server.setTimeout(60_000)
-  const unused = new UnusedConnections(server)
+  const connections = new ServerConnections(server, { max: 256 })
+  connections.followRequests(server)
   await listen(server, requested, options)
   const { address: host, port } = server.address() as AddressInfo
   return {
     host,
     port,
     address: formatAddress({ host, port }),
-    close: (grace) => close(server, unused, options.clock, grace),
+    close: (grace) => close(server, connections, options.clock, grace),
   }
 }
 
@@ -90,7 +90,7 @@ function listen(server: Server, requested: ListenAddress, options: ServeOptions)
   })
 }
 
-function close(server: Server, unused: UnusedConnections, clock: Clock, grace = 2_000): Promise<void> {
+function close(server: Server, connections: ServerConnections, clock: Clock, grace = 2_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(grace, () => server.closeAllConnections())
     server.close((error) => {
@@ -99,8 +99,7 @@ function close(server: Server, unused: UnusedConnections, clock: Clock, grace = 
       if (error && (error as NodeJS.ErrnoException).code !== 'ERR_SERVER_NOT_RUNNING') reject(asError(error))
       else resolve()
     })
-    server.closeIdleConnections()
-    unused.closeAll()
+    connections.closeIdle()
   })
 }
 

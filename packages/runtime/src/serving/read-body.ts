@@ -1,19 +1,32 @@
 import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Clock } from '@tenure/kube'
+import type { HeldBytes } from './byte-budget.ts'
 
 export interface ReadBodyOptions {
   /** Maximum size in bytes. */
   readonly maxBytes: number
+  /** Accounts for the bytes in memory. The caller releases them when the request is done. */
+  readonly held: HeldBytes
+  /** Milliseconds for the client to send the whole body. */
+  readonly timeout: number
+  readonly clock: Clock
 }
 
-/** `cut`: the client disconnected or reset the stream before the end of the body. */
-export type BodyFailure = 'tooLarge' | 'cut'
+/**
+ * `cut`: the client disconnected or reset the stream before the end of the body. `overBudget`: the server holds too many
+ * bytes of other requests. `tooSlow`: the body did not arrive in time.
+ */
+export type BodyFailure = 'tooLarge' | 'cut' | 'overBudget' | 'tooSlow'
 
 /**
  * Reads the body of a request over HTTP/1.1 or HTTP/2. A part of a body is never returned: a delete without its
  * preconditions deletes too much. After a failure the rest of the body is unread; `discardBody` drops it.
  */
-export function readBody(body: Readable, { maxBytes }: ReadBodyOptions): Promise<Buffer | BodyFailure> {
+export function readBody(body: Readable, options: ReadBodyOptions): Promise<Buffer | BodyFailure> {
+  const { maxBytes, held, timeout, clock } = options
+  if (declaredLength(body) > maxBytes) return Promise.resolve('tooLarge')
+  if (body.destroyed) return Promise.resolve('cut')
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -21,6 +34,7 @@ export function readBody(body: Readable, { maxBytes }: ReadBodyOptions): Promise
     const onData = (chunk: Buffer): void => {
       size += chunk.length
       if (size > maxBytes) settle('tooLarge')
+      else if (!held.take(chunk.length)) settle('overBudget')
       else chunks.push(chunk)
     }
     const onEnd = (): void => {
@@ -28,21 +42,34 @@ export function readBody(body: Readable, { maxBytes }: ReadBodyOptions): Promise
       settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size))
     }
     const onCut = (): void => settle('cut')
+    const timer = clock.setTimer(timeout, () => settle('tooSlow'))
     const settle = (result: Buffer | BodyFailure): void => {
+      timer.cancel()
       body.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
       // A later error must have a listener.
       body.on('error', () => undefined)
-      if (typeof result === 'string') body.pause()
+      if (typeof result === 'string') {
+        held.release()
+        body.pause()
+      }
       resolve(result)
     }
-    if (declaredLength(body) > maxBytes) resolve('tooLarge')
-    else if (body.destroyed) resolve('cut')
-    else body.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
+    body.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
   })
 }
 
-/** Reads and drops the rest of a body, so that the client can read a response that is sent before the body has ended. */
-export function discardBody(body: Readable): void {
+/**
+ * Reads and drops the rest of a body that was refused: closing a connection while the client still sends would reset
+ * it, and the client would lose the response. A body of more than `maxBytes` more bytes is cut off.
+ */
+export function discardBody(body: Readable, maxBytes: number, done: () => void = () => undefined): void {
+  let left = maxBytes
+  body.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) body.destroy()
+  })
+  body.once('close', done).once('end', done)
+  // A disconnected client is not an error.
   body.on('error', () => undefined)
   body.resume()
 }

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import { asError, systemClock, TenureError } from '@tenure/kube'
 import type { CertificateWithKey } from '../certificates/index.ts'
-import { UnusedConnections } from '../health/index.ts'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
-import { readBody } from '../serving/index.ts'
+import type { BodyFailure } from '../serving/index.ts'
+import { ByteBudget, HeldBytes, readBody, ServerConnections } from '../serving/index.ts'
 import { requestTimeout } from './request-timeout.ts'
 import type { AdmissionReviewResponse } from './review.ts'
 import { handleReview, errorResponse } from './review.ts'
@@ -36,7 +36,9 @@ export interface AdmissionServerOptions {
    * two. Default 7 MiB.
    */
   readonly maxBodyBytes?: number | undefined
-  /** Default 1000: an API server uses few connections for many calls. */
+  /** Maximum bytes of all reviews in memory; more are answered with 429. Default 128 MiB. */
+  readonly maxBufferedBytes?: number | undefined
+  /** Default 1000: an API server uses few connections for many calls. A new one replaces the longest idle one. */
   readonly maxConnections?: number | undefined
   /**
    * Number of calls after which a connection is closed, so that callers spread over new replicas. Default 0: unlimited.
@@ -50,6 +52,10 @@ export interface AdmissionServerOptions {
   readonly clock?: Clock | undefined
 }
 
+const MEBIBYTE = 1024 * 1024
+/** Milliseconds for a caller to send a review. No webhook may take longer than 30 s. */
+const REQUEST_TIMEOUT_MS = 35_000
+
 interface Route {
   readonly webhook: Webhook
   readonly metrics: WebhookMetrics
@@ -62,8 +68,9 @@ export class AdmissionServer {
   readonly #log: Logger
   readonly #clock: Clock
   readonly #maxBodyBytes: number
+  readonly #buffered: ByteBudget
   #server: Server | undefined
-  #silent: UnusedConnections | undefined
+  #connections: ServerConnections | undefined
   #unsubscribe: (() => void) | undefined
   #closing: Promise<void> | undefined
 
@@ -71,7 +78,8 @@ export class AdmissionServer {
     this.#options = options
     this.#log = options.log ?? silentLogger
     this.#clock = options.clock ?? systemClock
-    this.#maxBodyBytes = options.maxBodyBytes ?? 7 * 1024 * 1024
+    this.#maxBodyBytes = options.maxBodyBytes ?? 7 * MEBIBYTE
+    this.#buffered = new ByteBudget(options.maxBufferedBytes ?? 128 * MEBIBYTE)
     for (const webhook of options.webhooks) {
       if (this.#routes.has(webhook.path)) {
         throw new TenureError(
@@ -109,8 +117,7 @@ export class AdmissionServer {
         handshakeTimeout: 10_000,
         maxHeaderSize: 16 * 1024,
         headersTimeout: 10_000,
-        // No webhook may take longer than 30 s.
-        requestTimeout: 35_000,
+        requestTimeout: REQUEST_TIMEOUT_MS,
         // Go's client closes idle connections after 90 s. The server must not close first: a call may just be under
         // way.
         keepAliveTimeout: 120_000,
@@ -124,9 +131,9 @@ export class AdmissionServer {
         })
       },
     )
-    server.maxConnections = this.#options.maxConnections ?? 1000
     server.maxRequestsPerSocket = this.#options.callsPerConnection ?? 0
-    this.#silent = new UnusedConnections(server)
+    this.#connections = new ServerConnections(server, { max: this.#options.maxConnections ?? 1000 })
+    this.#connections.followRequests(server)
     server.on('tlsClientError', (error) => this.#log.debug('TLS handshake failed', { error }))
     await new Promise<void>((resolve, reject) => {
       server.once('error', (cause) => reject(cannotListen(port, cause)))
@@ -157,8 +164,7 @@ export class AdmissionServer {
     const timer = this.#clock.setTimer(grace, () => server.closeAllConnections())
     await new Promise<void>((resolve) => {
       server.close(() => resolve())
-      server.closeIdleConnections()
-      this.#silent?.closeAll()
+      this.#connections?.closeIdle()
     })
     timer.cancel()
   }
@@ -196,15 +202,10 @@ export class AdmissionServer {
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       return errorResponse(415, 'UnsupportedMediaType', 'Admission reviews must be sent as application/json.')
     }
-    const body = await readBody(request, { maxBytes: this.#maxBodyBytes })
-    if (body === 'cut') return errorResponse(400, 'BadRequest', 'The admission review was cut off.')
-    if (body === 'tooLarge') {
-      return errorResponse(
-        413,
-        'RequestEntityTooLarge',
-        `Admission reviews may have at most ${this.#maxBodyBytes} bytes.`,
-      )
-    }
+    const held = new HeldBytes(this.#buffered)
+    const maxBytes = this.#maxBodyBytes
+    const body = await readBody(request, { maxBytes, held, timeout: REQUEST_TIMEOUT_MS, clock: this.#clock })
+    if (typeof body === 'string') return bodyError(body, maxBytes)
     const gone = new AbortController()
     const onClose = (): void => gone.abort(new Error('the API server disconnected'))
     response.once('close', onClose)
@@ -216,6 +217,7 @@ export class AdmissionServer {
         clock: this.#clock,
       })
     } finally {
+      held.release()
       response.off('close', onClose)
     }
   }
@@ -229,6 +231,21 @@ export class AdmissionServer {
     // An unread body would be parsed as the next request, and a closing server keeps no connections.
     if (this.#closing || !request.complete) response.setHeader('connection', 'close')
     response.end(text)
+  }
+}
+
+function bodyError(failure: BodyFailure, maxBytes: number): AdmissionReviewResponse {
+  switch (failure) {
+    case 'tooLarge':
+      return errorResponse(413, 'RequestEntityTooLarge', `Admission reviews may have at most ${maxBytes} bytes.`)
+    case 'overBudget':
+      return errorResponse(429, 'TooManyRequests', 'The server handles too many admission reviews; try again.')
+    case 'tooSlow':
+      return errorResponse(408, 'Timeout', 'The admission review did not arrive in time.')
+    case 'cut':
+      return errorResponse(400, 'BadRequest', 'The admission review was cut off.')
+    default:
+      return failure satisfies never
   }
 }
 

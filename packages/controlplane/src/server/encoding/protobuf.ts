@@ -97,7 +97,7 @@ function readField(reader: Reader, field: Field, wire: number, into: Json, depth
   const { name, type, keepsZero } = field
   if (type.startsWith('[')) {
     const list = (into[name] ??= []) as unknown[]
-    list.push(...readItems(reader, type.slice(1), wire, depth))
+    for (const item of readItems(reader, type.slice(1), wire, depth)) list.push(item)
     return
   }
   if (type.startsWith('{')) {
@@ -216,8 +216,21 @@ class Reader {
 
   tag(): { readonly number: number; readonly wire: number } | undefined {
     if (this.isAtEnd) return undefined
-    const value = Number(this.varint())
+    const value = this.#small()
     return { number: Math.floor(value / 8), wire: value % 8 }
+  }
+
+  /** A tag or length. Most have one or two bytes, for which BigInt would be slow. */
+  #small(): number {
+    const first = this.#bytes[this.#at] ?? 0x80
+    if (first < 0x80) {
+      this.#at++
+      return first
+    }
+    const second = this.#bytes[this.#at + 1] ?? 0x80
+    if (second >= 0x80) return Number(this.varint())
+    this.#at += 2
+    return (first & 0x7f) | (second << 7)
   }
 
   varint(): bigint {
@@ -232,7 +245,7 @@ class Reader {
   }
 
   bytes(): Buffer {
-    const length = Number(this.varint())
+    const length = this.#small()
     const end = this.#at + length
     if (end > this.#bytes.length) throw new Error('unexpected EOF')
     const result = this.#bytes.subarray(this.#at, end)

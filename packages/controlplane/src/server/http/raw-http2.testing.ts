@@ -50,6 +50,7 @@ export class RawHttp2 {
     const client = new RawHttp2(await connectRaw(url, 'h2'))
     client.connection.tls.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
     client.send(FRAME.settings, 0, 0, Buffer.alloc(0))
+    client.send(FRAME.settings, ACK, 0, Buffer.alloc(0))
     await client.ping()
     return client
   }

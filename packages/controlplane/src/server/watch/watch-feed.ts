@@ -34,6 +34,7 @@ export class WatchFeed {
   #isFirst = true
   #wasCut = false
   #onReadable: () => void = () => undefined
+  #onClosed: () => void = () => undefined
 
   constructor(session: WatchSession, options: EncodeOptions) {
     this.#session = session
@@ -49,6 +50,7 @@ export class WatchFeed {
       (item) => this.#push(item),
       () => {
         this.#isOver = true
+        this.#onClosed()
         this.#onReadable()
       },
     )
@@ -67,7 +69,18 @@ export class WatchFeed {
     return this.#wasCut
   }
 
+  /** Calls back, at least once, when the watch has ended or is closed. */
+  whenClosed(callback: () => void): void {
+    this.#onClosed = callback
+  }
+
+  /** Ends the watch after its pending events. */
+  end(): void {
+    this.#session.close()
+  }
+
   close(): void {
+    this.#onClosed()
     this.#waiting = []
     this.#next = 0
     this.#onReadable = () => undefined
