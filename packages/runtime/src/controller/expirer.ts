@@ -1,4 +1,4 @@
-import { isNotFound, type KubeObject, refOf, type Stored, TenureError } from '@tenure/kube'
+import { isNotFound, keyOf, type KubeObject, refOf, type Stored, TenureError } from '@tenure/kube'
 import { type Actions, remove } from '../actions/index.ts'
 import { BatchedReads } from '../expiry/batched-reads.ts'
 import { DueTimes } from '../expiry/due-times.ts'
@@ -26,9 +26,11 @@ export class Expirer {
     this.#context = context
     this.#expiresAt = (object) => definition.expiresAt(object)
     this.#expire = (reconcile) => definition.expire?.(reconcile) ?? [remove(kind, reconcile.object)]
-    const isExpired = (object: Stored<KubeObject>): boolean => (this.#expiresAt(object) ?? Infinity) <= clock.now()
+    const dueTimes = new DueTimes({ clock, onDue })
+    this.#dueTimes = dueTimes
+    // Only a guess which objects are about to be read: `read` decides for each of them.
+    const isExpired = ({ metadata }: Stored<KubeObject>): boolean => dueTimes.wasCalled(keyOf(metadata))
     this.#reads = new BatchedReads({ api, clock, log, kind, cache: kinds.primary.cache, isExpired })
-    this.#dueTimes = new DueTimes({ clock, onDue })
   }
 
   /** Objects that have an expiry. */

@@ -144,7 +144,7 @@ export class ControllerFixture {
       info: at('info'),
       warn: at('warn'),
       error: at('error'),
-      child: (more) => this.#logger({ ...facts, ...more }),
+      child: (more) => this.#logger({ ...facts, ...(typeof more === 'function' ? more() : more) }),
     }
   }
 }

@@ -56,7 +56,12 @@ export class ReconcileAttempt implements CallContext {
   get log(): Logger {
     if (this.#log === undefined) {
       const { controller, kind, random, log } = this.context
-      this.#log = log.child({ controller, kind: kind.kind, ...refOf(this.key), reconcileId: reconcileId(random) })
+      this.#log = log.child(() => ({
+        controller,
+        kind: kind.kind,
+        ...refOf(this.key),
+        reconcileId: reconcileId(random),
+      }))
     }
     return this.#log
   }

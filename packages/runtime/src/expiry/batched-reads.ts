@@ -28,7 +28,7 @@ export interface BatchedReadsOptions<T extends KubeObject> {
   readonly log: Logger
   readonly kind: Kind<T>
   readonly cache: Cache<T>
-  /** True if an object has expired by the clock of this process. */
+  /** True if an object is due to be read because it has expired by the clock of this process. */
   readonly isExpired: (object: Stored<T>) => boolean
 }
 

@@ -55,6 +55,11 @@ export class DueTimes {
     this.set(key, due)
   }
 
+  /** Whether `key` was called back and not set to another time since. */
+  wasCalled(key: string): boolean {
+    return this.#called.has(key)
+  }
+
   delete(key: string): void {
     this.#called.delete(key)
     this.#waiting.delete(key)

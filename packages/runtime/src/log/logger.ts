@@ -7,8 +7,8 @@ export interface Logger {
   info(message: string, facts?: Facts): void
   warn(message: string, facts?: Facts): void
   error(message: string, facts?: Facts): void
-  /** A logger that adds `facts` to every line. */
-  child(facts: Facts): Logger
+  /** A logger that adds `facts` to every line. A function is called when the first line is written, or never. */
+  child(facts: Facts | (() => Facts)): Logger
 }
 
 /** Discards everything. */

@@ -55,6 +55,22 @@ describe('createLogger', () => {
     await expect(createLogger({ level: 'loud' as never })).rejects.toMatchObject({ code: 'TENURE_LOG_LEVEL' })
   })
 
+  test.each(formats)(
+    'a %s logger asks for the facts of a child once, with the first line that is written',
+    async (format) => {
+      const { log, written } = await logger({ format })
+      let asked = 0
+      const child = log.child(() => ({ reconcileId: `r${++asked}` }))
+      child.debug('not written')
+      child.child({ a: 1 }).debug('not written')
+      expect(asked).toBe(0)
+      child.info('written')
+      child.child({ a: 1 }).info('written')
+      expect(written.map((line) => line.includes('r1'))).toEqual([true, true])
+      expect(asked).toBe(1)
+    },
+  )
+
   test('errors carry code and causes, and unexpected errors a stack', async () => {
     const cause = new ApiError('pods "a" not found', { status: 404, reason: 'NotFound' }, { cause: new Error('root') })
     const error = new TenureError('TENURE_TEST', 'It failed', { cause, fate: 'retry' })

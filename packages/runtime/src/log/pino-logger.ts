@@ -3,7 +3,7 @@ import { TenureError, systemClock } from '@tenure/kube'
 import { cleanFacts, cleanText } from './facts.ts'
 import { LOG_LEVELS, textLogger } from './text-logger.ts'
 import type { LogLevel } from './text-logger.ts'
-import type { Facts, Logger } from './logger.ts'
+import { type Facts, type Logger, silentLogger } from './logger.ts'
 
 export interface CreateLoggerOptions {
   /** Lowest level that is written. Default `info`. */
@@ -58,16 +58,24 @@ interface PinoLogger {
 }
 
 function jsonLogger(pino: PinoLogger): Logger {
-  const at = (level: LogLevel) => {
-    // A disabled level must cost nothing: its facts are not inspected.
-    if (!pino.isLevelEnabled(level)) return () => undefined
-    return (message: string, facts?: Facts): void => pino[level](facts ? cleanFacts(facts) : {}, cleanText(message))
+  const enabled = new Set(LOG_LEVELS.filter((level) => pino.isLevelEnabled(level)))
+  // Most loggers of a single reconcile or request write nothing, so their pino loggers are made with the first line.
+  const make = (open: () => PinoLogger): Logger => {
+    let opened: PinoLogger | undefined
+    const logger = (): PinoLogger => (opened ??= open())
+    const at = (level: LogLevel) => {
+      // A disabled level must cost nothing: its facts are not inspected.
+      if (!enabled.has(level)) return silentLogger[level]
+      return (message: string, facts?: Facts): void =>
+        logger()[level](facts ? cleanFacts(facts) : {}, cleanText(message))
+    }
+    return {
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+      child: (facts) => make(() => logger().child(cleanFacts(typeof facts === 'function' ? facts() : facts))),
+    }
   }
-  return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: (facts) => jsonLogger(pino.child(cleanFacts(facts))),
-  }
+  return make(() => pino)
 }

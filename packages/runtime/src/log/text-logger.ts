@@ -1,6 +1,6 @@
 import type { Clock } from '@tenure/kube'
 import { cleanFacts, cleanText } from './facts.ts'
-import type { Facts, Logger } from './logger.ts'
+import { type Facts, type Logger, silentLogger } from './logger.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -9,21 +9,23 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'
 /** Lines for terminals: time, level, message, then the facts; an error's stack and causes follow, indented. */
 export function textLogger(level: LogLevel, clock: Clock, write: (text: string) => void): Logger {
   const minimum = LOG_LEVELS.indexOf(level)
-  const make = (bound: Facts): Logger => {
+  const make = (bind: () => Facts): Logger => {
+    let bound: Facts | undefined
+    const facts = (): Facts => (bound ??= bind())
     const at = (level: LogLevel) => {
-      if (LOG_LEVELS.indexOf(level) < minimum) return () => undefined
-      return (message: string, facts?: Facts): void =>
-        write(line(clock.now(), level, message, cleanFacts(facts ? { ...bound, ...facts } : bound)))
+      if (LOG_LEVELS.indexOf(level) < minimum) return silentLogger[level]
+      return (message: string, more?: Facts): void =>
+        write(line(clock.now(), level, message, cleanFacts(more ? { ...facts(), ...more } : facts())))
     }
     return {
       debug: at('debug'),
       info: at('info'),
       warn: at('warn'),
       error: at('error'),
-      child: (facts) => make({ ...bound, ...facts }),
+      child: (more) => make(() => ({ ...facts(), ...(typeof more === 'function' ? more() : more) })),
     }
   }
-  return make({})
+  return make(() => ({}))
 }
 
 function line(now: number, level: LogLevel, message: string, facts: Record<string, unknown>): string {
