@@ -64,13 +64,14 @@ export function planLease(
   if (!annotations || deletionTimestamp !== undefined || hasInheritedAnnotations(object)) return NOTHING
   const family = settings.families.find((each) => isLeased(annotations, each))
   const desired: Record<string, string | null> = {}
-  for (const other of settings.families) if (other !== family) removeStatus(desired, annotations, other)
+  const others = settings.families.filter((each) => each !== family && isUsed(annotations, each))
+  for (const other of others) removeStatus(desired, annotations, other)
   if (!family) return withoutLease(annotations, desired)
   const terms = withPolicy(
     isRolledBack ? restartedTerms(object, family, namespaced, now) : readTerms(object, family, namespaced, now),
     settings,
   )
-  const warnings = annotationWarnings(object, settings.families, family, terms.job)
+  const warnings = annotationWarnings(object, others, family, terms.job)
   desireStatus(desired, annotations, family, terms, warnings, now)
   const changes = withObservedGeneration(object, family, terms, difference(annotations, desired))
   return { ...planOf(terms, family), changes, ...outcomeOf(annotations, family, terms, changes) }
@@ -102,6 +103,12 @@ export function expiryWarningAt(
 ): number | undefined {
   if (fraction <= 0) return undefined
   return expireAt - Math.min((expireAt - start) * fraction, atMost)
+}
+
+/** Whether any annotation belongs to a family. Most objects use one family, and each lookup by name costs more. */
+function isUsed(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
+  for (const name in annotations) if (name.startsWith(prefix)) return true
+  return false
 }
 
 function withoutLease(

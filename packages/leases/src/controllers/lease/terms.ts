@@ -49,6 +49,11 @@ export function isRenewOn(text: string | undefined): boolean {
   return text === undefined || text.trim().toLowerCase() === 'update'
 }
 
+/** The last time, in milliseconds since 1970, at which an object without a date still looks new. */
+export function ageLimit({ metadata }: Stored<KubeObject>): number {
+  return (parseTime(metadata.creationTimestamp) ?? 0) + ADDED_LATER_AFTER_MS
+}
+
 export function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
   return (
     annotations[prefix + USER_ANNOTATIONS.ttl] !== undefined ||

@@ -7,13 +7,14 @@ type Annotations = Readonly<Record<string, string>>
 /** Warnings for lease-status about annotations that have no effect. */
 export function annotationWarnings(
   { metadata: { annotations = {}, generation = 0 } }: Stored<KubeObject>,
-  families: readonly LeaseFamily[],
+  /** Families that do not count. */
+  others: readonly LeaseFamily[],
   /** The family that counts. */
   family: LeaseFamily,
   job: JobConfigReading | undefined,
 ): readonly string[] {
   const warnings: string[] = []
-  const ignored = families.flatMap((each) => (each === family ? [] : writtenIn(annotations, each)))
+  const ignored = others.flatMap((each) => writtenIn(annotations, each))
   if (ignored.length > 0) warnings.push(`${theseAre(ignored)} ignored, ${writtenIn(annotations, family)[0]} counts.`)
   const unknown = unknownIn(annotations, family)
   if (unknown.length > 0) warnings.push(`${theseAre(unknown)} not known.`)
