@@ -142,6 +142,11 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['1 h', /white space between 1 and its unit; write 1h/],
   ['1\th', /white space between 1 and its unit/],
   ['2d 4 h', /white space between 4 and its unit; write 4h/],
+  ['30 minutes', /white space between 30 and its unit; write 30m$/],
+  ['1 hour 30 minutes', /write 1h$/],
+  ['1 M', /capital M .* write m for minutes or mo for months/],
+  ['1 x', /"x" is not a unit; units are/],
+  ['300 years', /longer than 290 years; write forever/],
   // units that are none, with what was meant
   ['1min', /"min" is not a unit; write m for minutes/],
   ['5mins', /write m for minutes/],
@@ -220,6 +225,17 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['1s'.repeat(129), /too long to be a TTL/],
 ]
 
+/** The spellings that a reason suggests; a unit alone with a number. */
+function suggestionsIn(reason: string): readonly string[] {
+  const [, text = ''] = /; (?:write|units are) (?:numbers with units, such as )?(.*)$/.exec(reason) ?? []
+  return text
+    .replace(/ instead$/, '')
+    .split(/, | or | and /)
+    .map((each) => each.replace(/ for \w+$/, ''))
+    .filter((each) => each !== '')
+    .map((each) => (/^\d|forever|^\./.test(each) ? each : `1${each}`))
+}
+
 describe('parseTtl', () => {
   test.each(accepted)('the TTL %j means %s ms', (text, milliseconds) => {
     expect(parseTtl(text)).toEqual({ ok: true, milliseconds })
@@ -229,6 +245,28 @@ describe('parseTtl', () => {
     const ttl = parseTtl(text)
     expect(ttl).toMatchObject({ ok: false })
     expect(ttl.ok || ttl.reason).toMatch(reason)
+  })
+
+  test('every suggestion is valid itself', () => {
+    const digits = fc.constantFrom('1', '30', '1.5', '.5', '291', '5000000000000')
+    const white = fc.constantFrom('', ' ', '\t', '\n', '  ')
+    const written = refused.map(([text]) => text.replaceAll(/[\d.\s]/g, '')).filter((word) => word !== '')
+    const words = fc.constantFrom('minutes', 'Minutes', 'MINUTES', 'hours', 'M', 'year', 'years', 'x', 'µs', ...written)
+    const part = fc.tuple(digits, white, words).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), white, (parts, between) => {
+        const ttl = parseTtl(parts.join(between))
+        const suggested = ttl.ok ? [] : suggestionsIn(ttl.reason)
+        expect(suggested.filter((text) => !parseTtl(text).ok)).toEqual([])
+      }),
+      { numRuns: 2_000 },
+    )
+    const all = refused.flatMap(([text]) => {
+      const ttl = parseTtl(text)
+      return ttl.ok ? [] : suggestionsIn(ttl.reason)
+    })
+    expect(all.length).toBeGreaterThan(40)
+    expect(all.filter((text) => !parseTtl(text).ok)).toEqual([])
   })
 
   test('the tables cover many spellings', () => {

@@ -104,25 +104,37 @@ function noNumber(text: string, position: number): string {
 
 function noUnit(text: string, number: string, position: number): string {
   const after = skip(GAP, text, position)
-  if (after > position && match(WORD, text, after) !== '') {
-    return `there is white space between ${number} and its unit; write ${number}${match(WORD, text, after)}`
-  }
+  const word = after > position ? match(WORD, text, after) : ''
+  if (word !== '') return splitUnit(number, word)
   const [next = ''] = text.slice(position)
   if (/\s/u.test(next) && after === position) return `it has white space other than blanks, tabs and newlines`
   return `${number} has no unit; ${EXAMPLES}`
 }
 
+/** The reason for a number and a unit with white space between. Suggests only what is valid: `30 minutes` is `30m`. */
+function splitUnit(number: string, word: string): string {
+  const spelling = `${number}${suggestionFor(word) ?? word}`
+  const reading = parseTtl(spelling)
+  return reading.ok ? `there is white space between ${number} and its unit; write ${spelling}` : reading.reason
+}
+
 function unknownUnit(word: string): string {
-  const lower = lowerCase(word)
-  const suggestion = SUGGESTIONS.find(([pattern]) => pattern.test(lower))?.[1]
+  const unit = suggestionFor(word)
+  const suggestion = unit === 'm' ? 'm for minutes' : unit
   const hint = suggestion ? `; write ${suggestion}` : `; units are ns, us, ms, s, m, h, d, w, mo and y`
   return `${quote(word)} is not a unit${hint}`
 }
 
-/** Common misspellings of units, with the suggestion for each. */
+/** The unit that a misspelled one stands for. */
+function suggestionFor(word: string): string | undefined {
+  const lower = lowerCase(word)
+  return SUGGESTIONS.find(([pattern]) => pattern.test(lower))?.[1]
+}
+
+/** Common misspellings of units, with the unit that each stands for. */
 const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
   [/^sec(ond)?s?$/, 's'],
-  [/^min(ute)?s?$/, 'm for minutes'],
+  [/^min(ute)?s?$/, 'm'],
   [/^(hr|hour)s?$/, 'h'],
   [/^days?$/, 'd'],
   [/^(wk|week)s?$/, 'w'],

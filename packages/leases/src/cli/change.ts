@@ -6,12 +6,16 @@ import { planLease } from '../controllers/lease/plan.ts'
 import type { Changes } from '../controllers/lease/status.ts'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
-import { type NamedObject, namedObject } from './named-object.ts'
+import { managementProblem } from './management-problem.ts'
+import { type NamedObject, namedObject, resourceName } from './named-object.ts'
 import { readTerms, refused, startOf, type Terms } from './terms.ts'
 import { fromNow } from './durations.ts'
 
 /** Attempts when other clients write the same object at the same time. */
 const MAX_ATTEMPTS = 5
+/** A shorter TTL ends at once: annotations have whole seconds. */
+const MIN_TTL_MS = 1_000
+const NEVER = 'never expires'
 
 /** Sets a lease: a TTL that starts now, a time of expiry, or `forever`. */
 export async function setLease(
@@ -21,19 +25,18 @@ export async function setLease(
   options: LeaseCliOptions,
 ): Promise<void> {
   // Fails before any request if the terms are invalid at any time.
-  readTerms(text, context.clock.now())
+  checkRenewOn(readTerms(text, context.clock.now()), options)
   const object = await namedObject(context, target, options)
   let said = ''
   await change(context, object, (current, now) => {
     checkAnswered(object, current)
     const terms = readTerms(text, now)
-    if (terms.type === 'time' && terms.end <= now) {
-      throw refused(`${terms.text} has passed: the object would be deleted at once. Choose a later time, or delete it.`)
-    }
+    checkNotOver(object, terms, now)
     said = ending(terms, now)
-    return termsAs(terms, familyOf(context, current), now)
+    const family = familyOf(context, current)
+    return { ...termsAs(terms, family, now), ...renewOnAs(options, family) }
   })
-  context.write(`${object.label} ${said}`)
+  await report(context, object, said)
 }
 
 /** Restarts a lease, with another TTL if one is given. Never shortens it. */
@@ -55,24 +58,60 @@ export async function extendLease(
         `${object.label} lasts until ${formatTime(lease.expireAt)}, which is later than ${formatTime(terms.end)}. To shorten it, use set.`,
       )
     }
+    checkNotOver(object, terms, now)
     said = ending(terms, now)
     return termsAs(terms, family, now)
   })
-  context.write(`${object.label} ${said}`)
+  await report(context, object, said)
 }
 
 /** Removes an object's lease: it will not expire. */
 export async function clearLease(context: LeaseCliContext, target: string, options: LeaseCliOptions): Promise<void> {
   const object = await namedObject(context, target, options)
   const names = familiesOf(context).flatMap(({ prefix, start }) =>
-    [USER_ANNOTATIONS.ttl, USER_ANNOTATIONS.expires, start, ...Object.values(STATUS_ANNOTATIONS)].map(
-      (name) => prefix + name,
-    ),
+    [
+      USER_ANNOTATIONS.ttl,
+      USER_ANNOTATIONS.expires,
+      USER_ANNOTATIONS.renewOn,
+      start,
+      ...Object.values(STATUS_ANNOTATIONS),
+    ].map((name) => prefix + name),
   )
   const isCleared = await change(context, object, ({ metadata: { annotations = {} } }) =>
     Object.fromEntries(names.filter((name) => annotations[name] !== undefined).map((name) => [name, null])),
   )
   context.write(`${object.label} ${isCleared ? 'will not expire' : 'has no lease'}`)
+}
+
+/** Prints the end of a lease, and why it would not come. */
+async function report(context: LeaseCliContext, object: NamedObject, said: string): Promise<void> {
+  const problem = said === NEVER ? undefined : await managementProblem(context, object)
+  context.write(`${object.label} ${problem === undefined ? said : said.replace(/^expires/, 'would expire')}`)
+  if (problem !== undefined) context.warn(problem)
+}
+
+/** Throws if the lease would be over at once: a slip of the pen must not delete anything. */
+function checkNotOver({ kind, ref, label }: NamedObject, terms: Terms, now: number): void {
+  const isOver = terms.type === 'time' ? terms.end <= now : terms.type === 'ttl' && terms.milliseconds < MIN_TTL_MS
+  if (!isOver) return
+  const what = terms.type === 'time' ? `${terms.text} has passed` : `${terms.text} ends at once`
+  const scope = ref.namespace === undefined ? '' : ` -n ${ref.namespace}`
+  throw refused(
+    `${what}: ${label} would be deleted now. Choose a later end, or delete it: kubectl delete ${resourceName(kind)} ${ref.name}${scope}`,
+  )
+}
+
+/** Throws if `--renew-on` is invalid or has no effect. */
+function checkRenewOn({ type }: Terms, { renewOn }: LeaseCliOptions): void {
+  if (renewOn === undefined) return
+  if (renewOn !== 'update' && renewOn !== 'never')
+    throw new TenureError('TENURE_LEASE_ARGUMENT', `--renew-on must be update or never, not "${renewOn}".`)
+  if (renewOn === 'update' && type !== 'ttl')
+    throw new TenureError('TENURE_LEASE_ARGUMENT', '--renew-on needs a duration: an update cannot move a fixed end.')
+}
+
+function renewOnAs({ renewOn }: LeaseCliOptions, { prefix }: LeaseFamily): Changes {
+  return renewOn === undefined ? {} : { [prefix + USER_ANNOTATIONS.renewOn]: renewOn === 'never' ? null : renewOn }
 }
 
 /** Throws if lease controllers ignore the annotations of this object: the lease would never end. */
@@ -117,7 +156,7 @@ function termsAs(terms: Terms, { prefix, start }: LeaseFamily, now: number): Cha
 }
 
 function ending(terms: Terms, now: number): string {
-  return terms.type === 'forever' ? 'never expires' : `expires at ${formatTime(terms.end)} (${fromNow(terms.end, now)})`
+  return terms.type === 'forever' ? NEVER : `expires at ${formatTime(terms.end)} (${fromNow(terms.end, now)})`
 }
 
 function familiesOf({ families = defaultLeaseSettings.families }: LeaseCliContext): readonly LeaseFamily[] {

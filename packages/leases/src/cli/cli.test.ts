@@ -3,6 +3,7 @@ import { ConfigMap, Deployment, Node, Pod, ReplicaSet } from '@tenure/kube/kinds
 import { refuse } from '@tenure/controlplane/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
+import { LeaseController, type LeaseControllerSpec } from '../api/lease-controller.ts'
 import { LeaseControllerHarness } from '../testing/lease-controller-harness.ts'
 import { deploymentSpec, podSpec } from '../testing/objects.ts'
 import { leaseCommands } from './commands.ts'
@@ -20,6 +21,8 @@ let context: LeaseCliContext
 beforeEach(async () => {
   harness = await LeaseControllerHarness.create()
   await harness.clock.advance(250)
+  manage('pods', 'Pod')
+  manage('deployments', 'Deployment')
   written = []
   warned = []
   context = {
@@ -31,6 +34,11 @@ beforeEach(async () => {
     warn: (text) => void warned.push(text),
   }
 })
+
+/** Lets a LeaseController manage a kind. */
+function manage(name: string, kind: string, more: Partial<LeaseControllerSpec> = {}): void {
+  harness.server.seed(LeaseController, { metadata: { name }, spec: { kind, ...more } })
+}
 
 async function run(name: string, args: readonly string[], options: LeaseCliOptions = {}): Promise<number> {
   const command = leaseCommands.find((candidate) => candidate.name === name)
@@ -190,7 +198,10 @@ describe('set', () => {
 
   test.each([
     ['pod/test', '1h30', 'Invalid TTL: 30 has no unit'],
-    ['pod/test', '2025-01-01', 'has passed'],
+    ['pod/test', '2025-01-01', 'has passed: pod/test would be deleted now. Choose a later end, or delete it: kubectl'],
+    ['pod/test', '0s', '0s ends at once: pod/test would be deleted now. Choose a later end, or delete it: kubectl'],
+    ['pod/test', '0.0h', 'kubectl delete pods test -n default'],
+    ['pod/test', '999ms', 'ends at once'],
     ['test', '1h', 'is not an object'],
     ['pod/', '1h', 'is not an object'],
     ['thing/test', '1h', 'does not serve thing'],
@@ -199,6 +210,83 @@ describe('set', () => {
     pod('test', {})
     await expect(run('set', [target, ttl])).rejects.toThrow(message)
     expect(harness.writes()).toEqual([])
+  })
+
+  test('set says that an object of a kind without a LeaseController stays, and what to apply', async () => {
+    harness.server.seed(ConfigMap, { metadata: { name: 'test', namespace: 'default' } })
+    await run('set', ['cm/test', '1h'])
+    expect(written).toEqual(['configmap/test would expire at 2026-01-01T01:00:01Z (in 1h)'])
+    const [warning = ''] = warned
+    expect(warning).toMatch(/^But nothing deletes it then: no LeaseController manages configmaps/)
+    // The manifest works as it is printed.
+    const { status } = await harness.server.transport.request({
+      method: 'POST',
+      path: '/apis/object-lease-controller.ullberg.us/v1alpha1/leasecontrollers',
+      headers: { 'content-type': 'application/yaml' },
+      body: warning.slice(warning.indexOf('apiVersion')),
+    })
+    expect(status).toBe(201)
+    await run('extend', ['cm/test', '2h'])
+    expect(written.at(-1)).toBe('configmap/test expires at 2026-01-01T02:00:01Z (in 2h)')
+    expect(warned).toHaveLength(1)
+    await run('set', ['cm/test', 'forever'])
+    expect(warned).toHaveLength(1)
+  })
+
+  test.each<[Partial<LeaseControllerSpec>, RegExp]>([
+    [{ suspend: true }, /^But configmap\/test stays: LeaseController maps is suspended/],
+    [{ dryRun: true }, /LeaseController maps has dryRun/],
+    [{ optIn: { key: 'leased' } }, /kubectl label namespace default leased=true$/],
+    [{ optIn: { key: 'leased', value: 'yes' } }, /kubectl label namespace default leased=yes$/],
+  ])('set says that a LeaseController with %j keeps the object', async (spec, warning) => {
+    harness.server.seed(ConfigMap, { metadata: { name: 'test', namespace: 'default' } })
+    manage('maps', 'ConfigMap', spec)
+    await run('set', ['cm/test', '1h'])
+    expect(warned).toEqual([expect.stringMatching(warning)])
+    manage('others', 'ConfigMap')
+    await run('set', ['cm/test', '2h'])
+    expect(warned).toHaveLength(1)
+  })
+
+  test('set says that a LeaseController that is not available does not delete the object yet', async () => {
+    pod('test', {})
+    const message = 'Not allowed to delete pods.'
+    const condition = {
+      type: 'Available',
+      status: 'False',
+      reason: 'Degraded',
+      message,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    } as const
+    harness.server.seed(LeaseController, {
+      metadata: { name: 'pods' },
+      spec: { kind: 'Pod' },
+      status: { conditions: [condition] },
+    })
+    await run('set', ['pod/test', '1h'])
+    expect(warned).toEqual([`But pod/test stays: LeaseController pods is not available. ${message}`])
+  })
+
+  test('set works without access to LeaseControllers', async () => {
+    pod('test', {})
+    harness.server.intercept(({ plural }) =>
+      plural === 'leasecontrollers' ? refuse(403, 'Forbidden', 'leasecontrollers is forbidden') : undefined,
+    )
+    await run('set', ['pod/test', '1h'])
+    expect(annotationsOf('test')).toMatchObject({ [`${SEED}ttl`]: '1h' })
+    expect(warned).toEqual([expect.stringMatching(/^It is unknown whether pod\/test expires/)])
+  })
+
+  test('set turns renew-on on and off', async () => {
+    pod('test', {})
+    await run('set', ['pod/test', '1h'], { renewOn: 'update' })
+    expect(annotationsOf('test')).toMatchObject({ [`${SEED}ttl`]: '1h', [`${SEED}renew-on`]: 'update' })
+    await run('set', ['pod/test', '2h'])
+    expect(annotationsOf('test')).toMatchObject({ [`${SEED}ttl`]: '2h', [`${SEED}renew-on`]: 'update' })
+    await run('set', ['pod/test', '2026-06-11'], { renewOn: 'never' })
+    expect(annotationsOf('test')).toEqual({ [`${SEED}expires`]: '2026-06-11T00:00:00Z' })
+    await expect(run('set', ['pod/test', '1h'], { renewOn: 'always' })).rejects.toThrow('must be update or never')
+    await expect(run('set', ['pod/test', '2026-06-11'], { renewOn: 'update' })).rejects.toThrow('needs a duration')
   })
 
   test('set does not overwrite a concurrent change', async () => {
@@ -242,6 +330,8 @@ describe('extend', () => {
     [started, '1h', 'To shorten it, use set'],
     [{ [`${SEED}expires`]: '2026-01-02' }, '1h', 'To shorten it, use set'],
     [{ [`${SEED}ttl`]: 'nonsense' }, undefined, 'Invalid TTL'],
+    [{ [`${SEED}ttl`]: '0s' }, undefined, '0s ends at once'],
+    [{ [`${SEED}ttl`]: '1s', [`${SEED}extended-at`]: '2025-01-01T00:00:00Z' }, '0s', '0s ends at once'],
   ])('extend refuses %j with %s', async (annotations, ttl, message) => {
     pod('test', annotations)
     await expect(run('extend', ttl === undefined ? ['pod/test'] : ['pod/test', ttl])).rejects.toThrow(message)
@@ -266,6 +356,7 @@ test('clear removes all lease annotations and nothing else', async () => {
   pod('test', {
     other: 'x',
     [`${SEED}ttl`]: '2h',
+    [`${SEED}renew-on`]: 'update',
     [`${SEED}expire-at`]: '2026-01-01T02:00:00Z',
     [`${SEED}lease-status`]: 'Lease active.',
     [`${SEED}on-delete-job`]: 'a/b',

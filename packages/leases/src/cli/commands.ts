@@ -60,7 +60,14 @@ export const leaseCommands: readonly LeaseCommand[] = [
     name: 'set',
     summary: 'Give an object a lease that starts now, or a time of expiry.',
     arguments: [OBJECT, { name: 'ttl', meaning: 'Duration, such as 1h30m; time, such as 2026-06-11; or forever.' }],
-    options: [NAMESPACE],
+    options: [
+      NAMESPACE,
+      {
+        key: 'renewOn',
+        flags: '--renew-on <event>',
+        meaning: 'update: every update of the object starts its TTL again; never: none does. Default: as it is.',
+      },
+    ],
     async run(context, [target = '', ttl = ''], options) {
       await setLease(context, target, ttl, options)
       return 0

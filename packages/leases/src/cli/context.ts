@@ -19,6 +19,8 @@ export interface LeaseCliContext {
 export interface LeaseCliOptions {
   readonly namespace?: string | undefined
   readonly allNamespaces?: boolean | undefined
+  /** `update` or `never`. Default: as it is. */
+  readonly renewOn?: string | undefined
   /** Default `table`. */
   readonly output?: string | undefined
   /** Kind names as kubectl accepts them. Default: all kinds. */

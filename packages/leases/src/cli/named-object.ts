@@ -33,3 +33,8 @@ export async function kindNamed(context: LeaseCliContext, text: string): Promise
   const isVersion = /^v\d+((alpha|beta)\d+)?$/.test(first)
   return await context.kinds.kind(isVersion ? versioned : { name, group: [first, ...rest].join('.') })
 }
+
+/** As kubectl accepts it: `deployments.apps`. */
+export function resourceName({ group, plural }: Kind): string {
+  return group === '' ? plural : `${plural}.${group}`
+}
