@@ -6,6 +6,8 @@ export const EVENT_REASONS = {
   cleaned: 'LeaseAnnotationsCleaned',
   startReset: 'LeaseStartReset',
   invalidTtl: 'InvalidTTL',
+  /** The API server refuses what the lease controller writes, for example because the annotations are full. */
+  rejected: 'LeaseRejected',
   jobCreated: 'CleanupJobCreated',
   jobCompleted: 'CleanupJobCompleted',
   jobInvalid: 'CleanupJobConfigInvalid',

@@ -1,5 +1,6 @@
 import {
   isConflict,
+  isObjectRejected,
   type Kind,
   keyOf,
   kindKey,
@@ -17,6 +18,7 @@ import {
   type ReconcileOutcome,
   SharedInformers,
 } from '@tenure/runtime'
+import { EVENT_REASONS } from '../../api/reasons.ts'
 import type { LeaseSettings } from '../../api/types.ts'
 import type { LeaseMetrics } from '../../metrics.ts'
 import { Cleanup } from './cleanup/cleanup.ts'
@@ -244,7 +246,18 @@ export class LeaseControllerRun {
     const { metrics } = this.#context
     metrics.duration.observe(seconds)
     if (!error) this.#permissions.succeeded(key)
-    else if (!isConflict(error) && this.#permissions.failed(key, error)) metrics.errors.inc()
+    else if (!isConflict(error) && this.#permissions.failed(key, error)) {
+      metrics.errors.inc()
+      if (isObjectRejected(error)) this.#reportRejected(key, error)
+    }
+  }
+
+  /** An Event is the only place to say it: the status is an annotation, which could not be written. */
+  #reportRejected(key: string, { message }: Error): void {
+    const object = this.#informer.cache.getByKey(key)
+    if (!object) return
+    const text = `The API server refuses a request of the lease controller. The object is kept until it accepts one. ${message}`
+    this.#context.recordEvent(object, { type: 'Warning', reason: EVENT_REASONS.rejected, message: text })
   }
 }
 

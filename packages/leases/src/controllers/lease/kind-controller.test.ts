@@ -386,6 +386,45 @@ describe('problems', () => {
     expect(harness.object('one')).toBeUndefined()
   })
 
+  test('an object whose annotations are full is reported by an event, counted and kept until it has space', async () => {
+    const metrics = await createMetrics()
+    const { controller } = await harness.start({ metrics })
+    const full = 'x'.repeat(256 * 1_024 - 60)
+    harness.create('full', { [`${SEED}ttl`]: '5s', full })
+    harness.create('other', { [`${SEED}ttl`]: '5s' })
+    await harness.clock.advance(600_000)
+    expect(harness.object('other')).toBeUndefined()
+    expect(harness.annotations('full')).not.toHaveProperty('expire-at')
+    const reports = harness.events.filter(({ name }) => name === 'full')
+    expect(reports).toEqual([
+      expect.objectContaining({
+        type: 'Warning',
+        reason: 'LeaseRejected',
+        message: expect.stringContaining('Too long'),
+      }),
+    ])
+    expect((await metrics.expose()).text).toMatch(/^object_lease_controller_reconcile_errors_total\{[^}]*\} 1$/m)
+    expect(controller.problem).toBeUndefined()
+    harness.annotate('full', { full: undefined })
+    await harness.clock.advance(1_000)
+    // The TTL counts from the time of its first date.
+    expect(Date.parse(harness.annotations('full')['expire-at'] ?? '')).toBeGreaterThan(harness.clock.now())
+    await harness.clock.advance(10_000)
+    expect(harness.object('full')).toBeUndefined()
+  })
+
+  test('a lease that was extended while its annotations are full is not deleted by its old date', async () => {
+    await harness.start()
+    harness.create('full', { [`${SEED}ttl`]: '60s', [`${SEED}extended-at`]: after(0) })
+    await harness.clock.advance(1_000)
+    const full = 'x'.repeat(256 * 1_024 - 500)
+    harness.annotate('full', { full, [`${SEED}ttl`]: `${' '.repeat(200)}1h` })
+    await harness.clock.advance(600_000)
+    expect(harness.object('full')).toBeDefined()
+    await harness.clock.advance(3_600_000)
+    expect(harness.reasons('full')).toContain('LeaseRejected')
+  })
+
   test('a missing permission to watch is reported', async () => {
     const restore = harness.server.intercept(({ verb }) =>
       verb === 'watch' || verb === 'list' ? refuse(403, 'Forbidden', 'no') : undefined,
