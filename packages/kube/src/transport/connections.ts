@@ -111,7 +111,8 @@ async function tlsOptions(config: ConnectionConfig, material: TlsMaterial): Prom
   const { createSecureContext } = await import('node:tls')
   const { ca, cert, key } = material
   return {
-    secureContext: createSecureContext({ ca, cert, key }),
+    // As in Go, every certificate of the bundle is trusted, even one that is not an authority.
+    secureContext: createSecureContext({ ca, cert, key, allowPartialTrustChain: ca !== undefined }),
     rejectUnauthorized: !config.tls.insecure,
     ...(config.tls.serverName !== undefined && { servername: config.tls.serverName }),
   }

@@ -1,7 +1,9 @@
 import { Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
+import { connectTo } from '../config/connection-config.ts'
 import { SecretValue } from '../config/secret-value.ts'
 import { caught, configFor, get, open, serve, text, watch } from './testdata/harness.ts'
+import { pem } from './testdata/servers.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 import type { ServerResponse } from 'node:http'
 
@@ -37,6 +39,16 @@ describe('requests', () => {
         'impersonate-extra-acme.com%2fscope': ['x', 'y'],
       },
     })
+  })
+
+  test('a serving certificate given as the authority is trusted without its issuer', async () => {
+    const server = await serve((_request, response) => response.end('ok'))
+    const connection = { server: `https://127.0.0.1:${server.port}`, token: 't' }
+    const transport = open(connectTo({ ...connection, ca: pem('server.pem') }))
+    expect(await text(transport)).toBe('200 ok')
+    expect(await text(transport, watch)).toBe('200 ok')
+    const stranger = open(connectTo({ ...connection, ca: pem('other-name.pem') }))
+    expect(await caught(stranger.request(get))).toMatchObject({ code: 'TENURE_TLS_UNKNOWN_AUTHORITY' })
   })
 
   test('requests share at most the allowed connections', async () => {

@@ -151,6 +151,22 @@ describe('webhooks over HTTPS', () => {
     )
   })
 
+  test('a serving certificate in the bundle is trusted without its authority', async () => {
+    const { certificate: cert, key } = authority.issue({ commonName: 'a', usage: 'server', ipAddresses: ['127.0.0.1'] })
+    const other = authority.issue({ commonName: 'a', usage: 'server', ipAddresses: ['127.0.0.1'] })
+    const server = createServer({ cert, key }, (_request, response) => response.end('fine'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const caller = new HttpsCaller()
+    cleanUps.push(
+      () => server.close(),
+      () => caller.close(),
+    )
+    const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    const post = { url, body: '{}', signal: new AbortController().signal }
+    expect(await caller.post({ ...post, certificateAuthority: cert })).toMatchObject({ status: 200, body: 'fine' })
+    await expect(caller.post({ ...post, certificateAuthority: other.certificate })).rejects.toThrow('x509')
+  })
+
   test('a refused connection fails the request', async () => {
     const { create, configure } = await start(1)
     // Nothing listens on port 1 of the loopback.

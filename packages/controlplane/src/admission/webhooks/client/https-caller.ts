@@ -40,7 +40,9 @@ export class HttpsCaller implements WebhookCaller {
 }
 
 function agentOptions({ certificateAuthority: ca }: WebhookPost): ConstructorParameters<typeof Agent>[0] {
-  return { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS, ...(ca !== undefined && { ca }) }
+  const common = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS }
+  // As in Go, every certificate of the bundle is trusted, even one that is not an authority.
+  return ca === undefined ? common : { ...common, ca, allowPartialTrustChain: true }
 }
 
 type Open = (options: RequestOptions, listener: (response: IncomingMessage) => void) => ClientRequest
