@@ -8,8 +8,8 @@ import { define } from '../../registry/testing/catalog.ts'
 import type { AdmissionAttributes } from '../../registry/request.ts'
 import { Authorizer } from '../../server/auth/authorization.ts'
 import { openStorage } from '../../storage/index.ts'
-import { missingPermissions } from './missing-permissions.ts'
-import type { StoredPolicyRule } from '../../rbac/policy-rule.ts'
+import { missingPermissions, quotedList } from './missing-permissions.ts'
+import { ruleCovers, type StoredPolicyRule } from '../../rbac/policy-rule.ts'
 import { RoleEscalation } from './role-escalation.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -86,6 +86,20 @@ describe('writing a role', () => {
     expect(await validate([], { definition: ROLES, object: all, user })).toBe('admitted')
   })
 
+  test('an aggregation rule requires every permission', async () => {
+    const definition = define({ group: GROUP, kind: 'ClusterRole' })
+    const aggregated = { ...role(), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
+    const held = [rule('pods', 'get')]
+    const refused = `403 clusterroles.${GROUP} "new" is forbidden: must have cluster-admin privileges to use the aggregationRule`
+    expect(await validate(held, { definition, object: role() })).toBe('admitted')
+    expect(await validate(held, { definition, object: aggregated })).toBe(refused)
+    expect(await validate(held, { definition, operation: 'UPDATE', object: role(), oldObject: aggregated })).toBe(
+      refused,
+    )
+    const escalate = [{ apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['escalate'] }]
+    expect(await validate(escalate, { definition, namespace: 'a', object: aggregated })).toBe('admitted')
+  })
+
   test('finalizers of a role can be removed without holding its permissions', async () => {
     const old = role(rule('secrets', 'get'))
     const change = (metadata: object): KubeObject => ({ ...old, metadata: { ...old.metadata, ...metadata } })
@@ -106,6 +120,47 @@ test('binding a role requires its permissions or the verb bind', async () => {
   expect(await validate(bind, { definition: BINDINGS, object: binding('secrets') })).toBe('admitted')
 })
 
+const many = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+describe('a rule that stands for millions of permissions', () => {
+  const huge: StoredPolicyRule = { apiGroups: many('g', 250), resources: many('r', 250), verbs: many('v', 250) }
+
+  test('it is refused with a message of bounded length', async () => {
+    const held = [rule('pods', 'get')]
+    const refused = await validate(held, { definition: ROLES, object: role(huge) })
+    expect(refused).toMatch(/^403 /)
+    expect(refused).toContain('{APIGroups:["g0"], Resources:["r0"], Verbs:["v0" "v1" ')
+    expect(refused).toMatch(/\(the list is not complete\)$/)
+    expect(refused.length).toBeLessThan(100_000)
+  })
+
+  test('it is admitted if several held rules grant it together', async () => {
+    const [first, second] = [huge.verbs?.slice(0, 100) ?? [], huge.verbs?.slice(100) ?? []]
+    const held = [
+      { ...huge, verbs: first },
+      { ...huge, verbs: second },
+    ]
+    expect(await validate(held, { definition: ROLES, object: role(huge) })).toBe('admitted')
+    const less = [
+      { ...huge, verbs: first },
+      { ...huge, verbs: second.slice(1) },
+    ]
+    expect(await validate(less, { definition: ROLES, object: role(huge) })).toContain(
+      '{APIGroups:["g0"], Resources:["r0"], Verbs:["v100"]}',
+    )
+  })
+
+  test('it is refused if the held rules divide it in too many ways', async () => {
+    const held = many('', 250).map((_, index) => ({
+      apiGroups: huge.apiGroups?.slice(index) ?? [],
+      resources: huge.resources?.slice(0, 250 - index) ?? [],
+      verbs: huge.verbs?.slice(0, 1 + ((index * 7) % 250)) ?? [],
+    }))
+    expect(await validate(held, { definition: ROLES, object: role(huge) })).toMatch(/^403 /)
+  })
+})
+
 const LETTERS = ['a', 'b', 'c', 'd']
 const has = (list: readonly string[] | undefined, one: string): boolean =>
   list?.some((each) => each === '*' || each === one) ?? false
@@ -115,9 +170,60 @@ const allows = (rules: readonly StoredPolicyRule[], verb: string, resource: stri
     ({ verbs, resources, apiGroups }) => has(verbs, verb) && has(resources, resource) && apiGroups?.includes('*'),
   )
 
+const part = fc.constantFrom('a', 'b', 'c', '*')
+const partsOf = (values: fc.Arbitrary<string>) => fc.uniqueArray(values, { minLength: 1, maxLength: 3 })
+const anyRules: fc.Arbitrary<readonly StoredPolicyRule[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      apiGroups: partsOf(part),
+      resources: partsOf(fc.constantFrom('a', 'b/x', '*/x', '*')),
+      verbs: partsOf(part),
+      resourceNames: fc.uniqueArray(part, { maxLength: 2 }),
+    }),
+    fc.record({ nonResourceURLs: partsOf(fc.constantFrom('/a', '/a/b', '/a*', '/a/*', '*')), verbs: partsOf(part) }),
+  ),
+  { maxLength: 4 },
+)
+
+/** The comparison of kube-apiserver: one permission at a time. */
+function eachMissing(held: readonly StoredPolicyRule[], wanted: readonly StoredPolicyRule[]): readonly string[] {
+  const verbs = new Map<string, string[]>()
+  const lines: string[] = []
+  for (const one of wanted) {
+    const names = one.resourceNames?.length ? one.resourceNames : [undefined]
+    for (const verb of one.verbs ?? []) {
+      for (const path of one.nonResourceURLs ?? []) {
+        if (!held.some((rule) => ruleCovers(rule, { verb, path }))) {
+          lines.push(`{NonResourceURLs:${quotedList([path])}, Verbs:${quotedList([verb])}}`)
+        }
+      }
+      for (const apiGroup of one.apiGroups ?? []) {
+        for (const resource of one.resources ?? []) {
+          for (const name of names) {
+            if (held.some((rule) => ruleCovers(rule, { verb, resource: { apiGroup, resource, name } }))) continue
+            const named = name === undefined ? '' : `, ResourceNames:${quotedList([name])}`
+            const key = `APIGroups:${quotedList([apiGroup])}, Resources:${quotedList([resource])}${named}`
+            verbs.set(key, [...(verbs.get(key) ?? []), verb])
+          }
+        }
+      }
+    }
+  }
+  lines.push(...[...verbs].map(([key, all]) => `{${key}, Verbs:${quotedList(all)}}`))
+  return [...new Set(lines)].toSorted()
+}
+
+test('rules are compared as if each permission were compared by itself', () => {
+  fc.assert(
+    fc.property(anyRules, anyRules, (held, wanted) => {
+      expect(missingPermissions(held, wanted)).toEqual(eachMissing(held, wanted))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('covered rules allow nothing new', () => {
-  const part = fc.constantFrom('a', 'b', 'c', '*')
-  const parts = fc.uniqueArray(part, { minLength: 1, maxLength: 3 })
+  const parts = partsOf(part)
   const rules = fc.array(fc.record({ apiGroups: parts, resources: parts, verbs: parts }), {
     minLength: 1,
     maxLength: 3,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
-import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { asArray, isDeepEqual, isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import { notFound } from '../../errors.ts'
 import { admissionDenied } from '../../registry/admission-denied.ts'
 import type { Admission, AdmissionAttributes } from '../../registry/request.ts'
@@ -7,6 +7,11 @@ import type { ResourceDefinition, User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import { missingPermissions, quotedList } from './missing-permissions.ts'
 import type { StoredPolicyRule } from '../../rbac/policy-rule.ts'
+
+const EVERYTHING: readonly StoredPolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
 
 /** The part of the authorizer that the escalation check needs. */
 export interface RoleAuthorizer {
@@ -62,12 +67,19 @@ export class RoleEscalation implements Admission {
     const { rules } = (isRole ? object : this.#boundRole(attributes)) as {
       readonly rules?: readonly StoredPolicyRule[] | null
     }
-    const missing = missingPermissions(this.#authorizer.rulesFor(user, namespace), rules ?? [])
-    if (missing.length === 0) return
-    throw admissionDenied(
-      attributes,
-      `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}`,
-    )
+    const held = this.#authorizer.rulesFor(user, namespace)
+    const missing = missingPermissions(held, rules ?? [])
+    if (missing.length > 0) {
+      throw admissionDenied(
+        attributes,
+        `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}`,
+      )
+    }
+    // An aggregation rule can gather any permission, and keeps others from taking one away.
+    const aggregates = isRole && (hasAggregationRule(object) || hasAggregationRule(oldObject))
+    if (aggregates && missingPermissions(held, EVERYTHING).length > 0) {
+      throw admissionDenied(attributes, 'must have cluster-admin privileges to use the aggregationRule')
+    }
   }
 
   #mayEscalate({ user, definition, namespace, operation, name }: AdmissionAttributes): boolean {
@@ -93,6 +105,10 @@ export class RoleEscalation implements Admission {
     if (!found) throw notFound(definition, name)
     return found.object
   }
+}
+
+function hasAggregationRule(role: KubeObject | undefined): boolean {
+  return asArray(valueAtPath(role, 'aggregationRule', 'clusterRoleSelectors')).length > 0
 }
 
 function roleRefOf(object: KubeObject | undefined): { readonly kind: string; readonly name: string } {
