@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import type { Clock, KubeObject } from '@tenure/kube'
 import { fieldManagement } from '../../apply/field-management.ts'
-import { badRequest, invalid, notFound } from '../../errors.ts'
+import { badRequest, invalid } from '../../errors.ts'
 import { valueAt } from '../../registry/dotted-path.ts'
 import { timestamp } from '../../registry/metadata/metadata.ts'
 import type { ResourceDefinition, User } from '../../registry/types.ts'
@@ -12,7 +12,7 @@ import type { Authenticator } from './authentication.ts'
 import type { AccessAttributes, Authorizer } from './authorization.ts'
 import type { ServiceAccountTokens } from './service-account-tokens.ts'
 
-interface ReviewContext {
+export interface ReviewContext {
   readonly storage: Storage
   readonly clock: Clock
   readonly authenticator: Authenticator
@@ -244,55 +244,4 @@ export function withRequester(review: KubeObject, manager: string, now: number):
     resetFields: [],
   })
   return { ...review, ...(metadata && { metadata }) }
-}
-
-const MAX_TOKEN_SECONDS = 2 ** 32
-const MIN_TOKEN_SECONDS = 600
-
-function checkLifetime(seconds: unknown): void {
-  if (typeof seconds !== 'number') return
-  const why =
-    seconds < MIN_TOKEN_SECONDS
-      ? 'may not specify a duration less than 10 minutes'
-      : seconds > MAX_TOKEN_SECONDS
-        ? 'may not specify a duration larger than 2^32 seconds'
-        : undefined
-  if (why === undefined) return
-  throw invalid({ group: AUTHENTICATION, plural: '', kind: 'TokenRequest' }, '', [
-    { reason: 'FieldValueInvalid', field: 'spec.expirationSeconds', message: `Invalid value: ${seconds}: ${why}` },
-  ])
-}
-
-/** Issues a token of a service account, for the `token` subresource. */
-export function requestToken(context: ReviewContext, namespace: string, name: string, body: unknown): KubeObject {
-  const account = context.storage.get('serviceaccounts', `${namespace}/${name}`)
-  if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
-  const asked = valueAtPath(body, 'spec', 'audiences')
-  const seconds = valueAtPath(body, 'spec', 'expirationSeconds')
-  checkLifetime(seconds)
-  const bound = valueAtPath(body, 'spec', 'boundObjectRef')
-  const pod =
-    isJsonObject(bound) && bound['kind'] === 'Pod'
-      ? { name: String(bound['name']), uid: typeof bound['uid'] === 'string' ? bound['uid'] : '' }
-      : undefined
-  const { token, audiences, expires } = context.accounts.issue({
-    namespace,
-    name,
-    uid: account.object.metadata.uid,
-    audiences: Array.isArray(asked) ? asked.map(String) : [],
-    expirationSeconds: typeof seconds === 'number' ? seconds : undefined,
-    pod,
-  })
-  const now = context.clock.now()
-  return {
-    kind: 'TokenRequest',
-    apiVersion: `${AUTHENTICATION}/v1`,
-    metadata: { name, namespace, uid: account.object.metadata.uid, creationTimestamp: timestamp(now) },
-    spec: {
-      audiences,
-      expirationSeconds: Math.round((expires - now) / 1000),
-      boundObjectRef: isJsonObject(bound) ? bound : null,
-    },
-    status: { token, expirationTimestamp: timestamp(expires) },
-  } as KubeObject
 }

@@ -5,22 +5,39 @@ import { newUid } from '../../registry/verbs/prepare.ts'
 import type { User } from '../../registry/types.ts'
 import type { Storage } from '../../storage/types.ts'
 
+/** Prefix of the names in a user's `extra`. */
+const EXTRA = 'authentication.kubernetes.io'
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
 /** Minimum lifetime of a token in seconds. */
 const MIN_LIFETIME_SECONDS = 600
 const HOUR = 3600
+/** Milliseconds after its deletion for which an object that finalizers hold still authenticates. */
+const DELETION_LEEWAY_MS = 60_000
 
 interface Claims {
   readonly aud?: readonly string[]
   readonly exp?: number
   readonly iss?: string
   readonly sub?: string
+  readonly jti?: string
   readonly nbf?: number
   readonly 'kubernetes.io'?: {
     readonly namespace?: string
     readonly serviceaccount?: { readonly name?: string; readonly uid?: string }
-    readonly pod?: { readonly name?: string; readonly uid?: string }
-  }
+  } & BoundObjects
+}
+
+interface ObjectClaim {
+  readonly name: string
+  /** Absent for the node of a pod if there is no such Node. */
+  readonly uid?: string
+}
+
+/** The objects that a token names. It is valid only while the first of them exists: the pod, the secret or the node. */
+export interface BoundObjects {
+  readonly pod?: ObjectClaim
+  readonly secret?: ObjectClaim
+  readonly node?: ObjectClaim
 }
 
 export interface TokenOrder {
@@ -29,10 +46,10 @@ export interface TokenOrder {
   readonly uid: string
   readonly audiences: readonly string[]
   readonly expirationSeconds: number | undefined
-  readonly pod?: { readonly name: string; readonly uid: string } | undefined
+  readonly bound: BoundObjects
 }
 
-/** Issues and verifies tokens of service accounts: JSON Web Tokens, valid while the account exists. */
+/** Issues and verifies tokens of service accounts: JSON Web Tokens, valid while the account and the object that it is bound to exist. */
 export class ServiceAccountTokens {
   readonly #privateKey: KeyObject
   readonly #publicKey: KeyObject
@@ -61,7 +78,7 @@ export class ServiceAccountTokens {
     const now = Math.floor(this.#clock.now() / 1000)
     const expires = now + Math.max(order.expirationSeconds ?? HOUR, MIN_LIFETIME_SECONDS)
     const audiences = order.audiences.length > 0 ? order.audiences : [ISSUER]
-    const { namespace, name, uid, pod } = order
+    const { namespace, name, uid, bound } = order
     const head = part({ alg: 'ES256', kid: this.#keyId })
     const claims = part({
       aud: audiences,
@@ -69,7 +86,7 @@ export class ServiceAccountTokens {
       iat: now,
       iss: ISSUER,
       jti: newUid(this.#random),
-      'kubernetes.io': { namespace, ...(pod && { pod }), serviceaccount: { name, uid } },
+      'kubernetes.io': { namespace, ...bound, serviceaccount: { name, uid } },
       nbf: now,
       sub: `system:serviceaccount:${namespace}:${name}`,
     })
@@ -92,20 +109,30 @@ export class ServiceAccountTokens {
     if (!claims.aud?.some((audience) => wanted.includes(audience))) return undefined
     const now = this.#clock.now() / 1000
     if ((claims.exp ?? 0) <= now || (claims.nbf ?? 0) > now + 60) return undefined
-    const { namespace = '', serviceaccount, pod } = claims['kubernetes.io'] ?? {}
-    const account = this.#storage.get('serviceaccounts', `${namespace}/${serviceaccount?.name}`)
-    if (!account || account.object.metadata.uid !== serviceaccount?.uid) return undefined
+    const { namespace = '', serviceaccount, pod, secret, node } = claims['kubernetes.io'] ?? {}
+    if (!this.#exists('serviceaccounts', namespace, serviceaccount)) return undefined
+    if (secret && !this.#exists('secrets', namespace, secret)) return undefined
+    if (pod && !this.#exists('pods', namespace, pod)) return undefined
+    // A token of a pod only names the node, whose uid may have changed.
+    if (node && !pod && !this.#exists('nodes', undefined, node)) return undefined
     return {
       name: claims.sub ?? '',
-      uid: account.object.metadata.uid,
+      uid: serviceaccount?.uid ?? '',
       groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-      ...(pod?.name && {
-        extra: {
-          'authentication.kubernetes.io/pod-name': [pod.name],
-          'authentication.kubernetes.io/pod-uid': [pod.uid ?? ''],
-        },
-      }),
+      extra: {
+        ...(claims.jti && { [`${EXTRA}/credential-id`]: [`JTI=${claims.jti}`] }),
+        ...(node && { [`${EXTRA}/node-name`]: [node.name] }),
+        ...(node?.uid && { [`${EXTRA}/node-uid`]: [node.uid] }),
+        ...(pod && { [`${EXTRA}/pod-name`]: [pod.name], [`${EXTRA}/pod-uid`]: [pod.uid ?? ''] }),
+      },
     }
+  }
+
+  #exists(bucket: string, namespace: string | undefined, claim: Partial<ObjectClaim> | undefined): boolean {
+    const key = namespace === undefined ? `${claim?.name}` : `${namespace}/${claim?.name}`
+    const { uid, deletionTimestamp } = this.#storage.get(bucket, key)?.object.metadata ?? {}
+    if (uid === undefined || uid !== claim?.uid) return false
+    return deletionTimestamp === undefined || Date.parse(deletionTimestamp) >= this.#clock.now() - DELETION_LEEWAY_MS
   }
 }
 

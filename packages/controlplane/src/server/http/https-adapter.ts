@@ -135,6 +135,9 @@ export class HttpsAdapter {
     this.#http.on('sessionError', (error: Error) => options.log.debug('connection failed', { error }))
     this.#http.on('tlsClientError', (error: Error) => options.log.debug('TLS handshake failed', { error }))
     this.#http.on('secureConnection', (socket) => {
+      // Reading the certificate clears OpenSSL's error queue. The error of a certificate that another authority with the
+      // same name has signed would otherwise end the connection with the next read.
+      socket.getPeerCertificate()
       socket.on('error', (error: Error) => options.log.debug('connection failed', { error }))
     })
     this.#http.setTimeout(0)
