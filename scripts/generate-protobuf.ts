@@ -15,6 +15,7 @@ interface Field {
   readonly json: string
   readonly omitsEmpty: boolean
   readonly isInline: boolean
+  readonly isRepeated: boolean
   readonly number: number
 }
 
@@ -32,6 +33,9 @@ const SPECIAL: Readonly<Record<string, string>> = {
   'k8s.io/apimachinery/pkg/api/resource.Quantity': 'Q',
   'k8s.io/apimachinery/pkg/util/intstr.IntOrString': 'I',
   'k8s.io/apimachinery/pkg/runtime.RawExtension': 'R',
+  'k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrArray': 'A',
+  'k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool': 'B',
+  'k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray': 'P',
   'k8s.io/apimachinery/pkg/types.UID': 's',
   'k8s.io/apimachinery/pkg/types.NodeName': 's',
 }
@@ -55,7 +59,11 @@ const packages = new Map<string, Package>()
 function load(importPath: string, directory: string): void {
   const found: Package = { structs: new Map(), aliases: new Map(), imports: new Map() }
   for (const file of readdirSync(directory)) {
-    if (!/^(types|.*_types|meta|fields|time|micro_time|duration)\.go$/.test(file) || file.endsWith('_test.go')) continue
+    if (
+      !/^(types|types_\w+|.*_types|meta|fields|time|micro_time|duration)\.go$/.test(file) ||
+      file.endsWith('_test.go')
+    )
+      continue
     parse(readFileSync(path.join(directory, file), 'utf8'), found)
   }
   if (found.structs.size > 0) packages.set(importPath, found)
@@ -72,7 +80,7 @@ function parse(source: string, into: Package): void {
     const fields: Field[] = []
     for (const line of body.split('\n')) {
       const [, declared = '', tag = ''] = /^\t([^`/]+)`([^`]+)`/.exec(line) ?? []
-      const number = /protobuf:"\w+,(\d+)/.exec(tag)?.[1]
+      const [, number, cardinality] = /protobuf:"\w+,(\d+),(\w+)/.exec(tag) ?? []
       const json = /json:"([^"]*)"/.exec(tag)?.[1]
       if (!number || json === undefined) continue
       const words = declared.trim().split(/\s+/)
@@ -82,6 +90,7 @@ function parse(source: string, into: Package): void {
         json: jsonName,
         omitsEmpty: flags.includes('omitempty'),
         isInline: flags.includes('inline') || (jsonName === '' && words.length === 1),
+        isRepeated: cardinality === 'rep',
         number: Number(number),
       })
     }
@@ -148,7 +157,9 @@ for (const [importPath, found] of packages) {
   for (const [name, fields] of found.structs) {
     if (fields.length === 0) continue
     const parts = fields.flatMap((field) => {
-      const type = code(field.goType, importPath, found)
+      const named = code(field.goType, importPath, found)
+      // A named list in a repeated field has no message of its own.
+      const type = field.isRepeated && named.startsWith('E') ? `[${named.slice(1)}` : named
       if (type.includes('?')) return []
       const keepsZero = field.goType.startsWith('*') || !field.omitsEmpty
       return [`${field.number}${keepsZero ? '!' : ':'}${field.isInline ? '' : field.json}:${type}`]

@@ -65,6 +65,48 @@ test('inlined messages, quantities and int-or-strings are decoded', () => {
   })
 })
 
+test('the schema of a CustomResourceDefinition is decoded', () => {
+  const type = (name: string): Buffer => bytes(5, name)
+  const property = (name: string, ...schema: readonly Buffer[]): Buffer =>
+    bytes(29, Buffer.concat([bytes(1, name), bytes(2, Buffer.concat(schema))]))
+  const rule = Buffer.concat([bytes(1, 'self.size > 0'), bytes(2, 'too small')])
+  const schema = Buffer.concat([
+    type('object'),
+    property('size', type('integer'), integer(13, 0), bytes(8, bytes(1, '3')), bytes(20, bytes(1, '3'))),
+    property('list', type('array'), bytes(24, bytes(1, type('string')))),
+    property('map', type('object'), bytes(30, Buffer.concat([integer(1, 1), bytes(2, type('string'))]))),
+    property('any', type('object'), bytes(30, integer(1, 1)), integer(38, 1)),
+    property('none', type('object'), bytes(30, integer(1, 0))),
+    bytes(23, 'size'),
+    bytes(44, rule),
+  ])
+  const version = Buffer.concat([bytes(1, 'v1'), integer(2, 1), integer(3, 1), bytes(4, bytes(1, schema))])
+  const body = envelope('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, bytes(7, version)))
+  expect(JSON.parse(jsonFromProtobuf(body))).toMatchObject({
+    spec: {
+      versions: [
+        {
+          name: 'v1',
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                size: { type: 'integer', maxLength: 0, default: 3, enum: [3] },
+                list: { type: 'array', items: { type: 'string' } },
+                map: { type: 'object', additionalProperties: { type: 'string' } },
+                any: { additionalProperties: true, 'x-kubernetes-preserve-unknown-fields': true },
+                none: { additionalProperties: false },
+              },
+              required: ['size'],
+              'x-kubernetes-validations': [{ rule: 'self.size > 0', message: 'too small' }],
+            },
+          },
+        },
+      ],
+    },
+  })
+})
+
 test.each([
   ['a body without the magic', Buffer.from('{"a":1}')],
   ['an unknown kind', envelope('v1', 'Nonsense')],

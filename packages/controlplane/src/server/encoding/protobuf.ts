@@ -168,6 +168,18 @@ function readValue(reader: Reader, type: string, wire: number, depth: number): u
       const { type: kind, intVal = 0, strVal = '' } = readMessage(new Reader(reader.bytes()), INT_OR_STRING, depth + 1)
       return kind === 1 ? strVal : intVal
     }
+    case 'A': {
+      const { schema, schemas } = readMessage(new Reader(reader.bytes()), SCHEMA_OR_ARRAY, depth + 1)
+      return schemas ?? schema ?? null
+    }
+    case 'B': {
+      const { schema, allows = false } = readMessage(new Reader(reader.bytes()), SCHEMA_OR_BOOL, depth + 1)
+      return schema ?? allows
+    }
+    case 'P': {
+      const { schema, property } = readMessage(new Reader(reader.bytes()), SCHEMA_OR_STRINGS, depth + 1)
+      return property ?? schema ?? null
+    }
     case 'T':
     case 'U':
       return readTime(readMessage(new Reader(reader.bytes()), TIME, depth + 1), type === 'U')
@@ -188,6 +200,10 @@ const QUANTITY = fields(['string', 's'])
 const INT_OR_STRING = fields(['type', 'i'], ['intVal', 'i'], ['strVal', 's'])
 const TIME = fields(['seconds', 'i'], ['nanos', 'i'])
 const DURATION = fields(['duration', 'i'])
+const SCHEMA = 'mapiextensions/v1.JSONSchemaProps'
+const SCHEMA_OR_ARRAY = fields(['schema', SCHEMA], ['schemas', `[${SCHEMA}`])
+const SCHEMA_OR_BOOL = fields(['allows', 'b'], ['schema', SCHEMA])
+const SCHEMA_OR_STRINGS = fields(['schema', SCHEMA], ['property', '[s'])
 
 function readTime({ seconds, nanos = 0 }: Json, isMicro: boolean): string | undefined {
   if (typeof seconds !== 'number') return undefined
