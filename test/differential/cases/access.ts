@@ -33,6 +33,22 @@ const manage = rule(
   ['get', 'list', 'create', 'update', 'patch', 'delete'],
 )
 
+const GROUP = 'rbac.authorization.k8s.io'
+const CLUSTER_ROLES = `/apis/${RBAC}/clusterroles`
+const CLUSTER_BINDINGS = `/apis/${RBAC}/clusterrolebindings`
+const carol = { headers: { 'impersonate-user': 'carol' } }
+const clusterRole = (name: string, more: JsonObject): JsonObject => ({
+  apiVersion: RBAC,
+  kind: 'ClusterRole',
+  metadata: { name: `{ns}-${name}` },
+  ...more,
+})
+const gathering = (...clusterRoleSelectors: readonly JsonObject[]): JsonObject => ({
+  aggregationRule: { clusterRoleSelectors: [...clusterRoleSelectors] },
+})
+const several = (prefix: string): readonly string[] => Array.from({ length: 10 }, (_, index) => `${prefix}${index}`)
+const LARGE = rule(several('g'), several('r'), several('v'))
+
 export const accessCases: CaseGroup = {
   name: 'access',
   cases: [
@@ -75,6 +91,34 @@ export const accessCases: CaseGroup = {
       watch('a', `${core('configmaps')}?fieldSelector=metadata.name%3Da`, alice),
       read('a', 1),
       watch('b', `${core('configmaps')}?fieldSelector=metadata.name%3Db`, { ...alice, status: 403 }),
+    ),
+    one(
+      'is gathered only by who has all',
+      create(CLUSTER_ROLES, clusterRole('manage', { rules: [rule([GROUP], ['clusterroles'], ['get', 'create'])] })),
+      create(CLUSTER_BINDINGS, {
+        ...binding('{ns}', 'ClusterRole', '{ns}-manage', 'carol'),
+        kind: 'ClusterRoleBinding',
+      }),
+      get(`${CLUSTER_ROLES}/{ns}-manage`, { ...carol, eventually: true, pick: ['kind'] }),
+      create(CLUSTER_ROLES, clusterRole('a', gathering({ matchLabels: { a: '{ns}' } })), { ...carol, status: 403 }),
+      create(CLUSTER_ROLES, clusterRole('a', gathering()), { ...carol, status: 422 }),
+      create(CLUSTER_ROLES, clusterRole('a', gathering()), { status: 422 }),
+      create(
+        CLUSTER_ROLES,
+        clusterRole('a', gathering({ matchExpressions: [{ key: 'a', operator: 'Is', values: ['b'] }] })),
+        { status: 422 },
+      ),
+      create(CLUSTER_ROLES, clusterRole('a', gathering({ matchLabels: { a: '{ns}' } })), { ignore: ['rules'] }),
+      ...['a', 'manage'].map((name) => remove(`${CLUSTER_ROLES}/{ns}-${name}`)),
+      remove(`${CLUSTER_BINDINGS}/{ns}`),
+    ),
+    one(
+      'of a rule with many values is compared',
+      create(roles, role('mine', [manage, LARGE])),
+      create(bindings, binding('mine', 'Role', 'mine')),
+      noticed(roles),
+      create(roles, role('same', [LARGE]), alice),
+      create(roles, role('more', [{ ...LARGE, verbs: ['get', 'v3', 'patch', 'v1'] }]), { ...alice, status: 403 }),
     ),
     one(
       'may be bound by who has it',

@@ -1,4 +1,5 @@
 import {
+  ClusterRole,
   ControllerRevision,
   CronJob,
   DaemonSet,
@@ -31,8 +32,10 @@ import { scheduler } from './nodes/scheduler.ts'
 import type { PodTimes } from './nodes/simulation.ts'
 import { nodeTaints } from './nodes/taints.ts'
 import type { BuiltInController, ControlPlaneContext } from './context.ts'
-import { claimBinding, volumeRelease } from './volumes/binding.ts'
+import { roleAggregation } from './rbac/role-aggregation.ts'
+import { claimBinding } from './volumes/binding.ts'
 import { volumeProtection } from './volumes/protection.ts'
+import { volumeRelease } from './volumes/release.ts'
 import { daemonSets } from './workloads/daemon-set.ts'
 import { deployments } from './workloads/deployment.ts'
 import { disruptionBudgets } from './workloads/disruption-budget.ts'
@@ -48,6 +51,7 @@ export interface BuiltInControllersOptions {
 
 /** Kinds that other controllers watch with all fields: the garbage collector shares their informers. */
 const SHARED_KINDS = [
+  ClusterRole,
   ControllerRevision,
   CronJob,
   DaemonSet,
@@ -84,10 +88,11 @@ export function builtInControllers(options: BuiltInControllersOptions = {}): rea
     jobExpiry,
     cronJobs,
     disruptionBudgets,
+    roleAggregation,
     endpointSlices,
     endpoints,
     claimBinding,
-    volumeRelease,
+    component('persistentvolume-release', volumeRelease),
     component('volume-protection', volumeProtection),
     nodeTaints,
     ...(simulated === false

@@ -60,6 +60,9 @@ interface RemainingContent {
   readonly failure: string | undefined
 }
 
+const PODS = 'pods'
+const isPods = ({ key }: ServedResource): boolean => key === PODS
+
 /** Deletes all objects of a namespace and returns the remaining ones. */
 async function deleteContent(
   api: Client,
@@ -70,7 +73,11 @@ async function deleteContent(
   const remaining = new Map<string, number>()
   const finalizers = new Map<string, number>()
   const failures: string[] = []
-  for (const resource of served.resources.filter(({ kind }) => kind.namespaced)) {
+  // The pods go first: what they use stays until they have stopped.
+  const namespaced = served.resources.filter(({ kind }) => kind.namespaced)
+  const order = [...namespaced.filter(isPods), ...namespaced.filter((resource) => !isPods(resource))]
+  for (const resource of order) {
+    if (remaining.has(PODS) && !isPods(resource)) break
     try {
       const content = await deleteResource(api, namespace, resource, signal)
       if (content.length === 0) continue

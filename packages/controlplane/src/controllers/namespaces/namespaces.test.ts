@@ -43,6 +43,24 @@ test('a deleted namespace is removed after its content, with graceful deletion o
   expect(await fixture.list(Pod, undefined, 'temporary')).toEqual([])
 })
 
+test('the pods of a deleted namespace are gone before its other content is deleted', async () => {
+  await fixture.api.create<Namespace>(Namespace, { metadata: { name: 'temporary' } })
+  await fixture.until(async () => (await fixture.get(ServiceAccount, 'default', 'temporary')) !== undefined, 'ready')
+  await fixture.api.create<ConfigMap>(ConfigMap, { metadata: { name: 'settings', namespace: 'temporary' } })
+  await fixture.api.create<Pod>(Pod, {
+    metadata: { name: 'pod', namespace: 'temporary', finalizers: ['example.dev/hold'] },
+    spec: { containers: [{ name: 'a', image: 'a' }] },
+  })
+  await fixture.until(async () => (await fixture.get(Pod, 'pod', 'temporary'))?.status?.phase === 'Running', 'running')
+  await fixture.api.delete(Namespace, { name: 'temporary' })
+  await fixture.clock.advance(60_000)
+  expect((await fixture.get(Pod, 'pod', 'temporary'))?.metadata.deletionTimestamp).toBeDefined()
+  expect(await fixture.get(ConfigMap, 'settings', 'temporary')).toBeDefined()
+  const release = mergePatch({ metadata: { finalizers: null } })
+  await fixture.api.patch(Pod, { name: 'pod', namespace: 'temporary' }, release)
+  await fixture.until(async () => (await fixture.get(Namespace, 'temporary')) === undefined, 'gone')
+})
+
 test('the conditions of a terminating namespace name the remaining content and finalizers', async () => {
   await fixture.api.create<Namespace>(Namespace, { metadata: { name: 'stuck' } })
   await fixture.api.create<ConfigMap>(ConfigMap, {

@@ -63,6 +63,43 @@ test('a claim is bound to the smallest fitting volume, which is released if its 
   ).toEqual(['fits Released', 'large Available', 'small Available'])
 })
 
+const volume = (name: string, spec: Partial<NonNullable<PersistentVolume['spec']>> = {}): Promise<unknown> =>
+  fixture.api.create<PersistentVolume>(PersistentVolume, {
+    metadata: { name },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'manual',
+      hostPath: { path: '/x' },
+      persistentVolumeReclaimPolicy: 'Retain',
+      ...spec,
+    },
+  })
+
+test('a volume that was deleted while it was bound goes when its claim is gone', async () => {
+  await volume('v')
+  await claim('data', { storageClassName: 'manual' })
+  await fixture.until(async () => (await phase('data')) === 'Bound', 'bound')
+  await fixture.api.delete(PersistentVolume, { name: 'v' })
+  await fixture.settle()
+  expect((await fixture.get(PersistentVolume, 'v'))?.metadata.deletionTimestamp).toBeDefined()
+  await fixture.api.delete(PersistentVolumeClaim, { name: 'data' })
+  await fixture.until(async () => (await fixture.get(PersistentVolume, 'v')) === undefined, 'gone')
+})
+
+test('a volume is released although its claim was deleted before it named the volume', async () => {
+  await claim('data', { storageClassName: 'manual' })
+  await fixture.settle()
+  const pending = await fixture.get(PersistentVolumeClaim, 'data')
+  const { uid = '' } = pending?.metadata ?? {}
+  await volume('v', { claimRef: { kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data', uid } })
+  await fixture.api.delete(PersistentVolumeClaim, { name: 'data' })
+  await fixture.settle()
+  expect((await fixture.get(PersistentVolume, 'v'))?.status?.phase).toBe('Released')
+  await fixture.api.delete(PersistentVolume, { name: 'v' })
+  await fixture.until(async () => (await fixture.get(PersistentVolume, 'v')) === undefined, 'gone')
+})
+
 test('a claim of an unknown class and its pod stay pending', async () => {
   await claim('data', { storageClassName: 'nowhere' })
   await fixture.api.create<Pod>(Pod, {

@@ -1,4 +1,4 @@
-import { isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
+import { isAlreadyExists, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import { controller, type ReconcileContext, rfc3339, watch } from '@tenure/runtime'
 import { builtIn } from '../component.ts'
@@ -188,7 +188,7 @@ async function bind({ api, now, object: claim, signal }: Context, volume: Stored
   await updateStatus(api, PersistentVolumeClaim, bound, status, signal)
 }
 
-async function setVolumePhase(
+export async function setVolumePhase(
   api: Context['api'],
   volume: Stored<PersistentVolume>,
   phase: 'Available' | 'Bound' | 'Released',
@@ -198,37 +198,3 @@ async function setVolumePhase(
   const status = { ...volume.status, phase, lastPhaseTransitionTime: rfc3339(now) }
   await updateStatus(api, PersistentVolume, volume, status, signal)
 }
-
-/** Marks unclaimed volumes as available, and releases or deletes volumes whose claim is gone. */
-export const volumeRelease = builtIn('persistentvolume-release', () =>
-  controller(PersistentVolume, {
-    name: 'persistentvolume-release',
-    watches: [watch(PersistentVolumeClaim, ({ spec }) => (spec?.volumeName ? [{ name: spec.volumeName }] : []))],
-    // Not a plan: a live read of the claim decides whether the volume is released.
-    reconcile: async ({ api, now, object: volume, read, signal }) => {
-      const { claimRef, persistentVolumeReclaimPolicy } = volume.spec ?? {}
-      const phase = volume.status?.phase
-      if (!claimRef) {
-        if (phase !== 'Available') await setVolumePhase(api, volume, 'Available', now, signal)
-        return
-      }
-      if (!claimRef.uid) return
-      const claim = read(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace })
-      if (claim?.metadata.uid === claimRef.uid) return
-      // The cache may lag behind a new claim, so a live read decides whether the claim is gone.
-      const live = await api
-        .get(PersistentVolumeClaim, { name: claimRef.name ?? '', namespace: claimRef.namespace }, { signal })
-        .catch((error: unknown) => {
-          if (!isNotFound(error)) throw error
-        })
-      if (live?.metadata.uid === claimRef.uid) return
-      if (phase !== 'Released') await setVolumePhase(api, volume, 'Released', now, signal)
-      if (persistentVolumeReclaimPolicy !== 'Delete') return
-      await api
-        .delete(PersistentVolume, volume.metadata, { preconditions: { uid: volume.metadata.uid }, signal })
-        .catch((error: unknown) => {
-          if (!isNotFound(error)) throw error
-        })
-    },
-  }),
-)

@@ -24,7 +24,7 @@ function set(
   image: string,
   replicas: number,
   available: number,
-  revision: number,
+  revision: number | bigint,
   sized = replicas,
   most = replicas,
 ): Stored<ReplicaSet> {
@@ -120,4 +120,9 @@ test('a reused set gets a new revision first', () => {
     type: 'sync',
     annotations: { 'deployment.kubernetes.io/revision': '3', 'deployment.kubernetes.io/revision-history': '1' },
   })
+})
+
+test('a revision beyond the precise integers keeps its digits', () => {
+  const huge = 2n ** 53n + 1n
+  expect(plan(deployment(3), [set('old', 3, 3, huge, 3, 4)])[0]).toBe('create 1 r9007199254740994')
 })

@@ -22,7 +22,7 @@ import {
 /** A planned change; each is one API call. */
 export type DeploymentStep =
   /** Creates the set of the current template. */
-  | { readonly type: 'create'; readonly replicas: number; readonly revision: number }
+  | { readonly type: 'create'; readonly replicas: number; readonly revision: bigint }
   | { readonly type: 'resize'; readonly set: Stored<ReplicaSet>; readonly replicas: number }
   /** Updates the annotations and minReadySeconds that the current set takes from the Deployment. */
   | { readonly type: 'sync'; readonly set: Stored<ReplicaSet>; readonly annotations: Readonly<Record<string, string>> }
@@ -57,8 +57,8 @@ function syncStep(deployment: Deployment, set: Stored<ReplicaSet>, old: Sets): D
   return isSame ? undefined : { type: 'sync', set, annotations }
 }
 
-function newRevision(old: Sets): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1
+function newRevision(old: Sets): bigint {
+  return old.map(revisionOf).reduce((highest, one) => (one > highest ? one : highest), 0n) + 1n
 }
 
 /** True if the Deployment was scaled after its sets were sized. */
@@ -206,7 +206,7 @@ function cleanUp(deployment: Deployment, old: Sets): DeploymentStep[] {
   const limit = deployment.spec?.revisionHistoryLimit ?? 10
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp)
   return alive
-    .toSorted((a, b) => revisionOf(a) - revisionOf(b))
+    .toSorted((a, b) => (revisionOf(a) < revisionOf(b) ? -1 : revisionOf(a) > revisionOf(b) ? 1 : 0))
     .slice(0, Math.max(alive.length - limit, 0))
     .filter(
       (set) =>

@@ -62,9 +62,11 @@ export function oldestFirst(sets: Sets): Sets {
   )
 }
 
-export function revisionOf(object: Deployment | ReplicaSet): number {
-  const revision = Number(object.metadata?.annotations?.[REVISION] ?? 0)
-  return Number.isInteger(revision) ? revision : 0
+/** An int64, which a number cannot hold. Zero if the annotation is not one. */
+export function revisionOf(object: Deployment | ReplicaSet): bigint {
+  const text = object.metadata?.annotations?.[REVISION] ?? ''
+  const revision = /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : 0n
+  return BigInt.asIntN(64, revision) === revision ? revision : 0n
 }
 
 /** The oldest set of the Deployment's current template. */
@@ -86,21 +88,21 @@ function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | u
 export function annotationsFor(
   deployment: Deployment,
   set: ReplicaSet | undefined,
-  newRevision: number,
+  newRevision: bigint,
 ): Readonly<Record<string, string>> {
   const annotations: Record<string, string> = { ...set?.metadata?.annotations }
   for (const [key, value] of Object.entries(deployment.metadata?.annotations ?? {})) {
     if (!NOT_INHERITED.has(key)) annotations[key] = value
   }
-  const before = set ? revisionOf(set) : 0
+  const before = set ? revisionOf(set) : 0n
   if (before < newRevision) {
     annotations[REVISION] = String(newRevision)
-    if (before > 0) annotations[REVISION_HISTORY] = history(annotations[REVISION_HISTORY], before)
+    if (before > 0n) annotations[REVISION_HISTORY] = history(annotations[REVISION_HISTORY], before)
   }
   return set ? annotations : { ...annotations, ...replicasAnnotations(deployment) }
 }
 
-function history(before: string | undefined, revision: number): string {
+function history(before: string | undefined, revision: bigint): string {
   const revisions = before ? [...before.split(','), String(revision)] : [String(revision)]
   while (revisions.join(',').length > MAX_HISTORY_LENGTH) revisions.shift()
   return revisions.join(',')

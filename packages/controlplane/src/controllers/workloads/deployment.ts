@@ -196,7 +196,7 @@ async function createSet(
   }
 }
 
-function newSet(deployment: Stored<Deployment>, replicas: number, revision: number): ReplicaSet {
+function newSet(deployment: Stored<Deployment>, replicas: number, revision: bigint): ReplicaSet {
   const template = deployment.spec?.template
   const hash = shortHash(template, deployment.status?.collisionCount)
   const labels = { ...template?.metadata?.labels, [TEMPLATE_HASH]: hash }

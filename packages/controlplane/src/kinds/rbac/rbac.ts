@@ -1,11 +1,13 @@
+import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
-import { asArray, asJsonObject, asString, dnsSubdomain, pathSegment } from '@tenure/kube/model'
+import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, pathSegment } from '@tenure/kube/model'
 
 import { asJsonObjects, filledUnset, isSemanticallyEqual, withinField, withinItems } from '../../model/json.ts'
 import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { ColumnValues, KindTable } from '../common/kind-table.ts'
+import { matcherOf, validateSelector } from '../common/selectors.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 
@@ -14,7 +16,9 @@ const shared = { generation: false, allowsCreateOnUpdate: true } as const
 /** Kinds of rbac.authorization.k8s.io. */
 export const RBAC: KindTable = {
   [`roles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, true) } },
-  [`clusterroles.${GROUP}`]: { rules: { ...shared, validate: (role) => validateRules(role, false) } },
+  [`clusterroles.${GROUP}`]: {
+    rules: { ...shared, validate: (role) => [...validateRules(role, false), ...validateAggregation(role)] },
+  },
   [`rolebindings.${GROUP}`]: bindingEntry(true),
   [`clusterrolebindings.${GROUP}`]: bindingEntry(false),
 }
@@ -82,6 +86,20 @@ function validateRules(role: JsonObject, isNamespaced: boolean): FieldError[] {
     if (!has('resources'))
       errors.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
     return errors
+  })
+}
+
+function validateAggregation({ aggregationRule }: JsonObject): FieldError[] {
+  if (!isJsonObject(aggregationRule)) return []
+  const field = 'aggregationRule.clusterRoleSelectors'
+  const selectors = asJsonObjects(aggregationRule['clusterRoleSelectors'])
+  if (selectors.length === 0) {
+    return [required(field, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+  }
+  return selectors.flatMap((selector: LabelSelector, index) => {
+    const at = `${field}[${index}]`
+    const errors = validateSelector(selector, at)
+    return matcherOf(selector) ? errors : [...errors, invalidValue(at, null, 'invalid label selector.')]
   })
 }
 
