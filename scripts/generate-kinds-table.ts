@@ -69,11 +69,12 @@ async function main(): Promise<void> {
         const group = metadata?.name ?? ''
         for (const { version, resources = [] } of versions) {
           const schemas = await schemaNames(group, version, read)
+          const hashes = await storageVersionHashes(group, version, read)
           for (const resource of resources) {
             const schema = schemas.get(resource.responseKind.kind)
             // Custom resources installed in this cluster have no schema of Kubernetes itself.
             if (schema === undefined) continue
-            rows.push(rowOf(group, version, resource, schema))
+            rows.push(rowOf(group, version, resource, schema, hashes.get(resource.resource)))
             if (resource.verbs.includes('list')) {
               const path = `/${group ? `apis/${group}` : 'api'}/${version}/${resource.resource}?limit=1`
               const table = (await read(path, TABLE)) as { readonly columnDefinitions: readonly Column[] }
@@ -116,7 +117,25 @@ async function schemaNames(
   return names
 }
 
-function rowOf(group: string, version: string, resource: DiscoveredResource, schema: string): object {
+/** The hashes of the versions that objects are stored in, which only the older form of discovery has. */
+async function storageVersionHashes(
+  group: string,
+  version: string,
+  read: (path: string) => Promise<unknown>,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const { resources } = (await read(`/${group ? `apis/${group}` : 'api'}/${version}`)) as {
+    readonly resources: readonly { readonly name: string; readonly storageVersionHash?: string }[]
+  }
+  return new Map(resources.map(({ name, storageVersionHash }) => [name, storageVersionHash]))
+}
+
+function rowOf(
+  group: string,
+  version: string,
+  resource: DiscoveredResource,
+  schema: string,
+  storageVersionHash: string | undefined,
+): object {
   return {
     group,
     version,
@@ -128,6 +147,7 @@ function rowOf(group: string, version: string, resource: DiscoveredResource, sch
     ...(resource.shortNames && { shortNames: resource.shortNames }),
     ...(resource.categories && { categories: resource.categories }),
     schema,
+    storageVersionHash,
     ...(resource.subresources && {
       subresources: resource.subresources.map(({ subresource, responseKind, verbs }) => ({
         name: subresource,

@@ -52,7 +52,10 @@ export interface ControlPlaneOptions {
   readonly log?: Logger | undefined
   /** Default: no metrics. */
   readonly metrics?: Metrics | undefined
-  /** Whether the built-in controllers run: rollouts, garbage collection and so on. Default true. */
+  /**
+   * Whether the built-in controllers run: rollouts, garbage collection and so on. Without them no namespace gets a service
+   * account, so pods need none. Default true.
+   */
   readonly controllers?: boolean | undefined
   /** The simulated nodes that make pods ready; `false`: none, and pods stay pending. Default: one node. */
   readonly nodes?: BuiltInControllersOptions['nodes'] | undefined
@@ -82,6 +85,8 @@ export interface ControlPlane {
 export interface ControlPlaneParts {
   readonly storage?: Storage
   readonly credentials?: Credentials
+  /** The fixture makes the service account of each namespace. Default: only the built-in controllers do. */
+  readonly makesServiceAccounts?: boolean
 }
 
 /** A control plane, and the parts that the test fixture uses directly. */
@@ -134,8 +139,10 @@ async function start(
   })
   started.push(addresses.follow(storage), catalog.follow(storage), definitions.start())
   const authorizer = new Authorizer(storage)
+  const hasControllers = options.controllers !== false
+  const requiresAccounts = hasControllers || parts.makesServiceAccounts === true
   const builtIn = admissionChain(
-    new BuiltInAdmission({ storage, random, clock, taintsNodes: options.controllers !== false }),
+    new BuiltInAdmission({ storage, random, clock, taintsNodes: hasControllers, requiresAccounts }),
     new LimitRanges(storage),
     new RoleEscalation(storage, authorizer),
   )
@@ -168,7 +175,7 @@ async function start(
   }
   const transport = transportFor({})
   const url = port === false ? undefined : await serve(port, host)
-  if (options.controllers !== false) {
+  if (hasControllers) {
     started.push(startQuotaController({ storage, clock, log, usage: quotaUsage }))
     const { certificate: certificateAuthority } = credentials.authority
     const nodes = options.nodes === undefined ? {} : { nodes: options.nodes }

@@ -1,3 +1,4 @@
+import { BoundedErrors } from './schema/bounded-errors.ts'
 import type { FieldError } from './schema/types.ts'
 
 export interface StatusDetails {
@@ -68,10 +69,14 @@ export function withWarnings(error: unknown, warnings: readonly string[]): unkno
   return error
 }
 
-/** 422 with every field error. */
-export function invalid(of: ResourceNames, name: string, errors: readonly FieldError[]): StatusError {
+/** 422 with the field errors, up to a limit. */
+export function invalid(of: ResourceNames, name: string, found: readonly FieldError[]): StatusError {
+  const bounded = new BoundedErrors()
+  bounded.addAll(found)
+  const errors = bounded.list
   // kube-apiserver deduplicates field errors in the message, but not in the causes.
   const lines = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  if (errors.length < found.length) lines.push('and more')
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`
   const kind = of.group ? `${of.kind}.${of.group}` : of.kind
   return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${list}`, {

@@ -24,6 +24,18 @@ const BASICS: readonly Case[] = [
     apply(map, 'one', conf({ a: '1' })),
   ),
   one(
+    'with an empty identity says nothing about it',
+    apply(map, 'one', conf({ a: '1' }, { resourceVersion: '', uid: '' }), { status: 201 }),
+    apply(map, 'one', conf({ a: '2' }, { resourceVersion: '', uid: '' })),
+    apply(map, 'one', conf({ a: '3' }, { resourceVersion: '0' })),
+    apply(map, 'one', conf({ a: '4' }, { resourceVersion: 'abc' }), { status: 500 }),
+  ),
+  one(
+    'creates whatever version it says',
+    apply(map, 'one', conf({ a: '1' }, { resourceVersion: '5' }), { status: 201, query: 'dryRun=All' }),
+    apply(map, 'one', conf({ a: '1' }, { resourceVersion: '5' }), { status: 201 }),
+  ),
+  one(
     'removes what it no longer says',
     apply(map, 'one', conf({ a: '1', b: '2' }), { status: 201 }),
     apply(map, 'one', conf({ a: '1' })),

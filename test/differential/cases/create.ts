@@ -48,6 +48,16 @@ const METADATA: readonly Case[] = [
     ],
   },
   {
+    name: 'create with a version that storage would refuse',
+    steps: [
+      create(`${core('configmaps')}?dryRun=All`, configMap('a', {}, { resourceVersion: '5' })),
+      create(`${core('configmaps')}?dryRun=All`, configMap('a', {}, { resourceVersion: 'abc' })),
+      create(core('configmaps'), configMap('a', {}, { resourceVersion: '5' }), { status: 500 }),
+      create(core('configmaps'), configMap('a', {}, { resourceVersion: '0' })),
+      create(core('configmaps'), configMap('b', {}, { resourceVersion: 'abc' })),
+    ],
+  },
+  {
     name: 'create drops a status',
     hasPods: true,
     steps: [create(`${core('pods')}?dryRun=All`, { ...pod('a'), status: { phase: 'Running', podIP: '1.2.3.4' } })],

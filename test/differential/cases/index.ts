@@ -5,6 +5,7 @@ import { applyCases } from './apply.ts'
 import { changeCases } from './changes.ts'
 import { changingDefinitionCases } from './changing-definitions.ts'
 import { createCases } from './create.ts'
+import { credentialCases } from './credentials.ts'
 import { customResourceCases } from './custom-resources.ts'
 import { definitionStatusCases } from './definition-status.ts'
 import { deleteCases } from './delete.ts'
@@ -47,6 +48,7 @@ export const CORPUS: readonly CaseGroup[] = [
   errorCases,
   operatorCases,
   accessCases,
+  credentialCases,
   quotaCases,
   deleteOptionCases,
   oddCases,

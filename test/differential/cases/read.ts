@@ -53,6 +53,19 @@ const FIELDS = [
 ]
 const BAD_FIELDS = ['metadata.labels=x', 'data=x', 'metadata.name>b', 'nonsense', 'type']
 
+const encoded = (json: string): string => Buffer.from(json).toString('base64url')
+const tokenOf = (version: string, start: string): string =>
+  encoded(`{"v":"meta.k8s.io/v1","rv":${version},"start":"${start}\\u0000"}`)
+const BAD_TOKENS = [
+  ...['1e+300', '1.5', '"5"', 'true', '{}', '0'].map((version) => tokenOf(version, 'x')),
+  ...['../x', 'x//y', 'x/./y'].map((start) => tokenOf('1', start)),
+  encoded('[1]'),
+  encoded('{"v":"meta.k8s.io/v1","rv":1,"start":5}'),
+  encoded('{"v":5,"rv":1,"start":"x"}'),
+  encoded('{"v":"meta.k8s.io/v2","rv":1,"start":"x"}'),
+  encoded('{"v":"meta.k8s.io/v1","rv":1}'),
+]
+
 const LISTS: readonly Case[] = [
   one('nothing', get(secrets)),
   one('everything', ...three, get(secrets)),
@@ -93,6 +106,8 @@ const LISTS: readonly Case[] = [
     'with bad tokens',
     get(query('limit=1&continue=nonsense'), { status: 400 }),
     get(query('limit=1&continue=e30'), { status: 400 }),
+    ...BAD_TOKENS.map((token) => get(query(`limit=1&continue=${token}`), { status: 400 })),
+    get(query(`limit=1&continue=${tokenOf('900000000000000', 'x')}`), { status: 504 }),
   ),
   one(
     'at a version',

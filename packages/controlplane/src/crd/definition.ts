@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
@@ -62,8 +63,17 @@ function define(crd: JsonObject, version: JsonObject, schemas: Schemas, epoch: S
     printer: customPrinter(asJsonObjects(version['additionalPrinterColumns'])),
     isBuiltIn: false,
     bucket: `${plural}.${group}`,
+    storageVersionHash: storageVersionHash(crd, group),
     storedReader: storedObjectReader(name, schemas, epoch),
   }
+}
+
+/** None if the stored version is not served, as in kube-apiserver. */
+function storageVersionHash(crd: JsonObject, group: string): string | undefined {
+  const stored = versionsOf(crd).find(({ storage, served }) => storage === true && served === true)
+  if (!stored) return undefined
+  const name = `${group}/${asString(stored['name'])}/${asString(valueAtPath(specOf(crd), 'names', 'kind'))}`
+  return createHash('sha256').update(name).digest().subarray(0, 8).toString('base64')
 }
 
 const deprecationOf = ({ name, deprecationWarning }: JsonObject, group: string, kind: string): string =>

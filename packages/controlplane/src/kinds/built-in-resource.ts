@@ -13,5 +13,7 @@ export interface BuiltInResource {
   readonly categories?: readonly string[]
   /** The name of the schema, such as `io.k8s.api.core.v1.Pod`. */
   readonly schema: string
+  /** Identifies the version that objects are stored in. Absent if none are stored. */
+  readonly storageVersionHash?: string
   readonly subresources?: readonly Subresource[]
 }

@@ -94,6 +94,7 @@ function define(resource: BuiltInResource, table: KindTable): ResourceDefinition
     printer: printerOf(`${plural}.${group}/${version}`, entry.columns),
     isBuiltIn: true,
     bucket: entry.bucket ?? name,
+    storageVersionHash: resource.storageVersionHash,
     ...(entry.conversion && { conversion: entry.conversion }),
     subresources,
   }

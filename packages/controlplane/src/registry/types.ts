@@ -101,6 +101,8 @@ export interface ResourceDefinition {
   readonly isBuiltIn: boolean
   /** The storage bucket of its objects: `deployments.apps`, the same for all versions. */
   readonly bucket: string
+  /** Identifies the version that objects are stored in, for discovery. Default: none. */
+  readonly storageVersionHash?: string | undefined
   /** For a version whose fields differ from the stored ones (events, autoscalers). Default: only apiVersion differs. */
   readonly conversion?: Conversion
   /** Of custom resources: reads objects stored under an earlier definition. Default: objects are served as stored. */

@@ -110,7 +110,7 @@ export class TestControlPlane {
     const storage = testStorage(clock)
     const assembling = assembleControlPlane(
       { port: false, clock, random, controllers, nodes, log },
-      { storage: storage.storage, credentials },
+      { storage: storage.storage, credentials, makesServiceAccounts: true },
     )
     const parts = await (controllers ? whileTimePasses(clock, assembling) : assembling)
     const server = new TestControlPlane(parts, storage, { clock, random, controllers })
@@ -277,7 +277,7 @@ export class TestControlPlane {
     })
   }
 
-  /** Pods are admitted only where their ServiceAccount exists; without controllers no other component makes it. */
+  /** Makes the ServiceAccount of each namespace, which pods get; without controllers no other component makes it. */
   #keepServiceAccounts(): void {
     const ensure = (namespace: string): void => {
       if (this.#storage.get('serviceaccounts', `${namespace}/default`)) return

@@ -26,6 +26,11 @@ export interface BuiltInAdmissionOptions {
   readonly clock: Clock
   /** Milliseconds for which creating a pod waits for its service account, which a new namespace gets with a delay. Default: 1000. */
   readonly accountTimeoutMs?: number
+  /**
+   * Pods need a service account, and get its token. Requires a controller that makes the account of each namespace.
+   * Default: true.
+   */
+  readonly requiresAccounts?: boolean
   /** Taints new nodes as not ready. Requires a node controller that removes the taint. Default: false. */
   readonly taintsNodes?: boolean
 }
@@ -50,14 +55,16 @@ export class BuiltInAdmission implements Admission {
   readonly #random: Random
   readonly #clock: Clock
   readonly #accountTimeoutMs: number
+  readonly #requiresAccounts: boolean
   readonly #taintsNodes: boolean
 
-  constructor({ storage, random, clock, accountTimeoutMs = 1000, taintsNodes = false }: BuiltInAdmissionOptions) {
-    this.#storage = storage
-    this.#random = random
-    this.#clock = clock
-    this.#accountTimeoutMs = accountTimeoutMs
-    this.#taintsNodes = taintsNodes
+  constructor(options: BuiltInAdmissionOptions) {
+    this.#storage = options.storage
+    this.#random = options.random
+    this.#clock = options.clock
+    this.#accountTimeoutMs = options.accountTimeoutMs ?? 1000
+    this.#requiresAccounts = options.requiresAccounts ?? true
+    this.#taintsNodes = options.taintsNodes ?? false
   }
 
   concerns(operation: AdmissionAttributes['operation'], definition: ResourceDefinition, subresource: string): boolean {
@@ -82,7 +89,8 @@ export class BuiltInAdmission implements Admission {
     switch (definition.bucket) {
       case 'pods': {
         const tolerant = withinField(object, 'spec', withTolerations)
-        const prepared = this.#withPriority(attributes, await this.#withAccount(attributes, tolerant))
+        const owned = this.#requiresAccounts ? await this.#withAccount(attributes, tolerant) : tolerant
+        const prepared = this.#withPriority(attributes, owned)
         return this.#withRuntime(attributes, prepared)
       }
       case 'nodes': {

@@ -1,6 +1,6 @@
 import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
-import { asJsonObjects } from '../../model/json.ts'
+import { asJsonObjects, withField } from '../../model/json.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
 import type { KindTable } from '../common/kind-table.ts'
 
@@ -22,6 +22,7 @@ export const CERTIFICATES: KindTable = {
         state.join(','),
       ]
     },
-    rules: { generation: false },
+    // A request cannot change what it asks for.
+    rules: { generation: false, prepareForUpdate: (request, old) => withField(request, 'spec', old['spec']) },
   },
 }

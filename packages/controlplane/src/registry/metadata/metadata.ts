@@ -9,6 +9,7 @@ import {
   withoutField,
 } from '@tenure/kube/model'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference, Stored } from '@tenure/kube'
+import { BoundedErrors } from '../../schema/bounded-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { checkName, checkNamePrefix } from './object-names.ts'
 import type { ResourceDefinition } from '../types.ts'
@@ -161,69 +162,73 @@ function whole(metadata: ObjectMeta, definition: ResourceDefinition, parts: Part
   if (generation !== undefined && generation < 0) {
     errors.push(invalidValue('metadata.generation', generation, 'must be greater than or equal to 0'))
   }
-  errors.push(...parts.maps, ...parts.owners, ...parts.finalizers, ...parts.managed)
-  return errors
+  return [...errors, ...parts.maps, ...parts.owners, ...parts.finalizers, ...parts.managed]
 }
 
 function mapErrors({ labels, annotations }: ObjectMeta): readonly FieldError[] {
   if (!labels && !annotations) return NONE
-  const errors: FieldError[] = []
+  const errors = new BoundedErrors()
   for (const key in labels) {
-    for (const why of qualifiedName(key)) errors.push(invalidValue('metadata.labels', key, why))
-    for (const why of labelValue(labels[key] ?? '')) errors.push(invalidValue('metadata.labels', labels[key], why))
+    if (errors.isFull) break
+    for (const why of qualifiedName(key)) errors.add(invalidValue('metadata.labels', key, why))
+    for (const why of labelValue(labels[key] ?? '')) errors.add(invalidValue('metadata.labels', labels[key], why))
   }
   let size = 0
   for (const key in annotations) {
-    for (const why of annotationKey(key)) errors.push(invalidValue('metadata.annotations', key, why))
+    if (!errors.isFull) {
+      for (const why of annotationKey(key)) errors.add(invalidValue('metadata.annotations', key, why))
+    }
     size += key.length + (annotations[key]?.length ?? 0)
   }
   if (size > MAX_ANNOTATION_BYTES) {
-    errors.push({
+    errors.add({
       reason: 'FieldValueTooLong',
       field: 'metadata.annotations',
       message: `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`,
     })
   }
-  return errors
+  return errors.list
 }
 
 function ownerErrors(owners: readonly OwnerReference[] | undefined): readonly FieldError[] {
   if (!owners) return NONE
-  const errors: FieldError[] = []
+  const errors = new BoundedErrors()
   let controller: string | undefined
   for (const owner of owners) {
+    if (errors.isFull) break
     const at = 'metadata.ownerReferences'
-    if (owner.apiVersion === '') errors.push(invalidValue(`${at}.apiVersion`, '', 'version must not be empty'))
+    if (owner.apiVersion === '') errors.add(invalidValue(`${at}.apiVersion`, '', 'version must not be empty'))
     for (const key of ['kind', 'name', 'uid'] as const) {
-      if (owner[key] === '') errors.push(invalidValue(`${at}.${key}`, '', 'must not be empty'))
+      if (owner[key] === '') errors.add(invalidValue(`${at}.${key}`, '', 'must not be empty'))
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
-      errors.push(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'))
+      errors.add(invalidValue(at, owner, '/v1, Kind=Event is disallowed from being an owner'))
     }
     if (!owner.controller) continue
     const name = `${owner.kind}/${owner.name}`
     if (controller === undefined) controller = name
     else {
       const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`
-      errors.push(invalidValue(at, owners, why))
+      errors.add(invalidValue(at, owners, why))
     }
   }
-  return errors
+  return errors.list
 }
 
 export const STANDARD_FINALIZERS = new Set(['kubernetes', 'foregroundDeletion', 'orphan'])
 
 function finalizerErrors(finalizers: readonly string[] | undefined): readonly FieldError[] {
   if (!finalizers) return NONE
-  const errors: FieldError[] = []
+  const errors = new BoundedErrors()
   for (const finalizer of finalizers) {
-    for (const why of qualifiedName(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, why))
+    if (errors.isFull) break
+    for (const why of qualifiedName(finalizer)) errors.add(invalidValue('metadata.finalizers', finalizer, why))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set'
-    errors.push(invalidValue('metadata.finalizers', finalizers, why))
+    errors.add(invalidValue('metadata.finalizers', finalizers, why))
   }
-  return errors
+  return errors.list
 }
 
 /** Built-in kinds whose finalizers may have any name: the finalizer of a definition is not qualified either. */
@@ -250,7 +255,8 @@ function unqualifiedFinalizers(
 
 /** For new custom resources, an unqualified finalizer is only a warning. */
 export function finalizerWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): readonly string[] {
-  const added = (metadata.finalizers ?? []).filter((finalizer) => !old?.finalizers?.includes(finalizer))
+  const known = new Set(old?.finalizers)
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer))
   return [...new Set(added)].toSorted().flatMap((finalizer) => {
     if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return []
     const path = finalizer.includes('.') ? ' including a path (/)' : ''
@@ -262,17 +268,17 @@ export function finalizerWarnings(metadata: ObjectMeta, old: ObjectMeta | undefi
 
 function managedErrors(entries: readonly ManagedFieldsEntry[] | undefined): readonly FieldError[] {
   if (!entries) return NONE
-  const errors: FieldError[] = []
+  const errors = new BoundedErrors()
   for (const [index, entry] of entries.entries()) {
     const at = `metadata.managedFields[${index}]`
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
-      errors.push(invalidValue(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
+      errors.add(invalidValue(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
     }
     if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
-      errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
+      errors.add(invalidValue(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
     }
   }
-  return errors
+  return errors.list
 }
 
 const IMMUTABLE = [
@@ -288,7 +294,8 @@ const IMMUTABLE = [
 function changeErrors(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
-    const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))
+    const known = new Set(old.finalizers)
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer))
     if (added.length > 0) {
       const list = added
         .toSorted()

@@ -83,7 +83,7 @@ export async function scale(context: RegistryContext, request: ResourceRequest):
       finish({ old }, object) {
         if (!old) return object
         const { errors } = definition.isBuiltIn ? { errors: [] } : processed(context, definition, object, [], old)
-        return finishUpdate(request, object, old, errors)
+        return finishUpdate(context, request, object, old, errors)
       },
     })
     return { type: 'object', status: 200, object: view(stored.object), warnings }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, withoutField } from '@tenure/kube/model'
+import { asJsonObject, isJsonObject, type JsonObject, valueAtPath, withoutField } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { badRequest, conflict, invalid, StatusError } from '../../errors.ts'
@@ -76,6 +76,8 @@ export function writableFields(request: ResourceRequest, next: KubeObject, old: 
   switch (subresource) {
     case 'status':
       return statusOnly(definition, object, old)
+    case 'approval':
+      return conditionsOnly(object, old)
     case 'finalize':
       return withStatusOf(object, old)
     case 'ephemeralcontainers':
@@ -98,6 +100,14 @@ function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
   const status = (old as { readonly status?: unknown }).status
   if ((object as { readonly status?: unknown }).status === status) return object
   return status === undefined ? withoutField(object, 'status') : ({ ...object, status } as KubeObject)
+}
+
+/** An approval writes only the conditions of a certificate request, not the certificate. */
+function conditionsOnly(object: KubeObject, old: KubeObject): KubeObject {
+  const { spec } = old as { readonly spec?: unknown }
+  const conditions = valueAtPath(object, 'status', 'conditions')
+  const { conditions: _, ...status } = asJsonObject(valueAtPath(old, 'status'))
+  return { ...object, spec, status: conditions === undefined ? status : { conditions, ...status } } as KubeObject
 }
 
 function statusOnly(definition: ResourceDefinition, object: KubeObject, old: KubeObject): KubeObject {

@@ -19,7 +19,6 @@ import type { ResourceResponse, ResourceRequest } from '../request.ts'
 import type { ResourceDefinition } from '../types.ts'
 import { change } from './update.ts'
 import type { Warn } from './update.ts'
-import { MODIFIED } from './write.ts'
 
 export async function patch(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   const isApply = request.patchType === APPLY_PATCH
@@ -108,18 +107,17 @@ function applied(
     const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()
     throw badRequest(`invalid object type: ${group}/${version}, Kind=${textOf(sent.kind)}`)
   }
-  const { uid, resourceVersion } = sent.metadata ?? {}
-  if (!current && uid !== undefined) {
+  // An empty uid is none, as in Go.
+  const { uid } = sent.metadata ?? {}
+  if (!current && uid) {
     throw conflict(
       definition,
       name,
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     )
   }
-  if (current && resourceVersion !== undefined && resourceVersion !== current.object.metadata.resourceVersion) {
-    throw conflict(definition, name, MODIFIED)
-  }
-  if (current && uid !== undefined && uid !== current.object.metadata.uid) {
+  checkVersion(request, sent, current)
+  if (current && uid && uid !== current.object.metadata.uid) {
     throw invalid(definition, name, [
       {
         reason: 'FieldValueInvalid',

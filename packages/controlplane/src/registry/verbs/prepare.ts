@@ -9,7 +9,9 @@ import type { RegistryContext } from '../context.ts'
 import { apiVersionOf } from '../decode/decode.ts'
 import { orderMetadata, timestamp, validateMetadata, validateMetadataUpdate } from '../metadata/metadata.ts'
 import type { ResourceRequest } from '../request.ts'
+import { approvalErrors, withConditionTimes } from '../subresources/approval.ts'
 import type { ResourceDefinition } from '../types.ts'
+import { isDryRun } from './write.ts'
 
 /** The field manager for managedFields: the named one, or the program in the user agent. */
 export function managerOf({ options, userAgent }: Pick<ResourceRequest, 'options' | 'userAgent'>): string {
@@ -134,7 +136,8 @@ export function finishCreate(
     ...mergedErrors(schemaErrors, strategy.validate?.(object) ?? []),
   ]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), metadata.name ?? '', errors)
-  if (sent.resourceVersion !== undefined) {
+  // Only storage refuses a version, so a dry run does not, and a text that is not a number is none.
+  if (/^0*[1-9]\d*$/.test(sent.resourceVersion ?? '') && !isDryRun(request)) {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   }
   return ordered(object)
@@ -142,6 +145,7 @@ export function finishCreate(
 
 /** Keeps the server-set fields of an updated object and validates it. */
 export function finishUpdate(
+  context: RegistryContext,
   request: ResourceRequest,
   draft: KubeObject,
   old: Stored<KubeObject>,
@@ -163,6 +167,7 @@ export function finishUpdate(
   let object: KubeObject = { ...draft, metadata }
   const isOfStatus = request.subresource === 'status' && strategy.validateStatus !== undefined
   if (!isOfStatus) object = strategy.prepareForUpdate?.(object, old) ?? object
+  object = withConditionTimes(request, object, old, timestamp(context.clock.now()))
   const isCounted = strategy.generation !== false && request.subresource !== 'status'
   if (isCounted && !isDeepEqual(counted(object, definition), counted(old, definition))) {
     object = { ...object, metadata: { ...object.metadata, generation: (was.generation ?? 0) + 1 } }
@@ -171,7 +176,11 @@ export function finishUpdate(
     (isOfStatus ? strategy.validateStatus?.(object) : strategy.validateUpdate?.(object, old)) ??
     strategy.validate?.(object) ??
     []
-  const errors = [...validateMetadataUpdate(object.metadata ?? {}, was, definition), ...mergedErrors(schemaErrors, own)]
+  const errors = [
+    ...validateMetadataUpdate(object.metadata ?? {}, was, definition),
+    ...mergedErrors(schemaErrors, own),
+    ...approvalErrors(request, object, old),
+  ]
   if (errors.length > 0) throw invalid(refusedKind(definition, draft), was.name, errors)
   return ordered(object)
 }
@@ -203,9 +212,13 @@ export function dropDuplicateOwners(object: KubeObject, warn: (warning: string) 
   if (!owners || owners.length < 2) return object
   const kept: OwnerReference[] = []
   const dropped: string[] = []
+  const seen = new Set<string>()
   for (const owner of owners) {
-    if (kept.some((other) => other.uid === owner.uid && isDeepEqual(other, owner))) dropped.push(owner.uid)
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner
+    const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
+    if (seen.has(key)) dropped.push(uid)
     else kept.push(owner)
+    seen.add(key)
   }
   if (dropped.length === 0) return object
   warn(

@@ -65,7 +65,8 @@ export function list(context: RegistryContext, request: ResourceRequest): Resour
     throw badRequest('specifying resource version is not allowed when using continue')
   }
   const wanted = token ? undefined : listRevision(options)
-  if (wanted !== undefined && wanted > storage.revision) throw tooLarge(wanted, storage.revision)
+  const named = token?.revision ?? wanted
+  if (named !== undefined && named > storage.revision) throw tooLarge(named, storage.revision)
   // Any state is acceptable for "0", so the limit is ignored, as in kube-apiserver.
   const limit = options.resourceVersion === '0' || !options.limit || options.limit < 0 ? Infinity : options.limit
   const at = snapshotOf(options.resourceVersionMatch, wanted, token, limit) ?? request.at

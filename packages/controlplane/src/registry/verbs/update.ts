@@ -87,7 +87,7 @@ async function changeWarning(
       if (admitted === old) return old
       const fit = admitted === object ? decoded : processed(context, definition, admitted, [], old)
       const next = old
-        ? finishUpdate(request, writableFields(request, fit.object, old), old, fit.errors)
+        ? finishUpdate(context, request, writableFields(request, fit.object, old), old, fit.errors)
         : finishCreate(context, request, withoutSystemFields(fit.object), fit.errors)
       if (!definition.isBuiltIn) finalizerWarnings(next.metadata ?? {}, old?.metadata).forEach(warn)
       if (!request.subresource) definition.strategy.warnings?.(next, old).forEach(warn)

@@ -101,7 +101,10 @@ export async function write(
     const wasCreated = draft.operation === 'CREATE'
     if (dryRun) {
       decide(draft, next, place === key ? current : storage.get(bucket, place))
-      return { stored: dryRunResult(place, next, current), wasCreated }
+      return {
+        stored: dryRunResult(place, next, current?.revision ?? draft.object.metadata?.resourceVersion),
+        wasCreated,
+      }
     }
     try {
       const seen = current?.revision
@@ -148,11 +151,11 @@ function attributesOf(request: ResourceRequest, key: string, draft: Draft, dryRu
   }
 }
 
-/** The result of a dry run: a creation without resourceVersion, an update with the stored one. */
-function dryRunResult(key: string, next: KubeObject, current: StoredObject | undefined): StoredObject {
+/** The result of a dry run: a creation with the resourceVersion that was sent, if any, an update with the stored one. */
+function dryRunResult(key: string, next: KubeObject, version: number | string | undefined): StoredObject {
   const { resourceVersion: _, ...metadata } = next.metadata ?? {}
-  const version = current && { resourceVersion: String(current.revision) }
-  return unstored(key, { ...next, metadata: orderMetadata({ ...metadata, ...version }) } as Stored<KubeObject>)
+  const shown = version ? { ...metadata, resourceVersion: String(version) } : metadata
+  return unstored(key, { ...next, metadata: orderMetadata(shown) } as Stored<KubeObject>)
 }
 
 /** Refuses a creation if the object exists. */

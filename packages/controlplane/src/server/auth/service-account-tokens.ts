@@ -8,9 +8,6 @@ import type { Storage } from '../../storage/types.ts'
 /** Prefix of the names in a user's `extra`. */
 const EXTRA = 'authentication.kubernetes.io'
 const ISSUER = 'https://kubernetes.default.svc.cluster.local'
-/** Minimum lifetime of a token in seconds. */
-const MIN_LIFETIME_SECONDS = 600
-const HOUR = 3600
 /** Milliseconds after its deletion for which an object that finalizers hold still authenticates. */
 const DELETION_LEEWAY_MS = 60_000
 
@@ -45,7 +42,7 @@ export interface TokenOrder {
   readonly name: string
   readonly uid: string
   readonly audiences: readonly string[]
-  readonly expirationSeconds: number | undefined
+  readonly expirationSeconds: number
   readonly bound: BoundObjects
 }
 
@@ -76,7 +73,7 @@ export class ServiceAccountTokens {
     readonly expires: number
   } {
     const now = Math.floor(this.#clock.now() / 1000)
-    const expires = now + Math.max(order.expirationSeconds ?? HOUR, MIN_LIFETIME_SECONDS)
+    const expires = now + order.expirationSeconds
     const audiences = order.audiences.length > 0 ? order.audiences : [ISSUER]
     const { namespace, name, uid, bound } = order
     const head = part({ alg: 'ES256', kid: this.#keyId })

@@ -114,7 +114,7 @@ describe('a token that is bound to an object', () => {
 
 test('the metadata of a token request must match the service account', async () => {
   expect(await order({ metadata: { name: 'eve' }, spec: {} })).toMatchObject({ code: 422 })
-  expect(await order({ metadata: { namespace: 'other' }, spec: {} })).toMatchObject({ code: 422 })
+  expect(await order({ metadata: { namespace: 'other' }, spec: {} })).toMatchObject({ code: 400 })
   expect(await order({ metadata: { uid: 'x' }, spec: {} })).toMatchObject({ code: 409 })
 })
 

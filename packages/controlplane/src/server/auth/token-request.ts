@@ -2,6 +2,7 @@ import type { KubeObject } from '@tenure/kube'
 import { asString, isJsonObject, type JsonObject, valueAtPath } from '@tenure/kube/model'
 import { badRequest, conflict, invalid, notFound } from '../../errors.ts'
 import { timestamp } from '../../registry/metadata/metadata.ts'
+import { wrongNamespace } from '../../registry/verbs/identity.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { Storage } from '../../storage/types.ts'
 import type { ReviewContext } from './reviews.ts'
@@ -9,6 +10,7 @@ import type { BoundObjects } from './service-account-tokens.ts'
 
 const MAX_TOKEN_SECONDS = 2 ** 32
 const MIN_TOKEN_SECONDS = 600
+const DEFAULT_TOKEN_SECONDS = 3600
 const GROUP = 'authentication.k8s.io'
 const POD = { group: '', plural: 'pods', kind: 'Pod' }
 const NODE = { group: '', plural: 'nodes', kind: 'Node' }
@@ -36,7 +38,7 @@ export function requestToken(context: ReviewContext, namespace: string, name: st
     name,
     uid,
     audiences: Array.isArray(asked) ? asked.map(String) : [],
-    expirationSeconds: typeof seconds === 'number' ? seconds : undefined,
+    expirationSeconds: typeof seconds === 'number' ? seconds : DEFAULT_TOKEN_SECONDS,
     bound: isJsonObject(bound) ? boundObjects(context.storage, namespace, name, bound) : {},
   })
   const now = context.clock.now()
@@ -46,7 +48,7 @@ export function requestToken(context: ReviewContext, namespace: string, name: st
     metadata: { name, namespace, uid, creationTimestamp: timestamp(now) },
     spec: {
       audiences,
-      expirationSeconds: Math.round((expires - now) / 1000),
+      expirationSeconds: seconds ?? DEFAULT_TOKEN_SECONDS,
       boundObjectRef: isJsonObject(bound) ? bound : null,
     },
     status: { token, expirationTimestamp: timestamp(expires) },
@@ -61,11 +63,10 @@ const refuse = (name: string, field: string, value: unknown, why: string): Error
 
 /** Name and namespace in the body, if any, must match the URL. */
 function checkMetadata(namespace: string, name: string, body: unknown): void {
-  for (const [key, expected] of Object.entries({ name, namespace })) {
-    const sent = asString(valueAtPath(body, 'metadata', key))
-    if (!sent || sent === expected) continue
-    throw refuse(name, `metadata.${key}`, sent, `must match the service account ${key} if specified`)
-  }
+  const [sent, within] = ['name', 'namespace'].map((key) => asString(valueAtPath(body, 'metadata', key)))
+  if (within && within !== namespace) throw wrongNamespace()
+  if (!sent || sent === name) return
+  throw refuse(name, 'metadata.name', sent, 'must match the service account name if specified')
 }
 
 function checkLifetime(seconds: unknown): void {

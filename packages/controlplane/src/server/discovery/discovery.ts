@@ -168,7 +168,7 @@ function legacyGroup({ group, versions }: Served): object {
 }
 
 function legacyResources(definition: ResourceDefinition): readonly object[] {
-  const { plural, singular, namespaced, kind, verbs, shortNames, categories } = definition
+  const { plural, singular, namespaced, kind, verbs, shortNames, categories, storageVersionHash } = definition
   const own = {
     name: plural,
     singularName: singular,
@@ -177,6 +177,7 @@ function legacyResources(definition: ResourceDefinition): readonly object[] {
     verbs,
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
+    ...(storageVersionHash !== undefined && { storageVersionHash }),
   }
   const below = subresourcesOf(definition).map((subresource) => ({
     name: `${plural}/${subresource.name}`,
