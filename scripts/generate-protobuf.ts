@@ -75,6 +75,7 @@ function parse(source: string, into: Package): void {
   }
   for (const [, name, base] of source.matchAll(/^type (\w+) ([\w.[\]*]+)$/gm))
     if (name && base) into.aliases.set(name, base)
+  for (const [, name] of source.matchAll(/^type (\w+) struct ?\{\}$/gm)) if (name) into.structs.set(name, [])
   for (const [, name, body] of source.matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms)) {
     if (!name || body === undefined) continue
     const fields: Field[] = []

@@ -90,20 +90,20 @@ export class HeldRules {
 
 const isNamed = ({ resourceNames = [] }: StoredPolicyRule): boolean => resourceNames.length > 0
 
-/** Different rules, those for all objects first, up to the limits. */
+/** Different rules, those for all objects first, up to the limits. Rules that differ only in their names are one rule. */
 function mostGeneral(rules: readonly StoredPolicyRule[]): readonly StoredPolicyRule[] {
-  const different = new Map<string, StoredPolicyRule>()
+  const different = new Map<string, StoredPolicyRule & { readonly resourceNames: string[] }>()
   let left = MAX_HELD_VALUES
   for (const rule of [...rules.filter((one) => !isNamed(one)), ...rules.filter(isNamed)]) {
     const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
-    const parts = [verbs, apiGroups, resources, resourceNames, nonResourceURLs]
-    const size = parts.reduce((sum, values) => sum + values.length, 0)
-    if (size > left) continue
-    const key = JSON.stringify(parts)
-    if (different.has(key)) continue
+    const parts = [verbs, apiGroups, resources, nonResourceURLs]
+    const key = JSON.stringify([isNamed(rule), ...parts])
+    const known = different.get(key)
+    const size = (known ? [resourceNames] : [resourceNames, ...parts]).reduce((sum, { length }) => sum + length, 0)
+    if (size > left || (!known && different.size === MAX_HELD_RULES)) continue
     left -= size
-    different.set(key, rule)
-    if (different.size === MAX_HELD_RULES) break
+    if (known) for (const name of resourceNames) known.resourceNames.push(name)
+    else different.set(key, { ...rule, resourceNames: [...resourceNames] })
   }
   return [...different.values()]
 }

@@ -151,6 +151,13 @@ describe('a rule that stands for millions of permissions', () => {
     )
   })
 
+  test('many rules for one name each are admitted to a user who holds them', async () => {
+    const held = many('n', 5000).map((name) => ({ ...rule('pods', 'get'), resourceNames: [name] }))
+    expect(await validate(held, { definition: ROLES, object: role(...held) })).toBe('admitted')
+    const more = { ...rule('pods', 'get'), resourceNames: ['other'] }
+    expect(await validate(held, { definition: ROLES, object: role(more) })).toContain('ResourceNames:["other"]')
+  })
+
   test('it is refused if the held rules divide it in too many ways', async () => {
     const held = many('', 250).map((_, index) => ({
       apiGroups: huge.apiGroups?.slice(index) ?? [],

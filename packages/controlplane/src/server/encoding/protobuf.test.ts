@@ -80,13 +80,21 @@ test('the schema of a CustomResourceDefinition is decoded', () => {
     bytes(23, 'size'),
     bytes(44, rule),
   ])
-  const version = Buffer.concat([bytes(1, 'v1'), integer(2, 1), integer(3, 1), bytes(4, bytes(1, schema))])
+  const subresources = bytes(5, bytes(1, ''))
+  const version = Buffer.concat([
+    bytes(1, 'v1'),
+    integer(2, 1),
+    integer(3, 1),
+    bytes(4, bytes(1, schema)),
+    subresources,
+  ])
   const body = envelope('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, bytes(7, version)))
   expect(JSON.parse(jsonFromProtobuf(body))).toMatchObject({
     spec: {
       versions: [
         {
           name: 'v1',
+          subresources: { status: {} },
           schema: {
             openAPIV3Schema: {
               type: 'object',
