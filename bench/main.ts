@@ -8,6 +8,7 @@ import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
 import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
+import { measureLinearity } from './linearity/measure.ts'
 import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
 import type { Measurement } from './measurements.ts'
 import { operatorMeasurements } from './operators/measurements.ts'
@@ -34,7 +35,8 @@ const askedOfOperators = operatorMeasurements.filter(isAsked)
 const rows = asked.length > 0 ? show(await compareWithControllerRuntime(asked), 'controller-runtime') : []
 const controlPlaneRows = show(await compareWithKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
 const operatorRows = askedOfOperators.length > 0 ? show(await compareWithBareClients(), 'without it') : []
-const all = [...rows, ...controlPlaneRows, ...operatorRows]
+const linearityRows = isAsked({ name: 'linearity' }) ? showLinearity() : []
+const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(
   missed.length === 0 ? '\nAll targets were met.' : `\n${missed.length} of ${all.length} targets were missed.`,
@@ -42,6 +44,12 @@ console.log(
 
 function show(measured: readonly Row[], peer: string): readonly Row[] {
   if (measured.length > 0) console.log(`\n${table(measured, peer)}`)
+  return measured
+}
+
+function showLinearity(): readonly Row[] {
+  const { rows: measured, table: text } = measureLinearity(say)
+  console.log(`\n${text}`)
   return measured
 }
 
