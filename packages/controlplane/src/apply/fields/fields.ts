@@ -1,6 +1,6 @@
 import { isJsonObject } from '@tenure/kube/model'
-import type { PathElement } from './path-element.ts'
-import { canonicalElement, comparePathElements, printElement } from './path-element.ts'
+import type { ParsedElement, PathElement } from './path-element.ts'
+import { canonicalElement, compareElements, parsedElement, printElement } from './path-element.ts'
 
 /**
  * A set of fields in the form of fieldsV1: a tree of path elements in which `{}` is a member, `'.'` makes a node with
@@ -49,19 +49,23 @@ export function fieldsEqual(a: FieldSet, b: FieldSet): boolean {
 function inOrder(draft: Draft): FieldSet {
   const keys = Object.keys(draft)
   const start = keys[0] === SELF ? 1 : 0
-  for (let i = start + 1; i < keys.length; i++) {
-    if (comparePathElements(keys[i - 1] ?? '', keys[i] ?? '') > 0) return sorted(draft, keys)
+  if (keys.length - start < 2) return draft
+  const elements = keys.filter((key) => key !== SELF).map(parsedElement)
+  let before = elements[0]
+  for (const element of elements) {
+    if (before && compareElements(before, element) > 0) return sorted(draft, elements)
+    before = element
   }
   return draft
 }
 
-function sorted(draft: Draft, keys: string[]): FieldSet {
+function sorted(draft: Draft, elements: readonly ParsedElement[]): FieldSet {
   const result: Draft = {}
   const self = draft[SELF]
   if (self) result[SELF] = self
-  for (const key of keys.filter((name) => name !== SELF).toSorted(comparePathElements)) {
-    const node = draft[key]
-    if (node) result[key] = node
+  for (const { element } of elements.toSorted(compareElements)) {
+    const node = draft[element]
+    if (node) result[element] = node
   }
   return result
 }
@@ -110,19 +114,20 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 function subtract(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | undefined {
-  let draft: Draft | undefined
+  const draft: Draft = {}
+  let isChanged = false
+  let isLeft = false
   for (const key in a) {
     const mine = a[key]
-    const theirs = b[key]
-    if (mine === undefined || theirs === undefined || key === SELF) continue
-    const rest = subtractNodes(mine, theirs, recursive)
-    if (rest === mine) continue
-    draft ??= { ...a }
-    if (rest === undefined) delete draft[key]
-    else draft[key] = rest
+    const theirs = key === SELF ? undefined : b[key]
+    const rest = mine === undefined || theirs === undefined ? mine : subtractNodes(mine, theirs, recursive)
+    if (rest !== mine) isChanged = true
+    if (rest === undefined) continue
+    draft[key] = rest
+    isLeft = true
   }
-  if (!draft) return a
-  return isEmpty(draft) ? undefined : draft
+  if (!isChanged) return a
+  return isLeft ? draft : undefined
 }
 
 function subtractNodes(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | undefined {

@@ -62,17 +62,40 @@ export function compareText(a: string, b: string): number {
 /** Surrogates encode code points above all others. */
 const codePointRank = (unit: number): number => (unit >= 0xe000 ? unit - 0x2800 : unit)
 
-/** The order in which kube-apiserver writes fields. */
-export function comparePathElements(a: PathElement, b: PathElement): number {
-  const kind = a[0] ?? ''
-  if (kind !== b[0]) return KINDS.indexOf(kind) - KINDS.indexOf(b[0] ?? '')
-  if (kind === 'f') return compareText(a, b)
-  if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2))
-  const [left, right] = [parse(a), parse(b)]
-  return kind === 'k' ? comparePairs(entries(left), entries(right)) : compareValues(left, right)
+type Pairs = readonly (readonly [string, unknown])[]
+
+/** An element that is parsed for comparison, once however often it is compared. */
+export interface ParsedElement {
+  readonly element: PathElement
+  readonly kind: number
+  /** The pairs of a `k:` element, else none. */
+  readonly pairs: Pairs
+  /** The value of a `v:` element or the number of an `i:` element. */
+  readonly value: unknown
 }
 
-function comparePairs(a: readonly (readonly [string, unknown])[], b: readonly (readonly [string, unknown])[]): number {
+export function parsedElement(element: PathElement): ParsedElement {
+  const kind = KINDS.indexOf(element[0] ?? '')
+  switch (element[0]) {
+    case 'k':
+      return { element, kind, pairs: entries(parse(element)), value: undefined }
+    case 'v':
+      return { element, kind, pairs: [], value: parse(element) }
+    case 'i':
+      return { element, kind, pairs: [], value: Number(element.slice(2)) }
+    default:
+      return { element, kind, pairs: [], value: undefined }
+  }
+}
+
+/** The order in which kube-apiserver writes fields. */
+export function compareElements(a: ParsedElement, b: ParsedElement): number {
+  if (a.kind !== b.kind) return a.kind - b.kind
+  if (a.element.startsWith('f')) return compareText(a.element, b.element)
+  return comparePairs(a.pairs, b.pairs) || compareValues(a.value, b.value)
+}
+
+function comparePairs(a: Pairs, b: Pairs): number {
   for (let i = 0; i < a.length || i < b.length; i++) {
     const [left, right] = [a[i], b[i]]
     if (!left) return -1
@@ -110,8 +133,10 @@ function compareValues(a: unknown, b: unknown): number {
 
 const parse = (element: PathElement): unknown => JSON.parse(element.slice(2))
 
-function entries(value: unknown): readonly (readonly [string, unknown])[] {
-  return isJsonObject(value) ? Object.entries(value).toSorted(([a], [b]) => compareText(a, b)) : []
+function entries(value: unknown): Pairs {
+  if (!isJsonObject(value)) return []
+  const pairs = Object.entries(value)
+  return pairs.length < 2 ? pairs : pairs.toSorted(([a], [b]) => compareText(a, b))
 }
 
 /**

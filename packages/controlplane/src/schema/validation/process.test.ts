@@ -168,3 +168,20 @@ test('an object whose texts are too long for its patterns is rejected before the
   expect(process(open, noRefs, { texts }, options).errors[0]?.message).toContain(why)
   expect(process(open, noRefs, { texts: ['ab'] }, options).errors).toEqual([])
 })
+
+test('the number and the length of field errors are bounded, and the object stays refused', () => {
+  const open = schemaFromOpenApi({
+    type: 'object',
+    properties: {
+      map: { type: 'object', additionalProperties: { type: 'object', additionalProperties: { type: 'integer' } } },
+      list: { type: 'array', items: { not: {} } },
+    },
+  })
+  const options = { default: true, prune: true }
+  const wrong = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`x${index}`, 'text']))
+  const { errors } = process(open, noRefs, { map: { ['long'.repeat(100_000)]: wrong } }, options)
+  expect(errors.length).toBeGreaterThan(0)
+  expect(JSON.stringify(errors).length).toBeLessThan(15_000_000)
+  const list = Array.from({ length: 200_000 }, () => 1)
+  expect(process(open, noRefs, { list, map: { a: { b: 'x' } } }, options).errors.length).toBeGreaterThan(0)
+})

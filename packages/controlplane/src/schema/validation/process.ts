@@ -87,6 +87,8 @@ function processed(
 
 const NONE: readonly never[] = []
 const MAX_DEPTH = 1000
+/** Errors of one object that are reported. Each has the whole path of its field, so that all would not fit in memory. */
+const MAX_FIELD_ERRORS = 1000
 
 /** How unknown fields are handled. */
 type Mode = 'prune' | 'keep' | 'items'
@@ -134,15 +136,21 @@ class Walker {
 
   /** Returns the errors in kube-apiserver's order, each once. Duplicates in lists are not reported if the old object had some. */
   allErrors(oldListErrors = 0): FieldError[] {
-    const all = [...this.#errors, ...this.#embeddedErrors, ...(oldListErrors > 0 ? [] : this.listErrors)]
+    const found = [...this.#errors, ...this.#embeddedErrors, ...(oldListErrors > 0 ? [] : this.listErrors)]
+    const all = found.slice(0, MAX_FIELD_ERRORS)
     if (all.length < 2) return all
     return [...new Map(all.map((error) => [`${error.field}\n${error.message}`, error])).values()]
+  }
+
+  /** Enough errors are found: the object is refused, whatever else is wrong. */
+  get #isFull(): boolean {
+    return this.#errors.length >= MAX_FIELD_ERRORS
   }
 
   #walk(node: SchemaNode | undefined, value: unknown, old: unknown, mode: Mode, isRoot: boolean): unknown {
     if (node === undefined) return mode === 'prune' ? this.#pruneAll(value) : value
     if (typeof value !== 'object' || value === null) {
-      if (!passesChecks(node, value)) this.#scalar(node, value, old)
+      if (!passesChecks(node, value) && !this.#isFull) this.#scalar(node, value, old)
       return value
     }
     if (this.#path.length > MAX_DEPTH) {
@@ -191,13 +199,13 @@ class Walker {
       }
     }
     const final = result ?? value
-    if (node.hasChecks || (node.type !== 'array' && node.typeName !== '')) {
+    if ((node.hasChecks || (node.type !== 'array' && node.typeName !== '')) && !this.#isFull) {
       const path = this.#dotted()
       this.#before(mark, node, final, path, old)
       checkList(node, final, path, this.#errors)
       checkEnum(node, final, path, this.#errors)
     }
-    if (node.listType !== undefined && node.listType !== 'atomic') {
+    if (node.listType !== undefined && node.listType !== 'atomic' && this.listErrors.length < MAX_FIELD_ERRORS) {
       checkListType(node, final, this.#bracketed(), this.listErrors)
     }
     return final
@@ -242,12 +250,13 @@ class Walker {
       }
     }
     const final = result ?? value
-    if (node.hasChecks || (node.type !== 'object' && node.typeName !== '')) {
+    if ((node.hasChecks || (node.type !== 'object' && node.typeName !== '')) && !this.#isFull) {
       const path = this.#dotted()
       this.#before(mark, node, final, path, old)
     }
-    if (node.required) this.#required(node, final)
-    if (node.isEmbeddedResource && !isRoot) checkEmbedded(final, this.#bracketed(), this.#embeddedErrors)
+    if (node.required && !this.#isFull) this.#required(node, final)
+    const checksResource = node.isEmbeddedResource && !isRoot && this.#embeddedErrors.length < MAX_FIELD_ERRORS
+    if (checksResource) checkEmbedded(final, this.#bracketed(), this.#embeddedErrors)
     return final
   }
 
@@ -265,7 +274,9 @@ class Walker {
       checkEnum(node, value, path, own)
       checkSize(node, value as JsonObject, path, own)
     }
-    if (own.length > 0) this.#errors.splice(mark, 0, ...own)
+    if (own.length === 0) return
+    const below = this.#errors.splice(mark)
+    for (const error of [...own, ...below]) this.#errors.push(error)
   }
 
   #required(node: SchemaNode, value: JsonObject): void {
