@@ -12,6 +12,7 @@ export default defineConfig({
             'test/docs/**/*.test.ts',
             'test/seeds/**/*.test.ts',
             'test/operators/**/*.test.ts',
+            'test/hostile/**/*.test.ts',
           ],
           testTimeout: 20_000,
         },
