@@ -231,11 +231,19 @@ const KINDS: readonly Case[] = [
   one(
     'counts annotations in the generation of a deployment',
     create(deployments, deployment('a', { replicas: 0 }), { ignore: BY_CONTROLLERS }),
-    patch(MERGE_PATCH, `${deployments}/a`, { metadata: { annotations: { a: '1' } } }, seen),
-    get(`${deployments}/a`, { pick: ['metadata.generation'] }),
-    patch(MERGE_PATCH, `${deployments}/a`, { metadata: { labels: { a: '1' } } }, seen),
-    patch(MERGE_PATCH, `${deployments}/a/status`, { metadata: { annotations: { a: '2' } } }, seen),
-    get(`${deployments}/a`, { pick: ['metadata.generation'] }),
+    patch(
+      MERGE_PATCH,
+      `${deployments}/a`,
+      { metadata: { annotations: { a: '1' } } },
+      { pick: ['metadata.generation'] },
+    ),
+    patch(MERGE_PATCH, `${deployments}/a`, { metadata: { labels: { a: '1' } } }, { pick: ['metadata.generation'] }),
+    patch(
+      MERGE_PATCH,
+      `${deployments}/a/status`,
+      { metadata: { annotations: { a: '2' } } },
+      { pick: ['metadata.generation'] },
+    ),
   ),
   one(
     'makes an autoscaler',
