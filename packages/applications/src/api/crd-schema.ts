@@ -3,6 +3,21 @@ import { ACCESS_MODES, PHASES, PROTOCOLS, RUNS, STRATEGIES } from './index.ts'
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>
 
+/** Variables, annotations or arguments: more than a container can sensibly have. */
+const MAX_ENTRIES = 1_000
+/** Ports or headers. */
+const MAX_ITEMS = 100
+/** In characters: a variable or an argument of a process on Linux. */
+const MAX_TEXT_LENGTH = 131_072
+/** In characters: an annotation, as of all annotations of an object. */
+const MAX_ANNOTATION_LENGTH = 262_144
+/** In characters: names of objects, hosts and keys. */
+const MAX_NAME_LENGTH = 253
+/** In characters. */
+const MAX_IMAGE_LENGTH = 1_024
+/** In characters. */
+const MAX_PATH_LENGTH = 4_096
+
 function object(properties: Properties, required: readonly string[] = [], description?: string): JSONSchemaProps {
   return {
     type: 'object',
@@ -20,13 +35,28 @@ function integer(description: string, minimum: number, maximum?: number): JSONSc
   return { type: 'integer', description, format: 'int32', minimum, ...(maximum !== undefined && { maximum }) }
 }
 
-function list(items: JSONSchemaProps, description: string): JSONSchemaProps {
-  return { type: 'array', description, items }
+function list(items: JSONSchemaProps, maxItems: number, description: string): JSONSchemaProps {
+  return { type: 'array', description, maxItems, items }
+}
+
+/** A map of texts. */
+function texts(description: string, maxLength: number): JSONSchemaProps {
+  return {
+    type: 'object',
+    description,
+    maxProperties: MAX_ENTRIES,
+    additionalProperties: { type: 'string', maxLength },
+  }
 }
 
 /** A list whose items are identified by `keys`, so that several field managers can own items of it. */
-function keyedList(keys: readonly string[], items: JSONSchemaProps, description: string): JSONSchemaProps {
-  return { ...list(items, description), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }
+function keyedList(
+  keys: readonly string[],
+  items: JSONSchemaProps,
+  maxItems: number,
+  description: string,
+): JSONSchemaProps {
+  return { ...list(items, maxItems, description), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }
 }
 
 /** DNS-1123 label. */
@@ -42,6 +72,8 @@ function quantity(description: string): JSONSchemaProps {
     'x-kubernetes-int-or-string': true,
   }
 }
+
+const argument: JSONSchemaProps = { type: 'string', maxLength: MAX_TEXT_LENGTH }
 
 const port = (description: string): JSONSchemaProps => integer(description, 1, 65_535)
 
@@ -59,8 +91,8 @@ const amounts = (description: string): JSONSchemaProps =>
 const keyReference = (what: string): JSONSchemaProps =>
   object(
     {
-      name: text(`Name of the ${what}.`),
-      key: text(`Key in the ${what}.`),
+      name: text(`Name of the ${what}.`, { maxLength: MAX_NAME_LENGTH }),
+      key: text(`Key in the ${what}.`, { maxLength: MAX_NAME_LENGTH }),
       optional: { type: 'boolean', description: 'Whether the key may be missing.' },
     },
     ['key'],
@@ -71,8 +103,8 @@ const env = keyedList(
   ['name'],
   object(
     {
-      name: text('Name of the variable.', { minLength: 1 }),
-      value: text('Value of the variable; $(OTHER) refers to another variable.'),
+      name: text('Name of the variable.', { minLength: 1, maxLength: MAX_NAME_LENGTH }),
+      value: text('Value of the variable; $(OTHER) refers to another variable.', { maxLength: MAX_TEXT_LENGTH }),
       valueFrom: object(
         {
           configMapKeyRef: keyReference('ConfigMap'),
@@ -98,6 +130,7 @@ const env = keyedList(
     },
     ['name'],
   ),
+  MAX_ENTRIES,
   'Environment variables; they override config.',
 )
 
@@ -112,12 +145,19 @@ const probe = (description: string): JSONSchemaProps =>
     {
       httpGet: object(
         {
-          path: text('Path of the request. Default /.'),
+          path: text('Path of the request. Default /.', { maxLength: MAX_PATH_LENGTH }),
           port: probePort,
           host: text("Host of the request. Default: the pod's address."),
           scheme: text('HTTP or HTTPS. Default HTTP.', { enum: ['HTTP', 'HTTPS'] }),
           httpHeaders: list(
-            object({ name: text('Name of the header.'), value: text('Value of the header.') }, ['name', 'value']),
+            object(
+              {
+                name: text('Name of the header.', { maxLength: MAX_NAME_LENGTH }),
+                value: text('Value of the header.', { maxLength: MAX_PATH_LENGTH }),
+              },
+              ['name', 'value'],
+            ),
+            MAX_ITEMS,
             'Headers of the request.',
           ),
         },
@@ -135,7 +175,7 @@ const probe = (description: string): JSONSchemaProps =>
         'Healthy by the gRPC health protocol.',
       ),
       exec: object(
-        { command: list({ type: 'string' }, 'Command to run.') },
+        { command: list(argument, MAX_ENTRIES, 'Command to run.') },
         [],
         'Healthy if the command exits with 0.',
       ),
@@ -161,6 +201,7 @@ const ports = keyedList(
     },
     ['port'],
   ),
+  MAX_ITEMS,
   'Ports of a Service in front of the pods.',
 )
 
@@ -186,9 +227,9 @@ const autoscaling: JSONSchemaProps = {
 const ingress = object(
   {
     host: text('Host name: shop.example.com.', { minLength: 1, maxLength: 253, pattern: HOST }),
-    path: text('Path prefix. Default /.', { pattern: '^/' }),
-    className: text("Ingress class. Default: the cluster's default class."),
-    tlsSecretName: text('Secret with the certificate. Default: no TLS.'),
+    path: text('Path prefix. Default /.', { maxLength: MAX_PATH_LENGTH, pattern: '^/' }),
+    className: text("Ingress class. Default: the cluster's default class.", { maxLength: MAX_NAME_LENGTH }),
+    tlsSecretName: text('Secret with the certificate. Default: no TLS.', { maxLength: MAX_NAME_LENGTH }),
   },
   ['host'],
   'An Ingress to the first of the ports.',
@@ -197,9 +238,13 @@ const ingress = object(
 const persistence = object(
   {
     size: quantity('Size: 10Gi. It can grow if the storage class allows it, and never shrink.'),
-    mountPath: text('Mount path in the pods.', { minLength: 1, pattern: '^/' }),
-    storageClassName: text("Storage class. Default: the cluster's default class."),
-    accessModes: list(text('Access mode.', { enum: ACCESS_MODES }), 'Access modes. Default ReadWriteOnce.'),
+    mountPath: text('Mount path in the pods.', { minLength: 1, maxLength: MAX_PATH_LENGTH, pattern: '^/' }),
+    storageClassName: text("Storage class. Default: the cluster's default class.", { maxLength: MAX_NAME_LENGTH }),
+    accessModes: list(
+      text('Access mode.', { enum: ACCESS_MODES }),
+      ACCESS_MODES.length,
+      'Access modes. Default ReadWriteOnce.',
+    ),
   },
   ['size', 'mountPath'],
   'A PersistentVolumeClaim, mounted into every pod. It stays until the Application is deleted, even if this field is removed.',
@@ -209,27 +254,19 @@ export const specSchema: JSONSchemaProps = {
   ...object(
     {
       replicas: integer('Number of pods.', 0, 100),
-      image: text('Image of the container.', { minLength: 1 }),
+      image: text('Image of the container.', { minLength: 1, maxLength: MAX_IMAGE_LENGTH }),
       strategy: text('How new pods replace old ones.', { enum: STRATEGIES, default: 'RollingUpdate' }),
-      config: {
-        type: 'object',
-        description: 'Environment variables, stored in a ConfigMap. A change rolls the pods.',
-        additionalProperties: { type: 'string' },
-      },
+      config: texts('Environment variables, stored in a ConfigMap. A change rolls the pods.', MAX_TEXT_LENGTH),
       resources: object(
         { requests: amounts('Resources reserved for each pod.'), limits: amounts('Maximum resources of each pod.') },
         [],
         'Resources of each pod.',
       ),
       run: text('Always: kept running. Once: run to completion.', { enum: RUNS }),
-      command: list({ type: 'string' }, 'Replaces the entry point of the image.'),
-      args: list({ type: 'string' }, 'Replaces the arguments of the image.'),
+      command: list(argument, MAX_ENTRIES, 'Replaces the entry point of the image.'),
+      args: list(argument, MAX_ENTRIES, 'Replaces the arguments of the image.'),
       env,
-      podAnnotations: {
-        type: 'object',
-        description: 'Annotations of the pods.',
-        additionalProperties: { type: 'string' },
-      },
+      podAnnotations: texts('Annotations of the pods.', MAX_ANNOTATION_LENGTH),
       ports,
       probes: object(
         {
@@ -273,6 +310,7 @@ const conditions = keyedList(
     },
     ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   ),
+  MAX_ITEMS,
   'Conditions: Ready, Progressing.',
 )
 

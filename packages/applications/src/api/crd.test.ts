@@ -74,6 +74,16 @@ describe('the schema', () => {
     }
   })
 
+  test('every list and every map has a maximum size', () => {
+    const unbounded = schemas.filter(
+      ([, schema]) =>
+        (schema.items !== undefined && schema.maxItems === undefined) ||
+        (schema.additionalProperties !== undefined && schema.maxProperties === undefined),
+    )
+    expect(schemas.some(([, { maxItems }]) => maxItems !== undefined)).toBe(true)
+    expect(unbounded).toEqual([])
+  })
+
   test('every field of the spec has a description', () => {
     const silent = schemas.filter(([path, { description }]) => /^\.spec\.\w+$/.test(path) && !description)
     expect(silent).toEqual([])

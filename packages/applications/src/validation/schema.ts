@@ -120,7 +120,10 @@ function checkList(schema: JSONSchemaProps, value: readonly unknown[], field: st
 }
 
 function checkRecord(schema: JSONSchemaProps, value: JsonObject, field: string, into: ValidationDetail[]): void {
-  const { properties = {}, additionalProperties, required = [] } = schema
+  const { properties = {}, additionalProperties, maxProperties, required = [] } = schema
+  if (maxProperties !== undefined && Object.keys(value).length > maxProperties) {
+    into.push(detail(field, `Value must have at most ${counted(maxProperties, 'entry', 'entries')}`))
+  }
   for (const [key, inner] of Object.entries(properties)) {
     const found = own(value, key)
     if (found !== undefined) walk(inner, found, childPath(field, key), into)
@@ -145,6 +148,6 @@ function compiled(pattern: string): RegExp {
   return expression
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }

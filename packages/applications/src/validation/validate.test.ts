@@ -32,6 +32,14 @@ describe("the contract's messages", () => {
     expect(inSpec(more)).toEqual([{ field, message, value }])
   })
 
+  test('long lists and maps are refused by their size', () => {
+    const env = Array.from({ length: 1_001 }, (_, index) => ({ name: `N${index}` }))
+    const config = Object.fromEntries(env.map(({ name }) => [name, '']))
+    expect(inSpec({ env })).toEqual([{ field: 'spec.env', message: 'Value must have at most 1000 items' }])
+    expect(inSpec({ config })).toEqual([{ field: 'spec.config', message: 'Value must have at most 1000 entries' }])
+    expect(inSpec({ env: env.slice(1) })).toEqual([])
+  })
+
   test.each([
     [{ metadata, spec: { replicas: 3 } }, [['spec.image', 'Required field is missing']]],
     [{ metadata, spec: null }, [['spec', 'Required field is missing']]],

@@ -203,3 +203,50 @@ describe('projection', () => {
     expect(projection(labels, { metadata: { labels: { app: '' } } })).not.toBe(projection(labels, { metadata: {} }))
   })
 })
+
+/** Items whose key counts how often it is read. */
+function counted(length: number) {
+  let reads = 0
+  const items = Array.from({ length }, (_, index) => ({
+    get name() {
+      reads++
+      return `N${index}`
+    },
+    value: 'x',
+  }))
+  return { items, reads: () => reads }
+}
+
+describe('long lists', () => {
+  test('the work grows in proportion to the length of the list', () => {
+    const length = 5_000
+    const owned = Object.fromEntries(
+      Array.from({ length }, (_, index) => [`k:{"name":"N${index}"}`, { '.': {}, 'f:name': {}, 'f:value': {} }]),
+    )
+    const [wanted, stored] = [counted(length), counted(length)]
+    expect(isApplied({ 'f:env': owned }, { env: wanted.items }, { env: stored.items })).toBe(true)
+    projection({ 'f:env': owned }, { env: stored.items })
+    expect(wanted.reads() + stored.reads()).toBeLessThan(20 * length)
+  })
+
+  test('items that leave out a key with a default are each found once, in order', () => {
+    const names = [53, 80, 53].map((port, index) => `k:{"port":${port},"protocol":"${index === 2 ? 'UDP' : 'TCP'}"}`)
+    const owned = { 'f:ports': Object.fromEntries(names.map((name) => [name, { '.': {}, 'f:port': {} }])) }
+    const stored = [
+      { port: 53, protocol: 'TCP' },
+      { port: 80, protocol: 'TCP' },
+      { port: 53, protocol: 'UDP' },
+    ]
+    const same = (ports: readonly object[]): boolean => isApplied(owned, { ports }, { ports: stored })
+    expect(same([{ port: 53 }, { port: 80 }, { port: 53 }])).toBe(true)
+    expect(same([{ port: 53 }, { port: 80 }])).toBe(false)
+    expect(same([{ port: 80 }, { port: 53 }, { port: 53 }])).toBe(false)
+  })
+
+  test('set items are found whatever the order of their fields', () => {
+    const owned = { 'f:set': { 'v:{"a":1,"b":[2]}': {}, 'v:"1"': {}, 'v:1': {} } }
+    const stored = { set: [{ b: [2], a: 1 }, '1', 1] }
+    expect(isApplied(owned, { set: [{ a: 1, b: [2] }, '1', 1] }, stored)).toBe(true)
+    expect(isApplied(owned, { set: [{ a: 1, b: [2] }, 1, '1'] }, stored)).toBe(false)
+  })
+})

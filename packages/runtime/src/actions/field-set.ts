@@ -1,4 +1,5 @@
 import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { ItemIndex } from './item-index.ts'
 import { isServerEqual } from './server-values.ts'
 
 /**
@@ -39,10 +40,14 @@ export function isApplied(fields: OwnedFields, desired: JsonObject, live: JsonOb
 export function projection(fields: OwnedFields, live: unknown): string {
   const names = Object.keys(fields)
   if (names.length === 0) return JSON.stringify(live) ?? ''
+  const items = Array.isArray(live) ? new ItemIndex(live) : undefined
   let text = '{'
   for (const name of names) {
     if (name === '.') text += live === undefined ? '-' : '.'
-    else text += `${name}=${projection(fields[name] as OwnedFields, childOf(live, name))};`
+    else {
+      const child = items ? (live as readonly unknown[])[items.find(name)] : fieldOf(live, name)
+      text += `${name}=${projection(fields[name] as OwnedFields, child)};`
+    }
   }
   return `${text}}`
 }
@@ -110,11 +115,13 @@ function sameList(
 ): boolean {
   /** Index in the live list of each desired item. */
   const places: (number | undefined)[] = desired.map(() => undefined)
+  const [desiredItems, liveItems] = [new ItemIndex(desired), new ItemIndex(live)]
   let owned = 0
   for (const name of names) {
     if (name === '.') continue
-    const at = desiredIndex(desired, name, places)
-    const place = itemIndex(live, name)
+    const exact = desiredItems.find(name)
+    const at = exact < 0 ? desiredItems.takeWithDefaults(name) : exact
+    const place = liveItems.find(name)
     if (at < 0 || place < 0) return false
     if (!sameValue(fields[name] as OwnedFields, desired[at], live[place], isEqual, key, '')) return false
     places[at] = place
@@ -130,45 +137,6 @@ function isEmpty(value: unknown): boolean {
   return isJsonObject(value) ? Object.keys(value).length === 0 : !value
 }
 
-/**
- * Index of the desired item that `name` identifies. It may omit keys that have a default, such as `protocol` of a port.
- */
-function desiredIndex(desired: readonly unknown[], name: string, taken: readonly (number | undefined)[]): number {
-  const exact = itemIndex(desired, name)
-  if (exact >= 0 || !name.startsWith('k:')) return exact
-  const keys = keysOf(name)
-  return desired.findIndex(
-    (item, index) =>
-      taken[index] === undefined &&
-      isJsonObject(item) &&
-      Object.entries(keys).every(([key, value]) => item[key] === undefined || item[key] === value),
-  )
-}
-
-function childOf(value: unknown, name: string): unknown {
-  if (name.startsWith('f:')) return isJsonObject(value) ? value[name.slice(2)] : undefined
-  return Array.isArray(value) ? value[itemIndex(value, name)] : undefined
-}
-
-function itemIndex(list: readonly unknown[], name: string): number {
-  switch (name.slice(0, 2)) {
-    case 'k:': {
-      const keys = Object.entries(keysOf(name))
-      return list.findIndex((item) => isJsonObject(item) && keys.every(([key, value]) => isDeepEqual(value, item[key])))
-    }
-    case 'v:': {
-      const value: unknown = JSON.parse(name.slice(2))
-      return list.findIndex((item) => isDeepEqual(value, item))
-    }
-    case 'i:': {
-      const index = Number(name.slice(2))
-      return index < list.length ? index : -1
-    }
-    default:
-      return -1
-  }
-}
-
-function keysOf(name: string): JsonObject {
-  return JSON.parse(name.slice(2)) as JsonObject
+function fieldOf(value: unknown, name: string): unknown {
+  return name.startsWith('f:') && isJsonObject(value) ? value[name.slice(2)] : undefined
 }
