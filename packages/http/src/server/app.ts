@@ -20,6 +20,7 @@ import { PathTable } from '../routes/path-table.ts'
 import { bodyError } from '../body/body-error.ts'
 import type { Route } from '../routes/route.ts'
 import { encode, isSending, OpenStreams } from './send.ts'
+import { checkWhileOpen } from '../auth/stream-access.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
 
 export interface AppOptions {
@@ -192,6 +193,16 @@ export class App {
     return new HttpError('TENURE_HTTP_METHOD', 405, 'Method Not Allowed', { headers: { allow } })
   }
 
+  /** A stream may outlive the account of its caller. Undefined if the caller needs no access. */
+  #checkStream(request: FastifyRequest, response: ServerResponse): (() => void) | undefined {
+    const { clock, log, hasTokens } = this.#options
+    const exchange = this.#exchanges.get(request)
+    if (!hasTokens || !exchange?.isGuarded) return undefined
+    const facts = { requestId: request.id, route: exchange.route.path }
+    const end = (): void => void response.destroy()
+    return checkWhileOpen({ clock, log: log.child(facts), check: () => exchange.checkAgain(), end })
+  }
+
   /** Counts, times and logs a request at its end. */
   #watch(reply: FastifyReply, route: string): void {
     const { clock, log } = this.#options
@@ -232,7 +243,11 @@ export class App {
       reply.hijack()
       this.#streaming.add(raw)
       this.#metrics.streams.inc()
-      this.streams.run(raw, { ...response, headers, body: response.body }, () => this.#metrics.streams.dec())
+      const stopChecks = this.#checkStream(request, raw)
+      this.streams.run(raw, { ...response, headers, body: response.body }, () => {
+        stopChecks?.()
+        this.#metrics.streams.dec()
+      })
       if (this.#isClosing) raw.end()
       return
     }

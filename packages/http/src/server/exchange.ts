@@ -30,6 +30,8 @@ export class Exchange {
   readonly #facts: ExchangeFacts
   readonly #gone = new AbortController()
   #user: AuthenticatedUser | undefined
+  /** Access that the caller was granted. */
+  readonly #granted: Access[] = []
   #head: RequestHead | undefined
   #budget: Budget | undefined
 
@@ -68,7 +70,7 @@ export class Exchange {
       const access = route.accessOf(head)
       if (access !== 'public') {
         this.#user = await accessControl.authenticate(raw.headers.authorization)
-        await accessControl.authorize(this.#user, access)
+        await this.#authorize(access)
       }
       this.#head = { ...head, user: this.#user }
       return route.before(this.#head)
@@ -85,8 +87,25 @@ export class Exchange {
     })
   }
 
+  /** Whether the caller had to be authorized. */
+  get isGuarded(): boolean {
+    return this.#granted.length > 0
+  }
+
+  /** Authenticates and authorizes the caller again. Rejects with a 401 or 403 if it has lost the access. */
+  async checkAgain(): Promise<void> {
+    const { accessControl, raw } = this.#facts
+    const user = await accessControl.authenticate(raw.headers.authorization)
+    await Promise.all(this.#granted.map((access) => accessControl.authorize(user, access)))
+  }
+
+  async #authorize(access: Access): Promise<void> {
+    await this.#facts.accessControl.authorize(this.#user, access)
+    if (access !== 'public') this.#granted.push(access)
+  }
+
   #makeHead(signal: AbortSignal, checked: { readonly params: unknown; readonly query: unknown }): RequestHead {
-    const { id, raw, accessControl, log, route } = this.#facts
+    const { id, raw, log, route } = this.#facts
     return {
       id,
       method: raw.method ?? '',
@@ -96,7 +115,7 @@ export class Exchange {
       user: undefined,
       signal,
       log: log.child({ requestId: id, method: raw.method, route: route.path }),
-      authorize: (access: Access) => accessControl.authorize(this.#user, access),
+      authorize: (access: Access) => this.#authorize(access),
     }
   }
 
