@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Stored } from '@tenure/kube'
+import { mergePatch } from '@tenure/kube'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Application } from '../api/index.ts'
 import { applicationOf, closeRoutes, serveRoutes, RESOURCES } from '../testing/routes-fixture.ts'
@@ -44,7 +45,7 @@ function read(port: number, query = '', lastEventId?: string): Promise<Reader> {
 }
 
 function framesIn(text: string): readonly Frame[] {
-  return [...text.matchAll(/^id: (\d+)\ndata: (.*)\n\n/gm)].map(([, id = '', data = '{}']) => ({
+  return [...text.matchAll(/^id: ([\d.]+)\ndata: (.*)\n\n/gm)].map(([, id = '', data = '{}']) => ({
     id,
     ...(JSON.parse(data) as Omit<Frame, 'id'>),
   }))
@@ -134,6 +135,42 @@ describe('GET /watch', () => {
     const second = await serveRoutes({ server })
     const resumed = await read(second.port, '', metadata.resourceVersion)
     expect(names(resumed)).toEqual(['ADDED theirs', 'ADDED ours'])
+  })
+
+  test('no two frames have the same id, and a reader that resumes at any of them gets the deletion', async () => {
+    const first = await serveRoutes()
+    const { server, port, call } = first
+    const reader = await read(port)
+    // Its last finalizer is removed by this process, as by the controller.
+    await call('POST', RESOURCES, applicationOf('held'))
+    await call('DELETE', `${RESOURCES}/held`)
+    await first.api.patch(
+      Application,
+      { namespace: 'default', name: 'held' },
+      mergePatch({ metadata: { finalizers: null } }),
+    )
+    // This process deletes an object that has no finalizer.
+    server.seed(Application, applicationOf('free'))
+    await expect.poll(() => names(reader), WAIT).toContain('ADDED free')
+    await call('DELETE', `${RESOURCES}/free`)
+    await expect.poll(() => names(reader), WAIT).toContain('DELETED free')
+    const frames = reader.frames()
+    expect(names(reader).filter((name) => name.endsWith('held'))).toEqual([
+      'ADDED held',
+      'MODIFIED held',
+      'DELETED held',
+    ])
+    expect(new Set(frames.map(({ id }) => id)).size).toBe(frames.length)
+    const second = await serveRoutes({ server })
+    for (const [index, { id }] of frames.slice(0, -1).entries()) {
+      for (const replica of [port, second.port]) {
+        const rest = names(await read(replica, '', id))
+        expect({ id, rest }).toEqual({ id, rest: expect.arrayContaining(names(reader).slice(index + 1)) })
+      }
+    }
+    expect(await call('HEAD', '/watch', undefined, { 'last-event-id': frames.at(-1)?.id ?? '' })).toMatchObject({
+      status: 200,
+    })
   })
 
   test('an expired id is answered with 410, and an invalid id with 400', async () => {

@@ -9,6 +9,7 @@ import { labelsOf } from './listing.ts'
 import { failure } from './schemas.ts'
 import type { ApplicationStore } from './store.ts'
 import { toResponse } from './to-response.ts'
+import { isWatchId, versionOfId, WatchIds } from './watch-ids.ts'
 import { publishInOrder } from './watch-order.ts'
 
 /** A change, for filters. */
@@ -48,17 +49,21 @@ export function watchRoute(
     clock,
     metrics,
     name: 'watch',
-    history: (id, signal) => historyAfter(context, namespace, id, signal),
+    history: (id, signal) => historyAfter(context, namespace, versionOfId(id), signal),
   })
-  publishInOrder(store.informer, (event) => hub.publish(toSseEvent(event)))
+  const ids = new WatchIds()
+  publishInOrder(store.informer, (event) => {
+    if (!isEndOfDeletion(event)) hub.publish(toSseEvent(event, ids.next(event.object.metadata.resourceVersion)))
+  })
   return {
-    newest: () => hub.lastId ?? store.informer.lastSyncResourceVersion,
+    newest: () => ids.latest ?? store.informer.lastSyncResourceVersion,
     route: route({
       method: 'GET',
       path: '/watch',
       summary: 'Stream changes of Applications from now on, or after Last-Event-ID, as server-sent events',
       description:
-        'Each frame is `data: {"type":"ADDED|MODIFIED|DELETED","object":{…}}` with the resourceVersion as its id. A ' +
+        'Each frame is `data: {"type":"ADDED|MODIFIED|DELETED","object":{…}}` with the resourceVersion as its id, ' +
+        'and a number after it where that would repeat an id. A ' +
         'client that reconnects with `Last-Event-ID` (or `?lastEventId=`) gets the changes since then; if they are no ' +
         'longer available the answer is 410, and the client has to list and watch again. A client that reads too slowly ' +
         'is disconnected. With a labelSelector, a change is sent if the object matches before or after it.',
@@ -110,23 +115,32 @@ function matches(object: Stored<Application>, old: Stored<Application> | undefin
 
 const TYPES = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const
 
-function toSseEvent(event: InformerEvent<Application>): SseEvent<ObjectChange> {
+/**
+ * Whether the event is the response to the removal of the last finalizer. The API server stores no such state: it deletes
+ * the object, at the resourceVersion of the response, and the watch delivers that deletion.
+ */
+function isEndOfDeletion({ type, object: { metadata } }: InformerEvent<Application>): boolean {
+  return type === 'modified' && metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length
+}
+
+function toSseEvent(event: InformerEvent<Application>, id: string): SseEvent<ObjectChange> {
   const old = event.type === 'modified' ? event.old : undefined
-  return frame(TYPES[event.type], event.object, old)
+  return frame(TYPES[event.type], event.object, old, id)
 }
 
 function frame(
   type: string,
   object: Stored<Application>,
   old: Stored<Application> | undefined,
+  id: string = object.metadata.resourceVersion,
 ): SseEvent<ObjectChange> {
-  return { id: object.metadata.resourceVersion, data: { type, object: toResponse(object) }, about: { object, old } }
+  return { id, data: { type, object: toResponse(object) }, about: { object, old } }
 }
 
 function eventId(value: string | readonly string[] | undefined): string | undefined {
   if (value === undefined || value === '') return undefined
-  if (typeof value === 'string' && /^\d{1,30}$/.test(value)) return value
-  throw invalidRequest([{ field: 'Last-Event-ID', message: 'Expected the id of an event, which is a whole number' }])
+  if (typeof value === 'string' && isWatchId(value)) return value
+  throw invalidRequest([{ field: 'Last-Event-ID', message: 'Expected the id of an event or a resourceVersion' }])
 }
 
 /** Events after `id` from the API server, whose history outlives this process. Undefined if they are gone. */

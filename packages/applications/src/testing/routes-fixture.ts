@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Listening } from '@tenure/http'
 import { httpServer } from '@tenure/http'
-import type { Clock } from '@tenure/kube'
+import type { Clock, KubeApi } from '@tenure/kube'
 import { systemClock } from '@tenure/kube'
 import type { RunOperatorsOptions } from '@tenure/runtime'
 import { createMetrics } from '@tenure/runtime'
@@ -21,6 +21,8 @@ export const RESOURCES = '/apis/cloudnative.elide.dev/v1/namespaces/default/appl
 export interface RoutesFixture {
   readonly server: TestControlPlane
   readonly events: EventHistory
+  /** Client of the operator's process, which its caches observe. */
+  readonly api: KubeApi
   readonly url: string
   readonly port: number
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpResult>
@@ -73,15 +75,19 @@ export async function serveRoutes(options: RoutesFixtureOptions = {}): Promise<R
       const measured = new ApplicationMetrics(context)
       const events = new EventHistory(context, { watchRemote: false })
       const reviews = new ApplicationAdmission(context, { metrics: measured })
-      return { routes: applicationRoutes(context, { events, reviews, ...options.routes }), result: events }
+      return {
+        routes: applicationRoutes(context, { events, reviews, ...options.routes }),
+        result: { events, api: context.api },
+      }
     },
   )
   running.ended.catch(listening.reject)
-  const events = running.result
+  const { events, api } = running.result
   const { url, port } = await listening.promise
   const fixture: RoutesFixture = {
     server,
     events,
+    api,
     url,
     port,
     call: (method, path, body, headers) => call(method, { url, path }, body, headers),
