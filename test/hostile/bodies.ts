@@ -132,7 +132,7 @@ export function directedRequests(): HostileRequest[] {
       `${CORE}/pods?fieldValidation=Warn`,
       object('Pod', unique(), { spec: { containers: many(20_000, () => ({ name: 'c', unknown: 1, other: 2 })) } }),
     ),
-    post('many keys', MAPS, object('ConfigMap', unique(), { data: keys(80_000) })),
+    post('many keys', MAPS, object('ConfigMap', unique(), { data: keys(50_000) })),
     post(
       'many invalid keys',
       MAPS,
@@ -151,7 +151,7 @@ export function directedRequests(): HostileRequest[] {
         apiVersion: 'v1',
         metadata: {
           name: unique(),
-          ownerReferences: many(15_000, (i) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${i}`, uid: `u${i}` })),
+          ownerReferences: many(10_000, (i) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${i}`, uid: `u${i}` })),
         },
       }),
     ),
@@ -275,7 +275,7 @@ export function directedRequests(): HostileRequest[] {
       'quantities with long digits',
       `${CORE}/pods`,
       object('Pod', unique(), {
-        spec: container({ resources: { limits: { cpu: '9'.repeat(500_000), memory: `1e${'9'.repeat(300_000)}` } } }),
+        spec: container({ resources: { limits: { cpu: '9'.repeat(100_000), memory: `1e${'9'.repeat(100_000)}` } } }),
       }),
     ),
     post(
@@ -546,7 +546,7 @@ export function directedRequests(): HostileRequest[] {
       json({
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
-        spec: { user: 'u', extra: keys(100_000, ['a']), resourceAttributes: { verb: 'get', resource: 'pods' } },
+        spec: { user: 'u', extra: keys(50_000, ['a']), resourceAttributes: { verb: 'get', resource: 'pods' } },
       }),
     ),
     post(
