@@ -1,9 +1,10 @@
 // Runs a TypeScript program with a Node that supports it: this one if it is new enough, otherwise the one that the
 // lockfile installed for this platform. This file is plain JavaScript with few imports, because an old Node must be
 // able to load it.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import * as modules from 'node:module'
+import { Socket } from 'node:net'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import path from 'node:path'
 
@@ -11,6 +12,11 @@ const OLDEST = [24, 12]
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const [program, ...args] = process.argv.slice(2)
+
+/** Names the file descriptor of a pipe that the launcher keeps open as long as it lives. */
+const LAUNCHER_PIPE = 'TENURE_LAUNCHER_PIPE'
+/** Milliseconds for a clean stop after the launcher is gone: more than the grace period of the manager. */
+const MAX_STOP_MS = 40_000
 
 function isNewEnough(version) {
   const [major, minor] = version.split('.').map(Number)
@@ -32,21 +38,74 @@ function bundledNode() {
   return undefined
 }
 
+/** Ends this process when the launcher does. The operating system closes the pipe, even after kill -9. */
+function endWithLauncher(descriptor) {
+  const pipe = new Socket({ fd: descriptor, readable: true, writable: false })
+  pipe.once('close', () => {
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_STOP_MS).unref()
+    stop()
+  })
+  pipe.on('error', () => undefined)
+  pipe.resume()
+  pipe.unref()
+}
+
+/**
+ * npm ends its shell, or is killed itself, and the shell does not end its children: without this watch the program
+ * would keep running, with its port and its data directory. npm shares no pipe with its children, so only process ids tell.
+ */
+function endWithNpm() {
+  const shell = process.ppid
+  const npm = processInfo(shell)?.parent
+  // Without a shell in between, npm is the parent and its own parent may end.
+  const isNpm = npm !== undefined && processInfo(npm)?.command.startsWith('npm')
+  const watch = setInterval(() => {
+    if (process.ppid === shell && !(isNpm && !isAlive(npm))) return
+    clearInterval(watch)
+    stop()
+  }, 250)
+  watch.unref()
+}
+
+/** The parent and the command line of a process; undefined if they cannot be read. */
+function processInfo(id) {
+  try {
+    const text = existsSync(`/proc/${id}/status`)
+      ? `${/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))[1]} ${readFileSync(`/proc/${id}/cmdline`, 'utf8')}`
+      : execFileSync('ps', ['-o', 'ppid=,args=', '-p', String(id)], { encoding: 'utf8' })
+    const [, parent, command] = /^\s*(\d+)\s*(.*)/.exec(text)
+    return { parent: Number(parent), command }
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(id) {
+  try {
+    process.kill(id, 0)
+    return true
+  } catch (error) {
+    // It belongs to another user.
+    return error.code === 'EPERM'
+  }
+}
+
+/** As SIGTERM does, on every platform. */
+function stop() {
+  if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(143)
+}
+
 if (!program) {
   process.stderr.write('usage: node scripts/launch.mjs <program.ts> [arguments]\n')
   process.exit(2)
 }
 
-// npm stops its shell, but the shell does not stop its children: without this watch the program would keep running,
-// with its port and its data directory.
-if (process.env['npm_lifecycle_event'] && process.platform !== 'win32') {
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    process.kill(process.pid, 'SIGTERM')
-  }, 250)
-  watch.unref()
+const launcherPipe = process.env[LAUNCHER_PIPE]
+delete process.env[LAUNCHER_PIPE]
+if (launcherPipe !== undefined) {
+  endWithLauncher(Number(launcherPipe))
+} else if (process.env['npm_lifecycle_event'] && process.platform !== 'win32') {
+  endWithNpm()
 }
 
 if (isNewEnough(process.versions.node)) {
@@ -64,7 +123,10 @@ if (isNewEnough(process.versions.node)) {
   }
   // Options for Node itself apply to the process that runs the program.
   const options = [...process.execArgv, fileURLToPath(import.meta.url), program, ...args]
-  const child = spawn(node, options, { stdio: 'inherit' })
+  const child = spawn(node, options, {
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    env: { ...process.env, [LAUNCHER_PIPE]: '3' },
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     if (signal) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client, HttpTransport, loadConfig } from '@tenure/kube'
@@ -64,6 +64,9 @@ async function withClient<R>(work: (client: Client) => Promise<R>): Promise<R> {
   }
 }
 
+/** The process that hosts the data directory. */
+const hostPid = (): number => (JSON.parse(readFileSync(path.join(data, 'host.json'), 'utf8')) as { pid: number }).pid
+
 /** Undefined while the API server does not respond. */
 const readyReplicas = (): Promise<number | undefined> =>
   withClient((client) => client.get(Deployment, web)).then(
@@ -118,6 +121,58 @@ test('an invalid port is reported in one line and creates no file', { timeout: 6
   const started = new Started('--port', 'many')
   await expect.poll(() => started.output, POLL_OPTIONS).toContain('--port: "many" is not a whole number')
   expect(existsSync(data)).toBe(false)
+})
+
+/** Runs before the launcher, and lets it take the Node that runs it for an older one. */
+const OLD_NODE = `data:text/javascript,${encodeURIComponent(
+  `if (!process.env.TENURE_LAUNCHER_PIPE)
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })`,
+)}`
+
+test('kill -9 of a launcher on an older Node ends the process that it started', { timeout: 120_000 }, async () => {
+  const program = ['packages/tenure/src/main.ts', 'start', '--data', data, '--port', '0', '--kubernetes-port', '0']
+  const launcher = spawn(process.execPath, ['--import', OLD_NODE, 'scripts/launch.mjs', ...program], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // npm's own watch must not hide that of the launcher.
+    env: { ...process.env, npm_lifecycle_event: '' },
+  })
+  let output = ''
+  launcher.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  // The pipe closes when the last process that writes to it has ended.
+  let isEnded = false
+  launcher.stdout.once('close', () => (isEnded = true))
+  let host = 0
+  try {
+    await expect.poll(() => output, POLL_OPTIONS).toContain('HTTP API')
+    host = hostPid()
+    expect(host).not.toBe(launcher.pid)
+    launcher.kill('SIGKILL')
+    await expect.poll(() => isEnded, POLL_OPTIONS).toBe(true)
+    expect(output).toContain('Stopped.')
+  } finally {
+    if (!isEnded && host > 0) process.kill(host, 'SIGKILL')
+  }
+})
+
+test('kill -9 of npm ends the process that its shell started', { timeout: 120_000 }, async () => {
+  const start = '"$0" scripts/launch.mjs packages/tenure/src/main.ts start --data "$1" --port 0 --kubernetes-port 0'
+  // The second command keeps the shell from replacing itself with the first.
+  const shell = JSON.stringify(['-c', `${start}; true`, process.execPath, data])
+  const npm = spawn(
+    process.execPath,
+    ['-e', `process.title = 'npm start'; require('child_process').spawn('sh', ${shell}, { stdio: 'inherit' })`],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, npm_lifecycle_event: 'start' } },
+  )
+  let output = ''
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  try {
+    await expect.poll(() => output, POLL_OPTIONS).toContain('HTTP API')
+    npm.kill('SIGKILL')
+    await expect.poll(() => output, POLL_OPTIONS).toContain('Stopped.')
+  } finally {
+    if (!output.includes('Stopped.')) process.kill(hostPid(), 'SIGKILL')
+  }
 })
 
 test('a process under npm stops when npm ends its shell', { timeout: 120_000 }, async () => {
