@@ -91,6 +91,11 @@ export interface LiveRead<T extends KubeObject> {
 export interface WriteObserver {
   written(kind: Kind, object: Stored<KubeObject>): void
   deleted(kind: Kind, ref: ObjectRef, uid: string | undefined): void
+  /**
+   * A write was refused with a conflict: the writer's state is old. Its error is thrown when the returned promise has
+   * settled, so that a retry begins with what the observer has read.
+   */
+  conflicted?(kind: Kind, ref: ObjectRef, signal: AbortSignal | undefined): Promise<void> | undefined
 }
 
 /** A list in batches of items, as they arrive. */
@@ -132,6 +137,6 @@ export interface KubeApi {
   deleteCollection<T extends KubeObject>(kind: Kind<T>, options: Selection & DeleteOptions): Promise<void>
   /** Batches of events in the server's order. An in-stream ERROR throws an ApiError; if the server closes, the watch ends. */
   watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>
-  /** Calls `observer` after every successful write, until the returned function is called. */
+  /** Calls `observer` after every successful write and every conflict, until the returned function is called. */
   observeWrites(observer: WriteObserver): () => void
 }

@@ -25,7 +25,7 @@ import {
   withKind,
 } from './request-body.ts'
 import { isStillThere } from './deletion.ts'
-import { isNotFound } from '../errors/errors.ts'
+import { isConflict, isNotFound } from '../errors/errors.ts'
 import { acceptList, acceptOne, acceptStreamedList, fitItem, JSON_TYPE } from '../model/representation.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KubeList, KubeObject, ListMeta, ObjectRef, Stored } from '../model/object.ts'
@@ -132,7 +132,7 @@ export class Client implements KubeApi {
   async update<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     requireFullRepresentation(kind, 'update')
     const ref = { name: nameOf(kind, object), namespace: object.metadata?.namespace }
-    const answer = await this.requester.json({
+    const answer = await this.#change(kind, ref, options, {
       verb: 'update',
       kind,
       // A retry after a lost response would conflict with the resourceVersion of the first attempt.
@@ -152,7 +152,7 @@ export class Client implements KubeApi {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<Stored<T>> {
-    const answer = await this.requester.json({
+    const answer = await this.#change(kind, ref, options, {
       verb: 'patch',
       kind,
       // A retry after a lost response could undo another client's write between the two.
@@ -170,7 +170,7 @@ export class Client implements KubeApi {
     const ref = { name: nameOf(kind, object), namespace: object.metadata?.namespace }
     // The server rejects managedFields in an apply. A resourceVersion or uid is a precondition of the caller and stays.
     const { managedFields: _, ...metadata } = object.metadata ?? {}
-    const answer = await this.requester.json({
+    const answer = await this.#change(kind, ref, options, {
       verb: 'apply',
       kind,
       idempotent: metadata.resourceVersion === undefined,
@@ -187,7 +187,7 @@ export class Client implements KubeApi {
   async delete<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: DeleteOptions = {}): Promise<Deleted<T>> {
     const target = { name: ref.name, namespace: this.#namespaceOf(kind, ref.namespace, ref.name) }
     const uid = options.preconditions?.uid
-    const { value } = await this.requester.json({
+    const { value } = await this.#change(kind, target, options, {
       verb: 'delete',
       kind,
       // Without a uid, a retry could delete an object that was created after the first attempt.
@@ -262,9 +262,28 @@ export class Client implements KubeApi {
     const entry: WriteObserver = {
       written: (kind, object) => observer.written(kind, object),
       deleted: (kind, ref, uid) => observer.deleted(kind, ref, uid),
+      conflicted: (kind, ref, signal) => observer.conflicted?.(kind, ref, signal),
     }
     this.#observers.add(entry)
     return () => void this.#observers.delete(entry)
+  }
+
+  /** Sends a change of an existing object. */
+  async #change(
+    kind: Kind,
+    ref: ObjectRef,
+    { dryRun, signal }: Pick<WriteOptions, 'dryRun' | 'signal'>,
+    request: ApiRequest,
+  ): Promise<ApiResponse> {
+    try {
+      return await this.requester.json(request)
+    } catch (error) {
+      if (isConflict(error) && !dryRun) {
+        const target = { name: ref.name, namespace: this.#namespaceOf(kind, ref.namespace, ref.name) }
+        for (const observer of this.#observers) await observer.conflicted?.(kind, target, signal)
+      }
+      throw error
+    }
   }
 
   async #get(kind: Kind, ref: ObjectRef, options: GetOptions): Promise<ApiResponse> {

@@ -142,6 +142,24 @@ describe('the fate of an error', () => {
     expect(fixture.linesAt('debug').filter(({ message }) => message === line.message)).toMatchObject([line, line, line])
   })
 
+  test('an object that is gone while it is reconciled is no warning', async () => {
+    const write = { ...ref, fieldManager: 'another' }
+    let isGone = false
+    await fixture.start(
+      controller(Job, {
+        // A plan that changes an object which another writer has just deleted.
+        reconcile: async ({ api, object }) => {
+          if (!isGone) fixture.server.unseed(Job, ref)
+          isGone = true
+          await api.update(Job, object, write)
+        },
+      }),
+    )
+    await fixture.settle()
+    expect(fixture.linesAt('debug').filter(({ message }) => message === 'reconcile failed, retrying')).not.toEqual([])
+    expect([...fixture.linesAt('warn'), ...fixture.linesAt('error')]).toEqual([])
+  })
+
   test('a missing namespace or kind is retried', async () => {
     let isMissing = true
     fixture.server.intercept(({ verb }) => (verb === 'apply' && isMissing ? apiError(404, 'NotFound') : undefined))

@@ -1,12 +1,10 @@
 import { abortReason, ApiError, asError, type Clock, type Fate, fateOf, isConflict, isNotFound } from '@tenure/kube'
 import { describeAction, isNamespaceTerminating } from '../actions/index.ts'
+import { isExpectedRace } from '../queue/expected-race.ts'
 import type { WorkQueue } from '../queue/index.ts'
 import type { ControllerInstruments, ReconcileResult } from './controller-metrics.ts'
 import type { ReconcileOutcome } from './definition.ts'
 import { type ReconcileAttempt, timeoutError, type ReconcilerContext } from './reconcile.ts'
-
-/** Conflicts in a row on one object that are expected of a race; more are logged as warnings. */
-const MAX_QUIET_CONFLICTS = 5
 
 export interface ResultHandlerOptions {
   /** Milliseconds since 1970 at which the key is to be reconciled again. */
@@ -63,7 +61,8 @@ export class ResultHandler {
     const during = attempt.current && describeAction(attempt.current)
     const error = attempt.timedOut ? timeoutError(this.#context, during, thrown) : asError(thrown)
     const failures = this.#queue.failures(key)
-    const expected = expectedRace(error, failures)
+    const isRace = isExpectedRace(error, failures + 1)
+    const expected = expectedFailure(error, isRace)
     if (expected !== undefined) {
       attempt.log.debug(expected, { during, error })
       this.#queue.retry(key, this.#queue.priority(key))
@@ -82,7 +81,7 @@ export class ResultHandler {
     this.#queue.retry(key, this.#queue.priority(key), error instanceof ApiError ? error.retryAfter : 0)
     if (fate === 'bug')
       attempt.log.error('reconcile failed because of a bug, retrying', { during, error, failures: failures + 1 })
-    else attempt.log.warn('reconcile failed, retrying', { during, error, failures: failures + 1 })
+    else attempt.log[isRace ? 'debug' : 'warn']('reconcile failed, retrying', { during, error, failures: failures + 1 })
   }
 
   /** A missing namespace, kind or referenced object may appear without a change of this object: that is retried. */
@@ -106,9 +105,9 @@ export class ResultHandler {
   }
 }
 
-/** The log line of a failure that is expected and heals by a retry; undefined if it is not expected. */
-function expectedRace(error: Error, failures: number): string | undefined {
-  if (isConflict(error) && failures < MAX_QUIET_CONFLICTS) return 'conflict, retrying'
+/** The log line of a failure that is expected and no error; undefined if it is one. */
+function expectedFailure(error: Error, isRace: boolean): string | undefined {
+  if (isRace && isConflict(error)) return 'conflict, retrying'
   // The object is deleted with its namespace, and that is a change.
   return isNamespaceTerminating(error) ? 'namespace is terminating, retrying' : undefined
 }

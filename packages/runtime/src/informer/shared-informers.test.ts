@@ -2,7 +2,7 @@ import { metadataOf } from '@tenure/kube'
 import { settle } from '@tenure/kube/testing'
 import { describe, expect, test } from 'vitest'
 import { type MetricLabels, noMetrics } from '../metrics/metrics.ts'
-import { ConfigMap, map, ref, setUp } from './informer.testing.ts'
+import { ConfigMap, type Map, map, ref, setUp } from './informer.testing.ts'
 
 describe('shared informers', () => {
   test('there is one informer per kind, form and selection', () => {
@@ -89,5 +89,34 @@ describe('shared informers', () => {
     expect(cached?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['me'])
     expect(() => Object.assign(cached?.data ?? {}, { value: '2' })).toThrow(TypeError)
     await t.expectClean()
+  })
+
+  test('after a conflict the cache shows the newest state, although the watch is late', async () => {
+    const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    t.api.seed(ConfigMap, map('b'))
+    await t.start()
+    t.api.holdWatches()
+    const [a, b] = [t.informer.cache.get(ref('a')), t.informer.cache.get(ref('b'))]
+    t.api.seed(ConfigMap, map('a', 'newest'))
+    t.api.unseed(ConfigMap, ref('b'))
+    t.api.seed(ConfigMap, map('b', 'another object'))
+    await expect(t.client.update<Map>(ConfigMap, { ...a, data: {} })).rejects.toThrow('modified')
+    const uid = b?.metadata.uid
+    await expect(t.client.delete(ConfigMap, ref('b'), { preconditions: { uid } })).rejects.toThrow('Precondition')
+    expect(t.informer.cache.list().map(({ data }) => data?.['value'])).toEqual(['newest', 'another object'])
+    t.api.releaseWatches()
+    await t.expectClean()
+  })
+
+  test('a conflict about an object that no cache shows costs no read', async () => {
+    const t = setUp({ selection: { namespace: 'elsewhere' } })
+    t.api.seed(ConfigMap, map('a'))
+    await t.start()
+    const a = await t.client.get(ConfigMap, ref('a'))
+    t.api.seed(ConfigMap, map('a', '2'))
+    const before = t.api.requests.length
+    await expect(t.client.update(ConfigMap, a)).rejects.toThrow('modified')
+    expect(t.verbs().slice(before)).toEqual(['update'])
   })
 })

@@ -1,9 +1,12 @@
 import {
+  ApiError,
   type Clock,
+  isNotFound,
   type Kind,
   type KubeApi,
   kindKey,
   type KubeObject,
+  type ObjectRef,
   type Random,
   type Selection,
   systemClock,
@@ -102,7 +105,36 @@ export class SharedInformers implements Informers {
       deleted: (kind, ref, uid) => {
         for (const informer of this.#byResource.get(resourceOf(kind)) ?? []) informer.deleted(kind, ref, uid)
       },
+      conflicted: (kind, ref, signal) => this.#refresh(kind, ref, signal),
     })
+  }
+
+  /**
+   * Shows the newest state of an object in its caches: a retry that runs before the watch has delivered that state would
+   * meet the same conflict. Never rejects. Undefined: no cache shows the object.
+   */
+  #refresh(kind: Kind, ref: ObjectRef, signal: AbortSignal | undefined): Promise<void> | undefined {
+    const informers = (this.#byResource.get(resourceOf(kind)) ?? []).filter(({ cache }) => cache.get(ref) !== undefined)
+    const source = informers.find((informer) => informer.kind.representation === 'full') ?? informers[0]
+    return source && this.#readNewest(source, informers, ref, signal)
+  }
+
+  async #readNewest(
+    source: AnyInformer,
+    informers: readonly AnyInformer[],
+    ref: ObjectRef,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { api, log = silentLogger } = this.#options
+    const shown = informers.map((informer) => informer.cache.get(ref)?.metadata.uid)
+    try {
+      const object = await api.get(source.kind, ref, { signal })
+      for (const informer of informers) informer.written(source.kind, object)
+    } catch (error) {
+      if (!isMissing(error, ref)) return log.debug('failed to read an object after a conflict', { ...ref, error })
+      // The objects that were shown before the read are gone; another one of the same name may follow.
+      for (const [at, informer] of informers.entries()) informer.deleted(source.kind, ref, shown[at])
+    }
   }
 
   /** Resolves when all informers requested so far are synced; rejects only if `signal` aborts. */
@@ -130,6 +162,11 @@ export class SharedInformers implements Informers {
     const run = informer.run(signal).finally(() => this.#runs.delete(run))
     this.#runs.add(run)
   }
+}
+
+/** True if the server says that the object does not exist, rather than its kind or its path. */
+function isMissing(error: unknown, { name }: ObjectRef): boolean {
+  return isNotFound(error) && error instanceof ApiError && error.details?.name === name
 }
 
 function resourceOf(kind: Kind): string {

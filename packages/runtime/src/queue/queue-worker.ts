@@ -1,15 +1,12 @@
-import { ApiError, asError, type Clock, fateOf, isConflict, isNotFound } from '@tenure/kube'
+import { ApiError, asError, type Clock, fateOf } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { isExpectedRace } from './expected-race.ts'
 import { type Backoff, PRIORITY } from './work-queue.ts'
 import { WorkerGroup } from './worker-group.ts'
 
 const DEFAULT_CONCURRENCY = 8
 const DEFAULT_BACKOFF: Backoff = { base: 50, max: 30_000 }
-/**
- * Consecutive failures that are expected in a race (a conflict, a missing object) before they are logged as warnings.
- */
-const MAX_QUIET_FAILURES = 5
 
 /** Repeats a key although its work succeeded. */
 export interface Requeue {
@@ -115,9 +112,8 @@ export class QueueWorker {
     if (stopping.aborted) return
     const failures = queue.failures(key) + 1
     queue.retry(key, queue.priority(key), error instanceof ApiError ? error.retryAfter : 0)
-    const isRace = isConflict(error) || isNotFound(error)
     const isReported = this.#reported.get(key) === error.message
-    const isQuiet = isReported || (isRace && failures <= MAX_QUIET_FAILURES)
+    const isQuiet = isReported || isExpectedRace(error, failures)
     if (!isQuiet) this.#reported.set(key, error.message)
     const level = isQuiet ? 'debug' : fateOf(error) === 'bug' ? 'error' : 'warn'
     this.#options.log[level]('work failed, retrying', { worker: this.name, key, failures, error })

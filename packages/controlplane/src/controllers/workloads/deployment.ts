@@ -1,5 +1,5 @@
 import { asError, isAlreadyExists, isNotFound, mergePatch, type ObjectRef, type Stored } from '@tenure/kube'
-import { Deployment, type DeploymentStatus, Pod, ReplicaSet } from '@tenure/kube/kinds'
+import { Deployment, type DeploymentStatus, Pod, ReplicaSet, type ReplicaSetSpec } from '@tenure/kube/kinds'
 import {
   type Cache,
   controller,
@@ -120,17 +120,11 @@ async function execute(context: Context, steps: readonly DeploymentStep[], event
         await resizeSet(context, step.set, step.replicas, events)
         break
       case 'sync': {
-        const { spec } = step.set
         const { minReadySeconds } = deployment.spec ?? {}
-        await api.update<ReplicaSet>(
-          ReplicaSet,
-          {
-            ...step.set,
-            metadata: { ...step.set.metadata, annotations: step.annotations },
-            ...(spec && { spec: { ...spec, ...(minReadySeconds !== undefined && { minReadySeconds }) } }),
-          },
-          { signal },
-        )
+        await patchSet(context, step.set, {
+          annotations: step.annotations,
+          spec: minReadySeconds === undefined ? {} : { minReadySeconds },
+        })
         break
       }
       case 'remove':
@@ -146,21 +140,31 @@ function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
+/**
+ * Changes a ReplicaSet. Not an Update with its resourceVersion: its status changes with every pod, and would refuse a
+ * change of fields that only this controller decides.
+ */
+async function patchSet(
+  { api, signal }: Context,
+  { metadata }: Stored<ReplicaSet>,
+  change: { readonly annotations: Readonly<Record<string, string>>; readonly spec: Partial<ReplicaSetSpec> },
+): Promise<void> {
+  const { annotations, spec } = change
+  const patch = mergePatch({ metadata: { uid: metadata.uid, annotations }, spec })
+  await api.patch(ReplicaSet, metadata, patch, { signal })
+}
+
 async function resizeSet(
   context: Context,
   set: Stored<ReplicaSet>,
   replicas: number,
   events: ObjectEvents,
 ): Promise<void> {
-  const { api, object: deployment, signal } = context
+  const { object: deployment } = context
   if (!set.spec) return
   const before = replicasOf(set)
   const annotations = { ...set.metadata.annotations, ...replicasAnnotations(deployment) }
-  await api.update<ReplicaSet>(
-    ReplicaSet,
-    { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas } },
-    { signal },
-  )
+  await patchSet(context, set, { annotations, spec: { replicas } })
   if (before === replicas) return
   const direction = before < replicas ? 'up' : 'down'
   const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${replicas}`
