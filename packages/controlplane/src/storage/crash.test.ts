@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { KubeObject } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { expect, test } from 'vitest'
+import { HighWaterMark } from './sqlite/high-water-mark.ts'
 import { open, temporaryDirectory } from './testing/storage.ts'
 import type { StoredObject } from './types.ts'
 
@@ -61,6 +62,8 @@ test('acknowledged writes survive kill -9 at any point, and no write is stored i
   let newest = 1
   for (let life = 1; life <= KILLS; life++) {
     const acknowledged = await writeUntilKilled(directory, life, Math.floor(random.fraction() * 400))
+    const mark = HighWaterMark.read(path.join(directory, 'state.db'))
+    expect(mark).toBeGreaterThanOrEqual(Math.max(newest, ...[...acknowledged.values()].map(({ revision }) => revision)))
     const storage = await open({ directory })
     for (const [key, { value, revision }] of acknowledged) {
       newest = Math.max(newest, revision)

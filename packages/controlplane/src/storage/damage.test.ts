@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -128,6 +128,64 @@ test('a flipped bit in the write-ahead log, which SQLite takes for its end, is d
   await truncate(path.join(copy, 'state.db-wal'), size - 3000)
   const storage = await open({ directory: copy })
   expect(storage.revision).toBeGreaterThan(16)
+})
+
+/** Expects, twice, that opening names the loss and what to do, and changes nothing. */
+async function expectBehind(directory: string, state: RegExp): Promise<void> {
+  const before = await filesIn(directory)
+  for (let time = 0; time < 2; time++) {
+    const error = await rejection(open({ directory }))
+    expect(error).toMatchObject({ code: 'TENURE_STORAGE_BEHIND', message: expect.stringMatching(state) })
+    expect(error.message).toMatch(/^Writes are lost: [^\n]* To accept the loss [^\n]*, remove [^\n]*state\.db-mark\.$/)
+  }
+  expect(await filesIn(directory)).toEqual(before)
+}
+
+/** The sizes of the files of the storage, by name. */
+async function filesIn(directory: string): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = {}
+  for (const name of ['state.db', 'state.db-wal', 'state.db-mark']) {
+    const file = await stat(path.join(directory, name)).catch(() => undefined)
+    // An empty log is as good as none.
+    if (file && file.size > 0) sizes[name] = file.size
+  }
+  return sizes
+}
+
+const LOSSES: readonly (readonly [string, (wal: string) => Promise<unknown>])[] = [
+  ['deleted', (wal) => rm(wal)],
+  ['emptied', (wal) => truncate(wal, 0)],
+  ['cut to its header', (wal) => truncate(wal, 32)],
+  ['cut in half', async (wal) => truncate(wal, Math.floor((await stat(wal)).size / 2))],
+  ['cut by one byte', async (wal) => truncate(wal, (await stat(wal)).size - 1)],
+]
+
+test.each(LOSSES)('a write-ahead log that is %s after kill -9 is detected', async (_, lose) => {
+  const { directory, wal } = await killed()
+  await lose(wal)
+  await expectBehind(directory, /ends at revision \d+, but revision \d+ was acknowledged/)
+})
+
+test('a file that is lost together with its write-ahead log is not treated as a new one', async () => {
+  const { directory, wal } = await killed()
+  for (const name of [wal, path.join(directory, 'state.db')]) await rm(name)
+  await expectBehind(directory, /state\.db is missing, but revision \d+ was acknowledged/)
+})
+
+test('a user who removes the mark accepts the loss and continues with what is left', async () => {
+  const { directory, wal } = await killed()
+  await rm(wal)
+  await rm(path.join(directory, 'state.db-mark'))
+  const storage = await open({ directory })
+  const revision = await write(storage, 'default/a', 'again')
+  await storage.close()
+  expect((await open({ directory })).revision).toBe(revision)
+})
+
+test('an unreadable mark is detected', async () => {
+  const { directory } = await filled()
+  await writeFile(path.join(directory, 'state.db-mark'), 'not a mark')
+  await expectDamaged(directory, /its mark [^ ]*state\.db-mark is unreadable/)
 })
 
 test('a write-ahead log without its file is detected', async () => {

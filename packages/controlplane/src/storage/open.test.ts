@@ -200,12 +200,12 @@ test('the error names a directory that cannot be made or used', async () => {
   })
 })
 
-test('a clean close leaves one file', async () => {
+test('a clean close leaves one file and its mark', async () => {
   const directory = await temporaryDirectory()
   const storage = await open({ directory })
   await write(storage, 'default/a', 'one')
   await storage.close()
-  expect(await readdir(directory)).toEqual(['state.db'])
+  expect(await readdir(directory)).toEqual(['state.db', 'state.db-mark'])
 })
 
 test('in memory, each storage has its own revisions and nothing outlives it', async () => {

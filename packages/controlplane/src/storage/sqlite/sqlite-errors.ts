@@ -1,3 +1,4 @@
+import { markFileOf } from './high-water-mark.ts'
 import type { OpenErrorCode } from './sqlite-messages.ts'
 
 /** Why a file cannot be opened. */
@@ -15,6 +16,16 @@ export function damaged(file: string, what: string, cause?: unknown): OpenError 
     'TENURE_STORAGE_DAMAGED',
     `The storage in ${file} is damaged: ${what}. It is not changed: restore it from a copy, or move it away to start empty.`,
     cause,
+  )
+}
+
+/** The file ends before the newest acknowledged revision. */
+export function behind(file: string, newest: number | undefined, acknowledged: number): OpenError {
+  const state = newest === undefined ? 'is missing' : `ends at revision ${newest}`
+  return new OpenError(
+    'TENURE_STORAGE_BEHIND',
+    `Writes are lost: the storage in ${file} ${state}, but revision ${acknowledged} was acknowledged. It is not changed. ` +
+      `Put back ${file} and ${file}-wal as they were, or restore a copy of both. To accept the loss and continue with what is left, remove ${markFileOf(file)}.`,
   )
 }
 

@@ -4,7 +4,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { PRIVATE_FILE, syncDirectory } from '../../durable-files.ts'
 import type { FlatRows, WorkerOptions } from './sqlite-messages.ts'
-import { damaged, OpenError, openErrorFor } from './sqlite-errors.ts'
+import { HighWaterMark, markFileOf } from './high-water-mark.ts'
+import { behind, damaged, OpenError, openErrorFor } from './sqlite-errors.ts'
 import { lostTransactions } from './wal-check.ts'
 
 /** "TENU": marks a file of Tenure. */
@@ -33,13 +34,15 @@ const SCHEMA = `
  */
 export class SqliteFile {
   readonly #options: WorkerOptions
+  readonly #mark: HighWaterMark
   #database: DatabaseSync
   #insert: StatementSync
   #delete: StatementSync
   #setOldest: StatementSync
 
-  private constructor(options: WorkerOptions, database: DatabaseSync) {
+  private constructor(options: WorkerOptions, database: DatabaseSync, mark: HighWaterMark) {
     this.#options = options
+    this.#mark = mark
     this.#database = database
     const statements = prepare(database)
     this.#insert = statements.insert
@@ -53,6 +56,9 @@ export class SqliteFile {
     const isThere = existsSync(file)
     if (!isThere && existsSync(`${file}-wal`))
       throw damaged(file, 'the file is missing, but its write-ahead log exists')
+    const acknowledged = HighWaterMark.read(file)
+    if (acknowledged === 'unreadable') throw damaged(file, `its mark ${markFileOf(file)} is unreadable`)
+    if (!isThere && acknowledged !== undefined) throw behind(file, undefined, acknowledged)
     if (!isThere) createFile(file)
     // A new file is made completely under another name, so a file of Tenure is never empty.
     if (statSync(file).size === 0) throw damaged(file, 'it is empty')
@@ -60,10 +66,13 @@ export class SqliteFile {
       refuseIfInUse(file)
       throw damaged(file, 'its write-ahead log has a broken record among whole ones')
     }
+    if (acknowledged !== undefined) refuseIfBehind(file, acknowledged)
     const database = connect(options)
     try {
       checkWhole(file, database)
-      return new SqliteFile(options, database)
+      const newest = newestOf(database)
+      if (acknowledged !== undefined && newest < acknowledged) throw behind(file, newest, acknowledged)
+      return new SqliteFile(options, database, HighWaterMark.open(file, newest))
     } catch (error) {
       database.close()
       throw error
@@ -119,6 +128,7 @@ export class SqliteFile {
     }
     if (oldest !== undefined) this.#setOldest.run(oldest, crc32(`oldest ${oldest}`))
     this.#database.exec('COMMIT')
+    if (rows.length > 0) this.#mark.raise(rows.at(-4) as number)
   }
 
   /**
@@ -133,11 +143,14 @@ export class SqliteFile {
     this.#delete = statements.delete
     this.#setOldest = statements.setOldest
     const { count } = this.#database.prepare('SELECT count(*) AS count FROM log WHERE revision > ?').get(durable) ?? {}
+    // The mark first: a mark above the newest row would refuse the file.
+    this.#mark.reset(durable)
     if (count !== 0) this.#database.prepare('DELETE FROM log WHERE revision > ?').run(durable)
   }
 
   close(): void {
     closeQuietly(this.#database)
+    this.#mark.close()
   }
 }
 
@@ -164,6 +177,27 @@ function connect({ file, maxBytes }: WorkerOptions): DatabaseSync {
     closeQuietly(database)
     throw error
   }
+}
+
+// This connection cannot change anything: closing a writing one would remove what is left of the write-ahead log.
+function refuseIfBehind(file: string, acknowledged: number): void {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+  let newest: number
+  try {
+    newest = newestOf(database)
+  } catch {
+    // It is in use or damaged, which the connection that follows reports.
+    return
+  } finally {
+    database.close()
+  }
+  if (newest < acknowledged) throw behind(file, newest, acknowledged)
+}
+
+/** The newest revision. All rows may be gone, if the state at that revision is empty. */
+function newestOf(database: DatabaseSync): number {
+  const row = database.prepare('SELECT max(oldest, coalesce((SELECT max(revision) FROM log), 0)) AS newest FROM window')
+  return Number(row.get()?.newest)
 }
 
 // A log that another process is writing may look broken. This connection cannot change anything.

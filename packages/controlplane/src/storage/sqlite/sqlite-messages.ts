@@ -24,6 +24,7 @@ export type ToWorker =
 
 export type OpenErrorCode =
   | 'TENURE_STORAGE_DAMAGED'
+  | 'TENURE_STORAGE_BEHIND'
   | 'TENURE_STORAGE_IN_USE'
   | 'TENURE_STORAGE_NEWER'
   | 'TENURE_STORAGE_UNUSABLE'
