@@ -1,4 +1,4 @@
-import { type Condition, defineKind, type KubeObject } from '@tenure/kube'
+import { asError, type Condition, defineKind, type KubeObject } from '@tenure/kube'
 import { Deployment } from '@tenure/kube/kinds'
 import { apply, call, controller, createLogger, defineOperator, runOperators, setCondition } from '@tenure/runtime'
 
@@ -36,5 +36,11 @@ function deploymentFor({ metadata, spec }: Website): Deployment {
 export const websites = defineOperator({ name: 'websites', setup: () => ({ controllers: [websiteController] }) })
 
 if (import.meta.main) {
-  await runOperators({ operators: [websites], probes: ':8081', log: await createLogger({ format: 'text' }) })
+  const log = await createLogger({ format: 'text' })
+  try {
+    await runOperators({ operators: [websites], probes: ':8081', log })
+  } catch (error) {
+    process.exitCode = 1
+    process.stderr.write(`${asError(error).message}\n`)
+  }
 }

@@ -44,6 +44,8 @@ export interface ControlPlaneOptions {
   readonly host?: string | undefined
   /** Limits for clients over HTTPS. Default: see HttpsLimits. */
   readonly limits?: Partial<HttpsLimits> | undefined
+  /** Requests over HTTPS wait for this, so that what must decide about them can start first. Default: nothing. */
+  readonly admitted?: Promise<void> | undefined
   /** Default: the system clock. */
   readonly clock?: Clock | undefined
   /** Default: the system's randomness. */
@@ -201,7 +203,11 @@ async function start(
     const { certificate, key } = credentials.server
     const clientAuthority = credentials.authority.certificate
     const { limits } = options
-    const parts = { server, authenticator, certificate, key, clientAuthority, clock, random, log, limits }
+    const { admitted } = options
+    const gated: Pick<ApiServer, 'handle'> = admitted
+      ? { handle: (request) => admitted.then(() => server.handle(request)) }
+      : server
+    const parts = { server: gated, authenticator, certificate, key, clientAuthority, clock, random, log, limits }
     const https = new HttpsAdapter(parts)
     const bound = await https.listen(at, address)
     started.push(() => https.close())

@@ -10,6 +10,7 @@ export * from './actions/index.ts'
 export * from './queue/index.ts'
 
 // Services of the context of an operator.
+export { defaultIdentity } from './election/options.ts'
 export { Discovery } from './discovery/index.ts'
 export { EventRecorder, type EventRecorderOptions } from './events/index.ts'
 export { Probes } from './health/index.ts'

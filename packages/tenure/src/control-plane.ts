@@ -7,6 +7,7 @@ import type { Transport } from '@tenure/kube'
 import { asError, HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { defineConfiguration } from '@tenure/runtime/configuration'
+import type { HostedWebhooks } from './hosted-webhooks.ts'
 import { SwitchingTransport } from './switching-transport.ts'
 
 /** The usual port of a Kubernetes API. */
@@ -36,6 +37,12 @@ export interface ControlPlaneSettings {
   /** The requested port; undefined: the usual one, or the next free port. */
   readonly port: number | undefined
   readonly log: Logger
+  /** The operators of this process. Default: none, the control plane runs alone. */
+  readonly operators?: {
+    /** Identity of this process in Leases. */
+    readonly identity: string
+    readonly webhooks: HostedWebhooks
+  }
   /** Prints a line for people. */
   readonly say: (line: string) => void
 }
@@ -46,6 +53,8 @@ export interface OpenControlPlane {
   readonly transport: Transport
   /** Rejects when the control plane is no longer available. */
   readonly failed: Promise<never>
+  /** Whether the process of an identity was a host of this data directory and has ended. */
+  isEnded(identity: string): boolean
   close(): Promise<void>
 }
 
@@ -61,8 +70,11 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
   // A caller that does not wait for `failed` sees the next request fail; this handler avoids an unhandled rejection.
   failed.promise.catch(() => undefined)
   const transport = new SwitchingTransport()
+  const { operators } = settings
+  const admitted = Promise.withResolvers<void>()
   let remote: HttpTransport | undefined
   let hosted: Transport | undefined
+  let ended: readonly string[] = []
 
   const reach = async (kubeconfigPath: string): Promise<void> => {
     const config = await loadConfig({ kubeconfigPath, env: {} })
@@ -72,10 +84,14 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
   }
   const member = await joinOrHost({
     directory,
+    identity: operators?.identity,
     clock: systemClock,
     log,
     start: async ({ address, former }) => {
-      const { server, plane } = await host(settings, directory, portOf(address ?? former?.url), address !== undefined)
+      const start = (port: number): Promise<ControlPlane> =>
+        startControlPlane({ directory, port, log, ...(operators && { admitted: admitted.promise }) })
+      const before = portOf(address ?? former?.url)
+      const { server, plane } = await host({ ...settings, directory, start, before, isFixed: address !== undefined })
       hosted = plane.transportFor({ user: { name: OPERATOR.user, groups: OPERATOR.groups } })
       return server
     },
@@ -84,9 +100,13 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
       if (membership.state === 'failed') failed.reject(membership.error)
       if (membership.state === 'hosting' || membership.state === 'joined') describe(membership, say)
       if (membership.state === 'hosting') {
+        ended = membership.host.ended ?? []
         transport.switchTo(hosted)
         void remote?.close()
+        void operators?.webhooks.host(() => admitted.resolve()).catch((error: unknown) => failed.reject(asError(error)))
       }
+      // A host without operators serves no webhooks.
+      if (membership.state === 'joined' && membership.host.identity === undefined) void operators?.webhooks.host()
     },
     signal,
   })
@@ -95,6 +115,7 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
   return {
     transport,
     failed: failed.promise,
+    isEnded: (identity) => ended.includes(identity),
     async close() {
       await transport.close()
       await remote?.close()
@@ -134,21 +155,27 @@ function describe(
   say(`try             kubectl --kubeconfig ${kubeconfig} get nodes`)
 }
 
+interface HostOptions extends ControlPlaneSettings {
+  /** The previous port. */
+  readonly before: number | undefined
+  /** Whether the previous port must be used. */
+  readonly isFixed: boolean
+  readonly start: (port: number) => Promise<ControlPlane>
+}
+
 /**
  * Starts the control plane at the required port (after a takeover), the requested one, its previous one, or the next
  * free one.
  */
-async function host(
-  settings: ControlPlaneSettings,
-  directory: string,
-  before: number | undefined,
-  isFixed: boolean,
-): Promise<{ readonly server: HostedServer; readonly plane: ControlPlane }> {
+async function host({ before, directory, isFixed, start, ...settings }: HostOptions): Promise<{
+  readonly server: HostedServer
+  readonly plane: ControlPlane
+}> {
   const first = (isFixed ? before : undefined) ?? settings.port ?? before ?? DEFAULT_PORT
   const last = isFixed || settings.port !== undefined ? first : first + MAX_PORTS_TRIED
   for (let port = first; ; port++) {
     try {
-      const plane = await startControlPlane({ directory, port, log: settings.log })
+      const plane = await start(port)
       const { url, kubeconfig } = plane
       if (url === undefined || kubeconfig === undefined) throw new Error('The control plane has no address')
       const file = path.join(directory, 'kubeconfig')

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -34,6 +37,27 @@ test.each(['start', 'controlplane', 'applications', 'leases', 'lease-controllers
     expect(code).toBe(0)
   },
 )
+
+test('the example operator that finds its port taken says so in one line', async () => {
+  const taken = createServer().listen(8081)
+  const kubeconfig = path.join(mkdtempSync(path.join(tmpdir(), 'tenure-example-')), 'kubeconfig')
+  const cluster = { name: 'c', cluster: { server: 'http://127.0.0.1:1' } }
+  const context = { name: 'x', context: { cluster: 'c', user: 'u' } }
+  const users = [{ name: 'u', user: {} }]
+  writeFileSync(kubeconfig, JSON.stringify({ 'current-context': 'x', clusters: [cluster], contexts: [context], users }))
+  try {
+    const command = ['docs/examples/websites.ts']
+    const env = { ...process.env, KUBECONFIG: kubeconfig }
+    const stderr = await new Promise<string>((resolve) => {
+      execFile(process.execPath, command, { cwd: root, env }, (_error, _stdout, text) => resolve(text))
+    })
+    expect(stderr.trimEnd().split('\n').at(-1)).toContain('8081')
+    expect(stderr).not.toMatch(/^ +at /m)
+  } finally {
+    taken.close()
+    rmSync(path.dirname(kubeconfig), { recursive: true })
+  }
+})
 
 test('an unknown command is reported with the closest one', async () => {
   const { code, output } = await tenure('lease-controller')

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client, HttpTransport, loadConfig } from '@tenure/kube'
+import { Application } from '@tenure/applications'
 import { Deployment } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
@@ -96,6 +97,7 @@ test('a Deployment becomes ready and survives kill -9', { timeout: 120_000 }, as
   const second = new Started()
   await expect.poll(() => second.output, POLL_OPTIONS).toContain('kubeconfig')
   await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('Ready           this process leads applications')
   expect(await second.kill('SIGTERM')).toBe(0)
   expect(second.output).toContain('Stopped.')
 })
@@ -107,13 +109,39 @@ test('a second process joins and takes over at the same address', { timeout: 120
   await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   const second = new Started()
   await expect.poll(() => second.output, POLL_OPTIONS).toContain('joined it')
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('this one stands by')
 
   const { server } = await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })
   await first.kill('SIGKILL')
   await expect.poll(() => second.output, POLL_OPTIONS).toContain('taking over')
   await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
   expect((await loadConfig({ kubeconfigPath: path.join(data, 'kubeconfig') })).server).toBe(server)
+  await expect.poll(() => second.output, POLL_OPTIONS).toContain('applications: this process leads now')
+  expect(second.output.split('\n').filter((line) => / WARN | ERROR |^ +at /.test(line)).length).toBeLessThanOrEqual(1)
   expect(await second.kill('SIGINT')).toBe(0)
+})
+
+/** The API server's verdict on an image that the policy forbids; a dry run stores nothing. */
+const verdict = (): Promise<string> =>
+  withClient((client) =>
+    client.create(
+      Application,
+      { metadata: web, spec: { image: 'evil.example.com/nginx', replicas: 1 } },
+      { dryRun: true },
+    ),
+  ).then(() => 'accepted', String)
+
+test('the API server admits no request before the webhooks of a restarted host', { timeout: 120_000 }, async () => {
+  const policy = ['--allowed-registries', 'docker.io']
+  const first = new Started('--kubernetes-port', '0', ...policy)
+  await expect.poll(() => first.output, POLL_OPTIONS).toContain('Ready')
+  expect(await verdict()).toContain('must be from docker.io registries')
+  await first.kill('SIGKILL')
+  const second = new Started(...policy)
+  const verdicts = new Set<string>()
+  while (!second.output.includes('Ready')) verdicts.add(await verdict())
+  expect(await verdict()).toContain('must be from docker.io registries')
+  expect([...verdicts].filter((each) => each === 'accepted')).toEqual([])
 })
 
 test('an invalid port is reported in one line and creates no file', { timeout: 60_000 }, async () => {

@@ -1,8 +1,9 @@
 import { httpConfig, httpServer, httpServerSettings } from '@tenure/http'
-import { asError } from '@tenure/kube'
-import { createLogger, createMetrics, runOperators } from '@tenure/runtime'
+import { asError, systemRandom } from '@tenure/kube'
+import { createLogger, createMetrics, defaultIdentity, runOperators } from '@tenure/runtime'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { openControlPlane } from './control-plane.ts'
+import { HostedWebhooks } from './hosted-webhooks.ts'
 import { operators } from './operators.ts'
 import { say } from './say.ts'
 import { embeddedOperator, embeddedTable } from './start-settings.ts'
@@ -46,8 +47,13 @@ export type StartSettings = Values<typeof table> & Values<Table>
 /** Runs all operators on the embedded control plane until `signal` aborts. */
 export async function start(settings: StartSettings, signal: AbortSignal): Promise<void> {
   const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
-  const plane = await openControlPlane({ directory: settings.data, port: settings.kubernetesPort, log, say }, signal)
   const ended = new AbortController()
+  const identity = defaultIdentity(systemRandom)
+  const webhooks = new HostedWebhooks(ended.signal)
+  const plane = await openControlPlane(
+    { directory: settings.data, port: settings.kubernetesPort, log, say, operators: { identity, webhooks } },
+    signal,
+  )
   const stop = (): void => ended.abort(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
@@ -55,23 +61,37 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
     ended.abort(asError(error))
     throw error
   })
+  const running = runAll()
   try {
-    await Promise.race([failed, runAll()])
+    await Promise.race([failed, running])
   } finally {
     ended.abort()
     signal.removeEventListener('abort', stop)
+    // The operators end first: another process may take the Leases of a host that has left the data directory.
+    await running.catch(() => undefined)
     await plane.close()
   }
 
   async function runAll(): Promise<void> {
     const { host, port } = settings
+    let isReady = false
     await runOperators(
       {
         operators: operators.map((operator) => embeddedOperator(operator, settings)),
         transport: plane.transport,
         log,
         metrics: await createMetrics(),
-        webhooks: 'loopback',
+        webhooks,
+        identity,
+        leaderElection: { isEnded: (former) => plane.isEnded(former) },
+        onReady: (leading) => {
+          isReady = true
+          say(`Ready           ${describeStanding(leading)}`)
+        },
+        onLeading: (operator, isLeading) => {
+          if (isReady && !ended.signal.aborted)
+            say(`${operator}: ${isLeading ? 'this process leads now' : 'this process no longer leads'}`)
+        },
         servers: [
           httpServer({
             ...httpServerSettings(settings),
@@ -87,4 +107,14 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
       ended.signal,
     )
   }
+}
+
+/** `applications and leases run here`, or which of them another process runs. */
+function describeStanding(leading: Readonly<Record<string, boolean>>): string {
+  const names = (isLeading: boolean): string =>
+    Object.keys(leading)
+      .filter((name) => leading[name] === isLeading)
+      .join(', ')
+  const standby = names(false) && `another process leads ${names(false)}, this one stands by`
+  return [names(true) && `this process leads ${names(true)}`, standby].filter(Boolean).join('; ')
 }

@@ -92,13 +92,16 @@ export class ObservedInformer<T extends KubeObject> {
     const logger: Logger = {
       debug: (_, facts) => void (facts?.['error'] && this.failures.push(asError(facts['error']))),
       info: (message) => void (message === 'informer is live again' && this.transitions.push('live')),
-      warn: (message) => void (message === 'informer is down' && this.transitions.push('down')),
+      warn: (message) => void (DOWN.has(message) && this.transitions.push('down')),
       error: (message, facts) => void this.model.problems.push(`${message}: ${String(facts?.['error'])}`),
       child: () => logger,
     }
     return logger
   }
 }
+
+/** A lost connection, or any other failure. */
+const DOWN = new Set(['connection to the API server lost, retrying', 'informer is down'])
 
 function describe({ health, cache }: Informer<KubeObject>): string {
   return `${health.state}${health.state === 'down' ? ` (${health.error.message})` : ''}, ${cache.size} objects`

@@ -14,6 +14,10 @@ export interface HostRecord {
   readonly pid: number
   /** Start of hosting, RFC 3339. */
   readonly since: string
+  /** Identity of the process in Leases; undefined if it runs no operators. */
+  readonly identity?: string | undefined
+  /** Identities of former hosts, newest first. Holding the directory proves that those processes have ended. */
+  readonly ended?: readonly string[] | undefined
 }
 
 export interface HostNote extends HostRecord {
@@ -29,11 +33,19 @@ export function readNote(directory: string): HostNote | undefined {
   } catch {
     return undefined
   }
-  const { url, kubeconfig, pid, since, state } = note ?? {}
+  const { url, kubeconfig, pid, since, state, identity, ended } = note ?? {}
   if (typeof url !== 'string' || typeof kubeconfig !== 'string') return undefined
   if (typeof pid !== 'number' || typeof since !== 'string') return undefined
   if (state !== 'starting' && state !== 'serving' && state !== 'stopped') return undefined
-  return { url, kubeconfig, pid, since, state }
+  return {
+    url,
+    kubeconfig,
+    pid,
+    since,
+    state,
+    ...(typeof identity === 'string' && { identity }),
+    ...(Array.isArray(ended) && { ended: ended.filter((each) => typeof each === 'string') }),
+  }
 }
 
 /** Replaces the note atomically. Only the holder of the lock may call this. */

@@ -84,6 +84,25 @@ test('when the host stops, one process takes over its address and the other join
   expect([readNote(shared.directory)?.state, shared.clock.pending]).toEqual(['stopped', 0])
 })
 
+test('a host knows the identities of former hosts, and not that of a process whose start failed', async () => {
+  const shared = await house()
+  const first = await shared.join('first', { identity: 'one' })
+  const second = await shared.join('second', { identity: 'two' })
+  const failing = await shared.join('failing', {
+    identity: 'alive',
+    interval: 10,
+    start: () => Promise.reject(new Error('no')),
+  })
+  await first.close()
+  await shared.clock.advanceUntil(() => second.membership.state === 'hosting')
+  expect(failing.membership.state).toBe('failed')
+  expect(second.membership).toMatchObject({ host: { identity: 'two', ended: ['one'] } })
+  for (const member of [failing, second]) await member.close()
+  const third = await shared.join('third', { identity: 'three' })
+  expect(third.membership).toMatchObject({ host: { identity: 'three', ended: ['two', 'one'] } })
+  await third.close()
+})
+
 test('a takeover begins within the interval', async () => {
   const shared = await house()
   const first = await shared.join('first')

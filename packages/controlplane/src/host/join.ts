@@ -3,6 +3,9 @@ import type { Logger } from '@tenure/runtime'
 import { HostLock } from './host-lock.ts'
 import { readNote, writeNote, type HostNote, type HostRecord } from './host-record.ts'
 
+/** Identities of former hosts that are remembered: those of hosts that ended before they served any operator. */
+const MAX_ENDED = 16
+
 export interface StartContext {
   /** The address to serve because clients use it; undefined for the first host, which chooses. */
   readonly address: string | undefined
@@ -37,6 +40,8 @@ export type Membership =
 
 export interface JoinOrHostOptions {
   readonly directory: string
+  /** Identity of this process in Leases. Default: none, it runs no operators. */
+  readonly identity?: string | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly start: (context: StartContext) => Promise<HostedServer>
@@ -141,27 +146,32 @@ class DirectoryMember implements Member {
     settled()
   }
 
-  #join({ url, kubeconfig, pid, since }: HostNote): void {
+  #join(note: HostNote): void {
+    const { state: _, ...host } = note
+    const { url, kubeconfig, pid, since } = host
     const known = this.#membership.state === 'joined' ? this.#membership.host : undefined
     if (known?.url === url && known.kubeconfig === kubeconfig && known.pid === pid && known.since === since) return
     this.#options.log.info('joined data directory host', { url, pid })
-    this.#setMembership({ state: 'joined', host: { url, kubeconfig, pid, since } })
+    this.#setMembership({ state: 'joined', host })
   }
 
   async #host(): Promise<void> {
-    const { directory, clock, log } = this.#options
+    const { directory, clock, log, identity } = this.#options
     const former = readNote(directory)
+    const ended = [former?.identity ?? [], former?.ended ?? []].flat().slice(0, MAX_ENDED)
     const joined = this.#membership.state === 'joined' ? this.#membership.host : undefined
     const since = new Date(clock.now()).toISOString()
     if (joined) {
-      log.warn('data directory host is gone, taking over', { url: joined.url, pid: joined.pid })
+      log.info('data directory host is gone, taking over', { url: joined.url, pid: joined.pid })
       this.#setMembership({ state: 'taking over', former: joined })
     }
     // A process that starts now must not read the former host's note as the note of this one.
-    if (former) writeNote(directory, { ...former, pid: process.pid, since, state: 'starting' })
+    // Its own identity follows once it serves: if the start fails, it has not ended with the lock.
+    if (former)
+      writeNote(directory, { ...former, pid: process.pid, since, identity: undefined, ended, state: 'starting' })
     const server = await this.#start({ address: joined?.url, former, signal: this.#closing.signal })
     const { url, kubeconfig } = server
-    const host: HostRecord = { url, kubeconfig, pid: process.pid, since }
+    const host: HostRecord = { url, kubeconfig, pid: process.pid, since, identity, ...(ended.length > 0 && { ended }) }
     try {
       writeNote(directory, { ...host, state: 'serving' })
     } catch (error) {

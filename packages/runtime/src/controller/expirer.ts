@@ -1,6 +1,7 @@
-import { isNotFound, keyOf, type KubeObject, refOf, type Stored, TenureError } from '@tenure/kube'
+import { isNotFound, keyOf, type KubeObject, refOf, type Stored, TenureError, type Timer } from '@tenure/kube'
 import { type Actions, remove } from '../actions/index.ts'
 import { BatchedReads } from '../expiry/batched-reads.ts'
+import { ClockJumps } from '../expiry/clock-jumps.ts'
 import { DueTimes } from '../expiry/due-times.ts'
 import type { ControllerDefinition } from './definition.ts'
 import type { ObjectReconcile, ReconcilerContext } from './reconcile.ts'
@@ -16,6 +17,12 @@ export class Expirer {
   readonly #expire: NonNullable<ControllerDefinition['expire']>
   readonly #reads: BatchedReads<KubeObject>
   readonly #dueTimes: DueTimes
+  readonly #jumps: ClockJumps
+  readonly #onDue: (key: string) => void
+  /** Keys that are due by a wall clock that has jumped. */
+  readonly #held = new Set<string>()
+  /** Runs on the monotonic clock: the wall clock is the one in doubt. */
+  #release: Timer | undefined
 
   constructor(
     definition: ControllerDefinition & Required<Pick<ControllerDefinition, 'expiresAt'>>,
@@ -26,7 +33,9 @@ export class Expirer {
     this.#context = context
     this.#expiresAt = (object) => definition.expiresAt(object)
     this.#expire = (reconcile) => definition.expire?.(reconcile) ?? [remove(kind, reconcile.object)]
-    const dueTimes = new DueTimes({ clock, onDue })
+    this.#jumps = ClockJumps.of(clock)
+    this.#onDue = onDue
+    const dueTimes = new DueTimes({ clock, onDue, onWake: () => this.#jumps.sample() })
     this.#dueTimes = dueTimes
     // Only a guess which objects are about to be read: `read` decides for each of them.
     const isExpired = ({ metadata }: Stored<KubeObject>): boolean => dueTimes.wasCalled(keyOf(metadata))
@@ -49,6 +58,9 @@ export class Expirer {
 
   stop(): void {
     this.#dueTimes.stop()
+    this.#release?.cancel()
+    this.#release = undefined
+    this.#held.clear()
   }
 
   /** The object is new or changed. */
@@ -83,6 +95,7 @@ export class Expirer {
   async read(reconcile: ObjectReconcile): Promise<Actions | undefined> {
     const { clock } = this.#context
     const { key, signal } = reconcile
+    if (this.#isHeld(key)) return undefined
     try {
       const { object, serverTime } = await this.#reads.read(refOf(key), { signal })
       const now = clock.now()
@@ -93,12 +106,32 @@ export class Expirer {
         reconcile.requeueAfter(untilDue(at, serverTime, now))
         return undefined
       }
+      // The clock may have jumped during the read.
+      if (this.#isHeld(key)) return undefined
       reconcile.useLive(object, serverTime)
       return this.#expire(reconcile)
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
     }
+  }
+
+  /** Whether an expiry waits because the wall clock has jumped. It is repeated once the clock is trusted again. */
+  #isHeld(key: string): boolean {
+    const time = this.#jumps.heldFor()
+    if (time === 0) return false
+    if (this.#held.size === 0) this.#context.log.warn('the clock has jumped, holding deletions', { milliseconds: time })
+    this.#held.add(key)
+    this.#release ??= this.#context.clock.setTimer(time, () => this.#releaseHeld())
+    return true
+  }
+
+  #releaseHeld(): void {
+    this.#release = undefined
+    const keys = [...this.#held]
+    this.#held.clear()
+    // A key whose time has not come by now is armed again by its reconcile.
+    for (const key of keys) this.#onDue(key)
   }
 }
 

@@ -125,6 +125,94 @@ describe('an object that expires', () => {
     await fixture.until(() => stored() === undefined)
   })
 
+  test('an object outlives a wall clock that jumps ahead and back, also by the server', async () => {
+    seed(3_600_000)
+    await start()
+    await fixture.settle()
+    const due = Date.parse(stored()?.spec.expires ?? '')
+    fixture.clock.jump(7_200_000)
+    await fixture.clock.advance(2_500)
+    fixture.clock.jump(-7_200_000)
+    expect(stored()).toBeDefined()
+    expect(fixture.linesAt('warn').map(({ message }) => message)).toEqual(['the clock has jumped, holding deletions'])
+    await fixture.clock.advance(due - fixture.clock.now() - 1)
+    expect(stored()).toBeDefined()
+    await fixture.until(() => stored() === undefined)
+    expect(fixture.clock.now() - due).toBeLessThan(2_000)
+  })
+
+  test('a wall clock that is corrected delays a deletion by a minute and not for ever', async () => {
+    seed(3_600_000)
+    await start()
+    await fixture.settle()
+    // A correction, or the sleep of the machine: the monotonic clock stands still meanwhile.
+    fixture.clock.jump(7_200_000)
+    await fixture.clock.advance(60_000)
+    expect(stored()).toBeDefined()
+    await fixture.clock.advance(1_000)
+    await fixture.until(() => stored() === undefined)
+  })
+
+  test('each further jump holds deletions for another minute', async () => {
+    seed(1_000)
+    await start()
+    for (let jump = 0; jump < 5; jump++) {
+      fixture.clock.jump(10_000)
+      await fixture.clock.advance(50_000)
+    }
+    expect(stored()).toBeDefined()
+    await fixture.clock.advance(60_000)
+    await fixture.until(() => stored() === undefined)
+  })
+
+  test('a clock that is slowed down or sped up holds nothing', async () => {
+    seed(600_000)
+    await start()
+    await fixture.settle()
+    const due = Date.parse(stored()?.spec.expires ?? '')
+    // The 500 ppm of a time daemon.
+    while (fixture.clock.now() < due) {
+      await fixture.clock.advance(1_000)
+      fixture.clock.jump(0.5)
+    }
+    await fixture.until(() => stored() === undefined)
+    expect(fixture.clock.now() - due).toBeLessThan(3_000)
+  })
+
+  test('a due deletion honours Retry-After', async () => {
+    seed(1_000)
+    const attempts: number[] = []
+    fixture.server.intercept(({ verb }) => {
+      if (verb !== 'delete') return undefined
+      attempts.push(fixture.clock.monotonic())
+      return attempts.length === 1 ? refuse(429, 'TooManyRequests', 'later', 5) : undefined
+    })
+    await start({ backoff: { base: 10, max: 100 } })
+    await fixture.clock.advance(20_000)
+    expect(stored()).toBeUndefined()
+    expect((attempts[1] ?? 0) - (attempts[0] ?? 0)).toBeGreaterThanOrEqual(5_000)
+  })
+
+  test.each(['Foreground', 'Background', 'Orphan'] as const)(
+    'a due deletion passes propagation %s on',
+    async (propagation) => {
+      seed(1_000)
+      const bodies: unknown[] = []
+      fixture.server.intercept(({ verb, body }) => {
+        if (verb === 'delete') bodies.push(body)
+        return undefined
+      })
+      await start({ expire: ({ object }) => [remove(Ticket, object, { propagation })] })
+      await fixture.until(() => bodies.length > 0)
+      expect(bodies).toMatchObject([
+        {
+          propagationPolicy: propagation,
+          preconditions: { uid: expect.any(String), resourceVersion: expect.any(String) },
+        },
+      ])
+    },
+  )
+
   test('an object is deleted after changes that do not matter', async () => {
     seed(1_000)
     const { expires } = stored()?.spec ?? {}

@@ -142,7 +142,7 @@ describe('the fate of an error', () => {
     expect(fixture.linesAt('debug').filter(({ message }) => message === line.message)).toMatchObject([line, line, line])
   })
 
-  test('an object that is gone while it is reconciled is no warning', async () => {
+  test('an object that is deleted during its reconcile causes no warning', async () => {
     const write = { ...ref, fieldManager: 'another' }
     let isGone = false
     await fixture.start(

@@ -3,6 +3,7 @@ import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Facts, Logger } from '../log/logger.ts'
+import { SharedInformers } from '../informer/shared-informers.ts'
 import type { OperatorContext } from '../manager/component.ts'
 import { MemoryApi } from '../testing/memory-api.ts'
 import { refuse } from '../testing/responses.ts'
@@ -47,6 +48,8 @@ beforeEach(() => {
 interface Run {
   readonly isStarted: () => boolean
   readonly failure: () => unknown
+  /** Starts the watch of the definition's objects. */
+  readonly watch: () => void
   stop(): Promise<void>
 }
 
@@ -54,7 +57,10 @@ function start(wanted: CustomResourceDefinition, options: InstallDefinitionsOpti
   const random = seededRandom(1)
   const api = new Client({ transport: server, clock, random, retry: { attempts: 1 } })
   // The part of the manager's context that the installer uses.
-  const context = { api, clock, random, log: logger() } as unknown as OperatorContext
+  const informers = new SharedInformers({ api, clock, random, log: logger() })
+  informers.informer(Pet)
+  const ended = new AbortController()
+  const context = { api, clock, random, log: logger(), informers } as unknown as OperatorContext
   const component = installDefinitions([wanted], options).create(context)
   let isStarted = false
   let failure: unknown
@@ -62,7 +68,13 @@ function start(wanted: CustomResourceDefinition, options: InstallDefinitionsOpti
     () => (isStarted = true),
     (error: unknown) => (failure = error),
   )
-  return { isStarted: () => isStarted, failure: () => failure, stop: () => component.stop(0) }
+  return { isStarted: () => isStarted, failure: () => failure, watch: () => informers.start(ended.signal), stop }
+
+  async function stop(): Promise<void> {
+    ended.abort()
+    await component.stop(0)
+    await informers.whenStopped()
+  }
 }
 
 const note = (message: string, facts?: Facts): void => {
@@ -251,4 +263,37 @@ const version = (text: string): number =>
 test('the definition version is an integer and defaults to 0', () => {
   expect(['7', '007', '', 'x', '-1', '1.5', '99999999999'].map(version)).toEqual([7, 7, 0, 0, 0, 0, 0])
   expect(definitionVersion({})).toBe(0)
+})
+
+const isInstalled = (): boolean => server.peek(CustomResourceDefinition, { name }) !== undefined
+
+async function runAndDelete(install: boolean): Promise<Run> {
+  server.seed(CustomResourceDefinition, definition(1))
+  establish()
+  const run = start(definition(1), { install })
+  await clock.advanceUntil(run.isStarted)
+  run.watch()
+  await clock.advance(1_000)
+  server.unseed(CustomResourceDefinition, { name })
+  isServing = false
+  server.endWatches()
+  return run
+}
+
+describe('a definition that is deleted under a running operator', () => {
+  test('it is installed again', async () => {
+    const run = await runAndDelete(true)
+    await clock.advanceUntil(isInstalled)
+    expect(lines.filter((line) => line.startsWith('definition'))).toContain('definition is gone, installing it again')
+    establish()
+    isServing = true
+    await run.stop()
+  })
+
+  test('it stays away if installation is off', async () => {
+    const run = await runAndDelete(false)
+    await clock.advance(60_000)
+    expect(isInstalled()).toBe(false)
+    await run.stop()
+  })
 })

@@ -55,6 +55,21 @@ describe('LeaderElector', () => {
     expect(reads).toBeLessThanOrEqual(51)
   })
 
+  test('the Lease of a process that is proved to have ended is taken at once, and no other', async () => {
+    const { clock, candidate, lease } = setup()
+    const dead = candidate('dead').start()
+    await clock.advanceUntil(() => dead.leads)
+    dead.process.kill()
+    const heir = candidate('heir', { isEnded: (identity) => identity === 'dead' }).start()
+    const began = clock.monotonic()
+    await clock.advanceUntil(() => heir.leads)
+    expect(clock.monotonic() - began).toBeLessThan(100)
+    expect(lease()?.spec).toMatchObject({ holderIdentity: 'heir', leaseTransitions: 1 })
+    const other = candidate('other', { isEnded: (identity) => identity === 'dead' }).start()
+    await clock.advance(60_000)
+    expect([heir.leads, other.leads]).toEqual([true, false])
+  })
+
   test('fields of others on the Lease are kept', async () => {
     const { clock, api, candidate, lease } = setup()
     api.seed(electionLease, {

@@ -96,6 +96,7 @@ export class LeaderElector {
       ref: { namespace: options.namespace, name: options.name },
       identity: this.identity,
       leaseDuration: this.#timing.leaseDuration,
+      isEnded: options.isEnded ?? (() => false),
       onSlowPath: (error) => {
         slowPath.inc()
         this.#log.debug('optimistic renewal failed, reading the lease', { error: asError(error) })

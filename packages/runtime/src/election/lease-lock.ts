@@ -11,6 +11,8 @@ export interface LeaseLockOptions {
   readonly identity: string
   /** Milliseconds. */
   readonly leaseDuration: number
+  /** Whether the process of an identity has ended, and certainly not only lost its connection. */
+  readonly isEnded: (identity: string) => boolean
   /** Called when an optimistic renewal failed and the lease is read first. */
   readonly onSlowPath: (error: unknown) => void
   readonly onHolder: (identity: string) => void
@@ -66,7 +68,8 @@ export class LeaseLock {
     const stored = await this.#read(signal)
     // Deleting the lease does not end its holder's term: the last observed version counts. A leader that finds another
     // holder does not take the lease back within the same term.
-    if (this.heldByOther && (leading || this.untilExpiry > 0)) return false
+    if (this.heldByOther && (leading || (this.untilExpiry > 0 && !this.#options.isEnded(this.holder ?? ''))))
+      return false
     if (stored) await this.#update(stored, this.#held(stored.spec), signal)
     else await this.#create(signal)
     return true

@@ -19,6 +19,11 @@ export interface LeaderElectorOptions {
   readonly name: string
   /** Unique identity of this candidate. Default: the host name and a random suffix. */
   readonly identity?: string
+  /**
+   * Whether the process of that identity is proved to have ended: its Lease is taken at once instead of when it expires.
+   * Asked at each attempt. Default: no process is.
+   */
+  readonly isEnded?: (identity: string) => boolean
   /** Milliseconds that followers wait after the last observed renewal; whole seconds. Default 15,000. */
   readonly leaseDuration?: number
   /** Milliseconds after the start of the last successful renewal at which a leader steps down. Default 10,000. */

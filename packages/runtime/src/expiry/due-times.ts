@@ -11,6 +11,8 @@ export interface DueTimesOptions {
   readonly clock: Clock
   /** Called when a key is due, oldest first, once per `set`. Must not throw. */
   readonly onDue: (key: string) => void
+  /** Called each time before due times are compared with the wall clock, at least once a second while a key waits. Default: none. */
+  readonly onWake?: () => void
 }
 
 /**
@@ -20,6 +22,7 @@ export interface DueTimesOptions {
 export class DueTimes {
   readonly #clock: Clock
   readonly #onDue: (key: string) => void
+  readonly #onWake: (() => void) | undefined
   readonly #waiting = new DueHeap()
   /** Keys that were called back and not set to another time since, with their due times. */
   readonly #called = new Map<string, number>()
@@ -29,6 +32,7 @@ export class DueTimes {
   constructor(options: DueTimesOptions) {
     this.#clock = options.clock
     this.#onDue = options.onDue
+    this.#onWake = options.onWake
   }
 
   /** Number of keys that have a due time, passed or not. */
@@ -87,6 +91,7 @@ export class DueTimes {
   #wake(): void {
     this.#timer?.cancel()
     this.#timer = undefined
+    this.#onWake?.()
     const now = this.#clock.now()
     let next = this.#waiting.next()
     for (; next && next.due <= now; next = this.#waiting.next()) {

@@ -14,7 +14,8 @@ import {
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Broadcaster } from './cache/broadcaster.ts'
-import { explain } from './reflector/failure.ts'
+import type { OutageLog } from './outage-log.ts'
+import { explain, isUnknownKind } from './reflector/failure.ts'
 import { type InformerMetrics, informerMetrics } from './informer-metrics.ts'
 import { ObjectTransform } from './cache/transform.ts'
 import { LiveCache } from './cache/live-cache.ts'
@@ -55,6 +56,10 @@ export interface InformerOptions<T extends KubeObject> extends InformerTuning {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
+  /** Shared by all informers of a connection. */
+  readonly outages: OutageLog
+  /** Called each time the server does not know the kind. */
+  readonly onUnknownKind?: (kind: Kind) => void
 }
 
 /** One watched kind: the cache, its subscribers, and the reflector that feeds both. */
@@ -64,6 +69,8 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   readonly #clock: Clock
   readonly #log: Logger
   readonly #metrics: InformerMetrics
+  readonly #outages: OutageLog
+  readonly #onUnknownKind: ((kind: Kind) => void) | undefined
   readonly #store: ObjectStore<T>
   readonly #broadcaster: Broadcaster<T>
   readonly #live: LiveCache<T>
@@ -80,6 +87,8 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     this.#clock = clock
     this.#log = options.log.child({ kind: kindKey(kind), representation: kind.representation, ...selection })
     this.#metrics = informerMetrics(options.metrics, kind)
+    this.#outages = options.outages
+    this.#onUnknownKind = options.onUnknownKind
     this.#store = new ObjectStore((index, error) => this.#log.error('index function failed', { index, error }))
     this.#broadcaster = new Broadcaster((error) => this.#log.error('event handler failed', { error }))
     this.#live = new LiveCache({
@@ -204,9 +213,10 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     if (error) {
       const explained = explain(this.kind, this.selection, error)
       this.#health = { state: 'down', since: before.state === 'down' ? before.since : now, error: explained }
-      if (before.state !== 'down') this.#log.warn('informer is down', { error: explained })
+      if (before.state !== 'down') this.#outages.down(this, explained, this.#log)
+      if (isUnknownKind(explained)) this.#onUnknownKind?.(this.kind)
     } else if (before.state === 'down' ? this.#isSynced : outcome?.type === 'listed') {
-      if (before.state === 'down') this.#log.info('informer is live again')
+      if (before.state === 'down') this.#outages.up(this, this.#log)
       if (before.state !== 'live') this.#health = { state: 'live', since: now }
     }
   }

@@ -15,6 +15,7 @@ import {
 import { type Logger, silentLogger } from '../log/logger.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type InformerTuning, WatchingInformer } from './informer.ts'
+import { OutageLog } from './outage-log.ts'
 import type { Informer, InformerHealth, Informers } from './types.ts'
 
 export interface SharedInformersOptions extends InformerTuning {
@@ -49,10 +50,13 @@ export class SharedInformers implements Informers {
   /** Informers that a write may concern, by resource, regardless of version and form. */
   readonly #byResource = new Map<string, AnyInformer[]>()
   readonly #runs = new Set<Promise<void>>()
+  readonly #outages: OutageLog
+  readonly #onUnknownKind = new Set<(kind: Kind) => void>()
   #signal: AbortSignal | undefined
 
   constructor(options: SharedInformersOptions) {
     this.#options = options
+    this.#outages = new OutageLog(options.log ?? silentLogger)
   }
 
   informer<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): Informer<T> {
@@ -75,6 +79,8 @@ export class SharedInformers implements Informers {
       random,
       log,
       metrics,
+      outages: this.#outages,
+      onUnknownKind: (unknown) => this.#onUnknownKind.forEach((listener) => listener(unknown)),
     })
     const any = informer as unknown as AnyInformer
     this.#informers.set(key, any)
@@ -135,6 +141,11 @@ export class SharedInformers implements Informers {
       // The objects that were shown before the read are gone; another one of the same name may follow.
       for (const [at, informer] of informers.entries()) informer.deleted(source.kind, ref, shown[at])
     }
+  }
+
+  onUnknownKind(listener: (kind: Kind) => void): () => void {
+    this.#onUnknownKind.add(listener)
+    return () => void this.#onUnknownKind.delete(listener)
   }
 
   /** Resolves when all informers requested so far are synced; rejects only if `signal` aborts. */

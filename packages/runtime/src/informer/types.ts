@@ -63,4 +63,6 @@ export interface Informer<T extends KubeObject> {
 /** Shared informers: one per kind, form and selection. */
 export interface Informers {
   informer<T extends KubeObject>(kind: Kind<T>, selection?: Selection): Informer<T>
+  /** Calls `listener` each time the server turns out not to serve a watched kind. Returns a function that ends that. */
+  onUnknownKind(listener: (kind: Kind) => void): () => void
 }

@@ -21,7 +21,7 @@ const MAX_RECORDER_GRACE_MS = 5_000
 
 /**
  * Runs operators and serves everything that they return: controllers, components, webhooks, routes, probes. Probes and
- * servers start first, then webhooks, then caches, then everything that follows the leader; all stop in reverse order.
+ * servers start first, then webhooks, then definitions and caches, then everything that follows the leader; all stop in reverse order.
  *
  * Runs until `signal` aborts or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if a part
  * fails to start.
@@ -90,7 +90,7 @@ class Manager {
       random,
       namespace,
     }
-    const processIdentity = defaultIdentity(random)
+    const processIdentity = options.identity ?? defaultIdentity(random)
     const shared = { context: this.#context, informers: this.#informers, transport, processIdentity, options }
     this.#operators = operators.map((operator) => new OperatorRunner(operator, shared))
   }
@@ -107,12 +107,19 @@ class Manager {
         this.#operators.flatMap((each) => each.webhooks()),
         stop,
       )
+      const { webhooks } = this.#options
+      if (typeof webhooks === 'object') webhooks.complete()
+      await started.start(
+        this.#operators.flatMap((each) => each.definitions()),
+        stop,
+      )
       await started.start([this.#caches()], stop)
       await started.start(
         this.#operators.flatMap((each) => each.components('work')),
         stop,
       )
       log.info('manager started')
+      void this.#reportReady()
       isLost = await this.#lead(stop, grace)
     } catch (error) {
       // An abort during the start is a clean stop.
@@ -122,6 +129,11 @@ class Manager {
       log.info('manager stopped')
     }
     if (isLost) throw leadershipLost()
+  }
+
+  async #reportReady(): Promise<void> {
+    const standing = this.#operators.map(async (each) => [each.operator.name, await each.standing] as const)
+    this.#options.onReady?.(Object.fromEntries(await Promise.all(standing)))
   }
 
   /** Every operator leads or campaigns on its own; the first one that fails, or loses its lease for good, ends all. */

@@ -32,6 +32,7 @@ export class OperatorRunner implements RunningOperator {
   readonly #informers: SharedInformers
   readonly #recorder: EventRecorder
   readonly #elector: LeaderElector | undefined
+  readonly #standing = Promise.withResolvers<boolean>()
   /** A client whose writes pass only while this process leads. */
   readonly #leaderApi: Client
 
@@ -80,9 +81,25 @@ export class OperatorRunner implements RunningOperator {
   /** The webhooks that are served on every replica. */
   webhooks(): readonly Component[] {
     const { webhooks = [] } = this.parts
-    if (webhooks.length === 0 || (this.#options.webhooks ?? 'settings') !== 'settings') return []
+    const { webhooks: where = 'settings' } = this.#options
+    if (webhooks.length === 0 || where === 'none' || this.#settings.webhooks === false) return []
+    if (where !== 'settings')
+      return [loopbackWebhooks(webhooks, this.context, where === 'loopback' ? undefined : where)]
     const served = settledWebhooks(webhooks, this.context, this.#settings)
     return served ? [served] : []
+  }
+
+  /** Installs its CustomResourceDefinitions, on every replica. */
+  definitions(): readonly Component[] {
+    const { crds } = this.operator
+    const install = this.#settings.installDefinitions ?? true
+    if (crds.length === 0) return []
+    return [installDefinitions(crds, { fieldManager: this.context.identity.name, install }).create(this.context)]
+  }
+
+  /** Resolves when everything that leads has started, with true, or another process is known to lead, with false. */
+  get standing(): Promise<boolean> {
+    return this.#standing.promise
   }
 
   /** Leads or campaigns until `stop` aborts; true if leadership was lost and that must end the manager. */
@@ -92,9 +109,12 @@ export class OperatorRunner implements RunningOperator {
       await this.#runTerm(stop, stop, grace)
       return false
     }
-    const { whenLost = 'campaign' } = this.#options.leaderElection || {}
+    const { whenLost = 'campaign', isEnded } = this.#options.leaderElection || {}
+    const onNewLeader = (identity: string): void => {
+      if (identity !== elector.identity && !isEnded?.(identity)) this.#standing.resolve(false)
+    }
     for (;;) {
-      const end = await elector.run(stop, { onStarted: (term) => this.#runTerm(term, stop, grace) })
+      const end = await elector.run(stop, { onStarted: (term) => this.#runTerm(term, stop, grace), onNewLeader })
       if (end === 'stopped') return false
       if (whenLost === 'stop') return true
     }
@@ -105,15 +125,7 @@ export class OperatorRunner implements RunningOperator {
   }
 
   #definitions(): readonly ComponentDefinition[] {
-    const { components = [], webhooks = [] } = this.parts
-    const { crds } = this.operator
-    const install = this.#settings.installDefinitions ?? true
-    const isLoopback = this.#options.webhooks === 'loopback' && this.#settings.webhooks !== false
-    return [
-      ...(crds.length > 0 ? [installDefinitions(crds, { fieldManager: this.context.identity.name, install })] : []),
-      ...components,
-      ...(webhooks.length > 0 && isLoopback ? [loopbackWebhooks(webhooks)] : []),
-    ]
+    return this.parts.components ?? []
   }
 
   /** One term: starts everything that leads, and stops it when the term ends; at once, unless `stop` ended it. */
@@ -123,7 +135,10 @@ export class OperatorRunner implements RunningOperator {
     const context = { ...this.context, api: this.#leaderApi }
     try {
       await started.start([...this.#controllers(), ...this.components('lead', context)], term)
+      this.#standing.resolve(true)
+      this.#options.onLeading?.(this.operator.name, true)
       await whenAborted(term)
+      this.#options.onLeading?.(this.operator.name, false)
     } catch (error) {
       if (!term.aborted) throw error
     } finally {

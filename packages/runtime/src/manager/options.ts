@@ -16,6 +16,8 @@ export interface LeaderElectionOptions {
    * becomes a candidate again. `stop`: the manager stops at once and `run` rejects. Default `campaign`.
    */
   readonly whenLost?: 'stop' | 'campaign'
+  /** Whether the process of an identity is proved to have ended: its Leases are taken at once. Default: no process is. */
+  readonly isEnded?: (identity: string) => boolean
 }
 
 /** An operator after its setup. */
@@ -23,6 +25,20 @@ export interface RunningOperator {
   readonly operator: Operator
   readonly context: OperatorContext
   readonly parts: OperatorParts
+}
+
+/**
+ * Decides which of several processes on one machine registers its loopback webhooks: the one that runs the API server. Its
+ * webhooks live exactly as long as the server that calls them.
+ */
+export interface WebhookRegistrar {
+  /**
+   * Adds webhooks that are served. Resolves when they are registered, or at once if another process registers its own.
+   * `register` is called again whenever this process begins to run the API server. Returns a function that removes them.
+   */
+  add(register: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<() => void>
+  /** All webhooks of this process were added. */
+  complete(): void
 }
 
 /** Serves parts of all operators of a process in one place: an HTTP server serves their routes. */
@@ -39,15 +55,22 @@ export interface RunOperatorsOptions {
   readonly transport?: Transport
   /** Default: the namespace of the connection, or `default` with a transport. */
   readonly namespace?: string
+  /** Identity of this process in Leases, unless an operator's settings name another. Default: host name and random suffix. */
+  readonly identity?: string
   /** Servers that start before everything else, on every replica. Default: none. */
   readonly servers?: readonly OperatorServer[]
   /** False: no election, every process leads. Default: according to the operators' settings, which elect by default. */
   readonly leaderElection?: LeaderElectionOptions | false
   /**
    * How the API server reaches webhooks. `settings`: by a Service or URL from the operators' settings. `loopback`: at a
-   * free port of this machine, served by the leader. `none`: webhooks are not served. Default `settings`.
+   * free port of this machine. A `WebhookRegistrar`: the same, registered when it says so. `none`: webhooks are not
+   * served. Default `settings`.
    */
-  readonly webhooks?: 'settings' | 'loopback' | 'none'
+  readonly webhooks?: 'settings' | 'loopback' | 'none' | WebhookRegistrar
+  /** Called once, when webhooks are served, caches are filled and it is known which operators this process leads. Default: none. */
+  readonly onReady?: (leading: Readonly<Record<string, boolean>>) => void
+  /** Called when everything that leads an operator has started in this process, and when its term has ended. Default: none. */
+  readonly onLeading?: (operator: string, isLeading: boolean) => void
   /** Address of `/livez` and `/readyz`: `:8081`. Default: not served. */
   readonly probes?: string | undefined
   /** Address of `/metrics`: `:8080`. Default: not served. */

@@ -1,6 +1,7 @@
 import type { StandardSettings } from '../configuration/index.ts'
 import { type Webhook, Webhooks, type WebhooksOptions } from '../webhooks/index.ts'
-import type { Component, ComponentDefinition, OperatorContext } from './component.ts'
+import type { Component, OperatorContext } from './component.ts'
+import type { WebhookRegistrar } from './options.ts'
 
 type Reachability = Pick<WebhooksOptions, 'configuration' | 'host' | 'port' | 'secret'>
 
@@ -38,25 +39,44 @@ export function reachability(
 }
 
 /**
- * Serves an operator's webhooks on this machine. Several processes may share one control plane, each with its own port,
- * so the leader serves them and registers its port. Certificates last as long as the term.
+ * Serves an operator's webhooks on this machine, from the start of the process. Several processes may share one control
+ * plane, each with its own port; the registrar decides which of them registers its own. Certificates last as long as
+ * the process.
  */
-export function loopbackWebhooks(webhooks: readonly Webhook[]): ComponentDefinition {
+export function loopbackWebhooks(
+  webhooks: readonly Webhook[],
+  context: OperatorContext,
+  registrar: WebhookRegistrar | undefined,
+): Component {
+  const served = create(webhooks, context, {
+    host: '127.0.0.1',
+    port: 0,
+    configuration: { name: context.identity.name, address: { url: 'https://127.0.0.1:0' } },
+  })
+  let remove: (() => void) | undefined
   return {
-    stage: 'lead',
-    create: (context) =>
-      component(webhooks, context, {
-        host: '127.0.0.1',
-        port: 0,
-        configuration: { name: context.identity.name, address: { url: 'https://127.0.0.1:0' } },
-      }),
+    name: 'webhooks',
+    start: async (signal) => {
+      await served.serve(signal)
+      const register = (until: AbortSignal): Promise<void> => served.register(until)
+      if (registrar) remove = await registrar.add(register, signal)
+      else await register(signal)
+    },
+    stop: async (grace) => {
+      remove?.()
+      await served.close(grace)
+    },
   }
 }
 
 function component(webhooks: readonly Webhook[], context: OperatorContext, where: Reachability): Component {
-  const { api, informers, clock, random, log, metrics } = context
-  const served = new Webhooks({ ...where, webhooks, cluster: { api, informers }, clock, random, log, metrics })
+  const served = create(webhooks, context, where)
   return { name: 'webhooks', start: (signal) => served.start(signal), stop: (grace) => served.close(grace) }
+}
+
+function create(webhooks: readonly Webhook[], context: OperatorContext, where: Reachability): Webhooks {
+  const { api, informers, clock, random, log, metrics } = context
+  return new Webhooks({ ...where, webhooks, cluster: { api, informers }, clock, random, log, metrics })
 }
 
 /** Kubernetes sets this variable in every container. */

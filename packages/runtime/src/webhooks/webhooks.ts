@@ -47,13 +47,24 @@ export class Webhooks {
    * calls a closed port. `signal` aborts the start only; `close` stops everything.
    */
   async start(signal: AbortSignal = this.#ended.signal): Promise<void> {
+    await this.serve(signal)
+    this.#running ??= this.certificates.run(this.#ended.signal)
+  }
+
+  /** Resolves when the webhooks are served. Nothing is written. */
+  async serve(signal: AbortSignal = this.#ended.signal): Promise<void> {
     await this.certificates.prepare(AbortSignal.any([signal, this.#ended.signal]))
     await this.server.listen()
     if (this.#ended.signal.aborted) {
       await this.server.close(0)
       throw abortReason(this.#ended.signal)
     }
-    this.#running = this.certificates.run(this.#ended.signal)
+  }
+
+  /** Resolves when the configurations are written and name this server. Call `serve` first. */
+  async register(signal: AbortSignal = this.#ended.signal): Promise<void> {
+    this.#running ??= this.certificates.run(this.#ended.signal)
+    await this.certificates.whenTrusted(AbortSignal.any([signal, this.#ended.signal]))
   }
 
   /** Waits at most `grace` milliseconds (default 30 s) for calls in flight, and stops everything. */

@@ -31,7 +31,7 @@ import { sendList, sendWatch } from './stream-writer.ts'
 import { WatchFeed } from '../watch/watch-feed.ts'
 
 export interface HttpsAdapterOptions {
-  readonly server: ApiServer
+  readonly server: Pick<ApiServer, 'handle'>
   readonly authenticator: Authenticator
   /** Server certificate and key, PEM. */
   readonly certificate: string

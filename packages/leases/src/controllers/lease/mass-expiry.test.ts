@@ -77,7 +77,7 @@ describe('many leases that end together', () => {
     await harness.clock.advance(25_000)
     expect(harness.server.objects(ConfigMap)).toHaveLength(300)
     expect(count('delete')).toBe(0)
-    await harness.clock.advance(15_000)
+    await harness.clock.advance(60_000)
     expect(harness.server.objects(ConfigMap)).toEqual([])
   })
 })

@@ -1,5 +1,10 @@
 import { ApiError, type Kind, kindKey, type Selection, TenureError } from '@tenure/kube'
 
+/** Whether an explained failure says that the server does not serve the kind. */
+export function isUnknownKind(error: Error): boolean {
+  return error instanceof TenureError && error.code === 'TENURE_KIND_UNKNOWN'
+}
+
 /** Rewords a failure so that the message says what to do. */
 export function explain(kind: Kind, selection: Selection, error: Error): Error {
   if (!(error instanceof ApiError)) return error

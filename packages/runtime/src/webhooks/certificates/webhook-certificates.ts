@@ -85,6 +85,7 @@ export class WebhookCertificates implements CertificateSource {
   readonly #reconcilers: readonly ConfigurationReconciler[]
   readonly #listeners = new Set<() => void>()
   #state: CertificateState | undefined
+  readonly #onTrusted = new Set<() => void>()
   #isStale = false
   #wake: () => void = () => undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -117,7 +118,7 @@ export class WebhookCertificates implements CertificateSource {
     } else {
       this.#store = new MemoryCertificateStore()
     }
-    this.#reconcilers = reconcilersFor(options, { clock, random, log, onChange: () => this.#wake() })
+    this.#reconcilers = reconcilersFor(options, { clock, random, log, onChange: () => this.#onTrust() })
   }
 
   /** The serving certificate. Throws before `prepare`. */
@@ -145,6 +146,23 @@ export class WebhookCertificates implements CertificateSource {
         if (signal.aborted) throw error
         await this.#pause(failures, error, signal)
       }
+    }
+  }
+
+  /** Resolves when all configurations trust the certificates; rejects if `signal` aborts before. */
+  async whenTrusted(signal: AbortSignal): Promise<void> {
+    const isTrusted = (): boolean => this.#reconcilers.every(({ trustedSince }) => trustedSince !== undefined)
+    while (!isTrusted()) {
+      signal.throwIfAborted()
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          this.#onTrusted.delete(done)
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        this.#onTrusted.add(done)
+        signal.addEventListener('abort', done, { once: true })
+      })
     }
   }
 
@@ -192,6 +210,11 @@ export class WebhookCertificates implements CertificateSource {
   ): Promise<void> {
     await this.#sync(signal, what)
     this.#wake()
+  }
+
+  #onTrust(): void {
+    this.#wake()
+    for (const listener of this.#onTrusted) listener()
   }
 
   #ready(): CertificateState {
