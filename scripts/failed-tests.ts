@@ -26,7 +26,14 @@ export function failuresOf(report: string, root: string): readonly FailedTest[] 
   })
 }
 
-/** A pattern that matches exactly one title. */
+/** Whether a run, by its report, passed: some test ran, and none failed. A run whose filter matches nothing did not pass. */
+export function hasPassed(report: string): boolean {
+  const { testResults } = JSON.parse(report) as Report
+  const ran = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status))
+  return ran.includes('passed') && !ran.includes('failed') && testResults.every(({ status }) => status !== 'failed')
+}
+
+/** A pattern that matches one title. Reports shorten the values in a title; the filter sees them whole. */
 export function patternOf(title: string): string {
-  return `^${RegExp.escape(title)}$`
+  return `^${title.split('…').map(RegExp.escape).join('.*')}$`
 }

@@ -1,41 +1,40 @@
 // npm run test:cluster: the tests on a real Kubernetes cluster, which is built once, started and stopped. A failed test
 // is run once more, alone: if it passes then, it is listed as flaky and does not fail the run.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { failuresOf, patternOf } from './failed-tests.ts'
+import { failuresOf, hasPassed, patternOf } from './failed-tests.ts'
 import { root, runStep } from './run.ts'
 
 const args = process.argv.slice(2)
 const folder = mkdtempSync(path.join(tmpdir(), 'tenure-cluster-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-const report = path.join(folder, 'report.json')
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-const code = await cluster('cluster', [...reporters, ...args])
-if (code !== 0) process.exit(await retry(readReport()))
+const first = await cluster('cluster', args)
+if (first.code !== 0) process.exit(await retry(first.report))
 
-function cluster(name: string, more: readonly string[]): Promise<number> {
-  return runStep({ name, tool: 'vitest', args: ['run', '--project', 'cluster', ...more] })
-}
-
-function readReport(): string | undefined {
-  try {
-    return readFileSync(report, 'utf8')
-  } catch {
-    return undefined
-  }
+/** Runs tests; the report is missing if vitest did not get to write it. */
+async function cluster(
+  name: string,
+  more: readonly string[],
+): Promise<{ readonly code: number; readonly report: string | undefined }> {
+  const file = path.join(folder, 'report.json')
+  rmSync(file, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+  const code = await runStep({ name, tool: 'vitest', args: ['run', '--project', 'cluster', ...reporters, ...more] })
+  return { code, report: existsSync(file) ? readFileSync(file, 'utf8') : undefined }
 }
 
 /** The exit code of the run: zero if every failed test passes when it runs alone. */
 async function retry(text: string | undefined): Promise<number> {
   const failures = text === undefined ? [] : failuresOf(text, root)
-  if (failures.length === 0) return code
+  if (failures.length === 0) return first.code
   const flaky: string[] = []
   for (const failure of failures) {
     const title = failure.test === undefined ? failure.file : `${failure.file} > ${failure.test}`
     const only = failure.test === undefined ? [] : ['--testNamePattern', patternOf(failure.test)]
-    if ((await cluster(`once more, alone: ${title}`, [failure.file, ...only])) !== 0) return code
+    const alone = await cluster(`once more, alone: ${title}`, [failure.file, ...only])
+    if (alone.code !== 0 || alone.report === undefined || !hasPassed(alone.report)) return first.code
     flaky.push(title)
   }
   console.log(`\nflaky (failed, then passed alone; fix the race):\n${flaky.map((title) => `  ${title}`).join('\n')}`)

@@ -121,8 +121,8 @@ test('numeric keys become names', () => {
 
 test('the number and the length of reported duplicate keys are bounded', () => {
   const many = warnings('a: 1\n'.repeat(50_000))
-  expect(many.length).toBe(100)
-  expect(many[99]).toBe('line 101: key "a" already set in map')
+  expect(many.length).toBe(1_000)
+  expect(many[999]).toBe('line 1001: key "a" already set in map')
   const long = 'long'.repeat(100_000)
   const aliases = readYaml(`a: &a ${long}\nb:\n${'  *a : 1\n'.repeat(5)}`).duplicateKeys
   expect(aliases?.warnings.length).toBe(4)

@@ -35,8 +35,8 @@ const LOWEST_RATIO = 0.1
 /** Maximum characters of aliased scalars in all: kube-apiserver takes no body of that size, so that it needs no such limit. */
 const MAX_ALIASED_CHARACTERS = 3 * 1024 * 1024
 
-/** Duplicate keys that are reported, as many as kube-apiserver reports for JSON. */
-const MAX_DUPLICATE_KEYS = 100
+/** Duplicate keys that are reported. kube-apiserver reports all, and cuts the warnings at some hundred. */
+const MAX_DUPLICATE_KEYS = 1_000
 
 /** Maximum characters of a key in a message. */
 const MAX_SHOWN_KEY_LENGTH = 4096
