@@ -120,7 +120,8 @@ export class Expirer {
   #isHeld(key: string): boolean {
     const time = this.#jumps.heldFor()
     if (time === 0) return false
-    if (this.#held.size === 0) this.#context.log.warn('the clock has jumped, holding deletions', { milliseconds: time })
+    if (this.#held.size === 0)
+      this.#context.log.warn('the clock has jumped, holding deletions', { milliseconds: Math.round(time) })
     this.#held.add(key)
     this.#release ??= this.#context.clock.setTimer(time, () => this.#releaseHeld())
     return true
