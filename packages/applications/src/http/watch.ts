@@ -53,7 +53,7 @@ export function watchRoute(
   })
   const ids = new WatchIds()
   publishInOrder(store.informer, (event) => {
-    if (!isEndOfDeletion(event)) hub.publish(toSseEvent(event, ids.next(event.object.metadata.resourceVersion)))
+    hub.publish(toSseEvent(event, ids.next(event.object.metadata.resourceVersion)))
   })
   return {
     newest: () => ids.latest ?? store.informer.lastSyncResourceVersion,
@@ -114,14 +114,6 @@ function matches(object: Stored<Application>, old: Stored<Application> | undefin
 }
 
 const TYPES = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const
-
-/**
- * Whether the event is the response to the removal of the last finalizer. The API server stores no such state: it deletes
- * the object, at the resourceVersion of the response, and the watch delivers that deletion.
- */
-function isEndOfDeletion({ type, object: { metadata } }: InformerEvent<Application>): boolean {
-  return type === 'modified' && metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length
-}
 
 function toSseEvent(event: InformerEvent<Application>, id: string): SseEvent<ObjectChange> {
   const old = event.type === 'modified' ? event.old : undefined
