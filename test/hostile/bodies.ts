@@ -275,7 +275,30 @@ export function directedRequests(): HostileRequest[] {
       'quantities with long digits',
       `${CORE}/pods`,
       object('Pod', unique(), {
-        spec: container({ resources: { limits: { cpu: '9'.repeat(100_000), memory: `1e${'9'.repeat(100_000)}` } } }),
+        spec: container({ resources: { limits: { cpu: '9'.repeat(500_000), memory: `1e${'9'.repeat(300_000)}` } } }),
+      }),
+    ),
+    post(
+      'quantities with long fractions',
+      `${CORE}/pods`,
+      object('Pod', unique(), {
+        spec: container({ resources: { limits: { cpu: `0.${'9'.repeat(2_900_000)}` } } }),
+      }),
+    ),
+    post(
+      'a Role with hundreds of groups, resources and verbs in one rule',
+      '/apis/rbac.authorization.k8s.io/v1/namespaces/hostile/roles',
+      json({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'r1' },
+        rules: [
+          {
+            apiGroups: many(250, (i) => `g${i}`),
+            resources: many(250, (i) => `r${i}`),
+            verbs: many(250, (i) => `v${i}`),
+          },
+        ],
       }),
     ),
     post(
@@ -631,6 +654,11 @@ export function operatorRequests(applications: string): HostileRequest[] {
     ),
     post('an Application with a prototype', applications, '{"metadata":{"name":"app"},"spec":{"__proto__":{"a":1}}}'),
     post('an Application with a long image', applications, app({ image: `a${'/a'.repeat(1_000_000)}:!` })),
+    post(
+      'an Application with many environment variables',
+      applications,
+      app({ env: many(60_000, (i) => ({ name: `E${i}`, value: 'x' })) }),
+    ),
     post(
       'an Application with many ports',
       applications,

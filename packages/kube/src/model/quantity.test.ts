@@ -48,8 +48,17 @@ describe('canonicalQuantity', () => {
     ['1..2', 'unable to parse numeric part of quantity'],
     ['1K', "unable to parse quantity's suffix"],
     ['1e', "unable to parse quantity's suffix"],
+    ['1e9223372036854775808', "unable to parse quantity's suffix"],
   ])('%j fails with the error of kube-apiserver', (text, message) => {
     expect(() => canonicalQuantity(text)).toThrow(message)
+  })
+
+  test('more than 1,000 characters are refused, because long integers take long to compute', () => {
+    expect(canonicalQuantity('9'.repeat(1_000))).toBe('9'.repeat(1_000))
+    for (const text of ['9'.repeat(1_001), `0.${'9'.repeat(999)}`, `1e${'9'.repeat(999)}`]) {
+      expect(() => canonicalQuantity(text)).toThrow('unable to parse numeric part of quantity')
+      expect(isQuantity(text)).toBe(false)
+    }
   })
 })
 

@@ -30,8 +30,12 @@ const DECIMAL: ReadonlyMap<string, number> = new Map([
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const DECIMAL_NAMES: ReadonlyMap<number, string> = new Map([...DECIMAL].map(([name, power]) => [power, name]))
 const PATTERN = /^([+-]?)([0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/
+/** Arithmetic on integers of any length takes time that grows faster than their length. */
+const MAX_LENGTH = 1000
+const MAX_INT64 = 2n ** 63n - 1n
 
 export function parseQuantity(text: string): Quantity {
+  if (text.length > MAX_LENGTH) throw new QuantityError('unable to parse numeric part of quantity')
   const match = PATTERN.exec(text)
   if (!match) {
     throw new QuantityError(
@@ -70,8 +74,11 @@ function scaleOf(suffix: string): { readonly format: QuantityFormat; readonly po
   const binary = BINARY.indexOf(suffix)
   if (binary >= 0) return { format: 'BinarySI', power: 0, factor: 1024n ** BigInt(binary + 1) }
   const exponent = /^[eE]([-+]?\d+)$/.exec(suffix)
-  if (!exponent) throw new QuantityError("unable to parse quantity's suffix")
-  return { format: 'DecimalExponent', power: Number(exponent[1]), factor: 1n }
+  const power = BigInt((exponent?.[1] ?? '').replace('+', ''))
+  if (!exponent || power > MAX_INT64 || power < -MAX_INT64 - 1n) {
+    throw new QuantityError("unable to parse quantity's suffix")
+  }
+  return { format: 'DecimalExponent', power: Number(power), factor: 1n }
 }
 
 function divideUp(value: bigint, by: bigint): bigint {
