@@ -271,6 +271,92 @@ export function directedRequests(): HostileRequest[] {
         spec: { podSelector: {}, ingress: many(20_000, () => ({ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }] })) },
       }),
     ),
+    // More errors than the arguments that a stack holds.
+    post(
+      'a network policy with many invalid exceptions',
+      '/apis/networking.k8s.io/v1/namespaces/hostile/networkpolicies',
+      object(
+        'NetworkPolicy',
+        unique(),
+        {
+          spec: {
+            podSelector: {},
+            ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: many(300_000, () => 'x') } }] }],
+          },
+        },
+        'networking.k8s.io/v1',
+      ),
+    ),
+    post(
+      'an ingress with many invalid hosts',
+      '/apis/networking.k8s.io/v1/namespaces/hostile/ingresses',
+      object('Ingress', unique(), { spec: { tls: [{ hosts: many(300_000, () => '/') }] } }, 'networking.k8s.io/v1'),
+    ),
+    post(
+      'many invalid items of a volume',
+      `${CORE}/pods`,
+      object('Pod', unique(), {
+        spec: {
+          ...container({}),
+          volumes: [{ name: 'v', configMap: { name: 'c', items: many(200_000, () => ({})) } }],
+        },
+      }),
+    ),
+    post(
+      'many invalid name servers',
+      `${CORE}/pods`,
+      object('Pod', unique(), { spec: { ...container({}), dnsConfig: { nameservers: many(200_000, () => 'x') } } }),
+    ),
+    post(
+      'many invalid source ranges',
+      `${CORE}/services`,
+      object('Service', unique(), {
+        spec: { type: 'LoadBalancer', ports: [{ port: 1 }], loadBalancerSourceRanges: many(200_000, () => 'x') },
+      }),
+    ),
+    post(
+      'a volume with many invalid access modes',
+      '/api/v1/persistentvolumes',
+      object('PersistentVolume', unique(), {
+        spec: { capacity: { storage: '1Gi' }, accessModes: many(300_000, () => 'x'), hostPath: { path: '/a' } },
+      }),
+    ),
+    post(
+      'a schema with many invalid short names',
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      object(
+        'CustomResourceDefinition',
+        'a.hostile.example.dev',
+        {
+          spec: {
+            group: 'hostile.example.dev',
+            names: { plural: 'a', kind: 'A', shortNames: many(300_000, () => '/') },
+            scope: 'Namespaced',
+            versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+          },
+        },
+        'apiextensions.k8s.io/v1',
+      ),
+    ),
+    post(
+      'a webhook with many invalid versions',
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+      object(
+        'ValidatingWebhookConfiguration',
+        unique(),
+        {
+          webhooks: [
+            {
+              name: 'a.example.dev',
+              clientConfig: { url: 'https://a' },
+              sideEffects: 'None',
+              admissionReviewVersions: many(300_000, () => '/'),
+            },
+          ],
+        },
+        'admissionregistration.k8s.io/v1',
+      ),
+    ),
     post(
       'quantities with long digits',
       `${CORE}/pods`,

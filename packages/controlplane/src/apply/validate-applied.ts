@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { append } from '../model/append.ts'
 import { goSyntax, goType, goValue } from '../patch/go-format.ts'
 import { isList } from '../patch/json.ts'
 import { ItemError, itemElement, valueTypeFor } from './fields/value-type.ts'
@@ -47,7 +48,7 @@ function checkMap(value: JsonObject, map: MapType): FieldProblems {
   for (const key of Object.keys(value)) {
     const structure = map.field(key)?.structure ?? map.element()
     const found = structure ? check(value[key], structure) : problem('field not declared in schema')
-    if (found) (problems ??= []).push(...below(printElement(fieldElement(key)), found))
+    if (found) append((problems ??= []), below(printElement(fieldElement(key)), found))
     if (!structure) break
   }
   return problems
@@ -71,7 +72,7 @@ function checkList(items: readonly unknown[], list: ListType): FieldProblems {
       seen.add(element)
     }
     const found = check(item, list.element())
-    if (found) (problems ??= []).push(...below(printElement(element), found))
+    if (found) append((problems ??= []), below(printElement(element), found))
   }
   return problems
 }

@@ -1,3 +1,4 @@
+import { append } from '../../model/append.ts'
 import type { StoredPolicyRule } from '../../rbac/policy-rule.ts'
 import { HeldRules, type ValueClass } from './held-rules.ts'
 
@@ -100,7 +101,7 @@ class MissingPermissions {
     const known = this.#resources.get(key)
     const added = verbs.reduce((length, verb) => length + quoted(verb), known ? 0 : key.length)
     if (!this.#fits(added)) return
-    if (known) known.push(...verbs)
+    if (known) append(known, verbs)
     else this.#resources.set(key, [...verbs])
   }
 

@@ -11,6 +11,7 @@ import {
   valueAtPath,
 } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, isUnset, repeats, withinField, withinItems } from '../../model/json.ts'
 import { compileCondition } from '../../schema/cel/conditions.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooMany } from '../../schema/field-errors.ts'
@@ -109,7 +110,7 @@ function validateWebhooks(object: JsonObject, isMutating: boolean): FieldError[]
   return asJsonObjects(object['webhooks']).flatMap((webhook, index) => {
     const field = `webhooks[${index}]`
     const errors = validateWebhook(webhook, field, isMutating)
-    errors.push(...validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
+    append(errors, validateReviewVersions(webhook['admissionReviewVersions'], `${field}.admissionReviewVersions`))
     const name = asString(webhook['name'])
     if (name && names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)
@@ -125,7 +126,7 @@ function validateWebhook(webhook: JsonObject, field: string, isMutating: boolean
   const { name, sideEffects, timeoutSeconds, clientConfig } = webhook
   const errors = validateQualified(asString(name), `${field}.name`)
   asJsonObjects(webhook['rules']).forEach((rule, index) =>
-    errors.push(...validateRule(rule, `${field}.rules[${index}]`)),
+    append(errors, validateRule(rule, `${field}.rules[${index}]`)),
   )
   errors.push(...choice(webhook['failurePolicy'], `${field}.failurePolicy`, ['Fail', 'Ignore']))
   errors.push(...choice(webhook['matchPolicy'], `${field}.matchPolicy`, ['Equivalent', 'Exact']))
@@ -137,9 +138,9 @@ function validateWebhook(webhook: JsonObject, field: string, isMutating: boolean
     errors.push(invalidValue(`${field}.timeoutSeconds`, timeoutSeconds, detail))
   }
   for (const selector of ['namespaceSelector', 'objectSelector']) {
-    errors.push(...validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
+    append(errors, validateSelector(webhook[selector] as LabelSelector | undefined, `${field}.${selector}`))
   }
-  errors.push(...validateConditions(asJsonObjects(webhook['matchConditions']), `${field}.matchConditions`))
+  append(errors, validateConditions(asJsonObjects(webhook['matchConditions']), `${field}.matchConditions`))
   if (isMutating) {
     errors.push(...choice(webhook['reinvocationPolicy'], `${field}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   }
@@ -197,7 +198,7 @@ function validateRule(rule: JsonObject, field: string): FieldError[] {
   list('apiVersions').forEach((version, index) => {
     if (!version) errors.push(required(`${field}.apiVersions[${index}]`))
   })
-  errors.push(...validateResources(list('resources'), `${field}.resources`))
+  append(errors, validateResources(list('resources'), `${field}.resources`))
   return [...errors, ...choice(rule['scope'], `${field}.scope`, ['*', 'Cluster', 'Namespaced'])]
 }
 

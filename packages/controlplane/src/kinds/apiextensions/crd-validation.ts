@@ -9,6 +9,7 @@ import {
   valueAtPath,
 } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { namesOf, specOf, versionsOf } from '../../model/custom-resource-definition.ts'
 import { asJsonObjects, isSemanticallyEqual, isUnset, repeats } from '../../model/json.ts'
 import { checkRules } from '../../schema/cel/check-rules.ts'
@@ -39,19 +40,20 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): Field
   if (name !== `${plural}.${group}`) {
     errors.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
   }
-  errors.push(...validateGroup(group))
+  append(errors, validateGroup(group))
   const scope = spec['scope']
   const scopes = ['Cluster', 'Namespaced']
   if (isUnset(scope)) errors.push(required('spec.scope'))
   else if (!scopes.includes(asString(scope))) errors.push(notSupported('spec.scope', scope, scopes))
-  errors.push(...validateVersions(crd))
-  errors.push(
-    ...validateNewNames(namesOf(crd)),
-    ...validateDetails(crd),
-    ...validateConversion(asJsonObject(spec['conversion'])),
+  append(errors, validateVersions(crd))
+  append(
+    errors,
+    validateNewNames(namesOf(crd)),
+    validateDetails(crd),
+    validateConversion(asJsonObject(spec['conversion'])),
   )
-  errors.push(...validateStored(crd))
-  errors.push(...validateApproval(crd, group))
+  append(errors, validateStored(crd))
+  append(errors, validateApproval(crd, group))
   if (spec['preserveUnknownFields'] === true && valueAtPath(old, 'spec', 'preserveUnknownFields') !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
@@ -128,10 +130,10 @@ function validateDetails(crd: JsonObject): FieldError[] {
     shared: string,
     validate: (version: JsonObject, path: string, isOwn: boolean) => FieldError[],
   ): void => {
-    if (isShared(field) && first) errors.push(...validate(first, `spec.${shared}`, false))
+    if (isShared(field) && first) append(errors, validate(first, `spec.${shared}`, false))
     else {
       versions.forEach((version, index) => {
-        if (version[field] !== undefined) errors.push(...validate(version, `spec.versions[${index}].${field}`, true))
+        if (version[field] !== undefined) append(errors, validate(version, `spec.versions[${index}].${field}`, true))
       })
     }
   }
@@ -241,7 +243,7 @@ function validateConversion({ strategy, webhook }: JsonObject): FieldError[] {
     if (versions.length > 0) errors.push(forbidden(`${field}.conversionReviewVersions`, detail))
     return errors
   }
-  if (isJsonObject(config)) errors.push(...validateClientConfig(config, `${field}.webhookClientConfig`))
+  if (isJsonObject(config)) append(errors, validateClientConfig(config, `${field}.webhookClientConfig`))
   else errors.push(required(`${field}.webhookClientConfig`, 'required when strategy is set to Webhook'))
   return [...errors, ...validateReviewVersions(versions, `${field}.conversionReviewVersions`)]
 }

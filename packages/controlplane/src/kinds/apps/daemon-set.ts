@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { filled, filledUnset, isSemanticallyEqual, withField, withinField } from '../../model/json.ts'
 import { invalidValue, notNegative, notSupportedStruct, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -96,9 +97,9 @@ function validateDaemonSet(object: JsonObject): FieldError[] {
   if (selector && isEmptySelector(selector)) {
     errors.push(invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset'))
   }
-  errors.push(...validatePodTemplate(template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'))
+  append(errors, validatePodTemplate(template, 'spec.template'), validateAlwaysRestarts(spec, 'DaemonSet'))
   errors.push(...notNegative('spec.minReadySeconds', spec['minReadySeconds']))
-  errors.push(...validateDaemonSetStrategy(asJsonObject(spec['updateStrategy'])))
+  append(errors, validateDaemonSetStrategy(asJsonObject(spec['updateStrategy'])))
   return [...errors, ...notNegative('spec.revisionHistoryLimit', spec['revisionHistoryLimit'])]
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import {
   asJsonObjects,
   asNumber,
@@ -119,7 +120,7 @@ function validateSet(spec: JsonObject, ofService: readonly FieldError[] = []): F
     const { partition, maxUnavailable } = asJsonObject(rollingUpdate)
     errors.push(...notNegative('spec.updateStrategy.rollingUpdate.partition', partition))
     if (maxUnavailable !== undefined) {
-      errors.push(...validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
+      append(errors, validateIntOrPercent(maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'))
     }
   } else {
     const shown = { Type: type ?? '', RollingUpdate: rollingUpdate ?? null }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, isJsonObject, pathSegment } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, asNumber, isAbsent } from '../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -12,14 +13,14 @@ export function validateAutoscaler(object: JsonObject): FieldError[] {
   const { minReplicas, behavior } = spec
   const errors = [...validateCounts(spec), ...validateTarget(asJsonObject(spec['scaleTargetRef']))]
   const metrics = asJsonObjects(spec['metrics'])
-  metrics.forEach((metric, index) => errors.push(...validateMetric(metric, `spec.metrics[${index}]`)))
+  metrics.forEach((metric, index) => append(errors, validateMetric(metric, `spec.metrics[${index}]`)))
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     const detail = 'must specify at least one Object or External metric to support scaling to zero replicas'
     errors.push(forbidden('spec.metrics', detail))
   }
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = asJsonObject(behavior)[direction]
-    if (isJsonObject(rules)) errors.push(...validateRules(rules, `spec.behavior.${direction}`))
+    if (isJsonObject(rules)) append(errors, validateRules(rules, `spec.behavior.${direction}`))
   }
   return errors
 }
@@ -86,7 +87,7 @@ function validateMetric(metric: JsonObject, field: string): FieldError[] {
   const present = SOURCES.filter((source) => isJsonObject(metric[source.field]))
   // Only the first is validated; having several is reported as an error anyway.
   const [first] = present
-  if (first) errors.push(...first.validate(asJsonObject(metric[first.field]), `${field}.${first.field}`))
+  if (first) append(errors, first.validate(asJsonObject(metric[first.field]), `${field}.${first.field}`))
   const expected = SOURCES.find((source) => source.type === type)
   if (expected && !present.includes(expected)) {
     errors.push(required(`${field}.${expected.field}`, 'must populate information for the given metric source'))
@@ -214,7 +215,7 @@ function validateRules(rules: JsonObject, field: string): FieldError[] {
   }
   const list = asJsonObjects(policies)
   if (list.length === 0) errors.push(required(`${field}.policies`, 'must specify at least one Policy'))
-  list.forEach((policy, index) => errors.push(...validateScalingPolicy(policy, `${field}.policies[${index}]`)))
+  list.forEach((policy, index) => append(errors, validateScalingPolicy(policy, `${field}.policies[${index}]`)))
   if (!isAbsent(tolerance) && nanosOf(tolerance) < 0n) {
     errors.push(invalidValue(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0'))
   }

@@ -3,6 +3,7 @@ import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/
 
 import { cronError } from '../../cron/cron-expression.ts'
 import { isTimeZone } from '../../cron/time-zone.ts'
+import { append } from '../../model/append.ts'
 import { invalidStruct, invalidValue, notNegative, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { nameOf } from '../common/columns.ts'
@@ -24,10 +25,10 @@ export function validateCronJob(cron: JsonObject): FieldError[] {
     }
   }
   errors.push(...notNegative('spec.startingDeadlineSeconds', startingDeadlineSeconds))
-  if (typeof timeZone === 'string') errors.push(...validateTimeZone(timeZone))
+  if (typeof timeZone === 'string') append(errors, validateTimeZone(timeZone))
   errors.push(...oneOf(concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']))
   const job = asJsonObject(valueAtPath(spec, 'jobTemplate', 'spec'))
-  errors.push(...validateJobSpec(job, 'spec.jobTemplate.spec', false))
+  append(errors, validateJobSpec(job, 'spec.jobTemplate.spec', false))
   if (isJsonObject(job['selector'])) {
     errors.push(invalidStruct('spec.jobTemplate.spec.selector', job['selector'], '`selector` will be auto-generated'))
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, isJsonObject, qualifiedName, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, asNumber, isAbsent, isUnset } from '../../model/json.ts'
 import {
   duplicate,
@@ -45,8 +46,8 @@ export function validateFailurePolicy(spec: JsonObject, field: string): FieldErr
     }
     const { onExitCodes: codes, onPodConditions: conditions } = rule
     const hasConditions = asArray(conditions).length > 0
-    if (isJsonObject(codes)) errors.push(...validateExitCodes(codes, `${place}.onExitCodes`, names))
-    if (hasConditions) errors.push(...validateConditions(asJsonObjects(conditions), `${place}.onPodConditions`))
+    if (isJsonObject(codes)) append(errors, validateExitCodes(codes, `${place}.onExitCodes`, names))
+    if (hasConditions) append(errors, validateConditions(asJsonObjects(conditions), `${place}.onPodConditions`))
     if (isJsonObject(codes) && hasConditions) {
       errors.push(invalidOmitted(place, 'specifying both OnExitCodes and OnPodConditions is not supported'))
     }

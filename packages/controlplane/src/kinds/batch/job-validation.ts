@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asNumber, isAbsent, isUnset, withField } from '../../model/json.ts'
 import { invalidStruct, invalidValue, notNegative, notSupported, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -103,24 +104,24 @@ export function validateJobSpec(spec: JsonObject, field: string, hasSelector: bo
     errors.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   }
   if (typeof managedBy === 'string') {
-    errors.push(...validateDomainPath(managedBy, `${field}.managedBy`))
+    append(errors, validateDomainPath(managedBy, `${field}.managedBy`))
     if (managedBy.length > MAX_MANAGER_LENGTH) errors.push(tooLong(`${field}.managedBy`, MAX_MANAGER_LENGTH))
   }
   const modes = ['NonIndexed', 'Indexed']
   if (!isAbsent(completionMode) && !modes.includes(asString(completionMode))) {
     errors.push(notSupported(`${field}.completionMode`, completionMode, modes))
   }
-  if (completionMode === 'Indexed') errors.push(...validateIndexed(spec, field))
+  if (completionMode === 'Indexed') append(errors, validateIndexed(spec, field))
   if (isAbsent(completionMode) || completionMode === 'NonIndexed') {
     for (const [name, value] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
       if (!isAbsent(value)) errors.push(invalidValue(`${field}.${name}`, value, 'requires indexed completion mode'))
     }
   }
-  if (isJsonObject(spec['podFailurePolicy'])) errors.push(...validateFailurePolicy(spec, `${field}.podFailurePolicy`))
-  if (isJsonObject(spec['successPolicy'])) errors.push(...validateSuccessPolicy(spec, `${field}.successPolicy`))
-  errors.push(...validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
+  if (isJsonObject(spec['podFailurePolicy'])) append(errors, validateFailurePolicy(spec, `${field}.podFailurePolicy`))
+  if (isJsonObject(spec['successPolicy'])) append(errors, validateSuccessPolicy(spec, `${field}.successPolicy`))
+  append(errors, validateReplacementPolicy(spec, `${field}.podReplacementPolicy`))
   const template = asJsonObject(spec['template'])
-  errors.push(...validatePodTemplate(template, `${field}.template`))
+  append(errors, validatePodTemplate(template, `${field}.template`))
   const policyField = `${field}.template.spec.restartPolicy`
   const policy = valueAtPath(template, 'spec', 'restartPolicy')
   const policies = ['OnFailure', 'Never']
@@ -132,7 +133,7 @@ export function validateJobSpec(spec: JsonObject, field: string, hasSelector: bo
   if (!hasSelector) return errors
   const selector = isJsonObject(spec['selector']) ? (spec['selector'] as LabelSelector) : undefined
   if (!selector) errors.push(required(`${field}.selector`))
-  else errors.push(...validateSelector(selector, `${field}.selector`))
+  else append(errors, validateSelector(selector, `${field}.selector`))
   const labels = valueAtPath(template, 'metadata', 'labels')
   if (matcherOf(selector)?.(labels) === false) {
     const detail = '`selector` does not match template `labels`'

@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asNumber, isUnset, withinField } from '../../model/json.ts'
 import { forbidden, invalidStruct, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -52,7 +53,7 @@ export function validateSelection(spec: JsonObject, kind: string, unusable: stri
   const selector = selectorOf(spec)
   if (!selector) errors.push(required('spec.selector'))
   else {
-    errors.push(...validateSelector(selector, 'spec.selector'))
+    append(errors, validateSelector(selector, 'spec.selector'))
     if (isEmptySelector(selector)) {
       errors.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind.toLowerCase()}`))
     }
@@ -60,7 +61,7 @@ export function validateSelection(spec: JsonObject, kind: string, unusable: stri
   const matches = matcherOf(selector)
   if (!matches) return [...errors, invalidStruct('spec.selector', selector, unusable)]
   const template = asJsonObject(spec['template'])
-  errors.push(...validateSelectedTemplate(template, matches, 'spec.template'))
+  append(errors, validateSelectedTemplate(template, matches, 'spec.template'))
   return [...errors, ...validateAlwaysRestarts(spec, kind)]
 }
 

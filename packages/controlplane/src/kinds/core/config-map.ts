@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { invalidValue, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
 import { createdAt, nameOf } from '../common/columns.ts'
@@ -27,14 +28,14 @@ function validateConfigMap(object: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   let bytes = 0
   for (const key of Object.keys(data)) {
-    errors.push(...validateDataKey('data', key))
+    append(errors, validateDataKey('data', key))
     if (Object.hasOwn(binary, key)) {
       errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     }
     bytes += Buffer.byteLength(asString(data[key]))
   }
   for (const key of Object.keys(binary)) {
-    errors.push(...validateDataKey('binaryData', key))
+    append(errors, validateDataKey('binaryData', key))
     bytes += Buffer.byteLength(asString(binary[key]), 'base64')
   }
   if (bytes > MAX_DATA_BYTES) errors.push(tooLong('[]', MAX_DATA_BYTES))

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asString, dnsLabel } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, asNumber, filledUnset, withinItems } from '../../model/json.ts'
 import { invalidEach, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -47,7 +48,7 @@ function validateEndpoints(object: JsonObject): FieldError[] {
       errors.push(required(field, 'must specify `addresses` or `notReadyAddresses`'))
     }
     for (const [name, list] of Object.entries({ addresses, notReadyAddresses: notReady })) {
-      list.forEach(({ ip }, at) => errors.push(...validateAddress(asString(ip), `${field}.${name}[${at}].ip`, true)))
+      list.forEach(({ ip }, at) => append(errors, validateAddress(asString(ip), `${field}.${name}[${at}].ip`, true)))
     }
     ports.forEach(({ name, port, protocol }, at) => {
       const path = `${field}.ports[${at}]`

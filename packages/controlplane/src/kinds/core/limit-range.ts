@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, qualifiedName } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, withField, withinField, withinItems } from '../../model/json.ts'
 import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -38,7 +39,7 @@ export function validateLimitRange(range: JsonObject): FieldError[] {
     const errors = validateType(type, `${field}.type`)
     if (types.has(type)) errors.push(duplicate(`${field}.type`, type))
     types.add(type)
-    errors.push(...validateNames(limit, type, field))
+    append(errors, validateNames(limit, type, field))
     return [...errors, ...resourcesOf(limit).flatMap((name) => validateOrder(limit, name, field))]
   })
 }
@@ -65,8 +66,11 @@ function validateNames(limit: JsonObject, type: string, field: string): FieldErr
       if (names.length > 0) errors.push(forbidden(`${field}.${list}`, "may not be specified when `type` is 'Pod'"))
       continue
     }
-    if (list === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim') errors.push(...needsStorage(limit, field))
-    errors.push(...names.flatMap((name) => check(name, `${field}.${list}[${name}]`)))
+    if (list === 'maxLimitRequestRatio' && type === 'PersistentVolumeClaim') append(errors, needsStorage(limit, field))
+    append(
+      errors,
+      names.flatMap((name) => check(name, `${field}.${list}[${name}]`)),
+    )
   }
   return errors
 }
@@ -100,7 +104,7 @@ function validateOrder(limit: JsonObject, name: string, field: string): FieldErr
   // kube-apiserver reports the other value of the two.
   if (exceeds(min, given)) addError('default', min, text('min value', min, 'default value', given))
   if (exceeds(given, max)) addError('default', max, text('default value', given, 'max value', max))
-  errors.push(...validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
+  append(errors, validateRatio(ratio, { min, max }, `${field}.maxLimitRequestRatio[${name}]`))
   if (isOvercommittable(name) || given === undefined || request === undefined) return errors
   if (compareQuantityValues(given, request) !== 0) {
     const detail = `default value ${asString(given)} must equal to defaultRequest value ${asString(request)} in ${name}`

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { specOf } from '../../model/custom-resource-definition.ts'
 import { asNumber, filled, withinField } from '../../model/json.ts'
 import { notNegative, required } from '../../schema/field-errors.ts'
@@ -62,6 +63,9 @@ function validateReplicationController(object: JsonObject): FieldError[] {
   if (!isJsonObject(spec['template'])) return [...errors, required('spec.template')]
   const labels = asJsonObject(valueAtPath(spec, 'template', 'metadata', 'labels'))
   const matches = Object.entries(selector).every(([key, value]) => labels[key] === value)
-  errors.push(...validateSelectedTemplate(spec['template'], () => matches, 'spec.template'))
+  append(
+    errors,
+    validateSelectedTemplate(spec['template'], () => matches, 'spec.template'),
+  )
   return [...errors, ...validateAlwaysRestarts(spec, 'ReplicationController')]
 }

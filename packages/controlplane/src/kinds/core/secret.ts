@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { filledUnset, withField } from '../../model/json.ts'
 import { invalidValue, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -51,13 +52,13 @@ function validateSecret(object: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   let bytes = 0
   for (const [key, value] of Object.entries(data)) {
-    errors.push(...validateDataKey('data', key))
+    append(errors, validateDataKey('data', key))
     bytes += Buffer.byteLength(asString(value), 'base64')
   }
   if (bytes > MAX_DATA_BYTES) errors.push(tooLong('data', MAX_DATA_BYTES))
   for (const key of REQUIRED_KEYS.get(type) ?? []) {
     if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`))
-    else if (type.startsWith('kubernetes.io/docker')) errors.push(...validateDockerConfig(key, asString(data[key])))
+    else if (type.startsWith('kubernetes.io/docker')) append(errors, validateDockerConfig(key, asString(data[key])))
   }
   if (type === 'kubernetes.io/basic-auth' && !Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) {
     errors.push(required('data[username]'), required('data[password]'))

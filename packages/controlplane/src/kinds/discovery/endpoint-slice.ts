@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asString, dnsLabel } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, isUnset, withinItems } from '../../model/json.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { formatAddress, isMapped, parseAddress } from '../../schema/formats/addresses.ts'
@@ -73,7 +74,7 @@ function validateSlice(slice: JsonObject): FieldError[] {
     const field = `endpoints[${index}].addresses`
     if (list.length === 0) errors.push(required(field, 'must contain at least 1 address'))
     if (addressType === 'FQDN') return
-    list.forEach((address, at) => errors.push(...validateEndpoint(address, addressType, field, `${field}[${at}]`)))
+    list.forEach((address, at) => append(errors, validateEndpoint(address, addressType, field, `${field}[${at}]`)))
   })
   return errors
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { filled, isAbsent, withinField } from '../../model/json.ts'
 import { forbidden, invalidEach, notSupported, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -51,7 +52,7 @@ function validateIngressClass(object: JsonObject): FieldError[] {
   const { controller, parameters } = asJsonObject(object['spec'])
   const name = asString(controller)
   const errors = name.length > MAX_CONTROLLER_LENGTH ? [tooLong('spec.controller', MAX_CONTROLLER_LENGTH)] : []
-  errors.push(...validateDomainPath(name, 'spec.controller'))
+  append(errors, validateDomainPath(name, 'spec.controller'))
   return isJsonObject(parameters) ? [...errors, ...validateParameters(parameters, 'spec.parameters')] : errors
 }
 

@@ -11,6 +11,7 @@ import {
   wildcardSubdomain,
 } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, isUnset } from '../../model/json.ts'
 import { invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { parseAddress } from '../../schema/formats/addresses.ts'
@@ -24,7 +25,7 @@ export function validateIngress(spec: JsonObject): FieldError[] {
     errors.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'))
   }
   if (isJsonObject(spec['defaultBackend']))
-    errors.push(...validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
+    append(errors, validateBackend(spec['defaultBackend'], 'spec.defaultBackend'))
   rules.forEach(({ host, http }, index) => {
     const field = `spec.rules[${index}]`
     const name = asString(host)
@@ -36,9 +37,9 @@ export function validateIngress(spec: JsonObject): FieldError[] {
     if (!isJsonObject(http)) return
     const paths = asJsonObjects(http['paths'])
     if (paths.length === 0) errors.push(required(`${field}.http.paths`))
-    paths.forEach((path, at) => errors.push(...validatePath(path, `${field}.http.paths[${at}]`)))
+    paths.forEach((path, at) => append(errors, validatePath(path, `${field}.http.paths[${at}]`)))
   })
-  asJsonObjects(spec['tls']).forEach((tls, index) => errors.push(...validateTls(tls, `spec.tls[${index}]`)))
+  asJsonObjects(spec['tls']).forEach((tls, index) => append(errors, validateTls(tls, `spec.tls[${index}]`)))
   const { ingressClassName } = spec
   if (typeof ingressClassName === 'string') {
     errors.push(...invalidEach('spec.ingressClassName', ingressClassName, dnsSubdomain(ingressClassName)))

@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, isUnset, withField, withinField, withinItems } from '../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import { contains, maskAddress } from '../../schema/formats/addresses.ts'
@@ -49,8 +50,8 @@ export function validatePolicy(policy: JsonObject): FieldError[] {
   ] as const) {
     asJsonObjects(spec[rules]).forEach((rule, index) => {
       const field = `spec.${rules}[${index}]`
-      asJsonObjects(rule['ports']).forEach((port, at) => errors.push(...validatePort(port, `${field}.ports[${at}]`)))
-      asJsonObjects(rule[peers]).forEach((peer, at) => errors.push(...validatePeer(peer, `${field}.${peers}[${at}]`)))
+      asJsonObjects(rule['ports']).forEach((port, at) => append(errors, validatePort(port, `${field}.ports[${at}]`)))
+      asJsonObjects(rule[peers]).forEach((peer, at) => append(errors, validatePeer(peer, `${field}.${peers}[${at}]`)))
     })
   }
   const types = asArray(spec['policyTypes'])
@@ -107,7 +108,7 @@ function validatePeer({ podSelector, namespaceSelector, ipBlock }: JsonObject, f
   ]
   const selects = isJsonObject(podSelector) || isJsonObject(namespaceSelector)
   if (!isJsonObject(ipBlock)) return selects ? errors : [...errors, required(field, 'must specify a peer')]
-  errors.push(...validateBlock(ipBlock, `${field}.ipBlock`))
+  append(errors, validateBlock(ipBlock, `${field}.ipBlock`))
   if (selects) errors.push(forbidden(field, 'may not specify both ipBlock and another peer'))
   return errors
 }
@@ -122,7 +123,7 @@ function validateBlock({ cidr, except }: JsonObject, field: string): FieldError[
     .map(asString)
     .forEach((one, index) => {
       const place = `${field}.except[${index}]`
-      errors.push(...validateNetwork(one, place))
+      append(errors, validateNetwork(one, place))
       const part = looseNetwork(one)
       if (!part) return
       const isWithin = part.bits > whole.bits && contains(whole, maskAddress(part.address, part.bits))

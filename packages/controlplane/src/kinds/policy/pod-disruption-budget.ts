@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asNumber, isUnset } from '../../model/json.ts'
 import { invalidStruct, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -40,9 +41,9 @@ function validateBudget(spec: JsonObject): FieldError[] {
   }
   for (const [name, value] of Object.entries({ minAvailable, maxUnavailable })) {
     if (value === undefined) continue
-    errors.push(...validateIntOrPercent(value, `spec.${name}`), ...validateNotAbove100(value, `spec.${name}`))
+    append(errors, validateIntOrPercent(value, `spec.${name}`), validateNotAbove100(value, `spec.${name}`))
   }
-  errors.push(...validateSelector(selector as LabelSelector | undefined, 'spec.selector'))
+  append(errors, validateSelector(selector as LabelSelector | undefined, 'spec.selector'))
   const policies = ['AlwaysAllow', 'IfHealthyBudget']
   if (!isUnset(policy) && !policies.includes(asString(policy))) {
     errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, policies))

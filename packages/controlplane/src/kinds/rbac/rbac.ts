@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, pathSegment } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filledUnset, isSemanticallyEqual, withinField, withinItems } from '../../model/json.ts'
 import { invalidEach, invalidStruct, invalidValue, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -112,7 +113,7 @@ function validateBinding(binding: JsonObject, isNamespaced: boolean): FieldError
   if (name) errors.push(...invalidEach('roleRef.name', name, pathSegment(asString(name))))
   else errors.push(required('roleRef.name'))
   asJsonObjects(binding['subjects']).forEach((subject, index) => {
-    errors.push(...validateSubject(subject, isNamespaced, `subjects[${index}]`))
+    append(errors, validateSubject(subject, isNamespaced, `subjects[${index}]`))
   })
   return errors
 }

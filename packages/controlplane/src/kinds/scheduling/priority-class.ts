@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asString } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asNumber, filled } from '../../model/json.ts'
 import { forbidden, notSupported, required } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -41,7 +42,7 @@ function validatePriority(priority: JsonObject): FieldError[] {
   const { value, preemptionPolicy: policy } = priority
   const errors: FieldError[] = []
   const name = nameOf(priority)
-  if (name.startsWith('system-')) errors.push(...validateSystemPriority(name, asNumber(value)))
+  if (name.startsWith('system-')) append(errors, validateSystemPriority(name, asNumber(value)))
   else if (asNumber(value) > MAX_USER_PRIORITY) {
     errors.push(forbidden('value', `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`))
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, isAbsent, isSemanticallyEqual, isUnset, withinField } from '../../model/json.ts'
 import { duplicate, invalidValue, notSupported } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -60,7 +61,7 @@ function validateDriver(driver: JsonObject): FieldError[] {
     errors.push(notSupported('spec.fsGroupPolicy', fsGroupPolicy, GROUP_POLICIES))
   }
   const requests = asJsonObjects(spec['tokenRequests'])
-  errors.push(...validateTokens(requests, 'spec.tokenRequests'))
+  append(errors, validateTokens(requests, 'spec.tokenRequests'))
   for (const mode of asArray(spec['volumeLifecycleModes'])) {
     if (!LIFECYCLES.includes(asString(mode))) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES))
   }

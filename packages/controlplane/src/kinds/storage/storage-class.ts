@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, qualifiedName, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { asJsonObjects, filled, isUnset, repeats } from '../../model/json.ts'
 import { duplicate, invalidEach, invalidValue, notSupported, required, tooLong } from '../../schema/field-errors.ts'
 import type { FieldError } from '../../schema/types.ts'
@@ -47,7 +48,7 @@ function validateStorageClass(storage: JsonObject): FieldError[] {
   const name = asString(provisioner).toLowerCase()
   if (name) errors.push(...invalidEach('provisioner', name, qualifiedName(name)))
   else errors.push(required('provisioner'))
-  errors.push(...validateParameters(Object.entries(asJsonObject(storage['parameters']))))
+  append(errors, validateParameters(Object.entries(asJsonObject(storage['parameters']))))
   const policies = ['Delete', 'Retain']
   if (!isUnset(reclaimPolicy) && !policies.includes(asString(reclaimPolicy))) {
     errors.push(notSupported('reclaimPolicy', reclaimPolicy, policies))

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import type { KubeObject, ObjectMeta } from '@tenure/kube'
 import { badRequest, invalid } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
+import { append } from '../../model/append.ts'
 import { decodeMetadata } from '../../schema/decode/decode-metadata.ts'
 import { decodeBuiltIn } from '../../schema/decode/decode.ts'
 import { MAX_REPORTED_FIELDS } from '../../schema/decode/field-paths.ts'
@@ -123,12 +124,15 @@ export function processed(
   if (definition.isBuiltIn && schema) {
     const result = decodeBuiltIn(schema, resolve, raw)
     if (result.error !== undefined) throw new DecodeError(result.error, result.mismatch)
-    unknown.push(...result.unknown)
+    append(unknown, result.unknown)
     object = result.object as KubeObject
   } else {
     const metadata = decodeMetadata(raw.metadata ?? {})
     if (metadata.error !== undefined) throw new DecodeError(metadata.error, metadata.mismatch)
-    unknown.push(...metadata.unknown.map((path) => `metadata.${path}`))
+    append(
+      unknown,
+      metadata.unknown.map((path) => `metadata.${path}`),
+    )
     object = { ...raw, metadata: metadata.object as ObjectMeta }
     if (schema) {
       const result = context.process(schema, resolve, object, {
@@ -137,7 +141,7 @@ export function processed(
         keepsNulls,
         ...(old && { old }),
       })
-      unknown.push(...result.unknown)
+      append(unknown, result.unknown)
       object = result.object as KubeObject
       errors = result.errors
     }

@@ -1,4 +1,5 @@
 import { badRequest, invalid } from '../../errors.ts'
+import { append } from '../../model/append.ts'
 import { goQuote } from '../../schema/go-text.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { RequestOptions } from '../request.ts'
@@ -36,7 +37,7 @@ function writeErrors(options: RequestOptions): FieldError[] {
       message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes`,
     })
   }
-  errors.push(...unprintable(fieldManager ?? ''))
+  append(errors, unprintable(fieldManager ?? ''))
   if (dryRun?.some((value) => value !== 'All')) errors.push(notSupported('dryRun', dryRun, ['All']))
   if (fieldValidation && !['Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { isJsonObject } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { invalidValue } from '../field-errors.ts'
 import { schemaFromOpenApi } from '../openapi/convert.ts'
 import type { FieldError, Schema } from '../types.ts'
@@ -13,12 +14,12 @@ export function checkDefaults(schema: JsonObject, path: string, isRoot = false):
   const value = schema['default']
   if (value !== undefined && value !== null) {
     const whole = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
-    errors.push(...checkDefault(whole, value, `${path}.default`))
+    append(errors, checkDefault(whole, value, `${path}.default`))
   }
-  if (isJsonObject(schema['items'])) errors.push(...checkDefaults(schema['items'], `${path}.items`))
+  if (isJsonObject(schema['items'])) append(errors, checkDefaults(schema['items'], `${path}.items`))
   if (isJsonObject(schema['properties'])) {
     for (const [name, property] of Object.entries(schema['properties'])) {
-      if (isJsonObject(property)) errors.push(...checkDefaults(property, `${path}.properties[${name}]`))
+      if (isJsonObject(property)) append(errors, checkDefaults(property, `${path}.properties[${name}]`))
     }
   }
   return errors

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { isDeepEqual, isJsonObject } from '@tenure/kube/model'
 
+import { append } from '../../model/append.ts'
 import { forbidden, invalidValue, required } from '../field-errors.ts'
 import { compileRe2, estimatedCost } from '../formats/regexp.ts'
 import type { FieldError } from '../types.ts'
@@ -30,9 +31,9 @@ export function checkStructural(schema: unknown, path: string, options: Structur
     checkInvariants(schema, 'root', path, structural)
     checkCompleteness(schema, schema, path, path, structural)
     structural.sort((a, b) => (`${a.field}: ${a.message}` < `${b.field}: ${b.message}` ? -1 : 1))
-    errors.push(...(structural.length > 0 ? structural : checkDefaults(schema, path, true)))
+    append(errors, structural.length > 0 ? structural : checkDefaults(schema, path, true))
   }
-  errors.push(...checkOpenApi(schema, path))
+  append(errors, checkOpenApi(schema, path))
   return errors
 }
 

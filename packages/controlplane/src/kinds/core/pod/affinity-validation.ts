@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, dnsLabel, isJsonObject, qualifiedName } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects } from '../../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -21,10 +22,10 @@ export function validateAffinity(affinity: JsonObject, field: string): FieldErro
 function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const needed = affinity[REQUIRED]
-  if (isJsonObject(needed)) errors.push(...validateNodeSelector(needed, `${field}.${REQUIRED}`))
+  if (isJsonObject(needed)) append(errors, validateNodeSelector(needed, `${field}.${REQUIRED}`))
   asJsonObjects(affinity[PREFERRED]).forEach(({ weight, preference }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
-    errors.push(...validateWeight(weight, path), ...validateTerm(asJsonObject(preference), `${path}.preference`))
+    append(errors, validateWeight(weight, path), validateTerm(asJsonObject(preference), `${path}.preference`))
   })
   return errors
 }
@@ -99,8 +100,8 @@ function validatePodAffinity(affinity: JsonObject, field: string): FieldError[] 
   )
   asJsonObjects(affinity[PREFERRED]).forEach(({ weight, podAffinityTerm }, index) => {
     const path = `${field}.${PREFERRED}[${index}]`
-    errors.push(...validateWeight(weight, path))
-    errors.push(...validatePodTerm(asJsonObject(podAffinityTerm), `${path}.podAffinityTerm`))
+    append(errors, validateWeight(weight, path))
+    append(errors, validatePodTerm(asJsonObject(podAffinityTerm), `${path}.podAffinityTerm`))
   })
   return errors
 }

@@ -9,6 +9,7 @@ import {
   qualifiedName,
 } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
@@ -38,21 +39,21 @@ export function validateContainers(spec: JsonObject, volumes: ReadonlySet<string
   if (containers.length === 0) errors.push(required(`${field}.containers`))
   containers.forEach((container, index) => {
     const path = `${field}.containers[${index}]`
-    errors.push(...validateContainer(container, volumes, path), ...validateUnique(container, names, path))
-    errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
+    append(errors, validateContainer(container, volumes, path), validateUnique(container, names, path))
+    append(errors, validateLifecycle(container, path), validateProbes(container, path))
   })
-  errors.push(...validateHostPorts(containers, `${field}.containers`))
+  append(errors, validateHostPorts(containers, `${field}.containers`))
   asJsonObjects(spec['initContainers']).forEach((container, index) => {
     const path = `${field}.initContainers[${index}]`
-    errors.push(...validateContainer(container, volumes, path))
+    append(errors, validateContainer(container, volumes, path))
     const policy = container['restartPolicy']
     const policies = ['Always', 'Never', 'OnFailure']
     if (!isUnset(policy) && !policies.includes(asString(policy))) {
       errors.push(notSupported(`${path}.restartPolicy`, policy, policies))
     }
-    errors.push(...validateUnique(container, names, path))
-    errors.push(...validateHostPorts([container], `${field}.initContainers`))
-    if (policy === 'Always') errors.push(...validateLifecycle(container, path), ...validateProbes(container, path))
+    append(errors, validateUnique(container, names, path))
+    append(errors, validateHostPorts([container], `${field}.initContainers`))
+    if (policy === 'Always') append(errors, validateLifecycle(container, path), validateProbes(container, path))
     else {
       for (const name of ['lifecycle', ...PROBES]) {
         if (isJsonObject(container[name])) errors.push(forbidden(`${path}.${name}`, NOT_FOR_INIT))
@@ -78,13 +79,13 @@ function validateContainer(container: JsonObject, volumes: ReadonlySet<string>, 
   errors.push(
     ...choice(terminationMessagePolicy, `${field}.terminationMessagePolicy`, ['File', 'FallbackToLogsOnError']),
   )
-  errors.push(...validatePorts(asJsonObjects(container['ports']), `${field}.ports`))
-  errors.push(...validateEnv(asJsonObjects(container['env']), `${field}.env`))
-  errors.push(...validateEnvFrom(asJsonObjects(container['envFrom']), `${field}.envFrom`))
-  errors.push(...validateMounts(asJsonObjects(container['volumeMounts']), volumes, `${field}.volumeMounts`))
+  append(errors, validatePorts(asJsonObjects(container['ports']), `${field}.ports`))
+  append(errors, validateEnv(asJsonObjects(container['env']), `${field}.env`))
+  append(errors, validateEnvFrom(asJsonObjects(container['envFrom']), `${field}.envFrom`))
+  append(errors, validateMounts(asJsonObjects(container['volumeMounts']), volumes, `${field}.volumeMounts`))
   errors.push(...choice(imagePullPolicy, `${field}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']))
-  errors.push(...validateResources(asJsonObject(container['resources']), `${field}.resources`))
-  errors.push(...validateContainerSecurity(asJsonObject(container['securityContext']), `${field}.securityContext`))
+  append(errors, validateResources(asJsonObject(container['resources']), `${field}.resources`))
+  append(errors, validateContainerSecurity(asJsonObject(container['securityContext']), `${field}.securityContext`))
   return errors
 }
 
@@ -156,7 +157,7 @@ function validateEnv(variables: readonly JsonObject[], field: string): FieldErro
     const errors: FieldError[] = []
     if (name) errors.push(...invalidEach(`${path}.name`, name, envName(asString(name))))
     else errors.push(required(`${path}.name`))
-    if (isJsonObject(valueFrom)) errors.push(...validateEnvSource(valueFrom, asString(value), `${path}.valueFrom`))
+    if (isJsonObject(valueFrom)) append(errors, validateEnvSource(valueFrom, asString(value), `${path}.valueFrom`))
     return errors
   })
 }
@@ -165,7 +166,7 @@ function validateEnvSource(source: JsonObject, value: string, field: string): Fi
   const errors: FieldError[] = []
   const names = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
   const given = names.filter((name) => isJsonObject(source[name]))
-  if (isJsonObject(source['fieldRef'])) errors.push(...validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
+  if (isJsonObject(source['fieldRef'])) append(errors, validateFieldRef(source['fieldRef'], `${field}.fieldRef`))
   if (isJsonObject(source['resourceFieldRef']) && !source['resourceFieldRef']['resource']) {
     errors.push(required(`${field}.resourceFieldRef.resource`))
   }
@@ -246,7 +247,7 @@ export function validateResources(resources: JsonObject, field: string): FieldEr
   const [limits, requests] = [asJsonObject(resources['limits']), asJsonObject(resources['requests'])]
   const errors: FieldError[] = []
   const check = (name: string, quantity: unknown, path: string): void => {
-    errors.push(...validateContainerResourceName(name, path))
+    append(errors, validateContainerResourceName(name, path))
     if (isNegative(quantity)) errors.push(invalidValue(path, quantity, 'must be greater than or equal to 0'))
     if (isExtended(name) && !isWhole(quantity)) errors.push(invalidValue(path, quantity, 'must be an integer'))
   }
@@ -318,8 +319,8 @@ function validateHandler(handler: JsonObject, field: string): FieldError[] {
     if (seen++ > 0) errors.push(forbidden(path, 'may not specify more than 1 handler type'))
     else if (name === 'exec') {
       if (asArray(action['command']).length === 0) errors.push(required(`${path}.command`))
-    } else if (name === 'httpGet') errors.push(...validateHttpGet(action, path))
-    else if (name !== 'sleep') errors.push(...validatePort(action['port'], `${path}.port`))
+    } else if (name === 'httpGet') append(errors, validateHttpGet(action, path))
+    else if (name !== 'sleep') append(errors, validatePort(action['port'], `${path}.port`))
   }
   if (seen === 0) errors.push(required(field, 'must specify a handler type'))
   return errors
@@ -328,7 +329,7 @@ function validateHandler(handler: JsonObject, field: string): FieldError[] {
 function validateHttpGet(get: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   if (!get['path']) errors.push(required(`${field}.path`))
-  errors.push(...validatePort(get['port'], `${field}.port`))
+  append(errors, validatePort(get['port'], `${field}.port`))
   const schemes = ['HTTP', 'HTTPS']
   if (!schemes.includes(asString(get['scheme'])))
     errors.push(notSupported(`${field}.scheme`, get['scheme'] ?? '', schemes))

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, maxLengthError } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
@@ -85,12 +86,12 @@ export function validateContainerSecurity(context: JsonObject, field: string): F
   if (!isUnset(procMount) && !mounts.includes(asString(procMount))) {
     errors.push(notSupported(`${field}.procMount`, procMount, mounts))
   }
-  errors.push(...validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
+  append(errors, validateProfile(context['seccompProfile'], `${field}.seccompProfile`, 'seccomp'))
   if (allowPrivilegeEscalation === false && privileged === true) {
     const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
     errors.push(invalidStruct(field, shownSecurity(context), detail))
   }
-  errors.push(...validateProfile(context['appArmorProfile'], `${field}.appArmorProfile`, 'AppArmor'))
+  append(errors, validateProfile(context['appArmorProfile'], `${field}.appArmorProfile`, 'AppArmor'))
   return errors
 }
 
@@ -137,7 +138,7 @@ export function validateDns(spec: JsonObject, field: string): FieldError[] {
     const detail = `must not have more than ${MAX_NAMESERVERS} nameservers`
     errors.push(invalidValue(`${path}.nameservers`, servers, detail))
   }
-  servers.forEach((server, index) => errors.push(...validateAddress(asString(server), `${path}.nameservers[${index}]`)))
+  servers.forEach((server, index) => append(errors, validateAddress(asString(server), `${path}.nameservers[${index}]`)))
   if (searches.length > MAX_SEARCH_PATHS) {
     errors.push(invalidValue(`${path}.searches`, searches, `must not have more than ${MAX_SEARCH_PATHS} search paths`))
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, dnsSubdomain, qualifiedName } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
@@ -24,23 +25,25 @@ const MAX_INT32 = 2_147_483_647
 export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = []
   const volumes = validateVolumes(asJsonObjects(spec['volumes']), `${field}.volumes`, errors)
-  errors.push(...validateContainers(spec, volumes, field))
-  errors.push(
-    ...oneOf(spec['restartPolicy'], `${field}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
-    ...oneOf(spec['dnsPolicy'], `${field}.dnsPolicy`, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
-    ...validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
+  append(errors, validateContainers(spec, volumes, field))
+  append(
+    errors,
+    oneOf(spec['restartPolicy'], `${field}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
+    oneOf(spec['dnsPolicy'], `${field}.dnsPolicy`, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
+    validateLabels(spec['nodeSelector'], `${field}.nodeSelector`),
   )
-  errors.push(
-    ...validatePodSecurity(asJsonObject(spec['securityContext']), `${field}.securityContext`),
-    ...validateAffinity(asJsonObject(spec['affinity']), `${field}.affinity`),
-    ...validateDns(spec, field),
+  append(
+    errors,
+    validatePodSecurity(asJsonObject(spec['securityContext']), `${field}.securityContext`),
+    validateAffinity(asJsonObject(spec['affinity']), `${field}.affinity`),
+    validateDns(spec, field),
   )
   asJsonObjects(spec['readinessGates']).forEach(({ conditionType }, index) => {
     const path = `${field}.readinessGates[${index}].conditionType`
     errors.push(...invalidEach(path, conditionType, qualifiedName(asString(conditionType))))
   })
-  errors.push(...validateSchedulingGates(asJsonObjects(spec['schedulingGates']), `${field}.schedulingGates`))
-  errors.push(...validateSpread(asJsonObjects(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
+  append(errors, validateSchedulingGates(asJsonObjects(spec['schedulingGates']), `${field}.schedulingGates`))
+  append(errors, validateSpread(asJsonObjects(spec['topologySpreadConstraints']), `${field}.topologySpreadConstraints`))
   for (const name of ['serviceAccountName', 'nodeName'] as const) {
     if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsSubdomain(asString(spec[name]))))
   }
@@ -51,8 +54,8 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   for (const name of ['hostname', 'subdomain'] as const) {
     if (spec[name]) errors.push(...invalidEach(`${field}.${name}`, spec[name], dnsLabel(asString(spec[name]))))
   }
-  errors.push(...validateTolerations(asJsonObjects(spec['tolerations']), `${field}.tolerations`))
-  errors.push(...validateHostAliases(asJsonObjects(spec['hostAliases']), `${field}.hostAliases`))
+  append(errors, validateTolerations(asJsonObjects(spec['tolerations']), `${field}.tolerations`))
+  append(errors, validateHostAliases(asJsonObjects(spec['hostAliases']), `${field}.hostAliases`))
   const { priorityClassName, preemptionPolicy } = spec
   if (priorityClassName) {
     errors.push(
@@ -62,7 +65,7 @@ export function validatePodSpec(spec: JsonObject, field: string): FieldError[] {
   if (!isUnset(preemptionPolicy)) {
     errors.push(...oneOf(preemptionPolicy, `${field}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']))
   }
-  errors.push(...validateSystem(spec['os'], `${field}.os`))
+  append(errors, validateSystem(spec['os'], `${field}.os`))
   return errors
 }
 

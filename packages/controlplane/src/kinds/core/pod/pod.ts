@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, filled, isSemanticallyEqual, isUnset, withField, withinField } from '../../../model/json.ts'
 import { forbidden, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -120,7 +121,7 @@ function validateChange(spec: JsonObject, old: JsonObject): FieldError[] {
   const deadline = validateDeadline(spec['activeDeadlineSeconds'], old['activeDeadlineSeconds'])
   if (deadline) errors.push(deadline)
   if (deadline && typeof spec['activeDeadlineSeconds'] === 'number') return errors
-  errors.push(...validateTolerationChange(asJsonObjects(spec['tolerations']), asJsonObjects(old['tolerations'])))
+  append(errors, validateTolerationChange(asJsonObjects(spec['tolerations']), asJsonObjects(old['tolerations'])))
   const gates = asJsonObjects(spec['schedulingGates']).filter(
     ({ name }) => !asJsonObjects(old['schedulingGates']).some((gate) => gate['name'] === name),
   )

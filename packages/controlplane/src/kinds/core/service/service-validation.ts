@@ -10,6 +10,7 @@ import {
   valueAtPath,
 } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, asNumber, isUnset } from '../../../model/json.ts'
 import {
   duplicate,
@@ -51,23 +52,23 @@ export function validateService(service: JsonObject): FieldError[] {
   if (isHeadless(spec) && isOutside(spec)) {
     errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`))
   }
-  if (type === 'ExternalName') errors.push(...validateExternalName(spec))
-  errors.push(...validatePorts(ports), ...validateLabels(spec['selector'], 'spec.selector'))
+  if (type === 'ExternalName') append(errors, validateExternalName(spec))
+  append(errors, validatePorts(ports), validateLabels(spec['selector'], 'spec.selector'))
   errors.push(...oneOf(spec['sessionAffinity'], 'spec.sessionAffinity', ['ClientIP', 'None']))
-  errors.push(...validateAffinityConfig(spec))
-  if (type !== 'ExternalName') errors.push(...validateAddresses(spec))
+  append(errors, validateAffinityConfig(spec))
+  if (type !== 'ExternalName') append(errors, validateAddresses(spec))
   asArray(spec['externalIPs']).forEach((address, index) => {
     const found = validateAddress(asString(address), `spec.externalIPs[${index}]`, true)
-    errors.push(...found.slice(0, 1))
+    append(errors, found.slice(0, 1))
   })
   errors.push(...oneOf(type, 'spec.type', TYPES))
-  errors.push(...validateUniquePorts(ports, type))
-  errors.push(...validateSourceRanges(asArray(spec['loadBalancerSourceRanges']), type))
+  append(errors, validateUniquePorts(ports, type))
+  append(errors, validateSourceRanges(asArray(spec['loadBalancerSourceRanges']), type))
   if (!isUnset(spec['allocateLoadBalancerNodePorts']) && type !== 'LoadBalancer') {
     const detail = "may only be used when `type` is 'LoadBalancer'"
     errors.push(forbidden('spec.allocateLoadBalancerNodePorts', detail))
   }
-  errors.push(...validateTraffic(spec))
+  append(errors, validateTraffic(spec))
   return errors.length > 0 ? errors : (ALLOCATION_ERRORS.get(spec) ?? [])
 }
 
@@ -123,7 +124,7 @@ function validatePorts(ports: readonly JsonObject[]): FieldError[] {
     errors.push(...invalidEach(`${field}.port`, port ?? 0, portNumber(asNumber(port))))
     errors.push(...oneOf(protocol, `${field}.protocol`, PROTOCOLS))
     // The default is the port itself, whose error is already reported.
-    if (targetPort !== port || asNumber(port) > 0) errors.push(...validatePort(targetPort, `${field}.targetPort`))
+    if (targetPort !== port || asNumber(port) > 0) append(errors, validatePort(targetPort, `${field}.targetPort`))
     if (appProtocol)
       errors.push(...invalidEach(`${field}.appProtocol`, appProtocol, qualifiedName(asString(appProtocol))))
     return errors
@@ -179,7 +180,7 @@ function validateAddresses(spec: JsonObject): FieldError[] {
   list.forEach((one, index) => {
     if (index === 0 && one === 'None') {
       if (list.length > 1) errors.push(invalidValue(field, list, "'None' must be the first and only value"))
-    } else errors.push(...validateAddress(asString(one), `${field}[${index}]`))
+    } else append(errors, validateAddress(asString(one), `${field}[${index}]`))
   })
   if (list.length > 2) errors.push(invalidValue(field, list, 'may only hold up to 2 values'))
   return errors

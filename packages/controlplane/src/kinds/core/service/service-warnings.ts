@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { addressWarnings, networkWarnings } from '../../common/ip-warnings.ts'
 
 const TOPOLOGY_HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
@@ -21,18 +22,18 @@ export function warningsForService(service: JsonObject): readonly string[] {
     valueAtPath(service, 'metadata', 'annotations', TOPOLOGY_HINTS_ANNOTATION) !== undefined,
     `annotation ${TOPOLOGY_HINTS_ANNOTATION} is deprecated, please use ${TOPOLOGY_MODE_ANNOTATION} instead`,
   )
-  addresses.forEach((address, index) => warnings.push(...addressWarnings(address, `spec.clusterIPs[${index}]`)))
+  addresses.forEach((address, index) => append(warnings, addressWarnings(address, `spec.clusterIPs[${index}]`)))
   sayIf(isHeadless && Boolean(loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services')
   sayIf(isHeadless && outside.length > 0, 'spec.externalIPs is ignored for headless services')
   sayIf(isHeadless && sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services')
-  outside.forEach((address, index) => warnings.push(...addressWarnings(address, `spec.externalIPs[${index}]`)))
+  outside.forEach((address, index) => append(warnings, addressWarnings(address, `spec.externalIPs[${index}]`)))
   sayIf(
     outside.length > 0 && !isHeadless && !isName,
     'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
   )
-  warnings.push(...addressWarnings(asString(loadBalancerIP), 'spec.loadBalancerIP'))
+  append(warnings, addressWarnings(asString(loadBalancerIP), 'spec.loadBalancerIP'))
   asArray(spec['loadBalancerSourceRanges']).forEach((range, index) =>
-    warnings.push(...networkWarnings(asString(range), `spec.loadBalancerSourceRanges[${index}]`)),
+    append(warnings, networkWarnings(asString(range), `spec.loadBalancerSourceRanges[${index}]`)),
   )
   sayIf(isName && outside.length > 0, 'spec.externalIPs is ignored when spec.type is "ExternalName"')
   sayIf(!isName && Boolean(externalName), 'spec.externalName is ignored when spec.type is not "ExternalName"')

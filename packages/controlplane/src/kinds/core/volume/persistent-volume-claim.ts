@@ -2,6 +2,7 @@ import type { LabelSelector } from '@tenure/kube'
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, dnsSubdomain, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { filled, filledUnset, isUnset, withField, withinField } from '../../../model/json.ts'
 import { invalidEach, invalidValue, notSupported, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -55,8 +56,8 @@ function validateClaimSpec(spec: JsonObject, field: string): FieldError[] {
   const modes = asArray(spec['accessModes'])
   const errors: FieldError[] = []
   if (modes.length === 0) errors.push(required(`${field}.accessModes`, 'at least 1 access mode is required'))
-  errors.push(...validateSelector(spec['selector'] as LabelSelector | undefined, `${field}.selector`))
-  errors.push(...validateModes(modes, `${field}.accessModes`))
+  append(errors, validateSelector(spec['selector'] as LabelSelector | undefined, `${field}.selector`))
+  append(errors, validateModes(modes, `${field}.accessModes`))
   const storage = valueAtPath(spec, 'resources', 'requests', 'storage')
   const path = `${field}.resources[storage]`
   if (storage === undefined) errors.push(required(path))
@@ -69,7 +70,7 @@ function validateClaimSpec(spec: JsonObject, field: string): FieldError[] {
     errors.push(notSupported(`${field}.volumeMode`, volumeMode, VOLUME_MODES))
   }
   const { volumeAttributesClassName: attributes } = spec
-  errors.push(...validateDataSources(spec, field))
+  append(errors, validateDataSources(spec, field))
   if (attributes) {
     errors.push(...invalidEach(`${field}.volumeAttributesClassName`, attributes, dnsSubdomain(asString(attributes))))
   }

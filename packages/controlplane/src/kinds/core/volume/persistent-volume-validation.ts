@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asArray, asJsonObject, asString, dnsSubdomain, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { isAbsent, isUnset } from '../../../model/json.ts'
 import { forbidden, invalidEach, invalidValue, notSupported, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -102,7 +103,7 @@ export function validateVolumeSpec(spec: JsonObject): FieldError[] {
   const capacity = asJsonObject(spec['capacity'])
   const errors: FieldError[] = []
   if (modes.length === 0) errors.push(required('spec.accessModes'))
-  errors.push(...validateModes(modes, 'spec.accessModes'))
+  append(errors, validateModes(modes, 'spec.accessModes'))
   if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
   if (!Object.hasOwn(capacity, 'storage') || Object.keys(capacity).length > 1) {
     errors.push(notSupported('spec.capacity', spec['capacity'] ?? null, ['storage']))
@@ -127,7 +128,7 @@ export function validateVolumeSpec(spec: JsonObject): FieldError[] {
     errors.push(forbidden(`spec.${source}`, 'may not specify more than 1 volume type'))
   }
   const [source] = sources
-  if (source) errors.push(...(SOURCE_RULES[source]?.(asJsonObject(spec[source]), `spec.${source}`) ?? []))
+  if (source) append(errors, SOURCE_RULES[source]?.(asJsonObject(spec[source]), `spec.${source}`) ?? [])
   if (sources.length === 0) errors.push(required('spec', 'must specify a volume type'))
   if (policy === 'Recycle' && valueAtPath(spec, 'hostPath', 'path') === '/') {
     const detail = "may not be 'recycle' for a hostPath mount of '/'"
@@ -140,7 +141,7 @@ export function validateVolumeSpec(spec: JsonObject): FieldError[] {
   if (!isUnset(volumeMode) && !VOLUME_MODES.includes(asString(volumeMode))) {
     errors.push(notSupported('spec.volumeMode', volumeMode, VOLUME_MODES))
   }
-  if (isJsonObject(nodeAffinity)) errors.push(...validateReach(nodeAffinity, 'spec.nodeAffinity'))
+  if (isJsonObject(nodeAffinity)) append(errors, validateReach(nodeAffinity, 'spec.nodeAffinity'))
   else if (source === 'local') {
     errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, isJsonObject, valueAtPath } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects, isAbsent, isSemanticallyEqual, withField, withinField } from '../../../model/json.ts'
 import { forbidden, immutable, invalidStruct } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -74,7 +75,7 @@ export function validateVolumeChange(spec: JsonObject, old: JsonObject): FieldEr
     const detail = 'spec.persistentvolumesource is immutable after creation\n'
     errors.push(forbidden('spec.persistentvolumesource', detail))
   }
-  errors.push(...unchanged('volumeMode', spec['volumeMode'], old['volumeMode']))
+  append(errors, unchanged('volumeMode', spec['volumeMode'], old['volumeMode']))
   if (isJsonObject(old['nodeAffinity']) && !isSameReach(spec['nodeAffinity'], old['nodeAffinity'])) {
     const detail = 'field is immutable, except for updating from beta label to GA'
     errors.push(invalidStruct('nodeAffinity', shownReach(spec['nodeAffinity']), detail))

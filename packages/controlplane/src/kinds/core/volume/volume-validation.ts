@@ -1,6 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 import { asJsonObject, asString, dnsLabel, isJsonObject } from '@tenure/kube/model'
 
+import { append } from '../../../model/append.ts'
 import { asJsonObjects } from '../../../model/json.ts'
 import { duplicate, forbidden, invalidEach, invalidValue, required } from '../../../schema/field-errors.ts'
 import type { FieldError } from '../../../schema/types.ts'
@@ -55,7 +56,7 @@ export function validateVolumes(
     else found.push(required(`${path}.name`))
     if (names.has(name)) found.push(duplicate(`${path}.name`, name))
     if (found.length === 0) names.add(name)
-    errors.push(...found)
+    append(errors, found)
   })
   return names
 }
@@ -67,7 +68,7 @@ function validateSource(volume: JsonObject, field: string): FieldError[] {
     const source = volume[name]
     if (!isJsonObject(source)) continue
     if (seen++ > 0) errors.push(forbidden(`${field}.${name}`, 'may not specify more than 1 volume type'))
-    else if (validate) errors.push(...validate(source, `${field}.${name}`))
+    else if (validate) append(errors, validate(source, `${field}.${name}`))
   }
   if (seen === 0) errors.push(required(field, 'must specify a volume type'))
   return errors
@@ -97,7 +98,7 @@ function validateItems(source: JsonObject, field: string): FieldError[] {
   }
   asJsonObjects(source['items']).forEach((item, index) => {
     const path = `${field}.items[${index}]`
-    errors.push(...needs(item, path, 'key', 'path'), ...validateWithin(asString(item['path']), `${path}.path`))
+    append(errors, needs(item, path, 'key', 'path'), validateWithin(asString(item['path']), `${path}.path`))
   })
   return errors
 }
@@ -114,7 +115,7 @@ function validateProjected(source: JsonObject, field: string): FieldError[] {
     const path = `${field}.sources[${index}]`
     const errors: FieldError[] = []
     for (const name of ['secret', 'configMap']) {
-      if (isJsonObject(projection[name])) errors.push(...needs(projection[name], `${path}.${name}`, 'name'))
+      if (isJsonObject(projection[name])) append(errors, needs(projection[name], `${path}.${name}`, 'name'))
     }
     if (isJsonObject(projection['serviceAccountToken'])) {
       const token = projection['serviceAccountToken']
@@ -123,7 +124,7 @@ function validateProjected(source: JsonObject, field: string): FieldError[] {
         const detail = 'may not specify a duration less than 10 minutes'
         errors.push(invalidValue(`${path}.serviceAccountToken.expirationSeconds`, seconds, detail))
       }
-      errors.push(...needs(token, `${path}.serviceAccountToken`, 'path'))
+      append(errors, needs(token, `${path}.serviceAccountToken`, 'path'))
     }
     const count = Object.keys(asJsonObject(projection)).length
     if (count > 1) errors.push(forbidden(path, 'may not specify more than 1 volume type per source'))
