@@ -132,7 +132,7 @@ export function directedRequests(): HostileRequest[] {
       `${CORE}/pods?fieldValidation=Warn`,
       object('Pod', unique(), { spec: { containers: many(20_000, () => ({ name: 'c', unknown: 1, other: 2 })) } }),
     ),
-    post('many keys', MAPS, object('ConfigMap', unique(), { data: keys(50_000) })),
+    post('many keys', MAPS, object('ConfigMap', unique(), { data: keys(80_000) })),
     post(
       'many invalid keys',
       MAPS,
@@ -142,6 +142,11 @@ export function directedRequests(): HostileRequest[] {
       'many invalid annotations',
       MAPS,
       json({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: unique(), annotations: keys(100_000, 'a') } }),
+    ),
+    post(
+      'many invalid labels',
+      MAPS,
+      json({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: unique(), labels: keys(100_000, '/') } }),
     ),
     post(
       'many owners',

@@ -89,6 +89,17 @@ describe('Fields', () => {
     )
   })
 
+  test('a union is sorted, with the field of a node before its children', () => {
+    fc.assert(
+      fc.property(fields, fields, (a, b) => {
+        const both = union(a, b)
+        const shuffled = Object.fromEntries(Object.entries(both).toReversed())
+        expect(JSON.stringify(both)).toBe(JSON.stringify(canonicalFields(shuffled)))
+        expect(JSON.stringify(both)).toBe(JSON.stringify(union(b, a)))
+      }),
+    )
+  })
+
   test('a set is written in kube-apiserver order: fields, keys, values, indexes, each by value', () => {
     const unordered = {
       'i:10': {},

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@tenure/kube/model'
-import type { ParsedElement, PathElement } from './path-element.ts'
+import type { PathElement } from './path-element.ts'
 import { canonicalElement, compareElements, parsedElement, printElement } from './path-element.ts'
 
 /**
@@ -45,35 +45,38 @@ export function fieldsEqual(a: FieldSet, b: FieldSet): boolean {
   return size === 0
 }
 
-/** Sorted by path element; sorts only if needed. */
-function inOrder(draft: Draft): FieldSet {
+/**
+ * A node with these children, sorted, and with its own field as a member if `self` is true; undefined if it is empty.
+ * Makes at most one copy, because copies of large nodes take long.
+ */
+export function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
   const keys = Object.keys(draft)
-  const start = keys[0] === SELF ? 1 : 0
-  if (keys.length - start < 2) return draft
-  const elements = keys.filter((key) => key !== SELF).map(parsedElement)
-  let before = elements[0]
-  for (const element of elements) {
-    if (before && compareElements(before, element) > 0) return sorted(draft, elements)
-    before = element
-  }
-  return draft
-}
-
-function sorted(draft: Draft, elements: readonly ParsedElement[]): FieldSet {
+  if (keys.length === 0) return self ? LEAF : undefined
+  const isSelf = draft[SELF] !== undefined
+  const children = isSelf ? keys.filter((key) => key !== SELF) : keys
+  const ordered = inOrder(children)
+  if (ordered === children && (keys[0] === SELF || !(self || isSelf))) return draft
   const result: Draft = {}
-  const self = draft[SELF]
-  if (self) result[SELF] = self
-  for (const { element } of elements.toSorted(compareElements)) {
+  if (self || isSelf) result[SELF] = LEAF
+  for (const element of ordered) {
     const node = draft[element]
     if (node) result[element] = node
   }
   return result
 }
 
-/** A node with these children, sorted; undefined if it is empty. */
-export function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
-  if (isEmpty(draft)) return self ? LEAF : undefined
-  return inOrder(self ? { [SELF]: LEAF, ...draft } : draft)
+/** Sorts only if needed. */
+function inOrder(elements: readonly PathElement[]): readonly PathElement[] {
+  if (elements.length < 2) return elements
+  const parsed = elements.map(parsedElement)
+  let before = parsed[0]
+  for (const element of parsed) {
+    if (before && compareElements(before, element) > 0) {
+      return parsed.toSorted(compareElements).map((each) => each.element)
+    }
+    before = element
+  }
+  return elements
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
@@ -92,8 +95,8 @@ function unite(a: FieldSet, b: FieldSet, self: boolean): FieldSet {
       draft[key] = both
     }
   }
-  if (self && a[SELF] === undefined) draft = { [SELF]: LEAF, ...(draft ?? a) }
-  return draft ? inOrder(draft) : a
+  const addsSelf = self && a[SELF] === undefined
+  return draft || addsSelf ? (nodeOf(draft ?? a, addsSelf) ?? LEAF) : a
 }
 
 function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
