@@ -6,11 +6,12 @@ import { importsOf, packageSources, root } from './sources.ts'
 
 /** The packages that each package may import. Operators use kube, runtime and http, and no other operator. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  kube: [],
-  runtime: ['kube'],
+  yaml: [],
+  kube: ['yaml'],
+  runtime: ['yaml', 'kube'],
   http: ['kube', 'runtime'],
-  gotemplate: [],
-  controlplane: ['kube', 'runtime'],
+  gotemplate: ['yaml'],
+  controlplane: ['yaml', 'kube', 'runtime'],
   applications: ['kube', 'runtime', 'http'],
   claims: ['kube', 'runtime', 'http', 'gotemplate'],
   leases: ['kube', 'runtime'],

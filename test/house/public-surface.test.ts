@@ -15,7 +15,7 @@ test.each(Object.keys(surface))('%s exports exactly the names in public-surface.
 })
 
 test('public-surface.json lists every entry of every package', () => {
-  const entries = ['kube', 'runtime', 'http', 'controlplane', 'applications', 'leases'].flatMap((name) => {
+  const entries = ['yaml', 'kube', 'runtime', 'http', 'controlplane', 'applications', 'leases'].flatMap((name) => {
     const manifest = JSON.parse(readFileSync(path.join(root, 'packages', name, 'package.json'), 'utf8')) as {
       name: string
       exports: Record<string, string>

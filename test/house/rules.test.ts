@@ -42,7 +42,11 @@ test.each([
   ],
   ['any', 'export const anything: any = 1\n', 'no-explicit-any'],
   ['a non-null assertion', 'export const first = (list: string[]): string => list[0]!\n', 'non-null'],
-  ['an import of a higher package', "export { start } from '@tenure/applications'\n", 'runtime imports kube only'],
+  [
+    'an import of a higher package',
+    "export { start } from '@tenure/applications'\n",
+    'runtime imports kube and yaml only',
+  ],
 ])('the linter rejects %s', (_name, code, message) => {
   expect(lint(code)).toContain(message)
 })

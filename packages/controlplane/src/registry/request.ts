@@ -1,3 +1,5 @@
+import type { DuplicateKeys } from '@tenure/yaml'
+
 import type { KubeObject } from '@tenure/kube'
 import type { StoredObject } from '../storage/types.ts'
 import type { ResourceDefinition, User } from './types.ts'
@@ -26,12 +28,6 @@ export interface RequestOptions {
   readonly orphanDependents?: boolean
   readonly gracePeriodSeconds?: number
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
-}
-
-/** Duplicate keys found while parsing, as messages: one for the error that lists all, and one warning each. */
-export interface DuplicateKeys {
-  readonly error: string
-  readonly warnings: readonly string[]
 }
 
 /** One request for a resource, after routing and authentication. */

@@ -1,34 +1,7 @@
 /** Text as Go's fmt and encoding/json write it, for error messages that quote values. */
+import { goQuote } from '@tenure/yaml'
 
-const NAMED = new Map([
-  [7, '\\a'],
-  [8, '\\b'],
-  [9, '\\t'],
-  [10, '\\n'],
-  [11, '\\v'],
-  [12, '\\f'],
-  [13, '\\r'],
-  [34, '\\"'],
-  [92, '\\\\'],
-])
-const PLAIN = /^[ !#-[\]-~]*$/
-const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
-
-/** `%q`. */
-export function goQuote(text: string): string {
-  if (PLAIN.test(text)) return `"${text}"`
-  let quoted = '"'
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0
-    const named = NAMED.get(code)
-    if (named !== undefined) quoted += named
-    else if (PRINTABLE.test(character)) quoted += character
-    else if (code < 0x80) quoted += `\\x${hex(code, 2)}`
-    else if (code < 0x1_00_00) quoted += `\\u${hex(code, 4)}`
-    else quoted += `\\U${hex(code, 8)}`
-  }
-  return `${quoted}"`
-}
+export { goQuote }
 
 const HTML = /[<>&\u2028\u2029]/g
 

@@ -52,8 +52,8 @@ async function parseFile(path: string, readText: (path: string) => Promise<strin
   }
   try {
     if (path.endsWith('.json')) return JSON.parse(text) as unknown
-    const { load } = await import('js-yaml')
-    return text.trim() === '' ? undefined : load(text)
+    const { readYaml } = await import('@tenure/yaml')
+    return readYaml(text).value
   } catch (error) {
     throw new TenureError(
       'TENURE_CONFIGURATION_FILE',

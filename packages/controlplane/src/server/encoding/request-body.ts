@@ -1,6 +1,6 @@
 import { badRequest, StatusError } from '../../errors.ts'
 import { JsonSyntaxError, parseJson } from '../../registry/decode/json-text.ts'
-import type { DuplicateKeys } from '../../registry/request.ts'
+import type { DuplicateKeys } from '@tenure/yaml'
 import { goQuote } from '../../schema/go-text.ts'
 
 /** Larger bodies are refused, as in kube-apiserver. */
@@ -103,9 +103,11 @@ function duplicateFields(paths: readonly string[]): DuplicateKeys {
 }
 
 async function parseYaml(text: string, purpose: BodyPurpose): Promise<ParsedBody> {
-  const { readYaml } = await import('../yaml/read-yaml.ts')
+  const { readYaml } = await import('@tenure/yaml')
   try {
-    return readYaml(text)
+    const { value, ...rest } = readYaml(text)
+    // kube-apiserver takes an empty document for an empty object.
+    return { value: value ?? {}, ...rest }
   } catch (error) {
     throw badRequest(purpose.yaml(error instanceof Error ? error.message : String(error)))
   }

@@ -59,7 +59,7 @@ async function fromProtobuf(bytes: Buffer): Promise<string> {
 /** JSON is decoded as UTF-8 with replacement characters; YAML may have another encoding and must be valid. */
 async function textOf(bytes: Buffer, type: string | undefined): Promise<Pick<ServerRequest, 'body' | 'unreadable'>> {
   if (!type?.includes('yaml') || isUtf8(bytes)) return { body: bytes.toString() }
-  const { decodeYaml } = await import('../yaml/encoding.ts')
+  const { decodeYaml } = await import('@tenure/yaml')
   return decodeYaml(bytes)
 }
 

@@ -1,3 +1,5 @@
+import type { YamlValue } from '@tenure/yaml'
+
 import { ListBody } from '../encoding/list-body.ts'
 import type { WatchFeed } from '../watch/watch-feed.ts'
 
@@ -57,10 +59,10 @@ export function warningLine(warning: string): string {
 export async function asYaml(response: ServerResponse): Promise<ServerResponse> {
   const body = response.body instanceof ListBody ? response.body.text() : response.body
   if (typeof body !== 'string' || !response.headers['content-type']?.startsWith('application/json')) return response
-  const { dump } = await import('js-yaml')
+  const { writeYaml } = await import('@tenure/yaml')
   return {
     ...response,
     headers: { ...response.headers, 'content-type': 'application/yaml' },
-    body: dump(JSON.parse(body), { sortKeys: true, lineWidth: -1, noRefs: true }),
+    body: writeYaml(JSON.parse(body) as YamlValue),
   }
 }

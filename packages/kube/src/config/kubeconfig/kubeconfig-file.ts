@@ -81,17 +81,18 @@ async function parseYaml(text: string, file: string): Promise<unknown> {
   const json = parseJson(text)
   if (json !== undefined) return json
   // Loaded on demand: a pod with a service account does not need it.
-  const { CORE_SCHEMA, YAMLException, loadAll, mergeTag } = await import('js-yaml')
+  const { readYaml, YamlError } = await import('@tenure/yaml')
   try {
-    return loadAll(text, { schema: CORE_SCHEMA.withTags(mergeTag) })[0]
+    return readYaml(text).value ?? undefined
   } catch (error) {
-    if (!(error instanceof YAMLException)) throw error
-    const line = error.mark ? ` at line ${error.mark.line + 1}` : ''
+    // The original error is not attached: its message may quote the file, which may contain a token.
+    const { problem, line } =
+      error instanceof YamlError ? error : { problem: 'a value cannot be read', line: undefined }
+    const place = line === undefined ? '' : ` at line ${line}`
     throw kubeconfigError(
       'YAML',
-      `The kubeconfig ${file} is not valid YAML (${error.reason}${line}): correct it or point KUBECONFIG at another file.`,
-      // The original error is not attached: its message quotes the file, which may contain a token.
-      new Error(error.reason),
+      `The kubeconfig ${file} is not valid YAML (${problem}${place}): correct it or point KUBECONFIG at another file.`,
+      new Error(problem),
     )
   }
 }

@@ -134,7 +134,7 @@ describe('credentials', () => {
     expect(both.credential).toMatchObject({ kind: 'token-file', path: '/home/me/.kube/tok' })
     const basic = await load({
       '/home/me/.kube/config': withUser(
-        'username: n, password: p, as: x, as-uid: "7", as-groups: [g, h], as-user-extra: { k: [v] }',
+        'username: "n", password: p, as: x, as-uid: "7", as-groups: [g, h], as-user-extra: { k: [v] }',
       ),
     })
     expect(basic.credential).toMatchObject({ kind: 'basic', username: 'n' })
@@ -163,7 +163,7 @@ describe('credentials', () => {
     const config = await load(
       {
         '/home/me/.kube/config': withUser(
-          'username: n, password: hunter2',
+          'username: "n", password: hunter2',
           'server: https://a, proxy-url: "http://u:hunter2@p"',
         ),
       },

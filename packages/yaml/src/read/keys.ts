@@ -1,5 +1,6 @@
 /** Keys of YAML mappings: their identity, and their form in messages and in JSON. */
-import { goQuote } from '../../schema/go-text.ts'
+import { goFloat } from '../go-float.ts'
+import { goQuote } from '../go-quote.ts'
 import type { ScalarValue } from './scalars.ts'
 
 /** Equal for equal keys. The number 1 and the text "1" differ: only JSON gives them the same name. */
@@ -22,22 +23,4 @@ export function jsonName(key: ScalarValue): string | undefined {
   if (typeof key !== 'number') return String(key)
   if (Number.isFinite(key)) return goFloat(key, 32)
   return Number.isNaN(key) ? '.nan' : key > 0 ? '.inf' : '-.inf'
-}
-
-/** The shortest text that reads back as this number, as Go's `%g` writes it. */
-function goFloat(value: number, bits: 32 | 64 = 64): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
-  const [digits = '', power = ''] = (bits === 64 ? value.toExponential() : shortSingle(value)).split('e')
-  const exponent = Number(power)
-  if (exponent >= -4 && exponent < 6) return Number(`${digits}e${power}`).toString()
-  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-}
-
-function shortSingle(value: number): string {
-  const single = Math.fround(value)
-  for (let digits = 0; digits < 8; digits++) {
-    const text = single.toExponential(digits)
-    if (Math.fround(Number(text)) === single) return text
-  }
-  return single.toExponential(8)
 }

@@ -1,21 +1,32 @@
-import { goSyntax } from '../../patch/go-format.ts'
-import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
-import type { DuplicateKeys } from '../../registry/request.ts'
-import { readDocument, STANDARD_TAG } from './document.ts'
+import { goQuote } from '../go-quote.ts'
+import { MAX_DEPTH, readDocument, STANDARD_TAG } from './document.ts'
 import type { YamlAlias, YamlMapping, YamlNode, YamlScalar } from './document.ts'
 import { jsonName, keyIdentity, shownKey } from './keys.ts'
 import { scalarValue } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
+/** Duplicate keys found while parsing, as messages: one for the error that lists all, and one warning each. */
+export interface DuplicateKeys {
+  readonly error: string
+  readonly warnings: readonly string[]
+}
+
+export interface YamlContent {
+  /** As JSON has it: numbers are float64, keys are strings and sorted. Null for an empty document. */
+  readonly value: unknown
+  /** Undefined if there are none. */
+  readonly duplicateKeys?: DuplicateKeys
+}
+
 /**
- * Reads YAML as kube-apiserver does. The last of duplicate keys wins, and duplicates are reported. Throws an Error with
- * the reason if the text is malformed.
+ * Reads the first document of a YAML text as sigs.k8s.io/yaml does. The last of duplicate keys wins, and duplicates are
+ * reported. Throws an Error with the reason if the text is malformed.
  */
-export function readYaml(text: string): { readonly value: unknown; readonly duplicateKeys?: DuplicateKeys } {
+export function readYaml(text: string): YamlContent {
   const document = readDocument(text)
-  if (!document) return { value: {} }
+  if (!document) return { value: null }
   const reading = new DocumentReader()
-  const value = reading.jsonOf(document, 0) ?? {}
+  const value = reading.jsonOf(document, 0)
   return reading.duplicateKeys.length > 0 ? { value, duplicateKeys: toDuplicateKeys(reading.duplicateKeys) } : { value }
 }
 
@@ -137,7 +148,7 @@ class DocumentReader {
   }
 
   #enter(depth: number): void {
-    if (depth > MAX_JSON_DEPTH) throw new Error('yaml: exceeded max depth')
+    if (depth > MAX_DEPTH) throw new Error('yaml: exceeded max depth')
     this.#nodes++
     if (this.#open.size > 0) this.#aliased++
     if (this.#aliased <= MIN_CHECKED_ALIASED_NODES || this.#nodes <= MIN_CHECKED_NODES) return
@@ -179,6 +190,14 @@ function jsonObject(held: Held): Readonly<Record<string, unknown>> {
   return Object.fromEntries([...values.keys()].toSorted().map((name) => [name, values.get(name)]))
 }
 
-/** Formats a mapping, whose keys may have any type in Go's YAML. */
-const shown = (value: unknown): string =>
-  value === null ? '<nil>' : goSyntax(value).replaceAll('map[string]', 'map[interface {}]')
+/** Formats a value as `%#v`; the keys of a mapping may have any type in Go's YAML. */
+const shown = (value: unknown): string => (value === null ? '<nil>' : goSyntax(value))
+
+function goSyntax(value: unknown): string {
+  if (value === null) return 'interface {}(nil)'
+  if (typeof value === 'string') return goQuote(value)
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const entries = Object.entries(value).map(([key, item]) => `${goQuote(key)}:${goSyntax(item)}`)
+  return `map[interface {}]interface {}{${entries.join(', ')}}`
+}

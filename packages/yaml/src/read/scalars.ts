@@ -59,7 +59,7 @@ const MAX_DIGITS = 64
 const MIN_SIGNED = -(2n ** 63n)
 const MAX_UNSIGNED = 2n ** 64n
 
-function plainValue(text: string): ScalarValue {
+export function plainValue(text: string): ScalarValue {
   const word = WORDS.get(text)
   if (word !== undefined) return word
   if (!/^[-+.\d]/.test(text)) return text
@@ -92,7 +92,7 @@ function binaryText(text: string): string {
 const TIMESTAMP =
   /^(?<date>\d{4}-\d\d?-\d\d?)(?:(?:[Tt]\d\d?:\d\d?:\d\d?(?:\.\d+)?(?:Z|[-+]\d\d:\d\d))|(?: \d\d?:\d\d?:\d\d?(?:\.\d+)?))?$/
 
-function isTimestamp(text: string): boolean {
+export function isTimestamp(text: string): boolean {
   const [year = 0, month = 0, day = 0] = TIMESTAMP.exec(text)?.groups?.['date']?.split('-').map(Number) ?? []
   return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }

@@ -1,5 +1,4 @@
 /** Parses the first document of a YAML text as a tree. Scalars and repeated keys are resolved later. */
-import { MAX_JSON_DEPTH } from '../../registry/decode/json-text.ts'
 import { YamlError } from './cursor.ts'
 import type { Mark } from './cursor.ts'
 import { Scanner } from './scanner.ts'
@@ -37,6 +36,9 @@ export interface YamlAlias extends Placed {
 export type YamlNode = YamlScalar | YamlSequence | YamlMapping | YamlAlias
 
 export const STANDARD_TAG = 'tag:yaml.org,2002:'
+
+/** Maximum nesting of lists and mappings; JSON request bodies have the same. */
+export const MAX_DEPTH = 500
 
 const CONTROL = /[^\t\n\r -~\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 
@@ -128,7 +130,7 @@ class Parser {
     const alias = this.#takeIf('alias')
     if (alias?.type === 'alias') return this.#alias(alias.name, alias.start)
     const properties = this.#properties()
-    if (++this.#depth > MAX_JSON_DEPTH) throw unexpected('exceeded max depth', this.#peek().start)
+    if (++this.#depth > MAX_DEPTH) throw unexpected('exceeded max depth', this.#peek().start)
     const node = this.#content(properties, place)
     this.#depth--
     return node

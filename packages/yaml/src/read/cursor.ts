@@ -2,8 +2,13 @@
 
 /** A syntax error and its line, which is undefined for the first line, as in kube-apiserver. */
 export class YamlError extends Error {
+  readonly problem: string
+  readonly line: number | undefined
+
   constructor(problem: string, line: number | undefined) {
     super(`yaml: ${line === undefined || line === 0 ? '' : `line ${line}: `}${problem}`)
+    this.problem = problem
+    this.line = line === 0 ? undefined : line
   }
 }
 

@@ -1,0 +1,6 @@
+export { readYaml, type DuplicateKeys, type YamlContent } from './read/read-yaml.ts'
+export { decodeYaml, type DecodedYaml } from './read/encoding.ts'
+export { YamlError } from './read/cursor.ts'
+export { writeYaml, type YamlWriteOptions, type YamlValue } from './write/write-yaml.ts'
+export { goEscape, goQuote, goQuoteAscii, isPrintable } from './go-quote.ts'
+export { goFloat } from './go-float.ts'
