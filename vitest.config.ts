@@ -13,6 +13,7 @@ export default defineConfig({
             'test/seeds/**/*.test.ts',
             'test/operators/**/*.test.ts',
             'test/hostile/**/*.test.ts',
+            'test/gotemplate/recorded.test.ts',
           ],
           testTimeout: 20_000,
         },
@@ -24,6 +25,7 @@ export default defineConfig({
             'test/cluster/**/*.test.ts',
             'test/differential/**/*.test.ts',
             'test/kubectl/**/*.test.ts',
+            'test/gotemplate/oracle.test.ts',
             'test/operators/**/*.test.ts',
           ],
           // These tests run only on floors without a cluster.

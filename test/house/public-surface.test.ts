@@ -15,12 +15,14 @@ test.each(Object.keys(surface))('%s exports exactly the names in public-surface.
 })
 
 test('public-surface.json lists every entry of every package', () => {
-  const entries = ['yaml', 'kube', 'runtime', 'http', 'controlplane', 'applications', 'leases'].flatMap((name) => {
-    const manifest = JSON.parse(readFileSync(path.join(root, 'packages', name, 'package.json'), 'utf8')) as {
-      name: string
-      exports: Record<string, string>
-    }
-    return Object.keys(manifest.exports).map((entry) => path.posix.join(manifest.name, entry))
-  })
+  const entries = ['yaml', 'gotemplate', 'kube', 'runtime', 'http', 'controlplane', 'applications', 'leases'].flatMap(
+    (name) => {
+      const manifest = JSON.parse(readFileSync(path.join(root, 'packages', name, 'package.json'), 'utf8')) as {
+        name: string
+        exports: Record<string, string>
+      }
+      return Object.keys(manifest.exports).map((entry) => path.posix.join(manifest.name, entry))
+    },
+  )
   expect(Object.keys(surface).toSorted()).toEqual(entries.toSorted())
 })
