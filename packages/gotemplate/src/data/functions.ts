@@ -6,6 +6,7 @@ import { GoList, itemsOf, NamedMap } from '../values/values.ts'
 import type { GoValue } from '../values/values.ts'
 import { fn } from '../functions/define.ts'
 import { JsonProblem, readJson } from './json-read.ts'
+import type { ReadJson } from './json-read.ts'
 import { writeJson } from './json-write.ts'
 import type { JsonWriteOptions } from './json-write.ts'
 import { readToml, TomlProblem } from './toml-read.ts'
@@ -18,8 +19,9 @@ const LIST = '[]interface {}'
 /** The name that encoding/json gives to a value of the wrong type. */
 function jsonTypeName(value: GoValue): string {
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number') return 'number'
   if (typeof value === 'string') return 'string'
+  // A number that is out of range was read as nil.
+  if (typeof value === 'number' || value === null) return 'number'
   return itemsOf(value) ? 'array' : 'object'
 }
 
@@ -27,24 +29,25 @@ const wrongType = (value: GoValue, type: string): string =>
   `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`
 
 /** The map that a text holds; an error becomes its entry `Error`. */
-function toMap(read: () => GoValue, prefix: string): GoValue {
+function toMap(read: () => ReadJson, prefix: string): GoValue {
   try {
-    const value = read()
+    const { value, outOfRange } = read()
     // A null in JSON makes the map nil; sigs.k8s.io/yaml leaves the empty map as it is.
-    if (value === null) return prefix === '' ? new NamedMap(MAP, 'interface {}', null) : new Map()
-    if (value instanceof Map) return value
-    return new Map([['Error', prefix + wrongType(value, MAP)]])
+    if (value === null && !outOfRange) return prefix === '' ? new NamedMap(MAP, 'interface {}', null) : new Map()
+    if (!(value instanceof Map)) return new Map([['Error', prefix + wrongType(value, MAP)]])
+    return outOfRange ? new Map([...value, ['Error', outOfRange.message]]) : value
   } catch (error) {
     return new Map([['Error', messageOf(error)]])
   }
 }
 
 /** The list that a text holds; an error becomes its only item. */
-function toList(read: () => GoValue, prefix: string): GoValue {
+function toList(read: () => ReadJson, prefix: string): GoValue {
   try {
-    const value = read()
-    if (value === null) return prefix === '' ? new GoList(LIST, null) : []
-    return itemsOf(value) ? value : [prefix + wrongType(value, LIST)]
+    const { value, outOfRange } = read()
+    if (value === null && !outOfRange) return prefix === '' ? new GoList(LIST, null) : []
+    if (value === null || !itemsOf(value)) return [prefix + wrongType(value, LIST)]
+    return outOfRange ? [outOfRange.message] : value
   } catch (error) {
     return [messageOf(error)]
   }
@@ -54,6 +57,8 @@ function messageOf(error: unknown): string {
   if (error instanceof JsonProblem || error instanceof YamlProblem || error instanceof TomlProblem) return error.message
   throw error
 }
+
+const inRange = (value: GoValue): ReadJson => ({ value, outOfRange: undefined })
 
 const JSON_PREFIX = 'error unmarshaling JSON: while decoding JSON: '
 
@@ -97,7 +102,9 @@ export const dataFunctions: readonly GoFunction[] = [
   fn('fromJsonArray', ['string'], ([text], context) => toList(() => readJson(toDisplay(charged(text, context))), '')),
   fn('mustFromJson', ['string'], ([text], context) => {
     try {
-      return readJson(toDisplay(charged(text, context)))
+      const { value, outOfRange } = readJson(toDisplay(charged(text, context)))
+      if (outOfRange) throw outOfRange
+      return value
     } catch (error) {
       throw new FunctionError(messageOf(error))
     }
@@ -106,8 +113,10 @@ export const dataFunctions: readonly GoFunction[] = [
   fn('toYamlPretty', ['interface {}'], ([value], context) =>
     orEmpty(() => trimNewline(prettyYamlText(value)), context),
   ),
-  fn('fromYaml', ['string'], ([text], context) => toMap(() => parseYaml(charged(text, context)), JSON_PREFIX)),
-  fn('fromYamlArray', ['string'], ([text], context) => toList(() => parseYaml(charged(text, context)), JSON_PREFIX)),
+  fn('fromYaml', ['string'], ([text], context) => toMap(() => inRange(parseYaml(charged(text, context))), JSON_PREFIX)),
+  fn('fromYamlArray', ['string'], ([text], context) =>
+    toList(() => inRange(parseYaml(charged(text, context))), JSON_PREFIX),
+  ),
   fn('toToml', ['interface {}'], ([value]) => writeToml(value)),
-  fn('fromToml', ['string'], ([text], context) => toMap(() => readToml(charged(text, context)), '')),
+  fn('fromToml', ['string'], ([text], context) => toMap(() => inRange(readToml(charged(text, context))), '')),
 ]

@@ -7,12 +7,22 @@ export class JsonProblem extends Error {}
 /** Go allows more, but no template needs it. */
 const MAX_JSON_READ_DEPTH = 1000
 
-export function readJson(text: string): GoValue {
+export interface ReadJson {
+  /** Contains nil in place of each number that is out of range. */
+  readonly value: GoValue
+  /** The first number that is out of range, with Go's message: Go reports it after it has read the rest. */
+  readonly outOfRange: JsonProblem | undefined
+}
+
+/** Throws a JsonProblem if the text is malformed. */
+export function readJson(text: string): ReadJson {
   const reader = new JsonReader(text)
-  return reader.document()
+  const value = reader.document()
+  return { value, outOfRange: reader.outOfRange }
 }
 
 class JsonReader {
+  outOfRange: JsonProblem | undefined
   readonly #text: string
   #at = 0
   #depth = 0
@@ -75,7 +85,7 @@ class JsonReader {
     return value
   }
 
-  #number(): number {
+  #number(): number | null {
     const start = this.#at
     const digits = (): number => {
       const from = this.#at
@@ -96,10 +106,9 @@ class JsonReader {
     }
     const text = this.#text.slice(start, this.#at)
     const value = Number(text)
-    if (!Number.isFinite(value)) {
-      throw new JsonProblem(`json: cannot unmarshal number ${text} into Go value of type float64`)
-    }
-    return value
+    if (Number.isFinite(value)) return value
+    this.outOfRange ??= new JsonProblem(`json: cannot unmarshal number ${text} into Go value of type float64`)
+    return null
   }
 
   #string(): string {
