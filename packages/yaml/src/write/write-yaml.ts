@@ -309,8 +309,9 @@ class Emitter {
 
 const isList = (value: YamlValue): value is readonly YamlValue[] => Array.isArray(value)
 
+/** Go's order of some keys is a circle. They are sorted by code first, so that equal maps have equal texts. */
 function sortedKeys(map: ReadonlyMap<string, YamlValue>, areDigitsFirst: boolean): readonly string[] {
-  return [...map.keys()].toSorted((a, b) => compareKeys(a, b, areDigitsFirst))
+  return [...map.keys()].toSorted().toSorted((a, b) => compareKeys(a, b, areDigitsFirst))
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
