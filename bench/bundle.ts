@@ -34,6 +34,12 @@ export async function bundleControlPlane(): Promise<string> {
   return path.join(folder, 'main.js')
 }
 
+/** Bundles the program that measures the template engine; the package is a file of its own, loaded when it is measured. */
+export async function bundleTemplateProgram(): Promise<string> {
+  const folder = await bundle('tenure-bench-gotemplate', { main: 'bench/gotemplate/program.ts' })
+  return path.join(folder, 'main.js')
+}
+
 async function bundle(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
   const folder = path.join(root, 'node_modules/.cache', name)
   const bundle = await rolldown({

@@ -1,5 +1,6 @@
 // npm run bench: measures Tenure and its peers with the same work in the same run: client and controllers against
-// controller-runtime on one cluster, the embedded control plane against kube-apiserver and etcd.
+// controller-runtime on one cluster, the embedded control plane against kube-apiserver and etcd, the template engine
+// against Helm's.
 //
 //   --only <text>         only measurements whose name contains this text
 //   --rounds <n>          runs per side, of which the median counts (default 3); informer sync runs five times as often
@@ -8,6 +9,7 @@ import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
 import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
+import { measureTemplates } from './gotemplate/measure.ts'
 import { measureLinearity } from './linearity/measure.ts'
 import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
 import type { Measurement } from './measurements.ts'
@@ -36,7 +38,10 @@ const rows = asked.length > 0 ? show(await compareWithControllerRuntime(asked), 
 const controlPlaneRows = show(await compareWithKubernetes(askedOfControlPlane), 'kube-apiserver + etcd')
 const operatorRows = askedOfOperators.length > 0 ? show(await compareWithBareClients(), 'without it') : []
 const linearityRows = isAsked({ name: 'linearity' }) ? showLinearity() : []
-const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows]
+const templateRows = isAsked({ name: 'gotemplate' })
+  ? show(await measureTemplates({ rounds, say }), "Helm's engine in Go")
+  : []
+const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows, ...templateRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(
   missed.length === 0 ? '\nAll targets were met.' : `\n${missed.length} of ${all.length} targets were missed.`,

@@ -10,10 +10,10 @@ const COMPILED = path.join(import.meta.dirname, '../node_modules/.cache/tenure-b
 const PROGRAM_TIMEOUT_MS = 600_000
 
 /**
- * Runs a program and parses the line of JSON that it prints. NODE_EXTRA_CA_CERTS is removed: reading a large file takes
+ * Runs a program and parses the line of JSON that it prints. Default input: none. NODE_EXTRA_CA_CERTS is removed: reading a large file takes
  * every process 10 ms, and images do not have it.
  */
-export function runProgram(command: string, args: readonly string[]): Promise<Figures> {
+export function runProgram(command: string, args: readonly string[], input = ''): Promise<Figures> {
   const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env
   return new Promise((resolve, reject) => {
     // Both sides count from here, because language runtimes define their start differently.
@@ -24,7 +24,8 @@ export function runProgram(command: string, args: readonly string[]): Promise<Fi
       NODE_COMPILE_CACHE: COMPILED,
       BENCH_STARTED_AT: String(startedAt),
     }
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env, timeout: PROGRAM_TIMEOUT_MS })
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env, timeout: PROGRAM_TIMEOUT_MS })
+    child.stdin.on('error', reject).end(input)
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
     child.on('error', reject)
