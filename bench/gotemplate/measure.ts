@@ -26,7 +26,7 @@ interface MeasuredTemplate {
 const TEMPLATES: readonly MeasuredTemplate[] = [
   { what: 'claim template', file: '01-claim', maxRatio: 1 },
   { what: '300-line chart template', file: '10-large', maxRatio: 2 },
-  // Go copies all templates for each `tpl`, which takes most of its time above and hides the rest.
+  // Go clones the set of templates for each `tpl`; those calls take most of its time above and hide the rest.
   { what: '300-line chart template without tpl', file: '10-large', maxRatio: 2, isWithoutTpl: true },
 ]
 
