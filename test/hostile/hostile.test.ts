@@ -11,6 +11,8 @@ import { type Prober, type Received, send, type ServerUnderTest, startProber, st
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 10)
 const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(systemRandom.fraction() * 1e9))
 const MAX_TURN_MS = 1_000
+/** How often a request that takes too long is sent. */
+const MAX_REPETITIONS = 4
 const MAX_GROWTH = 1.3
 /** Collected garbage and caches of a small heap differ from run to run. */
 const NOISE_BYTES = 30_000_000
@@ -133,6 +135,23 @@ async function innocents(): Promise<string> {
   return lists.flat().join('\n')
 }
 
+/**
+ * Sends a request, and again if it takes too long: a core that another program shares makes the same work take more CPU
+ * time, never less, so the least counts. A repetition with another response did other work and does not count.
+ */
+async function leastWork(request: () => Promise<Received>): Promise<{ readonly status: number; readonly cpu: number }> {
+  const measure = async (): Promise<{ readonly status: number; readonly cpu: number }> => {
+    const { status } = await request()
+    return { status, cpu: (await server.ask('statistics')).longest.cpu }
+  }
+  let least = await measure()
+  for (let repetition = 1; least.cpu > MAX_TURN_MS && repetition < MAX_REPETITIONS; repetition++) {
+    const again = await measure()
+    if (again.status === least.status && again.cpu < least.cpu) least = again
+  }
+  return least
+}
+
 beforeAll(async () => {
   server = await startServer()
   prober = startProber([`${server.url}/livez`, `${server.http}/healthz`])
@@ -150,21 +169,21 @@ test('no known hostile request blocks the event loop for more than 1 s or ends t
   const before = await innocents()
   await server.ask('statistics')
   const tooLong: string[] = []
-  const check = async (name: string, { status }: Received): Promise<void> => {
-    const { longest } = await server.ask('statistics')
-    if (longest.cpu > MAX_TURN_MS) tooLong.push(`${name}: ${Math.round(longest.cpu)} ms of CPU`)
+  const attack = async (name: string, request: () => Promise<Received>): Promise<void> => {
+    const { status, cpu } = await leastWork(request)
+    if (cpu > MAX_TURN_MS) tooLong.push(`${name}: ${Math.round(cpu)} ms of CPU`)
     if (status === 0) tooLong.push(`${name}: no response`)
     if (status === 500) tooLong.push(`${name}: status 500`)
   }
   for (const request of directedRequests()) {
-    await check(request.name, await sendHostile(request, account))
+    await attack(request.name, () => sendHostile(request, account))
     // The administrator may do what the account may not.
     const isOfCluster = !request.path.includes('/namespaces/')
     if (isOfCluster)
-      await check(`${request.name}, as the administrator`, await sendHostile(request, `Bearer ${server.token}`))
+      await attack(`${request.name}, as the administrator`, () => sendHostile(request, `Bearer ${server.token}`))
   }
   for (const request of operatorRequests(applications))
-    await check(request.name, await sendHostile(request, '', server.http))
+    await attack(request.name, () => sendHostile(request, '', server.http))
   expect(tooLong).toEqual([])
   expect(await innocents()).toBe(before)
 }, 300_000)
