@@ -4,6 +4,7 @@ import path from 'node:path'
 export interface FailedTest {
   /** From the root of the repository. */
   readonly file: string
+  /** The titles of its groups and its own, as vitest joins them for its filter. */
   readonly test?: string
 }
 
@@ -11,7 +12,11 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
+      readonly status: string
+    }[]
   }[]
 }
 
@@ -21,7 +26,8 @@ export function failuresOf(report: string, root: string): readonly FailedTest[] 
   return testResults.flatMap(({ name, status, assertionResults }): readonly FailedTest[] => {
     const file = path.relative(root, name)
     const failed = assertionResults.filter((test) => test.status === 'failed')
-    if (failed.length > 0) return failed.map(({ fullName }) => ({ file, test: fullName.trim() }))
+    if (failed.length > 0)
+      return failed.map(({ ancestorTitles, title }) => ({ file, test: [...ancestorTitles, title].join(' > ') }))
     return status === 'failed' ? [{ file }] : []
   })
 }

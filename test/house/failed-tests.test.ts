@@ -5,14 +5,14 @@ const report = (results: readonly object[]): string => JSON.stringify({ testResu
 
 test('failed tests are read from the report, by file and full title', () => {
   const assertionResults = [
-    { fullName: 'a group a test (of 3)', status: 'failed' },
-    { fullName: 'a group another', status: 'passed' },
+    { ancestorTitles: ['a group'], title: 'a test (of 3)', status: 'failed' },
+    { ancestorTitles: ['a group'], title: 'another', status: 'passed' },
   ]
   const text = report([
     { name: '/repo/test/cluster/a.test.ts', status: 'failed', assertionResults },
     { name: '/repo/test/cluster/b.test.ts', status: 'passed', assertionResults: [] },
   ])
-  expect(failuresOf(text, '/repo')).toEqual([{ file: 'test/cluster/a.test.ts', test: 'a group a test (of 3)' }])
+  expect(failuresOf(text, '/repo')).toEqual([{ file: 'test/cluster/a.test.ts', test: 'a group > a test (of 3)' }])
 })
 
 test('a file whose hook or import failed is a failure of its own', () => {
@@ -21,9 +21,9 @@ test('a file whose hook or import failed is a failure of its own', () => {
 })
 
 test('the pattern of a title matches that title only', () => {
-  const pattern = new RegExp(patternOf('a group a test (of 3)'))
-  expect('a group a test (of 3)').toMatch(pattern)
-  expect('a group a test (of 3) and more').not.toMatch(pattern)
+  const pattern = new RegExp(patternOf('a group > a test (of 3)'))
+  expect('a group > a test (of 3)').toMatch(pattern)
+  expect('a group > a test (of 3) and more').not.toMatch(pattern)
 })
 
 test('the pattern of a title that the report has shortened matches the whole title', () => {
@@ -36,7 +36,7 @@ test('a run passes only if a test ran', () => {
       {
         name: '/repo/a.test.ts',
         status: 'passed',
-        assertionResults: statuses.map((status) => ({ fullName: 'a', status })),
+        assertionResults: statuses.map((status) => ({ ancestorTitles: [], title: 'a', status })),
       },
     ])
   expect(hasPassed(of('skipped', 'passed'))).toBe(true)
