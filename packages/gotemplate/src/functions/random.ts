@@ -17,11 +17,18 @@ export function randomBelow(limit: number, context: FunctionContext): number {
   }
 }
 
+/** Characters after which the time limit is checked: each one takes longer than a step. */
+const CHARACTERS_PER_CHECK = 256
+
 function randomText(count: number, alphabet: string, context: FunctionContext): string {
   if (count <= 0) return ''
   context.allocate(count)
-  context.spend(count)
-  return Array.from({ length: count }, () => alphabet[randomBelow(alphabet.length, context)] ?? '').join('')
+  let text = ''
+  for (let index = 0; index < count; index++) {
+    if (index % CHARACTERS_PER_CHECK === 0) context.spend(Math.min(CHARACTERS_PER_CHECK, count - index))
+    text += alphabet[randomBelow(alphabet.length, context)] ?? ''
+  }
+  return text
 }
 
 function uuid(context: FunctionContext): string {

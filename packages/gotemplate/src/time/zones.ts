@@ -10,12 +10,15 @@ export interface ZoneOffset {
 /** A fixed offset, or a zone whose offset depends on the time. */
 export type Zone = ZoneOffset | string
 
-const formats = new Map<string, Intl.DateTimeFormat | undefined>()
+const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** The formatter of a zone; undefined if there is no such zone. */
+/** The formatter of a zone; undefined if there is no such zone. Only those that exist are kept: templates make up names. */
 function formatOf(name: string): Intl.DateTimeFormat | undefined {
-  if (!formats.has(name)) formats.set(name, createFormat(name))
-  return formats.get(name)
+  const known = formats.get(name)
+  if (known) return known
+  const format = createFormat(name)
+  if (format) formats.set(name, format)
+  return format
 }
 
 function createFormat(timeZone: string): Intl.DateTimeFormat | undefined {
@@ -77,6 +80,8 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 const names = new Map<string, Intl.DateTimeFormat>()
 
 function abbreviation(zone: string, milliseconds: number, offset: number): string {
+  // Only local mean time, before the first time zones, has offsets with seconds.
+  if (offset % 60 !== 0) return 'LMT'
   const known = ABBREVIATIONS[zone]
   if (known !== undefined) return known
   const locale = LOCALES.find(([pattern]) => pattern.test(zone))?.[1] ?? 'en-US'
