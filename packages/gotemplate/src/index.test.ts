@@ -37,6 +37,20 @@ describe('the API', () => {
     expect(renderChartFile(template, {}, options)).toBe('r/n Pod')
   })
 
+  test('a chart file that is parsed once renders under the name of each chart', () => {
+    const template = parseChartFile(
+      '{{ .Template.Name }} {{ .Chart.Name }}{{ if .Values.fail }}{{ fail "no" }}{{ end }}',
+      {
+        release: 'web-<id>',
+      },
+    )
+    expect(renderChartFile(template, {}, { release: 'web-1' })).toBe('web-1/templates/resources.yaml web-1')
+    expect(renderChartFile(template, {}, { release: 'web-2' })).toBe('web-2/templates/resources.yaml web-2')
+    expect(() => renderChartFile(template, { fail: true }, { release: 'web-3' })).toThrow(
+      'execution error at (web-3/templates/resources.yaml:1:62): no',
+    )
+  })
+
   test('time and randomness are injected', () => {
     const options = { now: () => 0, timeZone: 'UTC', randomBytes: (count: number) => new Uint8Array(count) }
     expect(render(parse('{{ now | date "2006-01-02" }} {{ randAlpha 3 }} {{ uuidv4 }}'), {}, options)).toBe(
@@ -77,6 +91,22 @@ describe('hostile templates', () => {
       '{{ $l := list 1 }}{{ range until 60 }}{{ $l = list $l $l }}{{ end }}{{ toYaml $l }}',
       /needs more than/,
     ],
+    ['a large pattern', '{{ regexMatch "(x{0,100}){0,10}[yz]" (repeat 1000000 "x") }}', /regular expressions exceeds/],
+    [
+      'many searches',
+      '{{ $s := repeat 100000 "x" }}{{ range until 100000 }}{{ regexFind "yz" $s }}{{ end }}',
+      /regular expressions exceeds/,
+    ],
+    [
+      'many patterns',
+      '{{ range until 100000 }}{{ regexMatch (printf "[a-z]{%d}x{500}" .) "" }}{{ end }}',
+      /regular expressions exceeds/,
+    ],
+    [
+      'deep YAML',
+      '{{ $l := list }}{{ range until 1500 }}{{ $l = list $l }}{{ end }}{{ toYaml $l }}',
+      /nested too deep/,
+    ],
     [
       'a doubling list',
       '{{ $l := list 1 }}{{ range until 60 }}{{ $l = concat $l $l }}{{ end }}',
@@ -94,6 +124,20 @@ describe('hostile templates', () => {
     expect(() => render(template, {}, { now: () => (now += 1000), limits: { maxTime: 5000 } })).toThrow(
       'more than 5000 ms',
     )
+  })
+
+  test('a pattern that looks ahead in vain at every match is ended by the time limit', () => {
+    const template = parse('{{ regexReplaceAll "(a.*b|a)" (repeat 100000 "a") "x" | len }}')
+    expect(() => render(template, {}, { limits: { maxTime: 200 } })).toThrow('more than 200 ms')
+  })
+
+  test('the limit on the work of regular expressions is an option and leaves other work alone', () => {
+    const template = '{{ regexReplaceAll "[^a-z]+" "a b c" "-" }}'
+    const loop = '{{ range until 1000 }}{{ . | toString | upper | trim }}{{ end }}'
+    const limits = { maxRegexpWork: 100 }
+    expect(failure(template, {}, limits)).toMatchObject({ code: 'limit', message: expect.stringContaining('of 100.') })
+    expect(failure(template)).toBe('a-b-c')
+    expect(failure(loop, {}, limits)).toMatch(/^01234/)
   })
 
   test('deeply nested syntax is an error, not a crash', () => {

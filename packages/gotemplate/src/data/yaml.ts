@@ -8,7 +8,7 @@ import { GoComplex, GoInt, GoList, GoStruct, itemsOf, NamedMap } from '../values
 import type { GoValue } from '../values/values.ts'
 import { work } from '../values/work.ts'
 import { fromJavaScript } from './outside-values.ts'
-import { bytesOf, jsonFields } from './json-write.ts'
+import { bytesOf, jsonFields, writeJson } from './json-write.ts'
 
 /** Malformed YAML, with the message of sigs.k8s.io/yaml. */
 export class YamlProblem extends Error {}
@@ -44,7 +44,7 @@ function asJson(value: GoValue): YamlValue {
   }
   if (value instanceof GoInt) return value.value
   if (value instanceof NamedMap && value.isNil) return null
-  if (value instanceof Map) return new Map([...value].map(([key, item]) => [asJsonText(key), asJson(item)]))
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [asJsonKey(key), asJson(item)]))
   if (value instanceof GoStruct) {
     if (value.options.json) return asJson(value.options.json())
     return new Map(jsonFields(value).map(([key, item]) => [key, asJson(item)]))
@@ -61,14 +61,32 @@ function asJson(value: GoValue): YamlValue {
 /** Characters that JSON does not escape but YAML does not accept. */
 const UNREADABLE = /[\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF]/
 
+/** A mark at the start of a line, which ends a document even in quotes. */
+const DOCUMENT_MARK = /\u0085(?:---|\.\.\.)[ \u0085]/
+
 /** Text after JSON, which YAML reads: it takes NEL for a line break and folds it. */
 function asJsonText(text: string): string {
   const shown = toDisplay(text)
   if (UNREADABLE.test(shown)) throw new FunctionError('yaml: control characters are not allowed')
+  if (DOCUMENT_MARK.test(shown)) throw new FunctionError('yaml: found unexpected document indicator')
   return shown.replaceAll(/ *\u0085(?: *\u0085)* */g, (breaks) => {
     const count = breaks.replaceAll(' ', '').length
     return count === 1 ? ' ' : '\n'.repeat(count - 1)
   })
+}
+
+/** The quoted text of a key, in characters; YAML reads no longer ones. */
+const MAX_KEY_LENGTH = 1024
+
+/** A key after JSON, which YAML reads: it must be on one line. */
+function asJsonKey(key: string): string {
+  const text = asJsonText(key)
+  if (key.includes('\u0085')) throw new FunctionError('yaml: mapping values are not allowed in this context')
+  // An escaped character is six times as long.
+  if (key.length * 6 > MAX_KEY_LENGTH && Array.from(writeJson(key)).length > MAX_KEY_LENGTH) {
+    throw new FunctionError("yaml: could not find expected ':'")
+  }
+  return text
 }
 
 /** The value as go-yaml sees it without JSON. */

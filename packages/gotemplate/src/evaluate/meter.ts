@@ -8,6 +8,11 @@ export interface RenderLimits {
   readonly maxOutput?: number
   /** Nested `include`, `template` and `tpl` calls. Default: 200. */
   readonly maxDepth?: number
+  /**
+   * Work of regular expressions: the characters that they search, times the instructions of their programs. Default:
+   * 100,000,000, which takes some seconds at worst.
+   */
+  readonly maxRegexpWork?: number
   /** Milliseconds. Default: 10,000. */
   readonly maxTime?: number
 }
@@ -16,6 +21,7 @@ export const DEFAULT_LIMITS: Required<RenderLimits> = {
   maxSteps: 2_000_000,
   maxOutput: 16 * 1024 * 1024,
   maxDepth: 200,
+  maxRegexpWork: 100_000_000,
   maxTime: 10_000,
 }
 
@@ -29,6 +35,7 @@ export class Meter {
   #steps = 0
   #nextCheck = STEPS_PER_CLOCK_CHECK
   #allocated = 0
+  #regexpWork = 0
 
   constructor(limits: RenderLimits, now: () => number) {
     this.limits = { ...DEFAULT_LIMITS, ...limits }
@@ -51,6 +58,18 @@ export class Meter {
     this.#allocated += characters
     if (this.#allocated > this.limits.maxOutput * 64) throw this.#outputExceeded()
     this.spend(characters >>> 6)
+  }
+
+  /** Counts the work of a regular expression before it is done. */
+  spendOnRegexp(work: number): void {
+    this.#regexpWork += work
+    if (this.#regexpWork > this.limits.maxRegexpWork) {
+      throw new TemplateError(
+        'limit',
+        `The work of regular expressions exceeds the limit of ${this.limits.maxRegexpWork}. Check the patterns and the length of the texts that they search.`,
+      )
+    }
+    this.checkTime()
   }
 
   /** Checks the arguments of a function before it works on them: together they are as large as a text may be. */
@@ -88,13 +107,18 @@ export class Meter {
     return new TemplateError('limit', this.outputMessage)
   }
 
+  /** For work that takes long without many steps. */
+  checkTime(): void {
+    if (this.#now() - this.#start > this.limits.maxTime) {
+      throw new TemplateError('limit', `The template needs more than ${this.limits.maxTime} ms. Check its loops.`)
+    }
+  }
+
   #check(): void {
     if (this.#steps > this.limits.maxSteps) {
       throw new TemplateError('limit', `The template needs more than ${this.limits.maxSteps} steps. Check its loops.`)
     }
-    if (this.#now() - this.#start > this.limits.maxTime) {
-      throw new TemplateError('limit', `The template needs more than ${this.limits.maxTime} ms. Check its loops.`)
-    }
+    this.checkTime()
     this.#nextCheck = Math.min(this.#steps + STEPS_PER_CLOCK_CHECK, this.limits.maxSteps + 1)
   }
 }

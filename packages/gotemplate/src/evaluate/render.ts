@@ -44,8 +44,8 @@ export function execute(set: Templates, name: string, data: GoValue, options: Re
       () => withoutNoValue(normalize(capture(state, template, data))),
     )
   } catch (error) {
-    // The stack of the machine may be smaller than the limits allow for.
-    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+    // The stack of the machine may be smaller than the limits allow for; the YAML writer has a limit of its own.
+    if (error instanceof RangeError && /call stack|max depth/i.test(error.message)) {
       throw new TemplateError('limit', 'The template or its values are nested too deep.', { cause: error })
     }
     if (error instanceof RangeError && /string length/i.test(error.message)) {

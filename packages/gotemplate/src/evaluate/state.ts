@@ -56,6 +56,8 @@ export class State {
       environment,
       spend: (steps) => meter.spend(steps),
       allocate: (characters) => meter.allocate(characters),
+      spendOnRegexp: (work) => meter.spendOnRegexp(work),
+      checkTime: () => meter.checkTime(),
       ...functions(this),
     }
   }

@@ -13,16 +13,20 @@ const cache = new Map<string, RE2JS | string>()
 const MAX_CACHED = 500
 /** Go refuses larger ones too. */
 const MAX_PATTERN_LENGTH = 10_000
+/** The work of compiling a pattern, in units of the work of a search. */
+const WORK_PER_PATTERN = 1000
+const WORK_PER_INSTRUCTION = 100
 
 /** The pattern, or Go's message if it is malformed. */
 function compiled(pattern: string, context: FunctionContext): RE2JS | string {
   const known = cache.get(pattern)
   if (known !== undefined) return known
-  context.spend(100 + pattern.length)
   if (pattern.length > MAX_PATTERN_LENGTH) return 'error parsing regexp: expression too large'
   let result: RE2JS | string
+  context.spendOnRegexp(WORK_PER_PATTERN + pattern.length)
   try {
     result = RE2JS.compile(pattern)
+    context.spendOnRegexp(result.programSize() * WORK_PER_INSTRUCTION)
   } catch (error) {
     const { message } = error as Error
     // Go shows the empty rest of the pattern here.
@@ -33,6 +37,12 @@ function compiled(pattern: string, context: FunctionContext): RE2JS | string {
   return result
 }
 
+/** A matcher of a text. One search through all of it costs at most what is spent here. */
+function matcherOf(regexp: RE2JS, text: string, context: FunctionContext): ReturnType<RE2JS['matcher']> {
+  context.spendOnRegexp(text.length * regexp.programSize())
+  return regexp.matcher(text)
+}
+
 interface Match {
   readonly start: number
   readonly end: number
@@ -41,11 +51,12 @@ interface Match {
 
 /** Non-overlapping matches; an empty match right after another one does not count. */
 function* matches(regexp: RE2JS, text: string, context: FunctionContext): Generator<Match> {
-  context.spend(text.length)
-  const matcher = regexp.matcher(text)
+  const matcher = matcherOf(regexp, text, context)
   let from = 0
   let lastEnd = -1
   while (from <= text.length && matcher.find(from)) {
+    // A search may look far ahead for a longer match in vain, and the next one again.
+    context.checkTime()
     const [start, end] = [matcher.start(), matcher.end()]
     if (start !== end || start !== lastEnd) {
       const groups = Array.from(
@@ -139,15 +150,13 @@ const text = (value: GoValue): string => normalize(typeof value === 'string' ? v
 
 const matchFunction = fn('regexMatch', ['string', 'string'], ([pattern, subject], context) => {
   const regexp = compiled(normalize(pattern), context)
-  context.spend(subject.length)
-  return typeof regexp === 'string' ? false : regexp.matcher(normalize(subject)).find()
+  return typeof regexp === 'string' ? false : matcherOf(regexp, normalize(subject), context).find()
 })
 
 const mustMatch = fn('mustRegexMatch', ['string', 'string'], ([pattern, subject], context) => {
   const regexp = compiled(normalize(pattern), context)
   if (typeof regexp === 'string') throw new FunctionError(regexp)
-  context.spend(subject.length)
-  return regexp.matcher(normalize(subject)).find()
+  return matcherOf(regexp, normalize(subject), context).find()
 })
 
 const STRING_2 = fn('regexFind', ['string', 'string'], () => null)

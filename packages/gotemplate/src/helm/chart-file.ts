@@ -41,16 +41,23 @@ const fileName = ({ chart, release, file }: ChartFileOptions): string => `${char
 
 /**
  * Renders the only file of a chart. `values` are a JSON-like value or YAML text. A template that `parseChartFile` made
- * may be rendered again and again. Throws a TemplateError with Helm's message.
+ * may be rendered again and again, also as the file of charts with other names. Throws a TemplateError with Helm's
+ * message.
  */
 export function renderChartFile(template: string | Template, values: unknown, options: ChartFileOptions): string {
   const parsed = typeof template === 'string' ? parseChartFile(template, options) : template
-  const dot = chartContext(valuesOf(values), parsed.name, options)
+  const name = fileName(options)
+  const dot = chartContext(valuesOf(values), name, options)
   try {
     return execute(parsed.set, parsed.name, dot, options)
   } catch (error) {
-    throw error instanceof ExecutionError ? withHelmMessage(error) : error
+    throw error instanceof ExecutionError ? withHelmMessage(renamed(error, parsed.name, name)) : error
   }
+}
+
+/** The nodes of a template keep the name that it was parsed with; the error names the file that was rendered. */
+function renamed(error: ExecutionError, from: string, to: string): ExecutionError {
+  return from === to ? error : new ExecutionError(error.message.replaceAll(from, to), { cause: error })
 }
 
 /** Parses a file of a chart for `renderChartFile`. The options name it in errors. Throws a TemplateError. */

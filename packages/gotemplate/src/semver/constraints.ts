@@ -3,156 +3,137 @@ import { FunctionError } from '../values/go-function.ts'
 import type { GoFunction } from '../values/go-function.ts'
 import { quote } from '../format/quote.ts'
 import { fn } from '../functions/define.ts'
-import { comparePrereleases, compareVersions, parseVersion, versionValue } from './version.ts'
+import { compareSegments, compareVersions, parseVersion, SEGMENTS, versionValue } from './version.ts'
 import type { SemanticVersion } from './version.ts'
 
-const OPERATORS = '=||!=|>|<|>=|=>|<=|=<|~|~>|\\^'
-/** The characters that the library allows in a segment. */
-const SEGMENT = '[0-9|x|X|\\*]+'
-const EXTRA = '[0-9A-Za-z\\-]+(?:\\.[0-9A-Za-z\\-]+)*'
-const VERSION = `v?(${SEGMENT})(\\.${SEGMENT})?(\\.${SEGMENT})?(-${EXTRA})?(\\+${EXTRA})?`
-const PLAIN_VERSION = VERSION.replaceAll(/\((?!\?)/g, '(?:')
-/** Go's regular expressions prefer the first operator that matches, but here the longest one must win. */
-const OPERATORS_BY_LENGTH = '!=|>=|=>|<=|=<|~>|=|>|<|~|\\^|'
-
-const SPACE = '[\\t\\n\\f\\r ]'
-const CONSTRAINT = new RegExp(`^${SPACE}*(${OPERATORS_BY_LENGTH})${SPACE}*(${VERSION})${SPACE}*$`)
-const RANGE = new RegExp(`${SPACE}*(${PLAIN_VERSION})${SPACE}+-${SPACE}+(${PLAIN_VERSION})${SPACE}*`, 'g')
-const FIND = new RegExp(`(?:${OPERATORS_BY_LENGTH})${SPACE}*(?:${PLAIN_VERSION})`, 'g')
-const ONE = `${SPACE}*(?:${OPERATORS})${SPACE}*(?:${PLAIN_VERSION})${SPACE}*`
-const VALID = new RegExp(
-  `^(?:${ONE})(?:(?:${SPACE}+|,${SPACE}*)(?:${OPERATORS})${SPACE}*(?:${PLAIN_VERSION})${SPACE}*)*$`,
-)
 const MAX_CONSTRAINT_BYTES = 512
-const MAX_GROUPS = 32
+const MAX_ALTERNATIVES = 32
 
-interface Constraint {
-  readonly operator: string
+// The grammar, as patterns without groups. A bar is allowed in a segment, where it makes the version unreadable.
+const SPACE = '[\\t\\n\\f\\r ]'
+const OPERATOR = '(?:!=|[<>]=?|=[<>]?|~>?|\\^)?'
+const SEGMENT = '[0-9xX*|]+'
+const LABEL = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*'
+const VERSION = `v?${SEGMENT}(?:\\.${SEGMENT}){0,2}(?:-${LABEL})?(?:\\+${LABEL})?`
+const TERM = `${OPERATOR}${SPACE}*${VERSION}`
+
+const TERMS = new RegExp(`^${SPACE}*${TERM}${SPACE}*(?:(?:${SPACE}+|,${SPACE}*)${TERM}${SPACE}*)*$`)
+const EACH_TERM = new RegExp(TERM, 'g')
+const HYPHEN_RANGE = new RegExp(`${SPACE}*(${VERSION})${SPACE}+-${SPACE}+(${VERSION})${SPACE}*`, 'g')
+const PARTS = new RegExp(`^(${OPERATOR})${SPACE}*(([^-+]+)(-[^+]+)?.*)`)
+const WILDCARD = /^[xX*]$/
+
+/** A version that a constraint names, and how many of its segments: 1 for `1.x`, 3 for `1.2.3`. The others are 0. */
+interface Bound {
   readonly version: SemanticVersion
-  /** Whether segments are missing or wildcards. */
-  readonly isDirty: boolean
-  readonly isMinorDirty: boolean
-  readonly isPatchDirty: boolean
+  readonly depth: number
 }
 
-/** Whether the version fulfils the constraint. */
-export function satisfies(constraint: string, version: SemanticVersion): boolean {
-  if (Buffer.byteLength(constraint) > MAX_CONSTRAINT_BYTES) {
+type Rule = (version: SemanticVersion, bound: Bound) => boolean
+
+interface Term {
+  readonly rule: Rule
+  readonly bound: Bound
+}
+
+/** Compares the segments that the constraint names. A constraint that names none or all compares whole versions. */
+function compareNamed(version: SemanticVersion, bound: Bound): number {
+  const isPartial = bound.depth > 0 && bound.depth < SEGMENTS.length
+  return isPartial ? compareSegments(version, bound.version, bound.depth) : compareVersions(version, bound.version)
+}
+
+/** Whether the version is the bound or a later one with the same first segments. */
+function isFrom(version: SemanticVersion, bound: Bound, sharedSegments: number): boolean {
+  return compareVersions(version, bound.version) >= 0 && compareSegments(version, bound.version, sharedSegments) === 0
+}
+
+const isZero = ({ major, minor, patch }: SemanticVersion): boolean => major === 0n && minor === 0n && patch === 0n
+
+const tilde: Rule = (version, bound) => {
+  const isAny = bound.depth === SEGMENTS.length && isZero(bound.version)
+  return isFrom(version, bound, isAny ? 0 : Math.min(bound.depth, 2))
+}
+
+const caret: Rule = (version, bound) => {
+  const { major, minor } = bound.version
+  // The segments up to the first that is not zero stay the same, or those that the constraint names.
+  const shared = major > 0n || bound.depth === 1 ? 1 : minor > 0n || bound.depth === 2 ? 2 : 3
+  return isFrom(version, bound, shared)
+}
+
+const equal: Rule = (version, bound) =>
+  bound.depth === SEGMENTS.length ? compareVersions(version, bound.version) === 0 : tilde(version, bound)
+
+const different: Rule = (version, bound) => {
+  if (compareNamed(version, bound) !== 0) return true
+  return bound.depth === 2 && version.pre !== bound.version.pre
+}
+
+const atLeast: Rule = (version, bound) => compareVersions(version, bound.version) >= 0
+
+const atMost: Rule = (version, bound) => {
+  const order = bound.depth === 0 ? compareSegments(version, bound.version, 2) : compareNamed(version, bound)
+  return order <= 0
+}
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['', equal],
+  ['=', equal],
+  ['!=', different],
+  ['>', (version, bound) => compareNamed(version, bound) > 0],
+  ['<', (version, bound) => compareVersions(version, bound.version) < 0],
+  ['>=', atLeast],
+  ['=>', atLeast],
+  ['<=', atMost],
+  ['=<', atMost],
+  ['~', tilde],
+  ['~>', tilde],
+  ['^', caret],
+])
+
+/** Reads a constraint into a test for versions. */
+export function parseConstraint(text: string): (version: SemanticVersion) => boolean {
+  if (Buffer.byteLength(text) > MAX_CONSTRAINT_BYTES) {
     throw new FunctionError(`constraint string is too long (max ${MAX_CONSTRAINT_BYTES} bytes)`)
   }
-  const groups = constraint.replaceAll(RANGE, '>= $1, <= $2 ').split('||')
-  if (groups.length > MAX_GROUPS) throw new FunctionError(`too many constraint groups (max ${MAX_GROUPS})`)
-  const parsed = groups.map(parseGroup)
-  return parsed.some((group) => {
-    const hasPrerelease = group.some((each) => each.version.pre !== '')
-    return group.every((each) => (version.pre !== '' && !hasPrerelease ? false : isFulfilled(each, version)))
-  })
-}
-
-function parseGroup(text: string): readonly Constraint[] {
-  if (!VALID.test(text)) throw new FunctionError(`improper constraint: ${quote(text)}`)
-  return (text.match(FIND) ?? [text]).map(parseConstraint)
-}
-
-const isWildcard = (segment: string): boolean => segment === 'x' || segment === 'X' || segment === '*'
-
-const isOpen = (segment: string): boolean => segment === '' || isWildcard(segment.replace(/^\./, ''))
-
-function parseConstraint(text: string): Constraint {
-  const match = CONSTRAINT.exec(text)
-  if (!match) throw new FunctionError(`improper constraint: ${quote(text)}`)
-  const [, operator = '', full = '', major = '', minor = '', patch = '', pre = ''] = match
-  const open = isOpen(major) ? 'major' : isOpen(minor) ? 'minor' : isOpen(patch) ? 'patch' : undefined
-  const spelled = {
-    major: `0.0.0${pre}`,
-    minor: `${major}.0.0${pre}`,
-    patch: `${major}${minor}.0${pre}`,
+  const alternatives = text.replaceAll(HYPHEN_RANGE, '>= $1, <= $2 ').split('||')
+  if (alternatives.length > MAX_ALTERNATIVES) {
+    throw new FunctionError(`too many constraint groups (max ${MAX_ALTERNATIVES})`)
   }
-  let version: SemanticVersion
+  const tests = alternatives.map(parseAlternative)
+  return (version) => tests.some((test) => test(version))
+}
+
+/** Terms that must all hold. A prerelease is accepted only if one of them names a prerelease. */
+function parseAlternative(text: string): (version: SemanticVersion) => boolean {
+  if (!TERMS.test(text)) throw new FunctionError(`improper constraint: ${quote(text)}`)
+  const terms = (text.match(EACH_TERM) ?? []).map(parseTerm)
+  const allowsPrereleases = terms.some(({ bound }) => bound.version.pre !== '')
+  return (version) =>
+    (version.pre === '' || allowsPrereleases) && terms.every(({ rule, bound }) => rule(version, bound))
+}
+
+function parseTerm(text: string): Term {
+  const [, operator = '', whole = '', numbers = '', prerelease = ''] = PARTS.exec(text) ?? []
+  const segments = numbers.replace(/^v/, '').split('.')
+  const wildcard = segments.findIndex((segment) => WILDCARD.test(segment))
+  const named = wildcard === -1 ? segments : segments.slice(0, wildcard)
+  const depth = named.length
+  const filled = SEGMENTS.map((_name, index) => named[index] ?? '0').join('.') + prerelease
+  const rule = RULES.get(operator)
+  if (!rule) throw new FunctionError(`improper constraint: ${quote(text)}`)
   try {
-    version = parseVersion(open === undefined ? full : spelled[open])
+    return { rule, bound: { version: parseVersion(depth < SEGMENTS.length ? filled : whole), depth } }
   } catch {
     throw new FunctionError('constraint parser error')
   }
-  return {
-    operator,
-    version,
-    isDirty: open !== undefined,
-    isMinorDirty: open === 'minor',
-    isPatchDirty: open === 'patch',
-  }
-}
-
-function isFulfilled(constraint: Constraint, version: SemanticVersion): boolean {
-  const { operator, version: wanted, isDirty, isMinorDirty, isPatchDirty } = constraint
-  const order = compareVersions(version, wanted)
-  switch (operator) {
-    case '':
-    case '=':
-      return isDirty ? isTilde(constraint, version, order) : order === 0
-    case '!=':
-      return isDifferent(constraint, version, order)
-    case '>':
-      if (!isDirty) return order > 0
-      if (version.major !== wanted.major) return version.major > wanted.major
-      if (isMinorDirty) return false
-      return isPatchDirty ? version.minor > wanted.minor : order > 0
-    case '<':
-      return order < 0
-    case '>=':
-    case '=>':
-      return order >= 0
-    case '<=':
-    case '=<':
-      if (!isDirty) return order <= 0
-      if (version.major > wanted.major) return false
-      return !(version.major === wanted.major && version.minor > wanted.minor && !isMinorDirty)
-    case '^':
-      return isCaret(constraint, version, order)
-    default:
-      return isTilde(constraint, version, order)
-  }
-}
-
-function isTilde(
-  { version: wanted, isMinorDirty, isPatchDirty }: Constraint,
-  version: SemanticVersion,
-  order: number,
-): boolean {
-  if (order < 0) return false
-  const isZero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n
-  if (isZero && !isMinorDirty && !isPatchDirty) return true
-  return version.major === wanted.major && (version.minor === wanted.minor || isMinorDirty)
-}
-
-function isDifferent(constraint: Constraint, version: SemanticVersion, order: number): boolean {
-  const { version: wanted, isDirty, isMinorDirty, isPatchDirty } = constraint
-  if (!isDirty) return order !== 0
-  if (version.major !== wanted.major) return true
-  if (version.minor !== wanted.minor && !isMinorDirty) return true
-  if (isMinorDirty) return false
-  if (version.patch !== wanted.patch && !isPatchDirty) return true
-  if (isPatchDirty) {
-    return (version.pre !== '' || wanted.pre !== '') && comparePrereleases(version.pre, wanted.pre) !== 0
-  }
-  return order !== 0
-}
-
-function isCaret(constraint: Constraint, version: SemanticVersion, order: number): boolean {
-  const { version: wanted, isMinorDirty, isPatchDirty } = constraint
-  if (order < 0) return false
-  if (wanted.major > 0n || isMinorDirty) return version.major === wanted.major
-  if (version.major > 0n) return false
-  if (wanted.minor > 0n || isPatchDirty) return version.minor === wanted.minor
-  if (version.minor > 0n) return false
-  return version.patch === wanted.patch
 }
 
 export const semverFunctions: readonly GoFunction[] = [
   fn('semver', ['string'], ([text]) => versionValue(parseVersion(text))),
   fn('semverCompare', ['string', 'string'], ([constraint, text]) => {
-    // The library reads the constraint first, so that its errors come first.
-    satisfies(constraint, parseVersion('0.0.0'))
-    return satisfies(constraint, parseVersion(text))
+    // The constraint is read first, so that its errors come first.
+    const isFulfilled = parseConstraint(constraint)
+    return isFulfilled(parseVersion(text))
   }),
 ]

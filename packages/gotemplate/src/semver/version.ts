@@ -27,9 +27,9 @@ export function parseVersion(text: string): SemanticVersion {
   if (!match) throw new FunctionError('invalid semantic version')
   const [, major, minor, patch, pre = '', metadata = ''] = match
   const version = {
-    major: segment(major),
-    minor: segment(minor),
-    patch: segment(patch),
+    major: segmentValue(major),
+    minor: segmentValue(minor),
+    patch: segmentValue(patch),
     pre,
     metadata,
     original: text,
@@ -38,7 +38,7 @@ export function parseVersion(text: string): SemanticVersion {
   return version
 }
 
-function segment(digits = '0'): bigint {
+function segmentValue(digits = '0'): bigint {
   const value = BigInt(digits)
   if (value <= MAX_SEGMENT) return value
   throw new FunctionError(`error parsing version segment: strconv.ParseUint: parsing "${digits}": value out of range`)
@@ -48,15 +48,23 @@ export function versionText({ major, minor, patch, pre, metadata }: SemanticVers
   return `${major}.${minor}.${patch}${pre && `-${pre}`}${metadata && `+${metadata}`}`
 }
 
+/** The numbers of a version, the most important first. */
+export const SEGMENTS = ['major', 'minor', 'patch'] as const
+
+/** Compares the first `count` numbers. */
+export function compareSegments(a: SemanticVersion, b: SemanticVersion, count: number): number {
+  const differing = SEGMENTS.slice(0, count).find((segment) => a[segment] !== b[segment])
+  return differing === undefined ? 0 : a[differing] < b[differing] ? -1 : 1
+}
+
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
-  for (const part of ['major', 'minor', 'patch'] as const) {
-    if (a[part] !== b[part]) return a[part] < b[part] ? -1 : 1
-  }
+  const order = compareSegments(a, b, SEGMENTS.length)
+  if (order !== 0) return order
   if (a.pre === '' || b.pre === '') return a.pre === b.pre ? 0 : a.pre === '' ? 1 : -1
   return comparePrereleases(a.pre, b.pre)
 }
 
-export function comparePrereleases(a: string, b: string): number {
+function comparePrereleases(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')]
   for (let index = 0; index < Math.max(left.length, right.length); index++) {
     const order = comparePart(left[index] ?? '', right[index] ?? '')

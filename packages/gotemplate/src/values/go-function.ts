@@ -37,6 +37,10 @@ export interface FunctionContext {
   readonly spend: (steps: number) => void
   /** Checks the size of a text before it is made. Throws when the limit is exceeded. */
   readonly allocate: (characters: number) => void
+  /** Counts the work of a regular expression before it is done. Throws when the limit is exceeded. */
+  readonly spendOnRegexp: (work: number) => void
+  /** Throws when the time is up. For work that takes long without many steps. */
+  readonly checkTime: () => void
   readonly include: (name: string, data: GoValue) => string
   readonly tpl: (text: string, data: GoValue) => string
 }

@@ -1,51 +1,48 @@
 /** The order of keys in the output: numbers inside of keys are compared as numbers. */
 
-const isLetter = (character: string): boolean => /^\p{L}$/u.test(character)
-const isDigit = (character: string): boolean => /^\p{Nd}$/u.test(character)
+const LETTER = /^\p{L}/u
+const DIGITS = /^\p{Nd}*/u
+const DIGITS_AT_END = /\p{Nd}*$/u
+/** The code of the digit. */
+const ZERO = 48
 
-/** `areDigitsFirst`: a digit run sorts before letters, as in go-yaml 3. */
-export function compareKeys(a: string, b: string, areDigitsFirst: boolean): number {
-  const [left, right] = [Array.from(a), Array.from(b)]
-  let wasDigit = false
-  for (let index = 0; index < left.length && index < right.length; index++) {
-    const [one = '', other = ''] = [left[index], right[index]]
-    if (one === other) {
-      wasDigit = isDigit(one)
-      continue
-    }
-    const [isOneLetter, isOtherLetter] = [isLetter(one), isLetter(other)]
-    if (isOneLetter && isOtherLetter) return comparePoints(one, other)
-    if (isOneLetter || isOtherLetter) return (areDigitsFirst && wasDigit ? isOneLetter : isOtherLetter) ? -1 : 1
-    return compareNumbers(left, right, index)
-  }
-  return left.length - right.length
+/** `areShortNumbersFirst`: a number that ends before a letter precedes one that goes on, as in go-yaml 3. */
+export function compareKeys(a: string, b: string, areShortNumbersFirst: boolean): number {
+  const at = commonLength(a, b)
+  if (at === a.length || at === b.length) return a.length - b.length
+  const [left, right] = [a.slice(at), b.slice(at)]
+  const [isLetter, isOtherLetter] = [LETTER.test(left), LETTER.test(right)]
+  if (isLetter && isOtherLetter) return comparePoints(left, right)
+  const digitsBefore = DIGITS_AT_END.exec(a.slice(0, at))?.[0] ?? ''
+  if (isLetter === isOtherLetter) return compareNumbers(left, right, digitsBefore)
+  const areLettersFirst = areShortNumbersFirst && digitsBefore !== ''
+  return isLetter === areLettersFirst ? -1 : 1
+}
+
+/** The length of the text with which both begin, in whole characters. */
+function commonLength(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  let at = 0
+  while (at < shorter && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  const isInsidePair = at > 0 && at < shorter && (a.codePointAt(at - 1) ?? 0) > 0xffff
+  return isInsidePair ? at - 1 : at
 }
 
 const comparePoints = (a: string, b: string): number => (a.codePointAt(0) ?? 0) - (b.codePointAt(0) ?? 0)
 
-function compareNumbers(left: readonly string[], right: readonly string[], index: number): number {
-  let start = 0n
-  if (left[index] === '0' || right[index] === '0') {
-    for (let before = index - 1; before >= 0 && isDigit(left[before] ?? ''); before--) {
-      if (left[before] !== '0') {
-        start = 1n
-        break
-      }
-    }
-  }
-  const [first, firstEnd] = numberAt(left, index, start)
-  const [second, secondEnd] = numberAt(right, index, start)
-  if (first !== second) return first < second ? -1 : 1
-  if (firstEnd !== secondEnd) return firstEnd - secondEnd
-  return comparePoints(left[index] ?? '', right[index] ?? '')
+/** Compares texts that differ in their first character by the number that each begins with. */
+function compareNumbers(a: string, b: string, digitsBefore: string): number {
+  // A zero counts if it continues a number, as in 10 and 1.
+  const continues = (a.startsWith('0') || b.startsWith('0')) && /[^0]/.test(digitsBefore)
+  const [digits, otherDigits] = [DIGITS.exec(a)?.[0] ?? '', DIGITS.exec(b)?.[0] ?? '']
+  const [value, other] = [valueOf(digits, continues), valueOf(otherDigits, continues)]
+  if (value !== other) return value < other ? -1 : 1
+  return Array.from(digits).length - Array.from(otherDigits).length || comparePoints(a, b)
 }
 
-function numberAt(characters: readonly string[], index: number, start: bigint): readonly [bigint, number] {
-  let value = start
-  let end = index
-  for (; end < characters.length && isDigit(characters[end] ?? ''); end++) {
-    const digit = (characters[end]?.codePointAt(0) ?? 48) - 48
-    value = BigInt.asIntN(64, value * 10n + BigInt(digit))
-  }
-  return [value, end]
+/** The number as Go computes it in 64 bits; a digit of another script counts by its code. */
+function valueOf(digits: string, continues: boolean): bigint {
+  let value = continues ? 1n : 0n
+  for (const digit of digits) value = BigInt.asIntN(64, value * 10n + BigInt((digit.codePointAt(0) ?? ZERO) - ZERO))
+  return value
 }

@@ -69,7 +69,7 @@ describe('quoting', () => {
 
   test('characters that are not printable are escaped', () => {
     expect(styles(['a\tb', '\u0007', '😀'])).toEqual([String.raw`"a\tb"`, String.raw`"\a"`, String.raw`"\U0001F600"`])
-    expect(styles(['\uFEFFx'])).toEqual([String.raw`"\uFEFF\x78"`])
+    expect(styles(['\uFEFFx\n\u00A0'])).toEqual([String.raw`"\uFEFF\x78\n\_"`])
   })
 })
 
@@ -112,6 +112,12 @@ describe('strings of several lines', () => {
     expect(pretty({ a: text })).toBe(expected)
   })
 
+  test('the literal style keeps unusual breaks and indents the lines after them', () => {
+    expect(writeYaml({ a: 'x\u2028y\n' })).toBe('a: |\n  x\u2028  y\n')
+    expect(writeYaml({ a: 'x\ny\u2028', b: 1 })).toBe('a: |\n  x\n  y\u2028b: 1\n')
+    expect(writeYaml({ a: { b: 'x\u2028y' } })).toBe("a:\n  b: 'x\u2028    y'\n")
+  })
+
   test('a space before a break needs double quotes', () => {
     expect(writeYaml({ a: 'x \ny' })).toBe(lines(String.raw`a: "x \ny"`))
   })
@@ -152,6 +158,12 @@ describe('collections and numbers', () => {
     const shown = ['- 1', '- -1', '- 1.5', '- 1e+21', '- 123456789', '- 1.0000005e+06', '- 1e-07', '- 0.0001']
     expect(writeYaml(numbers)).toBe(lines(...shown))
     expect(pretty(numbers)).toBe(lines(...shown.with(4, '- 1.23456789e+08')))
+  })
+
+  test('a whole float has the shortest digits that name it', () => {
+    expect(writeYaml([2 ** 63, -(2 ** 53), 2 ** 64])).toBe(
+      lines('- 9223372036854776000', '- -9007199254740992', '- 1.8446744073709552e+19'),
+    )
   })
 
   test('a value that is nested too deep is refused', () => {
