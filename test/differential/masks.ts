@@ -16,7 +16,11 @@ const RECENT_MS = 3_600_000
 const MIN_NODE_PORT = 30_000
 const SUFFIX = '[bcdfghjklmnpqrstvwxz2456789]{5}'
 
+/** A version in YAML. */
+const YAML_VERSION = /^([ -]*resourceVersion: )"\d+"$/gm
+
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
+  [YAML_VERSION, '$1<version>'],
   [/127\.0\.0\.1:\d+/g, '<server>'],
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-<suffix>'],
   [/\bcurrent: \d+/g, 'current: <version>'],

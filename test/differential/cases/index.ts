@@ -28,6 +28,7 @@ import { oddCases } from './odd-requests.ts'
 import { updateCases } from './update.ts'
 import { warningCases } from './warnings.ts'
 import { watchCases } from './watch.ts'
+import { yamlResponseCases } from './yaml-responses.ts'
 import { yamlTextCases } from './yaml-texts.ts'
 import { yamlCases } from './yaml.ts'
 
@@ -62,4 +63,5 @@ export const CORPUS: readonly CaseGroup[] = [
   networkWarningCases,
   yamlCases,
   yamlTextCases,
+  yamlResponseCases,
 ]

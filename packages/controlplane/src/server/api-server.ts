@@ -201,7 +201,10 @@ export class ApiServer {
     }
     if (trimmed === '/api' || trimmed === '/apis' || trimmed.startsWith('/api/') || trimmed.startsWith('/apis/')) {
       const document = this.#discovery.legacy(trimmed)
-      if (document !== undefined) return json(200, document)
+      if (document !== undefined) {
+        const isYaml = headers['accept']?.includes('yaml') === true && negotiate(headers['accept']).format === 'yaml'
+        return isYaml ? asYaml(json(200, document)) : json(200, document)
+      }
       const [, root, group, version] = trimmed.split('/')
       if (root === 'api' && group) throw noSuchResource()
       if (version && this.#discovery.groups.some((served) => served.group === group)) throw noSuchResource()

@@ -59,10 +59,16 @@ export function warningLine(warning: string): string {
 export async function asYaml(response: ServerResponse): Promise<ServerResponse> {
   const body = response.body instanceof ListBody ? response.body.text() : response.body
   if (typeof body !== 'string' || !response.headers['content-type']?.startsWith('application/json')) return response
-  const { writeYaml } = await import('@tenure/yaml')
-  return {
-    ...response,
-    headers: { ...response.headers, 'content-type': 'application/yaml' },
-    body: writeYaml(JSON.parse(body) as YamlValue),
+  const { readYaml, writeYaml } = await import('@tenure/yaml')
+  const headers = { ...response.headers, 'content-type': 'application/yaml' }
+  try {
+    // Kubernetes reads its JSON as YAML, which folds some line breaks and refuses some characters. Its JSON has these
+    // two escaped.
+    const { value } = readYaml(body.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`))
+    return { ...response, headers, body: writeYaml(value as YamlValue) }
+  } catch (error) {
+    const { message } = error as Error
+    const failure = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', code: 500, message }
+    return { status: 500, headers, body: writeYaml(failure) }
   }
 }
