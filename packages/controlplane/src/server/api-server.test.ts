@@ -77,7 +77,7 @@ describe('a continue token', () => {
 })
 
 test('objects with very many invalid labels or finalizers are refused with a bounded message', async () => {
-  const names = Array.from({ length: 200_000 }, (_, index) => `-${index}`)
+  const names = Array.from({ length: 100_000 }, (_, index) => `-${index}`)
   const labels = Object.fromEntries(names.map((name) => [name, '']))
   for (const metadata of [{ labels }, { finalizers: names }]) {
     const { status, body } = await ask('POST', MAPS, map(metadata))

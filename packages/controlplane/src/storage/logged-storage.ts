@@ -1,5 +1,6 @@
 import { asError, TenureError, type Clock } from '@tenure/kube'
 import { StatusError } from '../errors.ts'
+import { checkStoredSize } from '../model/object-size.ts'
 import type { VersionChange } from './memory/bucket.ts'
 import { Deque } from './memory/deque.ts'
 import { HistoryWindow, type HistoryLimits } from './memory/history-window.ts'
@@ -96,9 +97,12 @@ export class LoggedStorage implements Storage {
           ? pending.state
           : undefined
         : this.#view.get(resource, key)
+      const revision = this.#headRevision + 1
       let decision: WriteDecision<R>
+      let version: Version | undefined
       try {
         decision = decide(current)
+        version = 'put' in decision ? storable(Version.ofObject(key, revision, decision.put)) : undefined
       } catch (error) {
         settleWith(pending, { done: () => reject(asError(error)), failed: reject })
         return
@@ -109,11 +113,9 @@ export class LoggedStorage implements Storage {
         settleWith(pending, { done: () => resolve({ stored, result }), failed: reject })
         return
       }
-      const revision = this.#headRevision + 1
-      const change =
-        'put' in decision
-          ? putChange(resource, Version.ofObject(key, revision, decision.put), current)
-          : removeChange(resource, new Tombstone(revision, existing(current, resource, key)))
+      const change = version
+        ? putChange(resource, version, current)
+        : removeChange(resource, new Tombstone(revision, existing(current, resource, key)))
       this.#log.append(change)
       this.#headRevision = revision
       const state = change.current ?? change.deleted
@@ -197,6 +199,12 @@ export class LoggedStorage implements Storage {
 function settleWith(pending: Pending | undefined, settler: Settler): void {
   if (pending) (pending.dependents ??= []).push(settler)
   else settler.done()
+}
+
+/** The version, if it is not too large. */
+function storable(version: Version): Version {
+  checkStoredSize({ object: version.object, json: () => version.json })
+  return version
 }
 
 type Put = VersionChange & { readonly current: Version }

@@ -3,6 +3,7 @@ import type { KubeObject } from '@tenure/kube'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { badRequest, conflict, invalid, notFound } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
+import { refuseOversized } from '../../model/object-size.ts'
 import { goValue } from '../../patch/go-format.ts'
 import type { StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
@@ -38,6 +39,7 @@ function patched(
   if (!current) throw notFound(definition, request.name ?? '')
   const base = inVersion(current, definition).object
   const result = patchWith(context, definition, patchType, base, body)
+  refuseOversized(withoutManagers(result))
   checkIdentity(request, result as unknown as JsonObject)
   let decoded: Decoded
   try {
@@ -51,6 +53,13 @@ function patched(
   checkVersion(request, decoded.object, current)
   const object = dropDuplicateOwners(writableFields(request, decoded.object, current.object), warn)
   return { ...decoded, object: withManagedFields(context, request, current.object, object, result) }
+}
+
+/** The managers of a patched object are those of before, and may become fewer. */
+function withoutManagers(object: KubeObject): KubeObject {
+  if (!object.metadata?.managedFields) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
@@ -102,6 +111,7 @@ function applied(
 ): Decoded {
   const { definition, body, name = '', subresource } = request
   const sent = (isJsonObject(body) ? body : {}) as KubeObject
+  refuseOversized(sent)
   const apiVersion = apiVersionOf(definition)
   if (sent.apiVersion !== apiVersion || sent.kind !== definition.kind) {
     const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()
