@@ -10,6 +10,8 @@ export interface ServerReady {
   readonly token: string
   /** The operators' HTTP API; empty if they do not run. */
   readonly http: string
+  /** The same routes for callers with a token; empty if the operators do not run. */
+  readonly guarded: string
 }
 
 export interface ServerStatistics {

@@ -68,6 +68,8 @@ export interface Sent {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
+  /** A client certificate and its key in PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
 }
 
 export interface Received {
@@ -79,7 +81,7 @@ export interface Received {
 const agent = new Agent({ keepAlive: true, maxSockets: 8, rejectUnauthorized: false })
 const MAX_RESPONSE_TIME_MS = 60_000
 
-export function send({ method, url, headers = {}, body = '' }: Sent): Promise<Received> {
+export function send({ method, url, headers = {}, body = '', certificate }: Sent): Promise<Received> {
   return new Promise((resolve) => {
     const isSecure = url.startsWith('https:')
     const options = { method, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } }
@@ -90,7 +92,7 @@ export function send({ method, url, headers = {}, body = '' }: Sent): Promise<Re
       response.on('close', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
     }
     const request = isSecure
-      ? httpsRequest(url, { ...options, agent }, onResponse)
+      ? httpsRequest(url, { ...options, ...certificate, agent }, onResponse)
       : httpRequest(url, { ...options, agent: false }, onResponse)
     request.setTimeout(MAX_RESPONSE_TIME_MS, () => request.destroy(new Error('no response')))
     request.on('error', (error) => resolve({ status: 0, text: error.message }))

@@ -44,9 +44,12 @@ const storage = await openStorage({
   ...(directory === '' && { history }),
 })
 const { plane } = await assembleControlPlane({ directory: directory || undefined, port: Number(port) }, { storage })
-let http: string | undefined
+let http = ''
+let guarded = ''
 if (parts === 'all') {
-  const listening = Promise.withResolvers<string>()
+  const open = Promise.withResolvers<string>()
+  const withTokens = Promise.withResolvers<string>()
+  const address = '127.0.0.1:0'
   void runOperators(
     {
       operators: operators.map((operator) => ({ operator, settings: defaultValues(operator.config) })),
@@ -54,11 +57,15 @@ if (parts === 'all') {
       clock: systemClock,
       random: systemRandom,
       webhooks: 'loopback',
-      servers: [httpServer({ address: '127.0.0.1:0', onListening: ({ url }) => listening.resolve(url) })],
+      servers: [
+        httpServer({ address, onListening: ({ url }) => open.resolve(url) }),
+        httpServer({ address, authentication: 'token', onListening: ({ url }) => withTokens.resolve(url) }),
+      ],
     },
     new AbortController().signal,
   )
-  http = await listening.promise
+  http = await open.promise
+  guarded = await withTokens.promise
 }
 process.on('message', (asked: Asked) => {
   if (asked === 'collect') {
@@ -72,4 +79,4 @@ process.on('message', (asked: Asked) => {
   longest = { cpu: 0, wall: 0 }
 })
 process.on('disconnect', () => process.exit())
-tell({ type: 'ready', url: plane.url ?? '', token: plane.token, http: http ?? '' })
+tell({ type: 'ready', url: plane.url ?? '', token: plane.token, http, guarded })
