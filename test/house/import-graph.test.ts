@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   gotemplate: ['yaml'],
   controlplane: ['yaml', 'kube', 'runtime'],
   applications: ['kube', 'runtime', 'http'],
-  claims: ['kube', 'runtime', 'http', 'gotemplate'],
+  claims: ['yaml', 'kube', 'runtime', 'http', 'gotemplate'],
   leases: ['kube', 'runtime'],
   databases: ['kube', 'runtime', 'http'],
   dashboard: [],

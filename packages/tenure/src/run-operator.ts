@@ -14,8 +14,13 @@ export function operatorConfiguration(operator: Operator): Configuration<Table> 
     program: `tenure ${operator.name}`,
     summary: operator.summary,
     options: operator.config,
-    configEnvironment: 'CONFIG_FILE',
+    configEnvironment: configVariables([operator]),
   })
+}
+
+/** The environment variables that name the settings file of a process with these operators. */
+export function configVariables(operators: readonly Operator[]): readonly string[] {
+  return [...new Set(['CONFIG_FILE', ...operators.flatMap(({ configEnvironment }) => configEnvironment ?? [])])]
 }
 
 /** Runs an operator against the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */

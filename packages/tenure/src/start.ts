@@ -5,6 +5,7 @@ import { defineConfiguration, type Table, type Values } from '@tenure/runtime/co
 import { openControlPlane } from './control-plane.ts'
 import { HostedWebhooks } from './hosted-webhooks.ts'
 import { operators } from './operators.ts'
+import { configVariables } from './run-operator.ts'
 import { say } from './say.ts'
 import { embeddedOperator, embeddedTable } from './start-settings.ts'
 
@@ -39,7 +40,7 @@ export const startConfiguration = defineConfiguration({
   program: 'tenure start',
   summary: 'Starts everything, with nothing installed: a Kubernetes API kept on disk, and all operators on it.',
   options: { ...embeddedTable(operators), ...table },
-  configEnvironment: 'CONFIG_FILE',
+  configEnvironment: configVariables(operators),
 })
 
 export type StartSettings = Values<typeof table> & Values<Table>

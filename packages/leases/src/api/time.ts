@@ -1,51 +1,9 @@
 import { rfc3339 } from '@tenure/runtime'
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+export { ceilSecond, floorSecond, parseTime, parseTimeOrDate } from '@tenure/runtime'
 
 /** The first millisecond that RFC 3339 cannot represent. */
 const END_OF_TIME = Date.UTC(10_000, 0, 1)
-
-/**
- * Parses an RFC 3339 time into milliseconds since 1970, rounded up; undefined if it is invalid. `Date.parse` accepts
- * more formats, and reads some of them in the machine's time zone.
- */
-export function parseTime(text: string): number | undefined {
-  const match = RFC3339.exec(text)
-  if (!match) return undefined
-  const [hours, minutes, seconds] = [Number(match[4]), Number(match[5]), Number(match[6])]
-  const day = dayOf(match)
-  if (day === undefined || hours > 23 || minutes > 59 || seconds > 59) return undefined
-  const [, , , , , , , fraction = '', sign, zoneHours, zoneMinutes] = match
-  if (Number(zoneHours ?? 0) > 23 || Number(zoneMinutes ?? 0) > 59) return undefined
-  const zone = (Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)) * (sign === '-' ? -60_000 : 60_000)
-  const milliseconds = fraction === '' ? 0 : Math.ceil(Number(`0.${fraction}`) * 1_000)
-  return day + ((hours * 60 + minutes) * 60 + seconds) * 1_000 + milliseconds - zone
-}
-
-/** Parses a time, or a date as its midnight in UTC. */
-export function parseTimeOrDate(text: string): number | undefined {
-  const match = DATE.exec(text)
-  return match ? dayOf(match) : parseTime(text)
-}
-
-function dayOf(match: RegExpExecArray): number | undefined {
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  const date = new Date(0)
-  // Date.UTC would read the year 26 as 1926.
-  date.setUTCFullYear(year, month - 1, day)
-  // An invalid day, such as February 30th, rolls over into the next month.
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : undefined
-}
-
-/** Rounds up to whole seconds, so that no lease ends early. */
-export function ceilSecond(milliseconds: number): number {
-  return Math.ceil(milliseconds / 1_000) * 1_000
-}
-
-export function floorSecond(milliseconds: number): number {
-  return Math.floor(milliseconds / 1_000) * 1_000
-}
 
 /** Whether RFC 3339 can represent this time. */
 export function isWritable(milliseconds: number): boolean {

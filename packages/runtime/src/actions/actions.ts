@@ -37,9 +37,26 @@ export function apply<T extends KubeObject>(
   return { type: 'apply', kind, object, force: options.force ?? true, ...(options.adopt && { adopt: options.adopt }) }
 }
 
-/** Creates an object unless one of that name exists. With `generateName` every call creates one. */
-export function create<T extends KubeObject>(kind: Kind<T>, object: NoInfer<T>): CreateAction {
-  return { type: 'create', kind, object }
+export interface CreateActionOptions {
+  /**
+   * Asked if an object of that name exists that does not belong to the controller's object. It costs a request only in
+   * that case. Default: no check.
+   */
+  readonly adopt?: AdoptionCheck
+  /** Carried out only if this action created the object, not if it existed. Default: nothing. */
+  readonly afterwards?: Actions
+}
+
+/**
+ * Creates an object unless one of that name exists; an existing one stays as it is. With `generateName` every call
+ * creates one.
+ */
+export function create<T extends KubeObject>(
+  kind: Kind<T>,
+  object: NoInfer<T>,
+  { adopt, afterwards }: CreateActionOptions = {},
+): CreateAction {
+  return { type: 'create', kind, object, ...(adopt && { adopt }), ...(afterwards && { afterwards }) }
 }
 
 export interface RemoveActionOptions {

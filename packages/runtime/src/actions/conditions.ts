@@ -1,3 +1,4 @@
+import { rfc3339 } from '../time/rfc3339.ts'
 import type { Condition } from '@tenure/kube'
 
 /** A condition to set. Its transition time is computed. */
@@ -25,16 +26,17 @@ export function setCondition(
   return (existing ?? []).map((other) => (other === before ? next : other))
 }
 
-export function getCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+export function getCondition<C extends { readonly type: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
   return conditions?.find((condition) => condition.type === type)
 }
 
 /** True if the condition exists and its status is `True`. */
-export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+export function isTrue(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  type: string,
+): boolean {
   return getCondition(conditions, type)?.status === 'True'
-}
-
-/** A time in the format of Kubernetes: whole seconds, UTC. */
-export function rfc3339(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }

@@ -67,7 +67,7 @@ export function refuseIfControlledByAnother(
   nameConflicts.note(kind, keyOf(refTo(live)), reconcile.key)
   throw new TenureError(
     'TENURE_OWNED_BY_ANOTHER',
-    `${live.kind ?? 'object'} ${keyOf({ name: live.metadata?.name ?? '', namespace: live.metadata?.namespace })} already belongs to ` +
+    `${kind.kind} ${keyOf({ name: live.metadata?.name ?? '', namespace: live.metadata?.namespace })} already belongs to ` +
       `${controller.kind} ${controller.name}. Delete it, or choose another name for the one of ${reconcile.kind.kind} ${reconcile.key}.`,
   )
 }

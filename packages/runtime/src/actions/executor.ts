@@ -107,15 +107,12 @@ export class Executor {
     const { kind, adopt } = action
     const declared = this.#declared(action)
     const ref = refTo(desiredObject(action, reconcile, declared))
-    const { uid } = reconcile.object.metadata
-    const isOwn = (object: Stored<PartialObjectMetadata> | undefined): boolean =>
-      object?.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false
-    if (isOwn(declared.cache.get(ref))) return undefined
+    if (isOwn(declared.cache.get(ref), reconcile)) return undefined
     return async () => {
       // From the server's own cache: an object created in this very moment is a race that no read can win.
       const options = { resourceVersion: '0', signal: reconcile.signal }
       const existing = await orUndefined(this.#context.api.get(metadataOf(kind), ref, options))
-      const error = existing && !isOwn(existing) ? adopt?.(existing) : undefined
+      const error = existing && !isOwn(existing, reconcile) ? adopt?.(existing) : undefined
       if (error) throw error
     }
   }
@@ -210,12 +207,21 @@ export class Executor {
 
   #create(action: CreateAction, reconcile: Reconcile): Effect | undefined {
     const { api, fieldManager, nameConflicts } = this.#context
-    const { kind } = action
+    const { adopt, kind } = action
     const declared = this.#context.declared(kind)
     const desired = desiredObject(action, reconcile, declared)
+    const check = (existing: Stored<PartialObjectMetadata>): void => {
+      const error = isOwn(existing, reconcile) ? undefined : adopt?.(existing)
+      if (error) {
+        // When the object goes, the one that is being reconciled is queued again.
+        nameConflicts.note(kind, keyOf(refTo(existing)), reconcile.key)
+        throw error
+      }
+      if (declared?.owned) refuseIfControlledByAnother(existing, reconcile, kind, nameConflicts)
+    }
     if (desired.metadata?.name !== undefined) {
       const live = declared?.cache.getByKey(keyOf(refTo(desired)))
-      if (live && declared?.owned) refuseIfControlledByAnother(live, reconcile, kind, nameConflicts)
+      if (live) check(live)
       if (live) return undefined
     }
     return async () => {
@@ -226,9 +232,8 @@ export class Executor {
       } catch (error) {
         if (!isAlreadyExists(error) || desired.metadata?.name === undefined) throw error
         // The answer to an earlier attempt was lost, or another writer created it: only a read can tell.
-        if (declared?.owned) {
-          const there = await api.get(kind, refTo(desired), { signal: reconcile.signal })
-          refuseIfControlledByAnother(there, reconcile, kind, nameConflicts)
+        if (declared?.owned || adopt) {
+          check(await api.get(metadataOf(kind), refTo(desired), { signal: reconcile.signal }))
         }
         return false
       }
@@ -331,6 +336,11 @@ function refuseTwoStatuses(actions: Actions): void {
     'A plan returned two status actions. Each describes the status whole, so they would undo each other: return one.',
     { fate: 'bug' },
   )
+}
+
+function isOwn(object: Stored<PartialObjectMetadata> | undefined, reconcile: Reconcile): boolean {
+  const { uid } = reconcile.object.metadata
+  return object?.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false
 }
 
 function isAdoption(action: Action): action is ApplyAction {

@@ -3,6 +3,7 @@ export {
   type ApplyActionOptions,
   call,
   create,
+  type CreateActionOptions,
   event,
   patch,
   type PatchActionOptions,
@@ -13,7 +14,7 @@ export {
   requeueAt,
   status,
 } from './actions.ts'
-export { getCondition, isTrue, type NewCondition, rfc3339, setCondition } from './conditions.ts'
+export { getCondition, isTrue, type NewCondition, setCondition } from './conditions.ts'
 export { describeAction } from './describe-action.ts'
 export { isNamespaceTerminating } from './namespace-terminating.ts'
 export type { EventContent, EventNote, Recorder } from './recorder.ts'

@@ -13,7 +13,7 @@ export interface ApplyAction {
 
 /**
  * Decides about an object that has the name of a child and does not belong to the controller's object: the error to
- * fail with, or undefined to take the object over. Pure.
+ * fail with, or undefined to go on: an apply takes the object over, a create leaves it as it is. Pure.
  */
 export type AdoptionCheck = (existing: Stored<PartialObjectMetadata>) => Error | undefined
 
@@ -22,6 +22,9 @@ export interface CreateAction {
   readonly type: 'create'
   readonly kind: Kind
   readonly object: KubeObject
+  readonly adopt?: AdoptionCheck
+  /** Carried out after it, only if this action created the object. */
+  readonly afterwards?: Actions
 }
 
 /** Delete an object, if it is still the one that the plan saw. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { JsonObject } from '@tenure/kube/model'
 import type { Table } from './option.ts'
 import type { ConfigurationSources } from './read.ts'
 import { describeValues, readConfiguration } from './read.ts'
@@ -11,7 +12,7 @@ import { defineConfiguration } from './table.ts'
 const configuration = defineConfiguration({
   program: 'websites',
   summary: 'Manages websites.',
-  configEnvironment: 'WEBSITES_CONFIG',
+  configEnvironment: ['WEBSITES_CONFIG', 'CONFIG'],
   options: {
     healthAddress: {
       type: 'address',
@@ -179,9 +180,37 @@ describe('readConfiguration', () => {
     const directory = await mkdtemp(join(tmpdir(), 'configuration-'))
     const path = join(directory, 'c.yaml')
     await writeFile(path, 'workers: 7\n')
-    const { values } = await load({ environment: { WEBSITES_CONFIG: path } })
+    const { values } = await load({ environment: { WEBSITES_CONFIG: path, CONFIG: '/does/not/exist.yaml' } })
+    const { values: second } = await load({ environment: { WEBSITES_CONFIG: '', CONFIG: path } })
     await rm(directory, { recursive: true })
-    expect(values.workers).toBe(7)
+    expect([values.workers, second.workers]).toEqual([7, 7])
+  })
+
+  test('a structure comes from the file alone, as it is written there', async () => {
+    const structured = defineConfiguration({
+      program: 'p',
+      summary: 's',
+      options: { pools: { type: 'structure', flag: false, environment: false, default: {}, meaning: 'The pools.' } },
+    })
+    const read = async (content: string, more: Partial<ConfigurationSources> = {}) => {
+      const readText = () => Promise.resolve(content)
+      const loaded = await readConfiguration(structured, {
+        argv: ['--config=c.yaml'],
+        environment: {},
+        readText,
+        ...more,
+      })
+      return loaded.kind === 'values' ? loaded.values.pools : undefined
+    }
+    expectTypeOf(read).returns.resolves.toEqualTypeOf<JsonObject | undefined>()
+    expect(await read('pools: { chrome: { count: 2, min: [1] } }')).toEqual({ chrome: { count: 2, min: [1] } })
+    expect(await read('', { environment: { POOLS: '{}' } })).toEqual({})
+    await expect(read('pools: [a]')).rejects.toThrow('pools in c.yaml: ["a"] is not a mapping')
+    await expect(read('pools: a')).rejects.toThrow('pools in c.yaml: "a" is not a mapping')
+    await expect(read('pools: 0')).rejects.toThrow('pools in c.yaml: 0 is not a mapping')
+    await expect(read('', { argv: ['--pools={}'] })).rejects.toThrow('--pools is unknown')
+    expect(helpText(structured)).toMatch(/\n {2}pools: {…} +The pools. \(only in the file; default {}\)\n/)
+    expect(referenceMarkdown(structured)).toContain('| – | – | `pools` | structure | `{}` | The pools. |')
   })
 
   test('secrets never appear in errors or descriptions', async () => {
@@ -220,6 +249,7 @@ describe('defineConfiguration', () => {
     expect(text).toContain('--[no-]leader-elect')
     expect(text).toContain('--log-format <json|text>')
     expect(text).toContain('  DATABASE_URL')
+    expect(text).toMatch(/Settings file, YAML or JSON.\s+\(WEBSITES_CONFIG or CONFIG\)/)
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 

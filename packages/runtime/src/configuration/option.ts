@@ -1,3 +1,5 @@
+import type { JsonObject } from '@tenure/kube/model'
+
 interface Common {
   /** Description for help and reference: a sentence or two. */
   readonly meaning: string
@@ -27,6 +29,14 @@ export type Option = Common &
     | { readonly type: 'list'; readonly default?: readonly string[] }
     /** A listen address: `:8081`, `127.0.0.1:8081`, `0` for none. The value is the validated text. */
     | { readonly type: 'address'; readonly default?: string }
+    /** A mapping, which only the file can hold. The program checks its content. */
+    | {
+        readonly type: 'structure'
+        readonly default?: JsonObject
+        readonly flag: false
+        readonly environment: false
+        readonly file?: string
+      }
   )
 
 export type Table = Readonly<Record<string, Option>>
@@ -38,6 +48,7 @@ interface ValueTypes {
   readonly duration: number
   readonly list: readonly string[]
   readonly address: string
+  readonly structure: JsonObject
 }
 
 export type Value = ValueTypes[keyof ValueTypes]

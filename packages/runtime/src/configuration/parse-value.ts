@@ -1,4 +1,5 @@
 import { asError } from '@tenure/kube'
+import { isJsonObject } from '@tenure/kube/model'
 import { parseDuration } from '../time/duration.ts'
 import { parseAddress } from '../health/address.ts'
 import type { Option, Value } from './option.ts'
@@ -20,6 +21,8 @@ export function parseText(option: Option, text: string): Value {
         .split(',')
         .map((item) => item.trim())
         .filter(Boolean)
+    case 'structure':
+      throw wrong(text, NAMES.structure)
     case 'address':
       parseAddress(text)
   }
@@ -28,10 +31,12 @@ export function parseText(option: Option, text: string): Value {
 
 /** Parses a value from a file, which may already have a type. */
 export function parseFileValue(option: Option, value: unknown): Value {
+  if (option.type === 'structure' && isJsonObject(value)) return value
   if (typeof value === 'string') return parseText(option, value)
   if (typeof value === 'boolean' && option.type === 'boolean') return value
   // 0 is the only number that is also an address (none) and a duration.
-  if (typeof value === 'number' && (option.type === 'integer' || value === 0) && option.type !== 'string') {
+  const isNumeric = option.type !== 'string' && option.type !== 'structure'
+  if (typeof value === 'number' && (option.type === 'integer' || value === 0) && isNumeric) {
     return parseText(option, String(value))
   }
   if (Array.isArray(value) && option.type === 'list') {
@@ -53,6 +58,7 @@ export const NAMES: Readonly<Record<Option['type'], string>> = {
   duration: 'a duration such as 1h30m',
   list: 'a list',
   address: 'an address such as :8081',
+  structure: 'a mapping',
 }
 
 /** Why parsing failed, without the value if it is secret. */

@@ -41,8 +41,8 @@ export async function readConfiguration<T extends Table>(
   if (flags.help) return { kind: 'help', text: helpText(configuration) }
   const problems = [...flags.problems]
   if (!from.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not a flag; see --help`))
-  const named = configuration.configEnvironment && environment[configuration.configEnvironment]
-  const path = flags.config ?? (named || undefined)
+  const named = configuration.configEnvironment.map((name) => environment[name]).find(Boolean)
+  const path = flags.config ?? named
   let file: FileValues = { values: new Map(), problems: [] }
   if (path !== undefined) {
     file = await readConfigFile(rows, path, from.readText ?? readFromDisk)

@@ -8,13 +8,15 @@ const PLACEHOLDERS: Readonly<Record<Option['type'], string>> = {
   duration: 'duration',
   list: 'a,b,…',
   address: 'host:port',
+  structure: '',
 }
 
 /** The text of `--help`. `width` defaults to 100 columns. */
 export function helpText(configuration: Configuration<Table>, width = 100): string {
   const { program, summary, rows, configEnvironment } = configuration
   const entries = rows.map((row): [string, string] => [usageOf(row), `${row.option.meaning} ${detailsOf(row)}`.trim()])
-  const file = `Settings file, YAML or JSON.${configEnvironment ? ` (${configEnvironment})` : ''}`
+  const variables = configEnvironment.join(' or ')
+  const file = `Settings file, YAML or JSON.${variables && ` (${variables})`}`
   entries.push(['--config <path>', file], ['--help', 'Print this help.'])
   const indent = Math.min(Math.max(...entries.map(([usage]) => usage.length)), 32) + 4
   const lines = entries.flatMap(([usage, text]) => {
@@ -41,6 +43,7 @@ export function referenceMarkdown(configuration: Configuration<Table>): string {
 }
 
 function usageOf({ key, option, flag, environment, file }: OptionRow): string {
+  if (option.type === 'structure') return `${file ?? key}: {…}`
   if (flag === undefined) return environment ?? file ?? key
   if (option.type === 'boolean') return option.default === true ? `--[no-]${flag}` : `--${flag}`
   const choices = option.type === 'string' ? option.choices?.join('|') : undefined
@@ -51,6 +54,7 @@ function detailsOf(row: OptionRow): string {
   const { option } = row
   const fallback = defaultText(option)
   const facts = [
+    option.type === 'structure' ? 'only in the file' : '',
     option.required ? 'required' : '',
     fallback === undefined || fallback === '' ? '' : `default ${fallback}`,
     row.flag === undefined ? '' : (row.environment ?? ''),
@@ -60,7 +64,8 @@ function detailsOf(row: OptionRow): string {
 
 function defaultText(option: Option): string | undefined {
   if (option.default === undefined) return undefined
-  return option.secret ? '<hidden>' : String(option.default)
+  if (option.secret) return '<hidden>'
+  return option.type === 'structure' ? JSON.stringify(option.default) : String(option.default)
 }
 
 function limitsOf(option: Option): string {

@@ -19,14 +19,14 @@ export interface ConfigurationOptions<T extends Table> {
   readonly options: T
   /** Prefix of derived environment variable names: `TENURE_`. Default none. */
   readonly environmentPrefix?: string
-  /** Environment variable with the path of the file, as alternative to `--config`. Default none. */
-  readonly configEnvironment?: string
+  /** Environment variables with the path of the file, as alternative to `--config`. The first that is set counts. Default none. */
+  readonly configEnvironment?: string | readonly string[]
 }
 
 export interface Configuration<T extends Table> {
   readonly program: string
   readonly summary: string
-  readonly configEnvironment: string | undefined
+  readonly configEnvironment: readonly string[]
   readonly rows: readonly OptionRow[]
   /** Never set; carries the type. */
   readonly table?: T
@@ -37,22 +37,26 @@ const RESERVED = ['config', 'help']
 
 /** Validates a program's table and resolves its names. An invalid table is a bug and throws at startup. */
 export function defineConfiguration<const T extends Table>(options: ConfigurationOptions<T>): Configuration<T> {
-  const { program, summary, configEnvironment, environmentPrefix = '' } = options
+  const { program, summary, environmentPrefix = '' } = options
+  const configEnvironment = [options.configEnvironment ?? []].flat()
   const rows = Object.entries<Option>(options.options).map(([key, option]): OptionRow => {
     const { flag = kebabCase(key), environment = environmentPrefix + constantCase(key), file = key } = option
     return { key, option, flag: flag || undefined, environment: environment || undefined, file: file || undefined }
   })
   rejectDuplicates(program, 'flag', [...RESERVED, ...rows.map(({ flag }) => flag)])
-  rejectDuplicates(program, 'environment variable', [configEnvironment, ...rows.map(({ environment }) => environment)])
+  rejectDuplicates(program, 'environment variable', [
+    ...configEnvironment,
+    ...rows.map(({ environment }) => environment),
+  ])
   rejectDuplicates(
     program,
     'file key',
     rows.map(({ file }) => file),
   )
   for (const { key, option } of rows) {
-    if (option.type === 'integer' || option.type === 'boolean' || option.default === undefined) continue
+    if (typeof option.default !== 'string') continue
     try {
-      parseText(option, String(option.default))
+      parseText(option, option.default)
     } catch (error) {
       throw new TenureError(
         'TENURE_CONFIGURATION_TABLE',

@@ -1,7 +1,7 @@
-import { defineKind, type KubeObject, metadataOf } from '@tenure/kube'
+import { defineKind, type KubeObject, metadataOf, TenureError } from '@tenure/kube'
 import { ConfigMap, Namespace, Secret } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Actions, apply, create, remove, status } from '../actions/index.ts'
+import { type Actions, type AdoptionCheck, apply, create, event, remove, status } from '../actions/index.ts'
 import { controller, type ControllerOptions, watch } from './index.ts'
 import { ControllerFixture } from './fixture.testing.ts'
 
@@ -19,6 +19,8 @@ beforeEach(() => {
   fixture.server.seed(Team, { metadata: ref, spec: { size: 1 } })
 })
 afterEach(async () => await fixture.end())
+
+const refuseAll: AdoptionCheck = () => new TenureError('TENURE_TEST', 'taken', { fate: 'terminal' })
 
 /** Runs a controller that always plans the same actions, until it is idle or has failed. */
 async function act(actions: Actions<Team>, options: Partial<ControllerOptions<Team>> = {}): Promise<unknown> {
@@ -74,7 +76,66 @@ describe('create', () => {
       fixture.server.seed(ConfigMap, { metadata: { ...at, ownerReferences: [owner] } })
       return undefined
     })
-    expect(await act([made])).toMatchObject({ code: 'TENURE_OWNED_BY_ANOTHER', fate: 'terminal' })
+    expect(await act([made])).toMatchObject({
+      code: 'TENURE_OWNED_BY_ANOTHER',
+      fate: 'terminal',
+      message: expect.stringContaining('ConfigMap default/made already belongs to Other them'),
+    })
+  })
+
+  test('an event that belongs to a creation is recorded only by the action that created the object', async () => {
+    const afterwards = [event({ type: 'Normal', reason: 'Created', message: 'made' })]
+    const both = create(ConfigMap, { metadata: { name: 'made' } }, { afterwards })
+    expect(await act([both, both])).toBeUndefined()
+    expect(fixture.events).toMatchObject([{ reason: 'Created' }])
+    fixture.server.unseed(ConfigMap, at)
+    await fixture.settle()
+    expect(fixture.events).toHaveLength(2)
+  })
+
+  test.each([
+    ['the cache shows', {}],
+    ['the selection of the cache excludes', { owns: [{ kind: ConfigMap, selection: { labelSelector: 'ours' } }] }],
+    ['no cache shows', { owns: [] }],
+  ])('an object of that name that %s fails a create that may not adopt it', async (_, options) => {
+    fixture.server.seed(ConfigMap, { metadata: at, data: { theirs: '1' } })
+    const asked: unknown[] = []
+    const adopt: AdoptionCheck = ({ metadata }) => {
+      asked.push(metadata.name)
+      return new TenureError('TENURE_TEST', `${metadata.name} is taken.`)
+    }
+    const afterwards = [event({ type: 'Normal', reason: 'Created', message: 'made' })]
+    const guarded = create(ConfigMap, { metadata: { name: 'made' } }, { adopt, afterwards })
+    expect(await act([guarded, status({ size: 1 })], options)).toMatchObject({ message: 'made is taken.' })
+    expect(asked).toEqual(['made'])
+    expect(fixture.events).toEqual([])
+    expect(fixture.server.peek(ConfigMap, at)).toMatchObject({ data: { theirs: '1' } })
+    expect(fixture.server.peek(Team, ref)?.status).toBeUndefined()
+  })
+
+  test('an object that a create may adopt stays as it is', async () => {
+    fixture.server.seed(ConfigMap, { metadata: at, data: { theirs: '1' } })
+    const guarded = create(ConfigMap, { metadata: { name: 'made' } }, { adopt: () => undefined })
+    expect(await act([guarded, status({ size: 1 })], { owns: [] })).toBeUndefined()
+    expect(fixture.server.peek(ConfigMap, at)?.metadata.ownerReferences).toBeUndefined()
+    expect(fixture.server.peek(Team, ref)?.status).toEqual({ size: 1 })
+  })
+
+  test('a create does not ask about an object of its own', async () => {
+    const guarded = create(ConfigMap, { metadata: { name: 'made' } }, { adopt: () => new Error('asked') })
+    // The cache never shows the object, because the selection excludes it.
+    const owns = [{ kind: ConfigMap, selection: { labelSelector: 'never' } }]
+    expect(await act([guarded, guarded], { owns })).toBeUndefined()
+    expect(fixture.calls.slice(0, 3)).toEqual(['create configmaps/', 'create configmaps/', 'get configmaps/made'])
+  })
+
+  test('an object is created when the one that had its name is gone', async () => {
+    fixture.server.seed(ConfigMap, { metadata: at })
+    const guarded = create(ConfigMap, { metadata: { name: 'made' } }, { adopt: refuseAll })
+    expect(await act([guarded])).toMatchObject({ message: 'taken' })
+    fixture.server.unseed(ConfigMap, at)
+    await fixture.settle()
+    expect(fixture.server.peek(ConfigMap, at)?.metadata.ownerReferences).toMatchObject([{ name: 'red' }])
   })
 })
 

@@ -1,5 +1,6 @@
 import { type Kind, kindKey, type KubeObject, type Selection, TenureError } from '@tenure/kube'
 import type { DeclaredKind } from '../actions/context.ts'
+import { JoinedCache } from '../informer/cache/joined-cache.ts'
 import type { Informer, Informers } from '../informer/types.ts'
 import { type ControllerDefinition, ownedKind, type Watch } from './definition.ts'
 
@@ -10,15 +11,18 @@ export type Source =
 
 /** The kinds a controller declared: the one it controls, those it owns, those it watches. */
 export class DeclaredKinds {
+  /** Those of the definition. */
   readonly sources: readonly Source[]
   readonly primary: Informer<KubeObject>
   readonly #controller: string
+  readonly #informers: Informers
   readonly #byName = new Map<string, DeclaredKind>()
   /** By identity, so that a read does not build a string key. */
-  readonly #byKind = new WeakMap<Kind, DeclaredKind>()
+  #byKind = new WeakMap<Kind, DeclaredKind>()
 
   constructor(definition: ControllerDefinition, informers: Informers) {
     this.#controller = definition.name
+    this.#informers = informers
     const inform = (kind: Kind, selection?: Selection): Informer<KubeObject> => informers.informer(kind, selection)
     this.primary = inform(definition.kind, definition.selection)
     for (const [name, index] of Object.entries(definition.indexes ?? {})) this.primary.addIndex(name, index)
@@ -40,6 +44,20 @@ export class DeclaredKinds {
       const owned = role === 'owned' || (this.#byName.get(name)?.owned ?? false)
       this.#byName.set(name, { kind, cache, owned })
     }
+  }
+
+  /** Declares a kind of children that an object names. Undefined: it is declared as owned already. */
+  addOwned(kind: Kind, selection: Selection | undefined): Source | undefined {
+    const known = this.find(kind)
+    if (known?.owned) return undefined
+    // A kind that the server does not serve concerns the objects that name it, not the readiness of the process.
+    const informer: Informer<KubeObject> = this.#informers.informer(kind, selection, { optional: true })
+    // The kind may also be the controller's own or a watched one, with another selection.
+    const isJoined = known !== undefined && known.cache !== informer.cache
+    const cache = isJoined ? new JoinedCache(known.cache, informer.cache) : informer.cache
+    this.#byName.set(kindKey(kind), { kind: known?.kind ?? kind, cache, owned: true })
+    this.#byKind = new WeakMap()
+    return { role: 'owned', informer }
   }
 
   find(kind: Kind): DeclaredKind | undefined {

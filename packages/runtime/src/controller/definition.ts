@@ -15,6 +15,14 @@ export interface OwnedKind {
   readonly selection?: Selection
 }
 
+/** Kinds of an object's children that only the object tells. */
+export interface NamedKinds<T extends KubeObject> {
+  /** The kinds of this object's children. Pure, and called before every plan: cheap. */
+  of(object: Stored<T>): readonly Kind[]
+  /** Which objects of these kinds to watch. Default: all. */
+  readonly selection?: Selection
+}
+
 /** Maps a changed object of another kind to the controller's objects that it concerns. */
 export type Mapping<C extends KubeObject = KubeObject, T extends KubeObject = KubeObject> = (
   object: Stored<C>,
@@ -63,6 +71,12 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly name?: string
   /** Kinds whose objects belong to this one's: watched, and given an owner reference when applied. Default: none. */
   readonly owns?: readonly (Kind | OwnedKind)[]
+  /**
+   * Kinds of children that only the object names: owned like those in `owns`, and watched from the first object on that
+   * names them. While a cache of such a kind is not filled, an object that names the kind is neither planned nor
+   * reported, but it expires. Default: none.
+   */
+  readonly ownedKinds?: NamedKinds<T>
   /** Other kinds whose changes matter. Default: none. */
   readonly watches?: readonly Watch<T>[]
   /** Which objects to control. Default: all. */
@@ -152,7 +166,7 @@ export function controller<T extends KubeObject>(
   if (options.concurrency !== undefined && !(options.concurrency >= 1)) refuse('needs a concurrency of at least 1.')
   for (const owned of options.owns ?? []) {
     const child = ownedKind(owned).kind
-    if (kind.namespaced && !child.namespaced) {
+    if (!canOwn(kind, child)) {
       refuse(
         `cannot own ${child.kind}: it is cluster-scoped and ${kind.kind} is not. Watch it, and remove it in cleanup.`,
       )
@@ -163,4 +177,9 @@ export function controller<T extends KubeObject>(
 
 export function ownedKind(owned: Kind | OwnedKind): OwnedKind {
   return 'plural' in owned ? { kind: owned } : owned
+}
+
+/** False: the API server ignores a reference from a cluster-scoped object to an owner in a namespace. */
+export function canOwn(owner: Kind, child: Kind): boolean {
+  return child.namespaced || !owner.namespaced
 }

@@ -6,6 +6,7 @@ export {
   type ControllerOptions,
   type Index,
   type Mapping,
+  type NamedKinds,
   type OwnedKind,
   type ReconcileOutcome,
   watch,

@@ -101,6 +101,8 @@ export class ObjectReconcile
 {
   object: Stored<KubeObject>
   failure: Error | undefined
+  /** A cache of a kind that the object names is not filled, so nothing can be said about the object. */
+  isWaiting = false
   /** The API server's time of a live read, by which the object is judged from then on. */
   #serverTime: number | undefined
   #isLive = false

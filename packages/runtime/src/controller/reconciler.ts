@@ -2,8 +2,16 @@ import { ApiError, asError, isConflict, isNotFound, refOf, TenureError } from '@
 import type { Executor } from '../actions/executor.ts'
 import { type Action, type Actions, hasFinalizer, isNamespaceTerminating, status } from '../actions/index.ts'
 import type { ControllerDefinition } from './definition.ts'
+import type { DynamicKinds } from './dynamic-kinds.ts'
 import type { Expirer } from './expirer.ts'
 import { ObjectReconcile, ReconcileAttempt, type ReconcilerContext } from './reconcile.ts'
+
+export interface ReconcilerParts {
+  /** Undefined: the objects do not expire. */
+  readonly expirer: Expirer | undefined
+  /** Undefined: the definition declares all kinds. */
+  readonly dynamicKinds: DynamicKinds | undefined
+}
 
 /** One reconcile: nothing for an object that is gone, cleanup for one that is terminating, else plan, act, report. */
 export class Reconciler {
@@ -11,14 +19,16 @@ export class Reconciler {
   readonly #context: ReconcilerContext
   readonly #executor: Executor
   readonly #expirer: Expirer | undefined
+  readonly #dynamicKinds: DynamicKinds | undefined
   /** Objects that were deleted and whose `deleted` hook was not called yet. */
   readonly #deleted = new Set<string>()
 
-  constructor(definition: ControllerDefinition, context: ReconcilerContext, expirer: Expirer | undefined) {
+  constructor(definition: ControllerDefinition, context: ReconcilerContext, parts: ReconcilerParts) {
     this.#definition = definition
     this.#context = context
     this.#executor = context.executor
-    this.#expirer = expirer
+    this.#expirer = parts.expirer
+    this.#dynamicKinds = parts.dynamicKinds
   }
 
   /** The object of that key was deleted: its next reconcile begins with the `deleted` hook. */
@@ -56,13 +66,23 @@ export class Reconciler {
     const { finalizer } = this.#definition
     const { object } = reconcile
     const isHeld = finalizer !== undefined && hasFinalizer(object, finalizer)
-    if (object.metadata.deletionTimestamp) return isHeld ? this.#cleanUp(reconcile, finalizer) : undefined
+    if (object.metadata.deletionTimestamp) {
+      return isHeld && this.#isReady(reconcile) ? this.#cleanUp(reconcile, finalizer) : undefined
+    }
     if (this.#expirer?.isDue(reconcile)) {
+      this.#dynamicKinds?.declareForExpiry(reconcile)
       return this.#expirer.hasWork(reconcile) ? this.#expire(this.#expirer, reconcile) : undefined
     }
+    if (!this.#isReady(reconcile)) return undefined
     const hold = finalizer !== undefined && !isHeld && finalizerAction(finalizer, true)
     if (this.#definition.reconcile) return this.#imperative(reconcile, hold)
     return this.#reported(reconcile, () => this.#planned(reconcile, hold))
+  }
+
+  /** False: the object is reconciled again when the caches of the kinds that it names are filled. */
+  #isReady(reconcile: ObjectReconcile): boolean {
+    reconcile.isWaiting = this.#dynamicKinds?.isReady(reconcile) === false
+    return !reconcile.isWaiting
   }
 
   #planned(reconcile: ObjectReconcile, hold: Action | false): Promise<void> | undefined {
@@ -83,6 +103,7 @@ export class Reconciler {
       if (isNotFound(error)) return
       throw error
     }
+    if (!this.#isReady(reconcile)) return
     const actions = this.#definition.plan?.(reconcile) ?? []
     await this.#executor.execute(hold ? [hold, ...actions] : actions, reconcile)
   }
@@ -123,7 +144,7 @@ export class Reconciler {
 
   async #thenReported(reconcile: ObjectReconcile, running: Promise<void>): Promise<void> {
     await this.#failuresReported(reconcile, running)
-    await this.#report(reconcile)
+    if (!reconcile.isWaiting) await this.#report(reconcile)
   }
 
   async #failuresReported(reconcile: ObjectReconcile, running: Promise<void>): Promise<void> {

@@ -14,11 +14,12 @@ import type { Tracer } from '../tracing/tracing.ts'
 import { type ControllerInstruments, controllerInstruments } from './controller-metrics.ts'
 import { DeclaredKinds } from './declared-kinds.ts'
 import type { ControllerDefinition } from './definition.ts'
+import { DynamicKinds } from './dynamic-kinds.ts'
 import { Expirer } from './expirer.ts'
 import type { ReconcileAttempt, ReconcilerContext } from './reconcile.ts'
 import { Reconciler } from './reconciler.ts'
 import { ResultHandler } from './result-handler.ts'
-import { subscribe } from './sources.ts'
+import { Subscriptions } from './sources.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -58,10 +59,11 @@ export class ControllerRunner {
   readonly #statusEchoes = new StatusEchoes()
   readonly #requeues: DueTimes
   readonly #expirer: Expirer | undefined
+  readonly #dynamicKinds: DynamicKinds | undefined
   readonly #kinds: DeclaredKinds
   readonly #reconciler: Reconciler
   readonly #results: ResultHandler
-  #unsubscribe: (() => void) | undefined
+  #subscriptions: Subscriptions | undefined
   #resync: Timer | undefined
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
@@ -111,9 +113,22 @@ export class ControllerRunner {
         onMissedChange: enqueue,
       }),
     }
-    const { expiresAt } = definition
+    const { expiresAt, ownedKinds } = definition
     this.#expirer = expiresAt && new Expirer({ ...definition, expiresAt }, context, enqueue)
-    this.#reconciler = new Reconciler(definition, context, this.#expirer)
+    this.#dynamicKinds =
+      ownedKinds &&
+      new DynamicKinds({
+        kind: definition.kind,
+        named: ownedKinds,
+        kinds,
+        stopping: this.#group.stopping,
+        onAdded: (source) => this.#subscriptions?.add(source),
+        onSynced: enqueue,
+      })
+    this.#reconciler = new Reconciler(definition, context, {
+      expirer: this.#expirer,
+      dynamicKinds: this.#dynamicKinds,
+    })
     this.#results = new ResultHandler(context, queue, this.#instruments, {
       requeueAt: (key, at) => this.#requeues.set(key, at),
       retryTerminal: definition.retryTerminal ?? false,
@@ -175,7 +190,7 @@ export class ControllerRunner {
     await Promise.all(this.#kinds.sources.map(({ informer }) => informer.whenSynced(until)))
     until.throwIfAborted()
     if (queue.isShutDown) return
-    this.#unsubscribe = subscribe({
+    this.#subscriptions = new Subscriptions({
       definition: this.#definition,
       kinds: this.#kinds,
       queue,
@@ -185,6 +200,7 @@ export class ControllerRunner {
       expirer: this.#expirer,
       onDeleted: (key) => {
         this.#requeues.delete(key)
+        this.#dynamicKinds?.forget(key)
         this.#reconciler.noteDeleted(key)
       },
     })
@@ -235,7 +251,7 @@ export class ControllerRunner {
 
   async #stop(grace: number): Promise<void> {
     const { log } = this.#options
-    this.#unsubscribe?.()
+    this.#subscriptions?.end()
     this.#resync?.cancel()
     this.#requeues.stop()
     this.#expirer?.stop()

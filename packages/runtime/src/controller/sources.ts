@@ -22,11 +22,22 @@ export interface SourcesOptions {
   readonly onDeleted: (key: string) => void
 }
 
-/** Turns events of all declared kinds into keys of the controller's objects. Returns a function that ends that. */
-export function subscribe(options: SourcesOptions): () => void {
-  const ends = options.kinds.sources.map((source) => source.informer.subscribe(handlerFor(source, options)))
-  return () => {
-    for (const end of ends) end()
+/** Turns events of all declared kinds into keys of the controller's objects. */
+export class Subscriptions {
+  readonly #options: SourcesOptions
+  readonly #ends: (() => void)[] = []
+
+  constructor(options: SourcesOptions) {
+    this.#options = options
+    for (const source of options.kinds.sources) this.add(source)
+  }
+
+  add(source: Source): void {
+    this.#ends.push(source.informer.subscribe(handlerFor(source, this.#options)))
+  }
+
+  end(): void {
+    for (const end of this.#ends.splice(0)) end()
   }
 }
 

@@ -16,7 +16,7 @@ import { type Logger, silentLogger } from '../log/logger.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { type InformerTuning, WatchingInformer } from './informer.ts'
 import { OutageLog } from './outage-log.ts'
-import type { Informer, InformerHealth, Informers } from './types.ts'
+import type { Informer, InformerHealth, InformerRequest, Informers } from './types.ts'
 
 export interface SharedInformersOptions extends InformerTuning {
   readonly api: KubeApi
@@ -34,6 +34,8 @@ export interface SharedInformersOptions extends InformerTuning {
 export interface InformerReport {
   readonly kind: Kind
   readonly selection: Selection
+  /** All callers accept that the server may not serve the kind. */
+  readonly optional: boolean
   readonly synced: boolean
   readonly health: InformerHealth
 }
@@ -47,6 +49,8 @@ type AnyInformer = WatchingInformer<KubeObject>
 export class SharedInformers implements Informers {
   readonly #options: SharedInformersOptions
   readonly #informers = new Map<string, AnyInformer>()
+  /** Keys of informers that every caller requested as optional. */
+  readonly #optional = new Set<string>()
   /** Informers that a write may concern, by resource, regardless of version and form. */
   readonly #byResource = new Map<string, AnyInformer[]>()
   readonly #runs = new Set<Promise<void>>()
@@ -59,7 +63,11 @@ export class SharedInformers implements Informers {
     this.#outages = new OutageLog(options.log ?? silentLogger)
   }
 
-  informer<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}): Informer<T> {
+  informer<T extends KubeObject>(
+    kind: Kind<T>,
+    selection: Selection = {},
+    { optional = false }: InformerRequest = {},
+  ): Informer<T> {
     const normalized = normalize(kind, selection)
     const key = JSON.stringify([
       kindKey(kind),
@@ -69,6 +77,8 @@ export class SharedInformers implements Informers {
       normalized.fieldSelector,
     ])
     const known = this.#informers.get(key)
+    if (!optional) this.#optional.delete(key)
+    else if (!known) this.#optional.add(key)
     if (known) return known as unknown as Informer<T>
     const { clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = this.#options
     const informer = new WatchingInformer<T>({
@@ -158,11 +168,12 @@ export class SharedInformers implements Informers {
     await Promise.all(this.#runs)
   }
 
-  /** State of all informers, for readiness: not ready while one is down or not synced. */
+  /** State of all informers, for readiness: not ready while one is down or not synced, unless it is optional. */
   health(): readonly InformerReport[] {
-    return [...this.#informers.values()].map(({ kind, selection, synced, health }) => ({
+    return Array.from(this.#informers, ([key, { kind, selection, synced, health }]) => ({
       kind,
       selection,
+      optional: this.#optional.has(key),
       synced,
       health,
     }))

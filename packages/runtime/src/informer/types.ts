@@ -60,9 +60,17 @@ export interface Informer<T extends KubeObject> {
   addIndex(name: string, index: IndexFunction<T>): void
 }
 
+export interface InformerRequest {
+  /**
+   * The process is ready although this cache was never filled: the kind may not be served. An informer that another
+   * caller requests without this counts. Default false.
+   */
+  readonly optional?: boolean
+}
+
 /** Shared informers: one per kind, form and selection. */
 export interface Informers {
-  informer<T extends KubeObject>(kind: Kind<T>, selection?: Selection): Informer<T>
+  informer<T extends KubeObject>(kind: Kind<T>, selection?: Selection, request?: InformerRequest): Informer<T>
   /** Calls `listener` each time the server turns out not to serve a watched kind. Returns a function that ends that. */
   onUnknownKind(listener: (kind: Kind) => void): () => void
 }

@@ -151,6 +151,23 @@ test('a manager is ready only once the caches are filled, and not while a watch 
   await stopped(run)
 })
 
+test('a manager is ready although the server does not serve a kind that only an object names', async () => {
+  const Gadget = defineKind({ apiVersion: 'example.dev/v1', kind: 'Gadget' })
+  let refused = 0
+  server.intercept((request) => {
+    if (request.plural !== 'gadgets') return undefined
+    refused++
+    return refuse(404, 'NotFound')
+  })
+  server.seed(Website, { metadata: { namespace: 'default', name: 'blog' }, spec: { text: 'hello' } })
+  const run = start({ controllers: [controller(Website, { ownedKinds: { of: () => [Gadget] }, plan: () => [] })] })
+  await clock.advance(10_000)
+  expect(refused).toBeGreaterThan(0)
+  expect((await run.context()?.probes.check('ready'))?.filter(({ problem }) => problem !== undefined)).toEqual([])
+  run.stop()
+  await stopped(run)
+})
+
 test('a component that cannot start stops those that were started', async () => {
   const run = start({
     components: [

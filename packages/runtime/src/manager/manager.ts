@@ -180,7 +180,8 @@ class Manager {
   }
 
   #checkInformers(): void {
-    for (const { kind, synced, health } of this.#informers.health()) {
+    for (const { kind, optional, synced, health } of this.#informers.health()) {
+      if (optional && !synced) continue
       if (health.state === 'down') throw new Error(`the watch of ${kind.plural} is down: ${health.error.message}`)
       if (!synced) throw new Error(`the cache of ${kind.plural} is not filled yet`)
     }

@@ -31,6 +31,8 @@ export interface Operator<T extends Table = Table> {
   readonly identity: OperatorNames<Values<T>>
   /** Its settings: one table for flags, environment, file, defaults, help and reference. */
   readonly config: T
+  /** Environment variable with the path of its settings file, besides CONFIG_FILE. */
+  readonly configEnvironment?: string
   /** Settings that replace the defaults on the embedded control plane. */
   readonly embedded: Partial<Values<T>>
   readonly rbac: OperatorRbac
@@ -47,6 +49,8 @@ export interface OperatorDefinition<T extends Table> extends Pick<Operator<T>, '
   readonly identity?: OperatorNames<Values<T>>
   /** Default: no settings. */
   readonly config?: T
+  /** Default: CONFIG_FILE alone. */
+  readonly configEnvironment?: string
   /** Default: nothing. */
   readonly embedded?: Partial<Values<T>>
   /** Default: none. */
