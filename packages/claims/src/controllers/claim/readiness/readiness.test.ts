@@ -1,0 +1,88 @@
+import type { KubeObject } from '@tenure/kube'
+import { expect, test } from 'vitest'
+import { readinessOf } from './index.ts'
+
+const object = (apiVersion: string, kind: string, fields: object): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name: 'a', generation: 2 },
+  ...fields,
+})
+const pod = (status: object): KubeObject => object('v1', 'Pod', { status })
+const conditions = (type: string, status: string) => ({ conditions: [{ type, status }] })
+const waitingFor = (reason: string, more: object = {}) => ({
+  phase: 'Pending',
+  containerStatuses: [{ name: 'c', state: { waiting: { reason } }, ...more }],
+})
+const replicas = (readyReplicas: number, observedGeneration = 2) => ({
+  spec: { replicas: 2 },
+  status: { readyReplicas, observedGeneration },
+})
+
+test.each([
+  ['no object', undefined, 'waiting', 'not created yet'],
+  ['a pod without status', pod({}), 'waiting', 'pod phase=Pending'],
+  ['a running pod', pod({ phase: 'Running', ...conditions('Ready', 'False') }), 'waiting', 'pod phase=Running'],
+  ['a ready pod', pod({ phase: 'Running', ...conditions('Ready', 'True') }), 'ready', 'pod ready'],
+  ['a pod that succeeded', pod({ phase: 'Succeeded' }), 'ready', 'pod succeeded'],
+  ['a failed pod', pod({ phase: 'Failed' }), 'failed', 'pod failed'],
+  [
+    'an evicted pod',
+    pod({ phase: 'Failed', reason: 'Evicted', message: 'low disk' }),
+    'disrupted',
+    'pod failed (Evicted: low disk)',
+  ],
+  [
+    'a pod on a draining node',
+    pod({ phase: 'Running', ...conditions('DisruptionTarget', 'True') }),
+    'disrupted',
+    'pod disrupted',
+  ],
+  [
+    'an image that cannot be pulled',
+    pod(waitingFor('ImagePullBackOff')),
+    'stuck',
+    'pod phase=Pending (ImagePullBackOff)',
+  ],
+  [
+    'a container that crashes',
+    pod(waitingFor('CrashLoopBackOff', { lastState: { terminated: { message: 'no\nconfig' } } })),
+    'stuck',
+    'pod phase=Pending (CrashLoopBackOff: no config)',
+  ],
+  ['a ready Deployment', object('apps/v1', 'Deployment', replicas(2)), 'ready', 'deployment ready (2/2)'],
+  ['a Deployment on its way', object('apps/v1', 'Deployment', replicas(1)), 'waiting', 'deployment not ready (1/2)'],
+  [
+    'an outdated Deployment status',
+    object('apps/v1', 'Deployment', replicas(2, 1)),
+    'waiting',
+    'deployment not ready (2/2)',
+  ],
+  ['a StatefulSet', object('apps/v1', 'StatefulSet', replicas(2)), 'ready', 'statefulset ready (2/2)'],
+  ['a failed Job', object('batch/v1', 'Job', { status: conditions('Failed', 'True') }), 'failed', 'job failed ()'],
+  ['a bound volume', object('v1', 'PersistentVolumeClaim', { status: { phase: 'Bound' } }), 'ready', 'volume bound'],
+  ['a Service', object('v1', 'Service', { spec: { type: 'ClusterIP' } }), 'ready', 'resource exists'],
+  [
+    'a load balancer',
+    object('v1', 'Service', { spec: { type: 'LoadBalancer' } }),
+    'waiting',
+    'load balancer has no address',
+  ],
+  ['a custom resource', object('a.dev/v1', 'Site', {}), 'ready', 'resource exists'],
+  [
+    'a custom resource that is not ready',
+    object('a.dev/v1', 'Site', { status: conditions('Ready', 'False') }),
+    'waiting',
+    'condition Ready is not true',
+  ],
+  [
+    'a child that is being deleted',
+    object('v1', 'ConfigMap', { metadata: { deletionTimestamp: 'x' } }),
+    'waiting',
+    'being deleted',
+  ],
+])('%s has the right state', (_, given, state, message) => {
+  const { hasFailed, isDisrupted, isReady, isStuck, message: text } = readinessOf(given)
+  const found = isReady ? 'ready' : isDisrupted ? 'disrupted' : hasFailed ? 'failed' : isStuck ? 'stuck' : 'waiting'
+  expect([found, text]).toEqual([state, message])
+})

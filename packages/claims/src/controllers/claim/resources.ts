@@ -1,0 +1,67 @@
+import type { Kind, KubeObject, Stored } from '@tenure/kube'
+import { type ConfigMap, Secret } from '@tenure/kube/kinds'
+import type { PlanContext } from '@tenure/runtime'
+import { type Claim, claimOf, isLazy, isReduced, isSameResource, manifestsOf } from '../../api/claim.ts'
+import type { Manifest } from '../../template/types.ts'
+
+/** Kinds that are known without a request. */
+export interface KnownKinds {
+  known(apiVersion: string, kind: string): Kind | undefined
+}
+
+export type ClaimContext = Pick<PlanContext<ConfigMap>, 'object' | 'owned'>
+
+/** A resource that a claim needs now, and its object in the cluster. */
+export interface ClaimResource {
+  /** Reduced if the claim's Secret, which describes it, is missing. */
+  readonly manifest: Manifest
+  readonly isLazy: boolean
+  /** Undefined while the kind is not known. */
+  readonly kind: Kind | undefined
+  /** Undefined if it does not exist, or belongs to another owner. */
+  readonly child: Stored<KubeObject> | undefined
+}
+
+/** The resources that a claim needs: lazy ones only after the hand-out. */
+export function resourcesOf(
+  claim: Claim,
+  kinds: KnownKinds,
+  { object, owned }: ClaimContext,
+): readonly ClaimResource[] {
+  const secret = claim.hasSecrets ? owned(Secret, object.metadata.name) : undefined
+  const descriptions = secret ? manifestsOf(secret) : []
+  return neededManifests(claim).map((manifest): ClaimResource => {
+    const kind = kinds.known(manifest.apiVersion, manifest.kind)
+    const described = isReduced(manifest)
+      ? (descriptions.find((description) => isSameResource(description, manifest)) ?? manifest)
+      : manifest
+    const child = kind && owned(kind, manifest.metadata.name)
+    return { manifest: described, isLazy: isLazy(manifest), kind, child }
+  })
+}
+
+export function neededManifests(claim: Claim): readonly Manifest[] {
+  const manifests = manifestsOf(claim.object)
+  return claim.isIdle ? manifests.filter((manifest) => !isLazy(manifest)) : manifests
+}
+
+/** The kinds that a claim's controller must watch for it. */
+export function kindsOfClaim(object: Stored<ConfigMap>, kinds: KnownKinds): readonly Kind[] {
+  const claim = claimOf(object)
+  if (!claim) return []
+  const found = new Set<Kind>(claim.hasSecrets ? [Secret] : [])
+  for (const { apiVersion, kind } of readable(claim)) {
+    const known = kinds.known(apiVersion, kind)
+    if (known) found.add(known)
+  }
+  return [...found]
+}
+
+/** No manifests if they cannot be read: the plan reports that. */
+function readable(claim: Claim): readonly Manifest[] {
+  try {
+    return neededManifests(claim)
+  } catch {
+    return []
+  }
+}

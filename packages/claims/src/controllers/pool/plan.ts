@@ -1,0 +1,138 @@
+import type { Claim } from '../../api/claim.ts'
+import type { PoolSize } from './size.ts'
+
+/** Members that may be on their way before one of the same revision became ready: a broken template makes few. */
+export const MAX_UNPROVEN = 4
+const MIN_BACKOFF_MS = 10_000
+const MAX_BACKOFF_MS = 300_000
+
+/** Results of the members of one revision. */
+export interface PoolHistory {
+  readonly revision: string
+  /** A member of the revision has been ready. */
+  readonly isProven: boolean
+  /** Failures in a row, without a member that became ready between them. Failures of one moment count once. */
+  readonly failures: number
+  /** Milliseconds since 1970: the last failure. */
+  readonly failedAt: number
+  /** Names of members whose failure was counted. */
+  readonly counted: ReadonlySet<string>
+  /** The state of the last member that failed. */
+  readonly lastFailure: string | undefined
+}
+
+export function newHistory(revision: string): PoolHistory {
+  return { revision, isProven: false, failures: 0, failedAt: 0, counted: new Set(), lastFailure: undefined }
+}
+
+export interface PoolState {
+  readonly now: number
+  /** Of the pool's template now. */
+  readonly revision: string
+  /** All claims of the pool that are not terminating. */
+  readonly claims: readonly Claim[]
+  readonly size: PoolSize
+  readonly history: PoolHistory
+}
+
+export type RemovalReason = 'outdated' | 'surplus' | 'failed'
+
+export interface PoolPlan {
+  /** Members to create. */
+  readonly create: number
+  readonly remove: readonly { readonly claim: Claim; readonly reason: RemovalReason }[]
+  readonly history: PoolHistory
+  /** When to plan again although nothing changes: milliseconds since 1970. */
+  readonly again: number | undefined
+}
+
+/** Decides which members of a pool to create and to remove. A member that was handed out is never touched. */
+export function planPool({ now, revision, claims, size, history: before }: PoolState): PoolPlan {
+  const history = noteMembers(before.revision === revision ? before : newHistory(revision), claims, now)
+  const idle = claims.filter(({ isIdle }) => isIdle)
+  const outdated = idle.filter((claim) => claim.revision !== revision)
+  const current = idle.filter((claim) => claim.revision === revision)
+  const failing = current.filter(isFailing)
+  const healthy = current.filter((claim) => !isFailing(claim))
+  const ready = healthy.filter(({ status }) => status === 'ready')
+  const pending = healthy.length - ready.length
+
+  const surplus = choose(healthy, healthy.length - size.idle)
+  const lacking = Math.max(0, size.idle - healthy.length)
+  const due = nextAttemptAt(history)
+  const isHeld = lacking > 0 && now < due
+  const allowed = isHeld ? 0 : Math.max(0, maxPending(history) - pending)
+  const create = Math.min(lacking, allowed)
+  // A failing member stays until its successor is made: it shows what is wrong. Beyond the target it only takes space.
+  const retired = lacking === 0 ? failing : failing.toSorted(byAge).slice(0, Math.max(create, failing.length - lacking))
+  return {
+    create,
+    remove: [
+      ...outdated.map((claim) => ({ claim, reason: 'outdated' as const })),
+      ...surplus.map((claim) => ({ claim, reason: 'surplus' as const })),
+      ...retired.map((claim) => ({ claim, reason: 'failed' as const })),
+    ],
+    history,
+    again: earliest(isHeld ? due : undefined, size.again),
+  }
+}
+
+/** Whether a member cannot be handed out, now or soon. */
+export function isFailing({ failure, status }: Claim): boolean {
+  return status === 'failed' || failure !== undefined
+}
+
+/** Takes note of members that became ready or failed. */
+function noteMembers(history: PoolHistory, claims: readonly Claim[], now: number): PoolHistory {
+  const current = claims.filter((claim) => claim.isPreProvisioned && claim.revision === history.revision)
+  const names = new Set(current.map(({ id }) => id))
+  const counted = new Set([...history.counted].filter((id) => names.has(id)))
+  const fresh = current.filter((claim) => isFailing(claim) && claim.failure !== 'disrupted' && !counted.has(claim.id))
+  for (const { id } of fresh) counted.add(id)
+  const last = fresh.at(-1)
+  if (last) {
+    return {
+      ...history,
+      counted,
+      failures: history.failures + 1,
+      failedAt: now,
+      lastFailure: last.message,
+    }
+  }
+  // A ready member proves the revision. It ends a series of failures only if it is younger than the last of them.
+  const proves = current.some((claim) => claim.status === 'ready' && claim.createdAt + 1_000 > history.failedAt)
+  if (!proves) return { ...history, counted }
+  return { ...history, counted, isProven: true, failures: 0 }
+}
+
+/** When the next member may be created: milliseconds since 1970. */
+export function nextAttemptAt({ failures, failedAt, isProven }: PoolHistory): number {
+  // The first failure of a pool that works is replaced at once.
+  const steps = isProven ? failures - 1 : failures
+  return steps <= 0 ? 0 : failedAt + Math.min(MIN_BACKOFF_MS * 2 ** (steps - 1), MAX_BACKOFF_MS)
+}
+
+/** How many members may be on their way. */
+function maxPending({ failures, isProven }: PoolHistory): number {
+  if (failures > 0) return 1
+  return isProven ? Infinity : MAX_UNPROVEN
+}
+
+/** The members to do without: those that are not ready first, then the youngest. */
+function choose(members: readonly Claim[], count: number): readonly Claim[] {
+  if (count <= 0) return []
+  return members.toSorted((a, b) => rank(a) - rank(b) || byAge(b, a)).slice(0, count)
+}
+
+function rank({ status }: Claim): number {
+  return status === 'ready' ? 1 : 0
+}
+
+/** The oldest first. */
+export function byAge(a: Claim, b: Claim): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b)
+}

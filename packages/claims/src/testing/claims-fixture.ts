@@ -1,0 +1,291 @@
+import { type ControlPlane, startControlPlane } from '@tenure/controlplane'
+import { Client, type Kind, type KubeObject, type Stored } from '@tenure/kube'
+import { ConfigMap } from '@tenure/kube/kinds'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { seededRandom, VirtualClock } from '@tenure/kube/testing'
+import { createMetrics, defineOperator, type Metrics, type OperatorContext, runOperators } from '@tenure/runtime'
+import { type Claim, claimOf } from '../api/claim.ts'
+import { CLAIM_SELECTOR, LEADER_LEASE, MANAGED_SELECTOR, OPERATOR } from '../api/names.ts'
+import { claimController } from '../controllers/claim/controller.ts'
+import { poolController, PoolReports } from '../controllers/pool/controller.ts'
+import { AbandonedClaims } from '../handout/abandoned-claims.ts'
+import { Callers } from '../handout/callers.ts'
+import { ClaimService, type TakenClaim, type TakeRequest } from '../handout/claim-service.ts'
+import { ClaimView } from '../handout/claim-view.ts'
+import type { Pool, PoolTemplateSource } from '../handout/pools.ts'
+import { ClaimMetrics } from '../metrics.ts'
+import { ClaimKinds } from '../template/claim-kinds.ts'
+import { poolTemplate } from '../template/pool-template.ts'
+import { ClaimTemplateError, type PoolTemplate } from '../template/types.ts'
+
+export const NAMESPACE = 'default'
+export const MINUTE = 60_000
+
+/** A Pod and a ConfigMap, named after the claim. */
+export const TEMPLATE = `
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ .Release.Name }}
+  annotations:
+    claim.controller/return: host={{ .Release.Name }}.{{ .Release.Namespace }}
+spec:
+  containers: [{name: main, image: {{ .Values.image }}}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-settings
+data:
+  a: b
+`
+
+/** A lazy Secret with a value of the caller. */
+export const LAZY_SECRET = `
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: {{ .Release.Name }}-user
+  annotations:
+    claim.controller/lazy-provisionning: "true"
+stringData:
+  user: {{ .Values.claim.user | default "guest" | quote }}
+`
+
+/** A template that a test can change and break. */
+export class FixtureTemplate implements PoolTemplateSource {
+  readonly owner = undefined
+  readonly #clock: VirtualClock
+  readonly #listeners = new Set<() => void>()
+  #template: PoolTemplate | Error
+
+  constructor(clock: VirtualClock, text: string) {
+    this.#clock = clock
+    this.#template = this.#parse(text)
+  }
+
+  current(): PoolTemplate {
+    if (this.#template instanceof Error) throw this.#template
+    return this.#template
+  }
+
+  change(text: string, valuesText?: string): void {
+    this.#template = this.#parse(text, valuesText)
+    for (const listener of this.#listeners) listener()
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  checkValues(values: JsonObject): string | undefined {
+    return isJsonObject(values['user']) ? 'values.user must be a string' : undefined
+  }
+
+  #parse(templateText: string, valuesText = 'image: nginx'): PoolTemplate | Error {
+    const random = seededRandom(7)
+    try {
+      return poolTemplate({
+        templateText,
+        valuesText,
+        namespace: NAMESPACE,
+        now: () => this.#clock.now(),
+        randomBytes: (count) => random.bytes(count),
+      })
+    } catch (error) {
+      if (error instanceof ClaimTemplateError) return error
+      throw error
+    }
+  }
+}
+
+export interface PoolFixture extends Partial<Omit<Pool, 'name' | 'source'>> {
+  /** Default: TEMPLATE. */
+  readonly template?: string
+}
+
+export interface ReplicaOptions {
+  readonly maxClaimsPerCaller?: number
+  /** Default true. */
+  readonly leads?: boolean
+  readonly seed?: number
+}
+
+/** One process of the operator. */
+export interface Replica {
+  readonly service: ClaimService
+  readonly view: ClaimView
+  readonly reports: PoolReports
+  readonly metrics: Metrics
+  stop(): Promise<void>
+}
+
+/** The claims operator, without HTTP, on the embedded control plane in virtual time. */
+export class ClaimsFixture {
+  readonly clock: VirtualClock
+  readonly plane: ControlPlane
+  readonly api: Client
+  readonly templates = new Map<string, FixtureTemplate>()
+  readonly #pools: ReadonlyMap<string, Pool>
+  readonly #replicas = new Set<Replica>()
+
+  private constructor(clock: VirtualClock, plane: ControlPlane, pools: Readonly<Record<string, PoolFixture>>) {
+    this.clock = clock
+    this.plane = plane
+    this.api = new Client({ transport: plane.transport, clock, random: seededRandom(3) })
+    this.#pools = new Map(
+      Object.entries(pools).map(([name, { template = TEMPLATE, ...settings }]): [string, Pool] => {
+        const source = new FixtureTemplate(clock, template)
+        this.templates.set(name, source)
+        const sizes = { count: 0, spare: undefined, min: 0, max: 100, cooldown: MINUTE }
+        return [name, { ...sizes, defaultTtl: 10 * MINUTE, maxTtl: 30 * MINUTE, ...settings, name, source }]
+      }),
+    )
+  }
+
+  static async create(
+    pools: Readonly<Record<string, PoolFixture>> = { default: { count: 2 } },
+  ): Promise<ClaimsFixture> {
+    const clock = new VirtualClock(Date.UTC(2026, 0, 1))
+    const plane = await startControlPlane({ port: false, clock, random: seededRandom(1) })
+    return new ClaimsFixture(clock, plane, pools)
+  }
+
+  async replica({ leads = true, maxClaimsPerCaller = 0, seed = 5 }: ReplicaOptions = {}): Promise<Replica> {
+    const { clock } = this
+    const end = new AbortController()
+    const metrics = await createMetrics()
+    const started = Promise.withResolvers<Replica>()
+    const operator = defineOperator({
+      name: 'claims',
+      identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
+      setup: (context) => {
+        const parts = this.#parts(context, maxClaimsPerCaller)
+        started.resolve({ ...parts, metrics, stop })
+        return {
+          controllers: leads ? [parts.controller] : [],
+          components: [
+            { stage: 'work', create: () => parts.abandoned },
+            ...(leads ? [{ stage: 'lead' as const, create: parts.pool }] : []),
+          ],
+        }
+      },
+    })
+    let isReady = false
+    const ended = runOperators(
+      {
+        operators: [operator],
+        transport: this.plane.transportFor({}),
+        clock,
+        random: seededRandom(seed),
+        metrics,
+        freeze: true,
+        leaderElection: false,
+        onReady: () => (isReady = true),
+      },
+      end.signal,
+    )
+    ended.catch((error: unknown) => started.reject(error))
+    const stop = async (): Promise<void> => {
+      end.abort()
+      let isEnded = false
+      const done = ended.finally(() => (isEnded = true))
+      await clock.advanceUntil(() => isEnded)
+      await done
+      this.#replicas.delete(replica)
+    }
+    const replica = await started.promise
+    this.#replicas.add(replica)
+    await clock.advanceUntil(() => isReady && replica.view.informer.synced)
+    return replica
+  }
+
+  async close(): Promise<void> {
+    for (const replica of this.#replicas) await replica.stop()
+    let isStopped = false
+    const stopping = this.plane.stop().finally(() => (isStopped = true))
+    await this.clock.advanceUntil(() => isStopped)
+    await stopping
+  }
+
+  /** Takes a claim while time passes. */
+  take({ service }: Replica, request: Partial<TakeRequest> = {}): Promise<TakenClaim> {
+    const { signal } = new AbortController()
+    const defaults = {
+      pool: 'default',
+      ttl: undefined,
+      values: undefined,
+      idempotencyKey: undefined,
+      caller: 'me',
+      signal,
+    }
+    return this.whilePassing(service.take({ ...defaults, ...request }))
+  }
+
+  /** Lets time pass until the promise settles. */
+  async whilePassing<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false
+    const settled = promise.finally(() => (isSettled = true))
+    settled.catch(() => undefined)
+    await this.clock.advanceUntil(() => isSettled)
+    return await settled
+  }
+
+  async claims(): Promise<readonly Claim[]> {
+    const { items } = await this.api.list(ConfigMap, { namespace: NAMESPACE, labelSelector: CLAIM_SELECTOR })
+    return items.flatMap((object) => claimOf(object) ?? [])
+  }
+
+  async idle(pool = 'default'): Promise<readonly Claim[]> {
+    return (await this.claims()).filter((claim) => claim.isIdle && claim.pool === pool)
+  }
+
+  /** Children of claims. */
+  async children<T extends KubeObject>(kind: Kind<T>): Promise<readonly Stored<T>[]> {
+    const { items } = await this.api.list(kind, { namespace: NAMESPACE, labelSelector: MANAGED_SELECTOR })
+    return items.filter((object) => object.metadata.labels?.['claim-controller.io/claim.id'] === undefined)
+  }
+
+  /** Lets time pass until `look` resolves with a truthy value. */
+  async until<R>(look: () => Promise<R>): Promise<R> {
+    for (let passed = 0; passed < 20 * MINUTE; passed += 100) {
+      const seen = await look()
+      if (seen) return seen
+      await this.clock.advance(100)
+    }
+    throw new Error('The condition was not met within 20 minutes of virtual time')
+  }
+
+  /** Lets time pass until the pool has its members ready. */
+  async warm(count: number, pool = 'default'): Promise<void> {
+    await this.until(async () => (await this.idle(pool)).filter(({ status }) => status === 'ready').length === count)
+  }
+
+  #parts(context: OperatorContext, maxClaimsPerCaller: number) {
+    const pools = this.#pools
+    const kinds = new ClaimKinds(context.discovery)
+    const view = new ClaimView(context, NAMESPACE)
+    const claimMetrics = new ClaimMetrics(context.metrics)
+    const reports = new PoolReports()
+    const abandoned = new AbandonedClaims(context, NAMESPACE)
+    const callers = new Callers(view, context.clock, maxClaimsPerCaller)
+    const shared = { namespace: NAMESPACE, pools, view, kinds }
+    return {
+      view,
+      reports,
+      abandoned,
+      service: new ClaimService(context, { ...shared, abandoned, callers, metrics: claimMetrics }),
+      controller: claimController({
+        kinds,
+        namespace: NAMESPACE,
+        resync: 30_000,
+        defaultTtl: () => 10 * MINUTE,
+        onExpired: (claim) => claimMetrics.expired(claim, context.clock.now()),
+      }),
+      pool: (leader: OperatorContext) =>
+        poolController(leader, { ...shared, reports, onMemberCreated: () => claimMetrics.memberCreated() }),
+    }
+  }
+}
