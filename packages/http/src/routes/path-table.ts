@@ -4,14 +4,25 @@ import type { Method, Route } from './route.ts'
 interface Row {
   readonly segments: readonly string[]
   readonly methods: Set<Method>
+  /** The first route of the path. */
+  readonly route: Route
+}
+
+/** A path that exists. */
+export interface KnownPath {
+  /** The value of the `Allow` header. */
+  readonly allow: string
+  /** One of its routes, which shapes its failures. */
+  readonly route: Route
 }
 
 /** The methods of each path, to distinguish a wrong method from a wrong path. */
 export class PathTable {
   readonly #rows = new Map<string, Row>()
 
-  constructor(routes: readonly Pick<Route, 'method' | 'path'>[]) {
-    for (const { method, path } of routes) {
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const { method, path } = route
       const row = this.#rows.get(path)
       if (row?.methods.has(method)) {
         throw new TenureError('TENURE_HTTP_ROUTE', `${method} ${path} is declared twice: change one of the paths.`, {
@@ -19,22 +30,24 @@ export class PathTable {
         })
       }
       if (row) row.methods.add(method)
-      else this.#rows.set(path, { segments: path.split('/'), methods: new Set([method]) })
+      else this.#rows.set(path, { segments: path.split('/'), methods: new Set([method]), route })
     }
   }
 
-  /** The `Allow` header of a path; undefined if there is no such path. */
-  allowed(url: string): string | undefined {
+  /** Undefined if there is no such path. */
+  find(url: string): KnownPath | undefined {
     const segments = (url.split('?', 1)[0] ?? '').split('/')
     const methods = new Set<string>()
+    let route: Route | undefined
     for (const row of this.#rows.values()) {
       if (!matches(row.segments, segments)) continue
+      route ??= row.route
       for (const method of row.methods) {
         methods.add(method)
         if (method === 'GET') methods.add('HEAD')
       }
     }
-    return methods.size > 0 ? [...methods].join(', ') : undefined
+    return route && { allow: [...methods].join(', '), route }
   }
 }
 

@@ -21,6 +21,8 @@ export interface RequestHead<P = unknown, Q = unknown> {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Undefined without authentication. */
   readonly user: AuthenticatedUser | undefined
+  /** The address of the connection's other end: the caller, or a proxy. */
+  readonly remoteAddress: string
   /** Aborts when the caller disconnects, when the route takes too long, and when the server closes the connection. */
   readonly signal: AbortSignal
   readonly log: Logger
@@ -29,7 +31,7 @@ export interface RequestHead<P = unknown, Q = unknown> {
 }
 
 export interface HttpRequest<P = unknown, Q = unknown, B = unknown> extends RequestHead<P, Q> {
-  /** Parsed and validated JSON; undefined without a body. */
+  /** Parsed and validated JSON, or bytes for a route with `rawBody`; undefined without a body. */
   readonly body: B
 }
 
@@ -53,6 +55,8 @@ interface Described {
   readonly responses: Readonly<Record<number, ResponseDescription>>
   /** Spaces per level of JSON responses; errors are never indented. Default none. */
   readonly indent?: number
+  /** The handler gets the body as bytes (`Uint8Array`), whatever its content type is. Default false: JSON only. */
+  readonly rawBody?: boolean
   /** Maximum body size in bytes. Default: that of the server. */
   readonly bodyLimit?: number
   /** Maximum nesting depth of JSON. Default: that of the server. */

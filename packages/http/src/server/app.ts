@@ -16,7 +16,7 @@ import { parseJson } from '../body/json-body.ts'
 import type { HttpLimits } from './limits.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import { describeRoutes, openApiRoute, schemaOf } from '../routes/openapi.ts'
-import { PathTable } from '../routes/path-table.ts'
+import { type KnownPath, PathTable } from '../routes/path-table.ts'
 import { bodyError } from '../body/body-error.ts'
 import type { Route } from '../routes/route.ts'
 import { encode, isSending, OpenStreams } from './send.ts'
@@ -35,6 +35,8 @@ export interface AppOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
+  /** Shapes failures of paths without a route; undefined: `{"error"}`. */
+  readonly shapeFailure: ((failure: HttpError) => HttpResponse) | undefined
   /** Bounds the bodies in memory. */
   readonly buffered: ByteBudget
   /** Keeps a connection that another one would replace. False if no more may be kept. */
@@ -53,6 +55,8 @@ export class App {
   readonly #options: AppOptions
   readonly #metrics: HttpMetrics
   readonly #exchanges = new WeakMap<FastifyRequest, Exchange>()
+  /** Routes that shape the failures of requests with another method. */
+  readonly #shaped = new WeakMap<FastifyRequest, Route>()
   /** Requests that wait for "100 Continue" before they send the body. */
   readonly #waiting = new WeakMap<IncomingMessage, ServerResponse>()
   readonly #streaming = new WeakSet<ServerResponse>()
@@ -89,10 +93,11 @@ export class App {
     app.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i, (request: FastifyRequest) =>
       this.#parse(request),
     )
+    app.addContentTypeParser('*', (request: FastifyRequest) => this.#parseOther(request))
     // Only its hooks run.
     app.setNotFoundHandler(() => undefined)
     app.setErrorHandler((error, request, reply) => {
-      this.#sendFailure(reply, toHttpError(error), this.#exchanges.get(request)?.route)
+      this.#sendFailure(reply, toHttpError(error), this.#exchanges.get(request)?.route ?? this.#shaped.get(request))
     })
     app.addHook('onRequest', async (request, reply) => this.#checkTarget(request, reply))
     for (const route of this.#routes) this.#register(route)
@@ -150,10 +155,29 @@ export class App {
       responseTimeout: route.timeout ?? limits.responseTimeout,
     })
     this.#exchanges.set(request, exchange)
+    // A call that waits for its response is not a connection that stalls. The server's own time-out applies again to the
+    // next request.
+    if (route.timeout !== undefined && route.timeout > limits.stallTimeout) {
+      request.raw.socket.setTimeout(route.timeout + limits.stallTimeout)
+    }
     return exchange
   }
 
   async #parse(request: FastifyRequest): Promise<unknown> {
+    const route = this.#exchanges.get(request)?.route
+    const bytes = await this.#read(request)
+    if (!bytes || route?.rawBody) return bytes
+    return parseJson(bytes, route?.maxDepth ?? this.#options.limits.jsonDepth)
+  }
+
+  /** A body that is not called JSON. */
+  async #parseOther(request: FastifyRequest): Promise<unknown> {
+    if (this.#exchanges.get(request)?.route.rawBody) return this.#read(request)
+    throw new HttpError('TENURE_HTTP_MEDIA_TYPE', 415, 'Send JSON, with the header Content-Type: application/json')
+  }
+
+  /** The bytes of a body; undefined if there are none. */
+  async #read(request: FastifyRequest): Promise<Uint8Array | undefined> {
     const { limits, clock, buffered } = this.#options
     const exchange = this.#exchanges.get(request)
     const { route } = exchange ?? {}
@@ -164,7 +188,7 @@ export class App {
     const maxBytes = route?.bodyLimit ?? limits.bodyBytes
     const bytes = await readBody(request.raw, { maxBytes, held, timeout: limits.requestTimeout, clock })
     if (typeof bytes === 'string') throw bodyError(bytes, maxBytes)
-    return bytes.length === 0 ? undefined : parseJson(bytes, route?.maxDepth ?? limits.jsonDepth)
+    return bytes.length === 0 ? undefined : bytes
   }
 
   /** Throws a 503 if connections of authenticated callers and streams would leave too few for others. */
@@ -174,9 +198,12 @@ export class App {
 
   /** Checks host and path before anything else is read. */
   #checkTarget(request: FastifyRequest, reply: FastifyReply): void {
-    const failure = this.#wrongHost(request) ?? (request.is404 ? this.#wrongPath(request) : undefined)
+    const path = request.is404 ? this.#paths.find(request.url) : undefined
+    const failure =
+      this.#wrongHost(request) ?? this.#wrongOrigin(request) ?? (request.is404 ? wrongPath(path) : undefined)
     if (!failure) return
     this.#watch(reply, NO_ROUTE)
+    if (path) this.#shaped.set(request, path.route)
     throw failure
   }
 
@@ -187,10 +214,12 @@ export class App {
     return new HttpError('TENURE_HTTP_HOST', 403, `This server is not called "${hostname}"`)
   }
 
-  #wrongPath({ url }: FastifyRequest): HttpError {
-    const allow = this.#paths.allowed(url)
-    if (!allow) return notFound()
-    return new HttpError('TENURE_HTTP_METHOD', 405, 'Method Not Allowed', { headers: { allow } })
+  /** Prevents cross-site requests: a web page of another origin must not change anything without credentials. */
+  #wrongOrigin({ method, headers }: FastifyRequest): HttpError | undefined {
+    const { origin, host } = headers
+    if (this.#options.hasTokens || origin === undefined || method === 'GET' || method === 'HEAD') return undefined
+    if (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()) return undefined
+    return new HttpError('TENURE_HTTP_ORIGIN', 403, 'Requests of other web sites are refused')
   }
 
   /** A stream may outlive the account of its caller. Undefined if the caller needs no access. */
@@ -230,7 +259,8 @@ export class App {
     const facts = { requestId: reply.request.id, method: reply.request.method, route: route?.path, error: failure }
     if (failure.code === 'TENURE_HTTP_INTERNAL') log.error('request failed', facts)
     else if (failure.status >= 500) log.warn('request not served', facts)
-    this.#send(reply, route?.shapeFailure(failure) ?? errorResponse(failure), route)
+    const shaped = route ? route.shapeFailure(failure) : this.#options.shapeFailure?.(failure)
+    this.#send(reply, shaped ?? errorResponse(failure), route)
   }
 
   #send(reply: FastifyReply, response: HttpResponse, route: Route | undefined): void {
@@ -264,4 +294,10 @@ export class App {
     if (request.method !== 'HEAD') raw.write(bytes)
     discardBody(request.raw, this.#options.limits.drainBytes, () => raw.end())
   }
+}
+
+/** The path does not exist, or not with this method. */
+function wrongPath(path: KnownPath | undefined): HttpError {
+  if (!path) return notFound()
+  return new HttpError('TENURE_HTTP_METHOD', 405, 'Method Not Allowed', { headers: { allow: path.allow } })
 }

@@ -113,6 +113,7 @@ export class Exchange {
       headers: raw.headers,
       ...checked,
       user: undefined,
+      remoteAddress: raw.socket.remoteAddress ?? '',
       signal,
       log: log.child({ requestId: id, method: raw.method, route: route.path }),
       authorize: (access: Access) => this.#authorize(access),

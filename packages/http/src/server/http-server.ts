@@ -12,6 +12,9 @@ import { DEFAULT_LIMITS } from './limits.ts'
 import { isLoopback, listen } from './listen.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import '../operator.ts'
+import type { HttpError } from '../errors/http-error.ts'
+import type { HttpResponse } from '../routes/response.ts'
+import type { OwnServer } from '../operator.ts'
 import type { Route } from '../routes/route.ts'
 import type { ServingCertificate, TlsOptions } from './tls.ts'
 import { openTls } from './tls.ts'
@@ -48,6 +51,8 @@ export interface HttpServerOptions {
   readonly hosts?: readonly string[]
   /** Default: plain HTTP. */
   readonly tls?: TlsOptions
+  /** Shapes failures of paths without a route. Default: `{"error"}`. */
+  readonly shapeFailure?: (failure: HttpError) => HttpResponse
   /** Default: see HttpLimits. */
   readonly limits?: Partial<HttpLimits>
   /** Called once, with the address. */
@@ -59,6 +64,46 @@ export function httpServer(options: Omit<HttpServerOptions, 'routes'>): Operator
   return {
     create: (operators, context) =>
       new HttpServer({ ...options, routes: operators.flatMap(({ parts }) => parts.routes ?? []) }, context),
+  }
+}
+
+export interface OwnServersOptions {
+  /** The port of the server with the routes of all operators: a server of one operator is not started there. */
+  readonly sharedPort?: number | undefined
+  /** Default: fail. */
+  readonly whenTaken?: (server: OwnServer) => 'fail' | 'next'
+  /** Called once per server, with its address. */
+  readonly onListening?: (server: OwnServer, listening: Listening) => void
+}
+
+/** Serves the `servers` of all operators of a process: those with the routes of one operator alone. */
+export function ownServers({ sharedPort, whenTaken, onListening }: OwnServersOptions = {}): OperatorServer {
+  const isShared = ({ address }: OwnServer): boolean => {
+    const port = parseAddress(address)?.port
+    return port !== undefined && port !== 0 && port === sharedPort
+  }
+  return {
+    create(operators, context) {
+      const servers = operators
+        .flatMap(({ parts }) => parts.servers ?? [])
+        .filter((server) => !isShared(server))
+        .map((server) => {
+          const taken = { whenTaken: whenTaken?.(server) ?? 'fail' }
+          return new HttpServer(
+            { ...server, ...taken, onListening: (listening) => onListening?.(server, listening) },
+            context,
+          )
+        })
+      return {
+        name: 'servers of operators',
+        start: async () => {
+          for (const server of servers) await server.start()
+        },
+        stop: async (grace) => {
+          await Promise.all(servers.map((server) => server.stop(grace)))
+        },
+      }
+    },
   }
 }
 
@@ -133,6 +178,7 @@ export class HttpServer implements Component {
       // A browser always sends a host name, so an empty one is safe.
       hosts: isGuarded ? new Set(['', 'localhost', '127.0.0.1', '[::1]', wanted.host ?? '', ...hosts]) : undefined,
       limits: this.#limits,
+      shapeFailure: this.#options.shapeFailure,
       clock,
       log,
       metrics,

@@ -93,3 +93,10 @@ describe('formatDuration', () => {
     )
   })
 })
+
+test('days and weeks are accepted only if they are asked for', () => {
+  expect(parseDuration('1w2d3h', { days: true })).toBe(((7 + 2) * 24 + 3) * 3_600_000)
+  expect(parseDuration('1.5d', { days: true })).toBe(36 * 3_600_000)
+  expect(() => parseDuration('1d')).toThrow('is not a duration')
+  expect(() => parseDuration('1mo', { days: true })).toThrow('is not a duration')
+})

@@ -10,6 +10,8 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
+  w: 604_800_000_000_000n,
 }
 
 /** Maximum of Go's time.Duration, an int64 of nanoseconds: about 292 years. */
@@ -19,22 +21,29 @@ const MAX_NANOSECONDS = 2n ** 63n - 1n
 const MAX_TEXT_LENGTH = 100
 
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00B5s|\u03BCs|ms|s|m|h)/y
+const PART_WITH_DAYS = /(\d*)(?:\.(\d*))?(ns|us|\u00B5s|\u03BCs|ms|s|m|h|d|w)/y
+
+export interface DurationOptions {
+  /** Accept `d` (24 hours) and `w` (7 days) too, which Go does not. Default false. */
+  readonly days?: boolean
+}
 
 /**
  * Parses a duration in Go's notation (`1h30m`, `1.5h`, `300ms`, `-2s`, `0`) into milliseconds. As in Go, every number
  * needs a unit: `1h30` is an error.
  */
-export function parseDuration(text: string): number {
+export function parseDuration(text: string, { days = false }: DurationOptions = {}): number {
+  const pattern = days ? PART_WITH_DAYS : PART
   if (text.length > MAX_TEXT_LENGTH) throw invalid(`${text.slice(0, MAX_TEXT_LENGTH)}…`, 'is too long to be a duration')
   const negative = text.startsWith('-')
   const unsigned = negative || text.startsWith('+') ? text.slice(1) : text
   if (unsigned === '0') return 0
   if (unsigned === '') throw invalid(text, 'is not a duration')
   let total = 0n
-  PART.lastIndex = 0
-  for (let position = 0; position < unsigned.length; position = PART.lastIndex) {
-    PART.lastIndex = position
-    const match = PART.exec(unsigned)
+  pattern.lastIndex = 0
+  for (let position = 0; position < unsigned.length; position = pattern.lastIndex) {
+    pattern.lastIndex = position
+    const match = pattern.exec(unsigned)
     if (!match) throw invalid(text, problemAt(unsigned.slice(position)))
     const [, whole = '', fraction = '', unit = ''] = match
     if (whole === '' && fraction === '') throw invalid(text, problemAt(unsigned.slice(position)))
