@@ -1,2 +1,5 @@
-export { CLAIM_SELECTOR, LABELS as CLAIM_LABELS, ANNOTATIONS as CLAIM_ANNOTATIONS } from './api/names.ts'
+export { ANNOTATIONS as CLAIM_ANNOTATIONS, CLAIM_SELECTOR, LABELS as CLAIM_LABELS } from './api/names.ts'
 export { type Claim, claimOf } from './api/claim.ts'
+export { claimsConfig, type ClaimsSettings } from './config.ts'
+export { claims } from './operator.ts'
+export { claimRules, type ClaimsRbacOptions } from './rbac.ts'

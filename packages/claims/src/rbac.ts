@@ -1,16 +1,38 @@
-import type { PolicyRule } from '@tenure/runtime'
+import { ConfigMap, Event, Lease, Pod, Secret, Service } from '@tenure/kube/kinds'
+import type { Kind } from '@tenure/kube'
+import { type PolicyRule, rule, ruleForName } from '@tenure/runtime'
+import { LEADER_LEASE } from './api/names.ts'
+
+/** Settings and templates that change which permissions the operator needs. */
+export interface ClaimsRbacOptions {
+  /** The kinds that the templates render. Default: those of the default template. */
+  readonly kinds?: readonly Kind[]
+  /**
+   * Callers send values, or a template renders Secrets: the operator keeps them in Secrets. Default false, because the
+   * rule lets the operator read all Secrets of its namespace.
+   */
+  readonly secrets?: boolean
+}
+
+/** The kinds of the default template. */
+export const DEFAULT_TEMPLATE_KINDS: readonly Kind[] = [Pod, Service]
 
 /**
- * The rules for the namespace of the operator, besides those for the kinds of its template: claims and their Secrets, Events, and the
- * Lease of its election. Kinds of the template need create, get, list and watch; the garbage collector deletes them.
+ * The rules of the Role in the namespace of the claims; nothing is needed elsewhere. The garbage collector deletes the
+ * resources of claims, so the operator itself cannot.
  */
-export function claimRules(): readonly PolicyRule[] {
+export function claimRules({
+  kinds = DEFAULT_TEMPLATE_KINDS,
+  secrets = false,
+}: ClaimsRbacOptions = {}): readonly PolicyRule[] {
   return [
-    { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-    // Of the default template.
-    { apiGroups: [''], resources: ['pods', 'services'], verbs: ['get', 'list', 'watch', 'create'] },
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
+    rule(ConfigMap, ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+    ...kinds.filter((kind) => kind !== ConfigMap).map((kind) => rule(kind, ['get', 'list', 'watch', 'create'])),
+    ...(secrets ? [rule(Secret, ['get', 'create'])] : []),
+    rule(Event, ['create', 'patch']),
+    // OwnerReferencesPermissionEnforcement demands this for owner references that block deletion.
+    rule(ConfigMap, ['update'], 'finalizers'),
+    rule(Lease, ['create']),
+    ruleForName(Lease, LEADER_LEASE, ['get', 'update']),
   ]
 }

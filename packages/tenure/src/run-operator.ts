@@ -1,4 +1,4 @@
-import { httpServer, httpServerSettings, type HttpSettings } from '@tenure/http'
+import { httpServer, httpServerSettings, type HttpSettings, ownServers } from '@tenure/http'
 import { configure, createLogger, createMetrics, type Operator, runOperators } from '@tenure/runtime'
 import {
   type Configuration,
@@ -29,9 +29,12 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
   await runOperators(
     {
       operators: [configure(operator, settings)],
-      servers: isHttp(settings)
-        ? [httpServer({ ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` })]
-        : [],
+      servers: [
+        ...(isHttp(settings)
+          ? [httpServer({ ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` })]
+          : []),
+        ownServers(),
+      ],
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress,
       log: await createLogger({ level: logLevel, format: logFormat }),

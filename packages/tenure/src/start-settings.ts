@@ -42,6 +42,11 @@ export function embeddedOperator(operator: Operator, settings: Values<Table>): C
   })
 }
 
+/** The values that operators have on the embedded control plane if they are not set. */
+export function embeddedDefaults(operators: readonly Operator[]): ReadonlySet<unknown> {
+  return new Set(operators.flatMap(({ embedded }) => Object.values(embedded)))
+}
+
 function withDefault(option: Option, value: unknown): Option {
   // The value is of the option's own type: `embedded` is typed by the operator's table.
   return value === undefined ? option : ({ ...option, default: value } as Option)

@@ -1,4 +1,4 @@
-import { httpConfig, httpServer, httpServerSettings } from '@tenure/http'
+import { httpConfig, httpServer, httpServerSettings, ownServers, type OwnServer } from '@tenure/http'
 import { asError, systemRandom } from '@tenure/kube'
 import { createLogger, createMetrics, defaultIdentity, runOperators } from '@tenure/runtime'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
@@ -7,7 +7,7 @@ import { HostedWebhooks } from './hosted-webhooks.ts'
 import { operators } from './operators.ts'
 import { configVariables } from './run-operator.ts'
 import { say } from './say.ts'
-import { embeddedOperator, embeddedTable } from './start-settings.ts'
+import { embeddedDefaults, embeddedOperator, embeddedTable } from './start-settings.ts'
 
 const DEFAULT_PORT = 3000
 
@@ -103,11 +103,24 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
               say(`HTTP API        ${url}`)
             },
           }),
+          ownServers({
+            sharedPort: port ?? DEFAULT_PORT,
+            whenTaken: ({ address }) => (embeddedDefaults(operators).has(address) ? 'next' : 'fail'),
+            onListening: ({ name }, { url, instead }) => {
+              if (instead !== undefined) say(`Port ${instead} is taken; using the next that is free.`)
+              say(`${nameColumn(name)}${url}`)
+            },
+          }),
         ],
       },
       ended.signal,
     )
   }
+}
+
+/** The name of a server as the first column of a line. */
+function nameColumn(name: OwnServer['name']): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`.padEnd(16)
 }
 
 /** `applications and leases run here`, or which of them another process runs. */

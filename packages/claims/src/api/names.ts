@@ -6,6 +6,8 @@ export const LEADER_LEASE = `${OPERATOR}-leader`
 export const DEFAULT_POOL = 'default'
 
 const PREFIX = 'claim-controller.io'
+/** The API group of `claims` in RBAC rules for callers of the HTTP API. No such resource exists in the API server. */
+export const GROUP = PREFIX
 
 export const LABELS = {
   managedBy: `${PREFIX}/managed-by`,
