@@ -106,7 +106,8 @@ function poolOf(name: string, section: PoolSection, base: Omit<PoolSettings, 'na
   const { inputs } = base
   const { min = base.min, max = base.max } = section
   if (min > max) throw invalid(`pools.${name}.min`, `${min} is more than max, ${max}`)
-  const defaultTtl = section.defaultTTL ?? base.defaultTtl
+  // A maximum of its own limits the TTL that a pool takes over; it is raised to a default of its own.
+  const defaultTtl = section.defaultTTL ?? Math.min(base.defaultTtl, section.maxTTL ?? Infinity)
   return {
     name,
     inputs: {
