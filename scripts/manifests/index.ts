@@ -2,6 +2,7 @@ import { applicationDefinition } from '@tenure/applications'
 import { leaseControllerDefinition } from '@tenure/leases'
 
 import { applicationsEntries } from './applications.ts'
+import { claimsDeploymentEntries, claimsRoleEntries } from './claims.ts'
 import { leaseAdmissionEntries, leaseControllersEntries } from './lease-controllers.ts'
 import { manifest, type Manifest } from './manifest.ts'
 
@@ -12,6 +13,8 @@ export function manifests(): readonly Manifest[] {
       manifest(`deploy/crds/${definition.metadata?.name ?? ''}.yaml`, [{ object: definition }]),
     ),
     manifest('deploy/applications.yaml', applicationsEntries()),
+    manifest('packages/claims/config/rbac/role.yaml', claimsRoleEntries()),
+    manifest('packages/claims/config/manager/deployment.yaml', claimsDeploymentEntries()),
     manifest('deploy/lease-controllers.yaml', leaseControllersEntries()),
     manifest('deploy/lease-admission.yaml', leaseAdmissionEntries()),
   ]

@@ -28,7 +28,7 @@ export function claimRules({
   return [
     rule(ConfigMap, ['get', 'list', 'watch', 'create', 'patch', 'delete']),
     ...kinds.filter((kind) => kind !== ConfigMap).map((kind) => rule(kind, ['get', 'list', 'watch', 'create'])),
-    ...(secrets ? [rule(Secret, ['get', 'create'])] : []),
+    ...(secrets ? [rule(Secret, ['get', 'list', 'watch', 'create', 'patch'])] : []),
     rule(Event, ['create', 'patch']),
     // OwnerReferencesPermissionEnforcement demands this for owner references that block deletion.
     rule(ConfigMap, ['update'], 'finalizers'),
