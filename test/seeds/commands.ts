@@ -1,5 +1,5 @@
 /**
- * The commands of the two seed documents of Applications, in their order and exactly as written there. Users of those
+ * The commands of the seed documents, in their order and exactly as written there. Users of those
  * systems type these commands, so all of them must keep working.
  */
 const APPLICATIONS = 'http://localhost:3000/apis/cloudnative.elide.dev/v1/namespaces'
@@ -108,4 +108,22 @@ export const production = {
     "metadata": {"name": "invalid"},
     "spec": {"replicas": 3}
   }'`,
+}
+
+/** From the document "claim-controller". Its Go program is `tenure claims`, with the same flags. */
+export const claimController = {
+  run: `go run ./cmd/server \\
+  --namespace=default \\
+  --template-path=config/template/resources.yaml \\
+  --values-path=config/template/values.yaml \\
+  --api-addr=:8080 \\
+  --metrics-addr=:8081`,
+  take: 'curl -X POST http://localhost:8080/claim',
+  takeWithTtl: `curl -X POST http://localhost:8080/claim \\
+  -H 'Content-Type: application/json' \\
+  -d '{"ttl":"5m"}'`,
+  renew: `curl -X POST http://localhost:8080/renew/<claim-id> \\
+  -H 'Content-Type: application/json' \\
+  -d '{"ttl":"2m"}'`,
+  deploy: ['kubectl apply -f config/rbac/role.yaml', 'kubectl apply -f config/manager/deployment.yaml'],
 }

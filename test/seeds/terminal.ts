@@ -65,11 +65,12 @@ export class Terminal {
   }
 
   /** Starts a long-running command. `npm start` without PORT gets the replacement of 3000. */
-  async start(command: string): Promise<Job> {
+  async start(command: string, environment: Readonly<Record<string, string>> = {}): Promise<Job> {
     const here = await this.#here(command)
     const job = new Job(here, {
       TENURE_DATA: this.data,
       ...(/\bPORT=/.test(here) ? {} : { PORT: String(await this.port(3000)) }),
+      ...environment,
     })
     this.#jobs.push(job)
     return job
@@ -95,8 +96,8 @@ export class Terminal {
   }
 
   /** Runs the documents' `npm start` and waits until it is ready. */
-  async startTenure(command: string, port = 3000): Promise<Job> {
-    const job = await this.start(command)
+  async startTenure(command: string, port = 3000, environment: Readonly<Record<string, string>> = {}): Promise<Job> {
+    const job = await this.start(command, environment)
     const ready = `curl http://localhost:${port}/readyz`
     const end = performance.now() + POLL_OPTIONS.timeout
     while (!(await this.type(ready)).includes('"status":"ready"')) {
